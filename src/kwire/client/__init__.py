@@ -1,13 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads and writes topics of live brokers.
+"""Kafka client that reads, writes and manages the topics of live brokers.
 
-``machines`` decide which request goes to which broker, without a socket, a thread or a
-clock. ``runners`` run them over sockets, with asyncio or with one selector. The other
-modules check the arguments of users and return their results. ``adapters`` put kwire's
-decoder into other clients. Names resolve on first use. Formats of files, pages and
-commands do not belong here. May import: ``errors``, ``_limits``, ``_text``, ``schema``,
-``_engine``, ``messages``, ``records``, ``connection``.
+* ``machines`` routes requests to brokers, without sockets, threads or clocks.
+* ``runners`` runs the machines over sockets, with asyncio or with a selector.
+* ``adapters`` installs kwire's decoder in other Kafka clients.
+* The other modules check the arguments of users, and return the results to them.
+
+Public names are imported when they are first used. Code for file formats, web pages and
+commands belongs to other packages. May import: ``errors``, ``_limits``, ``_text``,
+``schema``, ``_engine``, ``messages``, ``records``, ``connection``.
 """
 
 from __future__ import annotations
@@ -65,7 +67,7 @@ if TYPE_CHECKING:
     from .transaction import Transaction as Transaction
     from .transaction import TransactionSync as TransactionSync
 else:
-    # Type checkers know the names above, and report all others.
+    # Type checkers must not see ``__getattr__``. Otherwise, they would accept any name.
     _HOMES = {
         "ConfigEntry": ".admin_results",
         "GroupDescription": ".admin_results",
@@ -192,8 +194,14 @@ def connect(
 ) -> Kafka:
     """Return an asyncio client for a cluster. It connects on first use.
 
-    * ``addresses``: bootstrap brokers as "host:port[,host:port]". At least one of them
-      must be reachable.
+    The client is an asynchronous context manager, which closes it:
+
+        async with client.connect("broker:9092") as kafka:
+            async for chunk in kafka.scan("orders"):
+                print(chunk.to_arrow())
+
+    * ``addresses``: bootstrap brokers as "host:port[,host:port]". At least one of these
+      brokers must be reachable.
     * ``config``: Kafka client properties ("security.protocol", ...), for example from
       ``read_properties``. ``addresses`` overrides ``bootstrap.servers``. All other
       properties override the corresponding arguments, except ``ssl`` and ``sasl``.
@@ -203,28 +211,46 @@ def connect(
       new mechanism for each connection.
     * ``connector``: a function (host, port, timeout in seconds) that opens a connection
       to a broker, for example through a SOCKS proxy or a bastion host. It returns a
-      connected ``socket.socket``; for asyncio also an awaitable of a socket or of a
-      transport. TLS is started afterwards, and checks the host name of the broker.
-    * ``address_map``: the reachable address of each advertised one, as
-      ``{(host, port): (host, port)}`` or a function (host, port). TLS checks the
-      advertised host name.
-    * ``dns_lookup``: "resolve_canonical_bootstrap_servers_only" if a bootstrap address
-      is a DNS alias. TLS and Kerberos then check the canonical name of the host.
-    * ``fallback``: the release to assume of brokers before Kafka 0.10, such as "0.9.0".
-      They cannot report their versions.
-    * ``policy``: the versions of each API that the client uses.
-    * ``registry``: the classes of APIs that Kafka does not have, for ``request``.
-    * ``timeout_s``: raise ``BrokersUnreachable`` if a bounded scan makes no progress
-      for this number of seconds. Time that the caller spends between chunks does not
-      count.
+      connected ``socket.socket``. For this client, it may also return a transport, or
+      an awaitable of a socket or transport. TLS is started afterwards, and checks the
+      host name of the broker.
+    * ``address_map``: replaces addresses that brokers advertise by reachable addresses.
+      A dict ``{(host, port): (host, port)}``, or a function (host, port) that returns
+      (host, port). TLS checks the advertised host name.
+    * ``dns_lookup``: set it to "resolve_canonical_bootstrap_servers_only" if a
+      bootstrap address is a DNS alias. TLS and Kerberos then check the canonical host
+      name instead of the alias.
+    * ``client_id``: client name in the logs, metrics and quotas of brokers, or None.
+    * ``fallback``: release to assume for brokers before Kafka 0.10, such as "0.9.0",
+      because they cannot report their versions. Other brokers are not affected.
+    * ``policy``: a ``VersionPolicy`` with the API versions that the client may use.
+      Default: all versions that kwire supports, except unstable ones.
+    * ``registry``: an ``ApiRegistry`` with the classes of APIs that Kafka does not
+      have, for ``request``.
+    * ``limits``: maximum sizes of responses and records, as a ``kwire.Limits``.
+    * ``timeout_s``: raise ``BrokersUnreachable`` if a request and its retries do not
+      succeed within this number of seconds, or if a bounded scan makes no progress for
+      so long. Time that the caller spends between chunks does not count.
+    * ``connect_timeout_s``: number of seconds within which a new connection must be
+      ready, including TLS and authentication.
+    * ``request_timeout_s``: disconnect from a broker that does not answer a request
+      within this number of seconds, and try others.
+    * ``metadata_recovery_strategy``: "rebootstrap" connects to the bootstrap addresses
+      again if a broker demands it, or if no broker has returned metadata for
+      ``rebootstrap_trigger_s`` seconds (KIP-899, KIP-1102). "none" disables this.
     * ``enable_metrics_push``: whether scans, consumers and producers push their metrics
       to brokers that subscribe to them (KIP-714). The last push delays their ``close``
       by at most one second.
 
-    ``ssl`` and ``sasl`` may complete ``config``: ``security.protocol`` with ``ssl=``
-    and without ``ssl.*``, or ``sasl.mechanism`` with ``sasl=`` and without a password.
-    Raises ``ValueError`` with the names of two settings that contradict each other, and
-    for ``ssl.*`` or ``sasl.*`` without ``security.protocol``. No error shows a value.
+    ``config`` and the arguments may complete each other: ``ssl`` can be combined with
+    ``security.protocol`` if no ``ssl.*`` property is set, and ``sasl`` can be combined
+    with ``sasl.mechanism`` if ``config`` contains no password.
+
+    Raises ``ValueError`` or ``TypeError`` if an argument or property is invalid.
+    Raises ``OSError`` if a certificate or key file cannot be loaded.
+    Raises ``ValueError`` with the names of both settings if two settings contradict
+    each other, or if ``ssl.*`` or ``sasl.*`` properties are set without
+    ``security.protocol``. Errors never show the values of settings.
     """
     from .kafka import Kafka
     from .options import make_arguments
@@ -274,7 +300,37 @@ def connect_sync(
     rebootstrap_trigger_s: float = 300.0,
     enable_metrics_push: bool = True,
 ) -> KafkaSync:
-    """Return a client of a cluster with blocking calls; otherwise as ``connect``."""
+    """Return a client with blocking calls for a cluster. It connects on first use.
+
+    The client is a context manager, which closes it:
+
+        with client.connect_sync("broker:9092") as kafka:
+            for chunk in kafka.scan("orders"):
+                print(chunk.to_arrow())
+
+    The most important parameters are:
+
+    * ``addresses``: bootstrap brokers as "host:port[,host:port]".
+    * ``config``: Kafka client properties, for example from ``read_properties``.
+    * ``ssl``: an ``ssl.SSLContext``, or True to trust the certificate authorities of
+      the system.
+    * ``sasl``: a mechanism of ``kwire.connection.sasl``, or a function that returns a
+      new mechanism for each connection.
+    * ``timeout_s``: raise ``BrokersUnreachable`` if a request and its retries do not
+      succeed within this number of seconds, or if a bounded scan makes no progress for
+      so long.
+
+    ``connect`` describes these and all other parameters, which have the same meaning
+    here. The only difference is that ``connector`` must return a connected
+    ``socket.socket``, instead of a transport or an awaitable.
+
+    The client uses no event loop. It works only during its calls, in the thread of the
+    caller, except that each consumer has a thread which sends heartbeats. To read in
+    several threads, create a scan or consumer for each thread.
+
+    Raises ``ValueError`` or ``TypeError`` if an argument or property is invalid, or if
+    two settings contradict each other. Errors never show the values of settings.
+    """
     from .kafka import KafkaSync
     from .options import make_arguments
 

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """``Admin``: the operations of ``Kafka`` and ``KafkaSync`` that manage a cluster.
 
-``request`` sends any request; the other operations write a request, and turn errors in
-its response into exceptions.
+``request`` sends any request of the protocol, and leaves error codes in the response to
+the caller. All other operations build their requests, and convert error codes to
+exceptions.
 """
 
 from __future__ import annotations
@@ -50,38 +51,51 @@ _RESOURCE_TYPES = {
 }
 
 _SET, _DELETE = 0, 1
-"""Operations of IncrementalAlterConfigs."""
+"""Values of ``config_operation`` in IncrementalAlterConfigs requests."""
 
 
 class Admin(ClusterQueries):
-    """Operations that manage a cluster."""
+    """Operations that manage topics, configurations, groups and offsets.
+
+    An operation on several topics, partitions or groups is executed for each of them
+    separately. If the operation fails for some items, it still takes effect for the
+    other items. The message of the exception then lists all failures, and the first
+    failure determines its class.
+
+    In addition to the exceptions in its own description, each operation raises the
+    ``ClusterError`` exceptions of ``request``.
+    """
 
     @operation
     async def request(self, message: Request, to: int | str | None = None) -> Any:
-        """Send any request of Kafka's protocol; return the response.
+        """Send any request of the Kafka protocol, and return the response.
 
-        * ``message``: the request, such as ``kwire.messages.DescribeAclsRequest``. The
-          client chooses its version.
+        * ``message``: the request, for example a
+          ``kwire.messages.DescribeAclsRequest``. The client chooses its version.
         * ``to``: node id of a broker, or its address as "host:port". Default: the
-          brokers that the API requires, such as the controller, the coordinator of a
-          group, or the leaders of partitions.
+          brokers that the API requires, for example the controller, the coordinator of
+          a group, or the leaders of partitions.
 
-        If the request is for several brokers, it is split, and the response has the
-        items in the order of the request. The responses to ListGroups, DescribeLogDirs
-        and ListTransactions are concatenated from all brokers in the order of their
-        node ids. With ``to``, nothing is split, and the response is that of the broker.
+        By default, a request for several brokers is split into one request for each of
+        them. Their responses are merged, with the items in the order of the request.
+        ListGroups, DescribeLogDirs and ListTransactions are sent to all brokers, and
+        the results are concatenated in the order of the node ids. If ``to`` is set, the
+        request is not split, and the broker's response is returned unchanged.
 
-        A part of the request is sent again if the broker answers that another one is
-        responsible, or that it is not ready yet; and after a lost connection if a
-        second copy has no effect of its own. All other errors are error codes in the
-        response. After ``timeout_s``, the last answer of each broker counts.
+        A part of the request is sent again if its broker answers that it is not ready
+        yet or that another broker is responsible, unless ``to`` is set. After a lost
+        connection, it is sent again only if executing it twice has the same effect as
+        executing it once. All other errors are returned as error codes in the response.
+        If a part is still rejected after ``timeout_s``, its last error is returned too.
 
-        Raises ``BrokersUnreachable`` if a broker did not answer, ``OutcomeUnknown`` if
-        a connection was lost after a request that must not be sent twice, and
-        ``UnsupportedVersion``, ``FeatureUnsupported`` or ``EncodeError`` if a broker
-        does not support the request or a field of it. Raises ``TypeError`` or
-        ``ValueError`` if ``message`` cannot be sent as a request, or ``to`` is neither
-        a node id nor an address.
+        Raises ``BrokersUnreachable`` if a broker does not answer in time, or if there
+        is no broker with the node id ``to``.
+        Raises ``OutcomeUnknown`` if a connection is lost after a request that must not
+        be sent twice.
+        Raises ``UnsupportedVersion``, ``FeatureUnsupported`` or ``EncodeError`` if a
+        broker does not support the request, or a field that is set in it.
+        Raises ``TypeError`` or ``ValueError`` if ``message`` is not a request that can
+        be sent, or if ``to`` is neither a node id nor an address.
         """
         return await self._request(message, _read_destination(to))
 
@@ -89,11 +103,13 @@ class Admin(ClusterQueries):
     async def broker_versions(self) -> dict[int, BrokerVersions]:
         """Return the API versions that each broker supports, by node id.
 
-        A broker that cannot be reached has an error in place of its versions. If the
-        bootstrap addresses are those of KRaft controllers, the result describes the
-        controllers. Raises ``BrokersUnreachable`` or ``AuthenticationFailed`` if no
-        broker returns metadata. Sources: ApiVersions (KIP-35), Metadata,
-        DescribeCluster (KIP-919).
+        If a broker cannot be reached, its ``table`` of versions is None, and ``error``
+        is the reason. If the bootstrap addresses are those of KRaft controllers, the
+        result describes the controllers instead of the brokers.
+
+        Raises ``BrokersUnreachable`` or ``AuthenticationFailed`` if no broker returns
+        metadata.
+        Source: ApiVersions (KIP-35), Metadata, DescribeCluster (KIP-919).
         """
         from .machines import BrokerVersionsMachine
 
@@ -109,17 +125,20 @@ class Admin(ClusterQueries):
         configs: Mapping[str, str] | None = None,
         validate_only: bool = False,
     ) -> None:
-        """Create topics.
+        """Create one or more topics with the same settings.
 
-        * ``topics``: {name: partition count}, or names. The count -1, and names without
-          a count, mean the default of the brokers (Kafka 2.4).
-        * ``replication_factor``: replicas of each partition. -1 means the default of
-          the brokers.
-        * ``configs``: properties of all these topics, such as "retention.ms".
-        * ``validate_only``: check the request, and create nothing.
+        * ``topics``: {name: partition count}, or one or more names without a partition
+          count. In the latter case, or if the count is -1, the brokers use their
+          default, which requires Kafka 2.4.
+        * ``replication_factor``: number of replicas of each partition. Default: the
+          default of the brokers, which requires Kafka 2.4.
+        * ``configs``: topic properties, such as {"retention.ms": "86400000"}. They
+          apply to all of these topics.
+        * ``validate_only``: check the request without creating the topics.
 
-        Raises ``RequestRefused`` if a topic could not be created, for example because
-        it exists; the others have been created. Source: CreateTopics.
+        Raises ``RequestRefused`` or ``NotAuthorized`` if a topic cannot be created, for
+        example because it already exists. The other topics are created nevertheless.
+        Source: CreateTopics.
         """
         from ..messages import CreateTopicsRequest as Create
 
@@ -151,10 +170,11 @@ class Admin(ClusterQueries):
 
     @operation
     async def delete_topics(self, topics: str | Iterable[str]) -> None:
-        """Delete topics by name.
+        """Delete topics. ``topics`` is a topic name or several topic names.
 
         Raises ``TopicNotFound``, ``NotAuthorized`` or ``RequestRefused`` if a topic
-        could not be deleted; the others have been deleted. Source: DeleteTopics.
+        cannot be deleted. The other topics are deleted nevertheless.
+        Source: DeleteTopics.
         """
         from ..messages import DeleteTopicsRequest as Delete
 
@@ -172,11 +192,17 @@ class Admin(ClusterQueries):
 
     @operation
     async def add_partitions(self, counts: Mapping[str, int]) -> None:
-        """Extend topics: ``counts`` is {name: partition count afterwards}.
+        """Add partitions to topics.
 
-        Records with a key may then be in another partition than older records with the
-        same key. Raises ``TopicNotFound``, ``NotAuthorized`` or ``RequestRefused`` if a
-        topic could not be extended; the others have been extended.
+        ``counts`` is {topic name: new partition count}, including the existing
+        partitions.
+
+        Existing records are not moved. New records may be written to a different
+        partition than older records with the same key, because the partition of a key
+        usually depends on the partition count.
+
+        Raises ``TopicNotFound``, ``NotAuthorized`` or ``RequestRefused`` if partitions
+        cannot be added to a topic. They are added to the other topics nevertheless.
         Source: CreatePartitions (KIP-195).
         """
         from ..messages import CreatePartitionsRequest as Create
@@ -200,12 +226,16 @@ class Admin(ClusterQueries):
     async def delete_records(
         self, offsets: Mapping[tuple[str, int], int]
     ) -> dict[tuple[str, int], int]:
-        """Delete the records before an offset of each partition.
+        """Delete all records before the specified offset of each partition.
 
-        ``offsets`` is {(topic, partition): offset}. The offset -1 is the high
-        watermark, which deletes all records. Returns the new first offset of each
-        partition. Raises ``TopicNotFound``, ``NotAuthorized`` or ``RequestRefused`` if
-        records of a partition could not be deleted. Source: DeleteRecords (KIP-107).
+        ``offsets`` is {(topic, partition): offset}. The offset -1 stands for the high
+        watermark, so that all current records are deleted. This cannot be undone.
+
+        Returns the new log start offset by (topic, partition).
+
+        Raises ``TopicNotFound``, ``NotAuthorized`` or ``RequestRefused`` if the records
+        of a partition cannot be deleted.
+        Source: DeleteRecords (KIP-107).
         """
         from ..messages import DeleteRecordsRequest as Delete
 
@@ -236,14 +266,18 @@ class Admin(ClusterQueries):
     async def configs(
         self, resource_type: ResourceType, name: str | int = ""
     ) -> dict[str, ConfigEntry]:
-        """Return the configuration of a topic, a broker or another resource, by name.
+        """Return the configuration of a topic, a broker or another resource.
 
         * ``resource_type``: "topic", "broker", "broker_logger", "client_metrics" or
           "group".
-        * ``name``: the topic or group, or the node id of a broker. "" with "broker" is
-          the configuration that all brokers share.
+        * ``name``: name of the resource, or the node id of a broker. If it is empty and
+          ``resource_type`` is "broker", the result is the dynamic configuration that
+          all brokers share.
 
-        Raises ``NotAuthorized``, ``TopicNotFound`` or ``RequestRefused``.
+        Returns the properties by name.
+
+        Raises ``NotAuthorized``, ``TopicNotFound`` or ``RequestRefused`` if the
+        configuration cannot be read.
         Source: DescribeConfigs (KIP-133).
         """
         from ..messages import DescribeConfigsRequest as Describe
@@ -280,12 +314,16 @@ class Admin(ClusterQueries):
         *,
         validate_only: bool = False,
     ) -> None:
-        """Change properties of a resource, which is named as in ``configs``.
+        """Change configuration properties of a topic, a broker or another resource.
 
-        ``values`` are the new values. None removes a value, so that the default
-        applies. All other properties keep their values. ``validate_only`` checks the
-        values and changes nothing. Raises ``NotAuthorized``, ``TopicNotFound`` or
-        ``RequestRefused``. Source: IncrementalAlterConfigs (KIP-339, Kafka 2.3).
+        * ``resource_type``, ``name``: the resource, as in ``configs``.
+        * ``values``: new values by property name. None removes the value of a property,
+          so that its default applies. All other properties keep their values.
+        * ``validate_only``: check the values without changing the configuration.
+
+        Raises ``NotAuthorized``, ``TopicNotFound`` or ``RequestRefused`` if the
+        configuration cannot be changed.
+        Source: IncrementalAlterConfigs (KIP-339, Kafka 2.3).
         """
         from ..messages import IncrementalAlterConfigsRequest as Alter
 
@@ -316,11 +354,15 @@ class Admin(ClusterQueries):
     async def groups(
         self, *, states: Iterable[str] = (), group_types: Iterable[str] = ()
     ) -> dict[str, GroupListing]:
-        """Return the groups of the cluster that the user may see, by group id.
+        """Return all groups that the user is permitted to describe, by group id.
 
-        ``states`` ("Stable", "Empty", ...; Kafka 2.6) and ``group_types`` ("consumer",
-        "classic", "share", "streams"; Kafka 3.8) select groups. Raises
-        ``RequestRefused`` if a broker rejects the request. Source: ListGroups.
+        * ``states``: return only groups in these states, such as "Stable" or "Empty".
+          Requires Kafka 2.6.
+        * ``group_types``: return only groups of these types: "consumer", "classic",
+          "share" or "streams". Requires Kafka 3.8.
+
+        Raises ``NotAuthorized`` or ``RequestRefused`` if a broker rejects the request.
+        Source: ListGroups.
         """
         from ..messages import ListGroupsRequest
 
@@ -339,11 +381,14 @@ class Admin(ClusterQueries):
 
     @operation
     async def describe_group(self, group_id: str) -> GroupDescription:
-        """Return the state of a consumer group, and its members with their partitions.
+        """Return the state and the members of a consumer group.
 
-        Raises ``NotAuthorized``, or ``RequestRefused`` with the error code
-        ``GROUP_ID_NOT_FOUND`` if there is no such group, or it is a share or streams
-        group. Source: ConsumerGroupDescribe (KIP-848), DescribeGroups.
+        The group may use the consumer protocol (KIP-848) or the classic protocol.
+
+        Raises ``NotAuthorized`` if the user lacks a permission.
+        Raises ``RequestRefused`` with the error code ``GROUP_ID_NOT_FOUND`` if the
+        group does not exist, or if it is a share or streams group.
+        Source: ConsumerGroupDescribe (KIP-848), DescribeGroups.
         """
         from ..messages import ConsumerGroupDescribeRequest, DescribeGroupsRequest
 
@@ -353,7 +398,8 @@ class Admin(ClusterQueries):
                 ConsumerGroupDescribeRequest(group_ids=[group_id])
             )
         except (FeatureUnsupported, UnsupportedVersion):
-            # A broker before Kafka 4.0 only has classic groups.
+            # Brokers before Kafka 4.0 have only classic groups, which DescribeGroups
+            # describes.
             pass
         else:
             (group,) = response.groups
@@ -368,17 +414,21 @@ class Admin(ClusterQueries):
         (group,) = response.groups
         code = group.error_code
         if not code and group.group_state == "Dead":
-            # Before version 6, a group that does not exist is not an error.
+            # Before version 6, DescribeGroups returns a group that does not exist as
+            # dead, without an error code.
             code = codes.GROUP_ID_NOT_FOUND
         raise_errors(doing, [("the coordinator", code, group.error_message)])
         return describe_classic_group(group)
 
     @operation
     async def delete_groups(self, group_ids: str | Iterable[str]) -> None:
-        """Delete groups without members, together with their committed offsets.
+        """Delete groups and their committed offsets.
 
-        Raises ``NotAuthorized`` or ``RequestRefused`` if a group could not be deleted,
-        for example because it has members; the others have been deleted.
+        ``group_ids`` is one group id or several group ids. A group must not have any
+        members.
+
+        Raises ``NotAuthorized`` or ``RequestRefused`` if a group cannot be deleted, for
+        example because it has members. The other groups are deleted nevertheless.
         Source: DeleteGroups (KIP-229).
         """
         from ..messages import DeleteGroupsRequest
@@ -395,16 +445,18 @@ class Admin(ClusterQueries):
 
     @operation
     async def group_offsets(self, group_id: str) -> dict[tuple[str, int], int]:
-        """Return the committed offsets of a group: {(topic, partition): offset}.
+        """Return the committed offsets of a group as {(topic, partition): offset}.
 
-        A partition without a committed offset is not in the result. Raises
-        ``NotAuthorized`` or ``RequestRefused``. Source: OffsetFetch (Kafka 0.10.2).
+        Partitions without a committed offset are omitted.
+
+        Raises ``NotAuthorized`` or ``RequestRefused`` if the offsets cannot be fetched.
+        Source: OffsetFetch (Kafka 0.10.2).
         """
         from ..connection.negotiation import NO_TOPIC_IDS
         from ..messages import OffsetFetchRequest as Fetch
 
         group = Fetch.OffsetFetchRequestGroup(group_id=group_id, topics=None)
-        # Newer versions return ids in place of topic names.
+        # Newer versions of OffsetFetch return topic ids instead of topic names.
         response = await self._request(Fetch(groups=[group]), None, NO_TOPIC_IDS)
         (found,) = response.groups
         answers = [("the coordinator", found.error_code, None)]
@@ -428,10 +480,13 @@ class Admin(ClusterQueries):
     ) -> None:
         """Commit offsets for a group that has no members.
 
-        ``offsets`` is {(topic, partition): offset}. A group that does not exist is
-        created. Raises ``NotAuthorized``, ``TopicNotFound``, or ``RequestRefused``, for
-        example with ``UNKNOWN_MEMBER_ID`` if the group has members: stop its consumers
-        first. Source: OffsetCommit.
+        ``offsets`` is {(topic, partition): next offset to read}. If the group does not
+        exist, it is created.
+
+        Raises ``NotAuthorized``, ``TopicNotFound`` or ``RequestRefused`` if an offset
+        cannot be committed. The error code is ``UNKNOWN_MEMBER_ID`` if the group has
+        members. Stop its consumers first.
+        Source: OffsetCommit.
         """
         from ..messages import OffsetCommitRequest as Commit
 
@@ -470,6 +525,11 @@ class Admin(ClusterQueries):
         to: int | tuple[str, int] | None = None,
         *constraints: Constraint,
     ) -> Any:
+        """Send a request, and return the response.
+
+        ``constraints`` limit its version further, for example to versions that contain
+        topic names.
+        """
         from .machines import RequestMachine
 
         make = partial(RequestMachine, request=message, to=to, constraints=constraints)

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The results and errors of operations that manage a cluster, from responses."""
+"""Results and exceptions of the operations that manage a cluster.
+
+The functions create them from the responses of brokers.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ _CONFIG_SOURCES = (
     "client_metrics",
     "group",
 )
-"""Names of the config sources of DescribeConfigs, by their number."""
+"""Names of the config sources in DescribeConfigs responses, indexed by their number."""
 
 _UNAUTHORIZED = {
     codes.TOPIC_AUTHORIZATION_FAILED,
@@ -36,12 +39,14 @@ _UNAUTHORIZED = {
 
 
 class ConfigEntry(NamedTuple):
-    """The value of a configuration property.
+    """Configuration property of a topic, a broker or another resource.
 
-    ``value`` is None if the property is not set, or is sensitive. ``source`` is the
-    scope that the value comes from: "dynamic_topic", "dynamic_broker",
-    "dynamic_default_broker", "static_broker", "default", "dynamic_broker_logger",
-    "client_metrics", "group", or "unknown".
+    * ``value``: the value as text. None if the property is not set, or if it is
+      sensitive, because brokers do not return sensitive values.
+    * ``source``: where the value is configured: "dynamic_topic", "dynamic_broker",
+      "dynamic_default_broker", "static_broker", "default", "dynamic_broker_logger",
+      "client_metrics" or "group". "unknown" if the broker does not report a source that
+      kwire knows.
     """
 
     name: str
@@ -52,10 +57,13 @@ class ConfigEntry(NamedTuple):
 
 
 class GroupListing(NamedTuple):
-    """A group of the cluster.
+    """Summary of a group.
 
-    ``state`` is empty on brokers before Kafka 2.6, and ``group_type`` ("classic",
-    "consumer", "share", "streams") on brokers before Kafka 3.8.
+    * ``protocol_type``: kind of the members, such as "consumer" or "connect".
+    * ``state``: state of the group, such as "Stable" or "Empty". Empty if the broker is
+      older than Kafka 2.6.
+    * ``group_type``: "classic", "consumer", "share" or "streams". Empty if the broker
+      is older than Kafka 3.8.
     """
 
     group_id: str
@@ -65,7 +73,12 @@ class GroupListing(NamedTuple):
 
 
 class GroupMember(NamedTuple):
-    """A member of a group, with the (topic, partition) pairs assigned to it."""
+    """Member of a group.
+
+    * ``group_instance_id``: name of a static member, or None.
+    * ``partitions``: (topic, partition) pairs that are assigned to the member. Always
+      empty in classic groups of other clients than consumers.
+    """
 
     member_id: str
     group_instance_id: str | None
@@ -75,10 +88,12 @@ class GroupMember(NamedTuple):
 
 
 class GroupDescription(NamedTuple):
-    """A group with its members.
+    """State of a group, and its members.
 
-    ``group_type`` is "consumer" for the protocol of KIP-848 and "classic" otherwise.
-    ``assignor`` is the assignor of the broker or of the group leader.
+    * ``group_type``: "consumer" if the group uses the protocol of KIP-848, otherwise
+      "classic".
+    * ``assignor``: name of the assignor. It runs in the broker if the type is
+      "consumer", and in the group leader if the type is "classic".
     """
 
     group_id: str
@@ -89,7 +104,7 @@ class GroupDescription(NamedTuple):
 
 
 def describe_consumer_group(group: Any) -> GroupDescription:
-    """Return the description of a group in a ConsumerGroupDescribe response."""
+    """Convert a group of a ConsumerGroupDescribe response."""
     return GroupDescription(
         group.group_id,
         "consumer",
@@ -113,9 +128,9 @@ def describe_consumer_group(group: Any) -> GroupDescription:
 
 
 def describe_classic_group(group: Any) -> GroupDescription:
-    """Return the description of a group in a DescribeGroups response.
+    """Convert a group of a DescribeGroups response.
 
-    Raises ``DecodeError`` if a member of a consumer group has a malformed assignment.
+    Raises ``DecodeError`` if the assignment of a consumer is malformed.
     """
     is_consumer = group.protocol_type == "consumer"
     return GroupDescription(
@@ -137,7 +152,10 @@ def describe_classic_group(group: Any) -> GroupDescription:
 
 
 def _read_assignment(data: bytes) -> tuple[tuple[str, int], ...]:
-    """Read the partitions of a member. A member that has just joined has no bytes."""
+    """Decode the partitions of a member.
+
+    ``data`` is empty if the member has joined but has no assignment yet.
+    """
     if not data:
         return ()
     assignment = decode_prefixed(ConsumerProtocolAssignment, data)
@@ -149,18 +167,25 @@ def _read_assignment(data: bytes) -> tuple[tuple[str, int], ...]:
 
 
 def name_source(source: int, is_default: bool) -> str:
-    """Return the name of a config source, which old brokers do not report."""
+    """Return the name of a config source.
+
+    If ``source`` is -1, the broker only reports whether the value is the default.
+    """
     if source < 0:
-        # Version 0 does not have the source.
+        # Version 0 of DescribeConfigs does not contain the source.
         return "default" if is_default else "unknown"
     return _CONFIG_SOURCES[source] if source < len(_CONFIG_SOURCES) else "unknown"
 
 
 def raise_errors(doing: str, errors: Iterable[tuple[str, int, str | None]]) -> None:
-    """Raise an exception if there are errors among results.
+    """Raise an exception if the results of an operation contain errors.
 
-    ``errors`` has a name, an error code and the message of the broker for each result.
-    The text names every result that has an error, and the first one decides the class.
+    * ``doing``: the operation, such as "creating topics".
+    * ``errors``: name, error code and broker message of every result. The error code is
+      0 if the result is not an error.
+
+    The message of the exception lists all errors. Its class depends on the first one:
+    ``NotAuthorized``, ``TopicNotFound`` or ``RequestRefused``.
     """
     failed = [error for error in errors if error[1]]
     if not failed:

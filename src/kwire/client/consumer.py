@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Consumer`` and ``ConsumerSync``: read topics as a member of a group.
+"""``Consumer`` and ``ConsumerSync``: read topics as a member of a consumer group.
 
-The blocking consumer has a thread that sends heartbeats while the caller works on a
-chunk. The thread runs the same machine, and only between two calls.
+The blocking consumer starts a thread, which sends heartbeats while the caller processes
+a chunk. The thread and the caller run the same state machine, so the thread runs it
+only between two calls.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from .runners.protocols import ClusterAccess, Runner
 
 _HEARTBEAT_PAUSE_S = 0.25
-"""Interval at which the thread runs the machine while the caller is busy."""
+"""Interval in seconds at which the heartbeat thread runs the machine."""
 
 ConsumedTopics: TypeAlias = "str | Iterable[str] | re.Pattern[str]"
 Partitions: TypeAlias = (
@@ -45,9 +46,10 @@ Partitions: TypeAlias = (
 )
 
 Callback: TypeAlias = "Callable[[list[tuple[str, int]]], object] | None"
-"""Function that is called with (topic, partition) pairs."""
+"""Function that accepts a list of (topic, partition) pairs, or None."""
 
 _JAVA_FLAGS = {re.IGNORECASE: "i", re.MULTILINE: "m", re.DOTALL: "s"}
+"""Flags of Python patterns, and the letters that stand for them in RE2/J patterns."""
 
 
 def make_consumer_options(
@@ -65,7 +67,11 @@ def make_consumer_options(
     session_timeout_s: float,
     max_poll_interval_s: float,
 ) -> tuple[ScanOptions, GroupOptions]:
-    """Read the arguments of ``consumer``; ``ValueError`` names one that is wrong."""
+    """Check the arguments of ``Kafka.consumer``, and return them as options.
+
+    Raises ``ValueError`` or ``TypeError`` with the name of the argument if a value is
+    invalid.
+    """
     if not isinstance(group_id, str) or not group_id:
         raise ValueError(f"group_id must be a name (got {group_id!r:.40})")
     for name, value in (
@@ -114,7 +120,12 @@ def make_consumer_options(
 
 
 def _choose(topics: ConsumedTopics, partitions: Any) -> Any:
-    """Return topics with their partitions, as ``scan`` takes them."""
+    """Combine the arguments ``topics`` and ``partitions``.
+
+    Returns a value for the parameter ``topics`` of a scan: the topics themselves if
+    ``partitions`` is "all", otherwise {topic: partitions}. Raises ``ValueError`` if the
+    arguments do not match.
+    """
     if partitions == "all":
         return topics
     if isinstance(partitions, Mapping):
@@ -133,7 +144,11 @@ def _choose(topics: ConsumedTopics, partitions: Any) -> Any:
 
 
 def _java_pattern(pattern: re.Pattern[str]) -> str:
-    """Write a pattern for the broker, which has RE2/J: flags go to the front."""
+    """Convert a compiled pattern to the syntax of RE2/J, which brokers use.
+
+    Flags become a prefix, such as "(?is)". Raises ``ValueError`` for ``re.VERBOSE``,
+    because RE2/J does not support it.
+    """
     if pattern.flags & re.VERBOSE:
         raise ValueError(
             "topics cannot be a pattern with re.VERBOSE: brokers have none"
@@ -143,13 +158,21 @@ def _java_pattern(pattern: re.Pattern[str]) -> str:
 
 
 class Callbacks(NamedTuple):
-    """The functions that are called when the partitions of a consumer change."""
+    """Functions of the user that are called when the assignment changes.
+
+    ``on_assigned`` is called with partitions that the consumer has got, and ``on_lost``
+    with partitions that it has given up.
+    """
 
     on_assigned: Callback
     on_lost: Callback
 
     def check(self) -> Callbacks:
-        """Return these callbacks. Raises ``TypeError`` for one that is unusable."""
+        """Return these callbacks.
+
+        Raises ``TypeError`` if a callback cannot be called, or is a coroutine function,
+        because ``poll`` calls it without awaiting the result.
+        """
         for name, function in self._asdict().items():
             is_async = inspect.iscoroutinefunction(function)
             if function is not None and (is_async or not callable(function)):
@@ -160,11 +183,12 @@ class Callbacks(NamedTuple):
 
 
 class ConsumerBase(ChunkReader[ConsumerMachine]):
-    """A consumer in neither form."""
+    """Common base of ``Consumer`` and ``ConsumerSync``."""
 
     _metric_names = CONSUMER_SNAPSHOT
 
-    # Held while the machine is used, if another thread may run it.
+    # Protects the machine. Only ``ConsumerSync`` replaces this by a lock, because its
+    # heartbeat thread runs the machine too.
     _lock: AbstractContextManager[Any] = nullcontext()
 
     @explain_arguments("Consumer")
@@ -180,12 +204,21 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
         self._callbacks = callbacks
 
     def assignment(self) -> set[tuple[str, int]]:
-        """Return the (topic, partition) pairs that this consumer reads now."""
+        """Return the (topic, partition) pairs that this consumer currently reads.
+
+        The set is empty until the consumer has joined the group.
+        """
         return set() if self._machine is None else self._machine.assignment()
 
     @property
     def group_metadata(self) -> GroupMetadata:
-        """The group, and the identity of this consumer when it returned a chunk."""
+        """Group id and identity of this consumer, for ``send_offsets``.
+
+        If the consumer has left the group or was removed from it since it returned the
+        last chunk, this is still its previous identity. The coordinator then rejects
+        the offsets of that chunk, because other members may own its partition. Before
+        the consumer joins the group, only the group id is set.
+        """
         if self._machine is not None:
             return self._machine.metadata
         return GroupMetadata(self._options[1].group_id, "", -1, None)
@@ -195,17 +228,22 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
         start: Offsets,
         partitions: Iterable[tuple[str, int]] | None = None,
     ) -> None:
-        """Continue to read from another position. Committed offsets do not change.
+        """Continue reading at another position. Committed offsets do not change.
 
-        * ``start``: as in ``Kafka.consumer``: "earliest", "latest", an offset, a
-          datetime, a timedelta (ago), or one of them for each partition, such as
+        * ``start``: "earliest", "latest", an offset, a ``datetime``, a ``timedelta``
+          before the current time, or a dict of these values by partition, such as
           ``{("orders", 0): 42}``.
-        * ``partitions``: the (topic, partition) pairs for which a single ``start`` is
-          used. Default: all partitions of ``assignment``.
+        * ``partitions``: (topic, partition) pairs, if ``start`` is a single value.
+          Default: all partitions of ``assignment``.
 
-        The next chunk of each partition begins at its new position. An offset that the
-        log does not contain is a data loss, as in a scan. Raises ``PartitionLost``, and
-        changes no position, if the consumer does not own one of the partitions.
+        Chunks that were fetched but not returned are dropped, so that the next chunk of
+        a partition begins at its new position. If the log does not contain the offset,
+        this is a data loss, which ``on_data_loss`` handles as in a scan.
+
+        Raises ``PartitionLost`` if the consumer does not own one of the partitions. In
+        this case, no position changes.
+        Raises ``ValueError`` if an argument is invalid, before the first chunk was
+        requested, and after ``close``.
         """
         scan, _ = self._options
         spec = read_offsets("start", start, scan.topics)
@@ -219,46 +257,64 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
             machine.seek(spec)
 
     def pause(self, partitions: Iterable[tuple[str, int]] | None = None) -> None:
-        """Return no chunk of some partitions until ``resume``. They stay assigned.
+        """Stop reading partitions until ``resume`` is called. They stay assigned.
 
-        ``partitions`` are (topic, partition) pairs; by default, all partitions of
-        ``assignment``. The pause of a partition ends when the consumer loses it. Raises
-        ``PartitionLost`` if the consumer does not own one of the partitions.
+        ``partitions`` contains (topic, partition) pairs. Default: all partitions of
+        ``assignment``. The pause also ends if the consumer loses the partition, even if
+        it is assigned again later.
+
+        Raises ``PartitionLost`` and pauses nothing if the consumer does not own one of
+        the partitions.
         """
         with self._use_machine() as machine:
             machine.pause(_choose_owned(machine, partitions))
 
     def resume(self, partitions: Iterable[tuple[str, int]] | None = None) -> None:
-        """Continue to read paused partitions, by default all of them.
+        """Continue reading paused partitions.
 
-        Raises ``PartitionLost`` if the consumer does not own one of the partitions.
+        ``partitions`` contains (topic, partition) pairs. Default: all partitions of
+        ``assignment``. Partitions that are not paused are ignored.
+
+        Raises ``PartitionLost`` and resumes nothing if the consumer does not own one of
+        the partitions.
         """
         with self._use_machine() as machine:
             machine.resume(_choose_owned(machine, partitions))
 
     def paused(self) -> set[tuple[str, int]]:
-        """Return the (topic, partition) pairs that are paused."""
+        """Return the (topic, partition) pairs that are currently paused."""
         return set() if self._machine is None else self._machine.paused()
 
     @operation
     @explain_arguments("poll")
     async def poll(self, timeout_s: float | None = None) -> Chunk | None:
-        """Return the next chunk; None after ``timeout_s``, or after ``close``.
+        """Wait for the next chunk, and return it.
 
-        The call means that the caller has processed all earlier chunks: the group may
-        assign their partitions to other members from now on. A cancelled call loses no
-        chunk.
+        Returns None if no chunk arrives within ``timeout_s`` seconds, or if the
+        consumer is closed. Without ``timeout_s``, the call waits indefinitely.
+
+        A call shows that the caller has processed all earlier chunks. From now on, the
+        group may assign their partitions to other members. If a call is cancelled, no
+        chunk is lost.
+
+        Raises ``ClusterError`` if the consumer cannot continue, and the exceptions of
+        ``on_assigned`` and ``on_lost``.
         """
         return await self._read(timeout_s)
 
     @operation
     async def commit(self, chunk: Chunk | None = None) -> dict[tuple[str, int], int]:
-        """Commit records up to the end of a chunk, or of all chunks returned so far.
+        """Commit the offset after a chunk, or after all chunks returned so far.
 
-        Returns the committed offsets by (topic, partition), at which the group
-        continues. Raises ``PartitionLost`` if the group has revoked the partition of
-        ``chunk``. Without ``chunk``, such partitions are skipped, unless they are lost
-        during the call. Other errors are ``ClusterError`` too.
+        Returns the committed offsets by (topic, partition). They are the offsets at
+        which the group continues.
+
+        Raises ``PartitionLost`` if this consumer no longer owns the partition of
+        ``chunk``. Without ``chunk``, lost partitions are skipped, and the exception is
+        raised only if a partition is lost during the call.
+        Raises another ``ClusterError`` if the coordinator rejects the commit, or does
+        not answer within ``timeout_s`` of the client.
+        Raises ``ValueError`` after ``close``.
         """
         self.check_process()
         with self._use_to_commit():
@@ -272,10 +328,13 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
 
     @operation
     async def close(self) -> None:
-        """Leave the group, and close the connections; nothing is committed.
+        """Leave the group, and close the connections. Offsets are not committed.
 
-        A commit in flight is completed first. A call from another task, another thread
-        or a signal handler ends the wait for the next chunk, and the iteration with it.
+        Commits in flight are completed first. The method waits for them, and for the
+        coordinator, for about five seconds at most.
+
+        Another task, another thread or a signal handler may call this method. If the
+        consumer is waiting for a chunk, the wait and the iteration end.
         """
         await self._close()
 
@@ -299,7 +358,7 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
     async def _wait(
         self, machine: ConsumerMachine, runner: Runner, timeout_s: float | None
     ) -> None:
-        """Wait for a chunk, and report changes of the partitions to the caller."""
+        """Wait for a chunk, and call the callbacks if the assignment changes."""
         if not any(self._callbacks):
             await runner.wait(self._has_result, timeout_s)
             return
@@ -326,7 +385,10 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
 
     @contextmanager
     def _use_machine(self) -> Iterator[ConsumerMachine]:
-        """Use the machine between two calls, or within a callback."""
+        """Return the machine for a change between two calls, or within a callback.
+
+        Raises ``ValueError`` if the consumer is closed, or has not started yet.
+        """
         self.check_process()
         self._check_usable()
         if self._machine is None:
@@ -373,7 +435,12 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
     def _find_offsets(
         self, chunks: Any
     ) -> tuple[GroupMetadata, dict[tuple[str, int], int]]:
-        """Return the group metadata, and the offsets after chunks of this consumer."""
+        """Return the group metadata and the next offsets after chunks.
+
+        ``chunks`` is one chunk or several chunks of this consumer. Raises
+        ``PartitionLost`` if the consumer no longer owns one of their partitions, and
+        ``ValueError`` if ``chunks`` contains other objects.
+        """
         chunks = [chunks] if isinstance(chunks, Chunk) else list(chunks)
         for each in chunks:
             if not isinstance(each, Chunk):
@@ -387,7 +454,11 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
         return self._machine.offsets_to_send(each.fetched for each in chunks)
 
     def _commit_nothing(self) -> dict[tuple[str, int], int]:
-        """Return the result of a commit before the first chunk. Reject a late one."""
+        """Return the result of a commit before the first chunk was requested.
+
+        Raises ``ValueError`` if the consumer is closed, because the offsets of its
+        chunks can no longer be committed.
+        """
         if self._is_closing:
             raise ValueError("the consumer is closed: commit before leaving its block")
         return {}
@@ -407,7 +478,10 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
 def _choose_owned(
     machine: ConsumerMachine, partitions: Iterable[tuple[str, int]] | None
 ) -> Iterable[tuple[str, int]]:
-    """Return partitions that were passed, or all that the consumer reads."""
+    """Return the argument ``partitions``, or the assignment if it is None.
+
+    Raises ``ValueError`` if it does not consist of (topic, partition) pairs.
+    """
     if partitions is None:
         return machine.assignment()
     pairs = list(partitions)
@@ -424,10 +498,12 @@ def _choose_owned(
 
 @advise_on_attributes("Consumer")
 class Consumer(ConsumerBase, AsynchronousReader[ConsumerMachine]):
-    """A member of a group; ``Kafka.consumer`` makes it: iterate over it for chunks.
+    """Asynchronous consumer group member. ``Kafka.consumer`` returns it.
 
-    It joins with the first chunk, and leaves at the end of ``async with``. Heartbeats
-    are sent while the caller works on a chunk, as long as the event loop runs.
+    ``async for`` iterates over its chunks. The consumer joins the group when the first
+    chunk is requested, and leaves it at the end of ``async with``. While the caller
+    processes a chunk, heartbeats are sent as long as the event loop is not blocked.
+    Only ``commit`` commits offsets.
     """
 
     _runner: AsyncRunner | None
@@ -436,21 +512,23 @@ class Consumer(ConsumerBase, AsynchronousReader[ConsumerMachine]):
     def _use_machine(self) -> Iterator[ConsumerMachine]:
         with super()._use_machine() as machine:
             yield machine
-        # Another task may wait for a chunk, which a seek or resume makes possible.
+        # Run the machine immediately, because another task may be waiting for a chunk.
+        # After a seek or resume, the machine can fetch one.
         if self._runner is not None:
             self._runner.step()
 
     def _use_to_commit(self) -> AbstractContextManager[None]:
-        # A task may commit while another one waits for a chunk.
+        # A task may commit while another task waits for a chunk.
         return nullcontext()
 
 
 @advise_on_attributes("Consumer")
 class ConsumerSync(ConsumerBase, BlockingReader[ConsumerMachine]):
-    """A member of a group; ``KafkaSync.consumer`` makes it: iterate over it for chunks.
+    """Consumer group member with blocking calls. ``KafkaSync.consumer`` returns it.
 
-    It joins with the first chunk, and leaves at the end of ``with``. A thread of its
-    own sends heartbeats while the caller works on a chunk.
+    Iterate over it to get its chunks. The consumer joins the group when the first chunk
+    is requested, and leaves it at the end of ``with``. While the caller processes a
+    chunk, a separate thread sends heartbeats. Only ``commit`` commits offsets.
     """
 
     def __init__(
@@ -461,8 +539,9 @@ class ConsumerSync(ConsumerBase, BlockingReader[ConsumerMachine]):
         callbacks: Callbacks,
     ) -> None:
         super().__init__(kafka, options, decoding, callbacks)
-        # Held by the thread that runs the machine: of the caller, or the other one. A
-        # callback, which is called within ``poll``, may acquire it again.
+        # Held by the thread that runs the machine, which is the caller or the heartbeat
+        # thread. It is reentrant, because callbacks are called within ``poll`` and
+        # acquire it again.
         self._lock: threading.RLock = threading.RLock()
         self._over = threading.Event()
 
@@ -502,7 +581,10 @@ class ConsumerSync(ConsumerBase, BlockingReader[ConsumerMachine]):
             return super()._find_offsets(chunks)
 
     def _run_between_calls(self) -> None:
-        """Process pending events, unless a call of the user runs the machine."""
+        """Send heartbeats that are due, and process responses.
+
+        Does nothing if a call of the user runs the machine at the moment.
+        """
         if self._lock.acquire(blocking=False):
             try:
                 if self._runner is not None and not self._is_closed:
@@ -512,7 +594,10 @@ class ConsumerSync(ConsumerBase, BlockingReader[ConsumerMachine]):
 
 
 def _keep_alive(consumer: weakref.ref[ConsumerSync], over: threading.Event) -> None:
-    """Run the machine of a consumer between its calls, until it is closed."""
+    """Run the machine of a consumer between its calls, until the consumer is closed.
+
+    The thread refers to the consumer weakly, so that an unused consumer can be deleted.
+    """
     while not over.wait(_HEARTBEAT_PAUSE_S):
         found = consumer()
         if found is None:

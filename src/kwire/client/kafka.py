@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Kafka`` and ``KafkaSync``: the client of a cluster, with asyncio or blocking calls.
+"""``Kafka`` and ``KafkaSync``: clients of a cluster, for asyncio and blocking calls.
 
-The client makes scans, producers and consumers, and requests metadata.
+A client creates scans, producers and consumers, and requests topics, sizes and offsets.
+It inherits the operations that manage a cluster from ``Admin``.
 """
 
 from __future__ import annotations
@@ -58,14 +59,15 @@ C = TypeVar("C", bound="ConsumerBase")
 
 
 class KafkaBase(Admin, Generic[S, P, C]):
-    """A client of a cluster: its addresses, its settings, and the objects it created.
+    """Common base of ``Kafka`` and ``KafkaSync``.
 
-    ``close`` closes the scans, consumers and producers that the client has created.
+    It keeps weak references to the scans, consumers and producers that it has created,
+    so that ``close`` can close them.
     """
 
     _scan_class: type[S]
 
-    # Also for an object whose construction failed.
+    # A class attribute, because Python also calls ``__del__`` if the constructor fails.
     has_connected = False
 
     @explain_arguments("Kafka")
@@ -108,32 +110,45 @@ class KafkaBase(Admin, Generic[S, P, C]):
     ) -> S:
         """Read topics from ``start`` to ``end``, or continuously with ``follow``.
 
+        Returns a scan. Iterate over it to get the records in chunks.
+
         * ``topics``: a name, several names, a compiled pattern that must match the
           complete name, or {topic: [partitions]}.
-        * ``start`` and ``end``: "earliest", "latest", an offset, a ``datetime``, a
-          ``timedelta`` (so long ago), or a dict of these values. The keys of the dict
-          are (topic, partition) pairs, or partitions if there is a single topic.
-          "latest" is the end of each partition when the scan begins. With
-          "read_committed", it is the position before the first open transaction.
-        * ``follow``: wait for new records, instead of stopping at ``end``.
-        * ``columns``: the columns of Arrow batches.
-        * ``isolation_level``: "read_uncommitted" or "read_committed". Default: the
-          value in ``config``, or "read_uncommitted".
-        * ``memory_bytes``: maximum size of the responses that are arriving, or that
-          contain chunks you have not released, over all connections of the scan. A
-          single response may be larger, so that every batch can be read.
-        * ``batch_rows``: maximum number of records of a chunk, and therefore of an
+        * ``start``, ``end``: "earliest", "latest", an offset, a ``datetime``, a
+          ``timedelta`` before the current time, or a dict of these values. The keys of
+          the dict are (topic, partition) pairs, or partitions if there is a single
+          topic. For partitions that are not in the dict, ``start`` is "earliest" and
+          ``end`` is "latest". "latest" is the end of each partition when the scan
+          begins. With "read_committed", it is the last stable offset, which is before
+          the first open transaction. A ``datetime`` without a time zone is local time.
+        * ``follow``: wait for new records, and for new topics that match the pattern,
+          instead of stopping at ``end``.
+        * ``columns``: names of the columns of Arrow batches. Default: all columns.
+        * ``isolation_level``: "read_uncommitted" or "read_committed". The latter omits
+          the records of open and aborted transactions. Default: the value in
+          ``config``, or "read_uncommitted".
+        * ``memory_bytes``: maximum total size of the responses that are arriving on all
+          connections of the scan, or whose chunks have not been released. A request for
+          the next chunk releases the previous one. A single response may be larger, so
+          that every batch can be read.
+        * ``batch_rows``: maximum number of records in a chunk, and therefore in an
           Arrow batch. Larger chunks are split, and there is a position after each part.
-          Requires numpy. Default: a chunk contains the records of one response.
-        * ``timestamp_unit``: unit of timestamps in columns and Arrow batches.
-        * ``views``: do not copy keys and values of columns and Arrow batches out of the
-          response, see ``columns.decode_records``. A chunk or table then keeps the
-          response in memory.
-        * ``on_data_loss``: "raise" raises ``DataLost`` if requested records no longer
-          exist. "earliest" and "latest" skip them, and continue at the start or at the
-          end of the log.
-        * ``rack``: the rack of this client, so that brokers may redirect the scan to a
-          replica nearby (KIP-392).
+          Requires numpy. Default: a chunk contains all records that a response has for
+          the partition.
+        * ``timestamp_unit``: unit of timestamps in columns and Arrow batches: "s",
+          "ms", "us" or "ns".
+        * ``views``: if True, keys and values in columns and Arrow batches are views of
+          the response instead of copies, see ``columns.decode_records``. A chunk or
+          table then keeps the response in memory.
+        * ``on_data_loss``: what to do if requested records no longer exist, for example
+          because retention has deleted them. "raise" raises ``DataLost``. "earliest"
+          and "latest" add a ``DataLost`` to ``losses`` of the scan, and continue at the
+          start or at the end of the log. There is one exception. If the log was
+          truncated after the scan had read it, for example by an unclean leader
+          election, reading resumes at the offset of the truncation with both values, so
+          that the records that replace the lost ones are read (KIP-320).
+        * ``rack``: rack of this client, so that brokers can redirect the scan to a
+          replica nearby (KIP-392). Default: ``client.rack`` in ``config``.
         * ``check_crc``: False skips the verification of record batch checksums.
         * ``errors``: how to decode header names that are not UTF-8. "replace" replaces
           the invalid bytes by U+FFFD, as Kafka's own consumer does, so that a single
@@ -141,9 +156,11 @@ class KafkaBase(Admin, Generic[S, P, C]):
         * ``progress``: a function that is called with a ``ScanProgress`` after each
           chunk, or True for a progress bar on stderr, which requires rich.
 
-        Nothing is sent before the iteration over the scan begins. The iteration raises
-        ``ClusterError`` and ``DecodeError``. A scan can be read only once: a second
-        iteration raises ``ValueError``.
+        Nothing is sent before the iteration begins. A scan can be read only once.
+
+        Raises ``ValueError`` or ``TypeError`` if an argument is invalid. The iteration
+        raises ``ClusterError``, ``DecodeError``, and ``ValueError`` if the scan has
+        already been read.
         """
         options = make_scan_options(
             topics,
@@ -181,33 +198,43 @@ class KafkaBase(Admin, Generic[S, P, C]):
         transactional_id: str | None = None,
         transaction_timeout_s: float = 60.0,
     ) -> P:
-        """Return a producer: a context manager that writes records to topics.
+        """Return a producer, which writes records to topics.
 
-        * ``compression`` and ``compression_level``: as in ``records.encode_batch``.
-        * ``acks``: "all" to wait for all in-sync replicas, 1 for the leader only, or 0
-          for no acknowledgement. With 0, records count as written when they have been
-          sent, and receipts have the offset -1.
+        The producer is a context manager. At the end of its block, it waits until all
+        records are acknowledged.
+
+        * ``compression``, ``compression_level``: codec of record batches and its level,
+          as in ``records.encode_batch``.
+        * ``acks``: "all" to wait for all in-sync replicas, 1 to wait for the leader
+          only, or 0 for no acknowledgement. With 0, records count as written when they
+          have been sent, and receipts contain the offset -1.
         * ``idempotent``: write each record once, even if a request is repeated, and
           keep the order of records. Default: True if ``acks`` is "all".
-        * ``linger_s``: time that a record of ``send`` waits for further records of its
-          batch, in seconds.
+        * ``linger_s``: number of seconds that a record of ``send`` may wait for further
+          records of its batch.
         * ``max_batch_bytes``: maximum size of a batch before compression.
-        * ``max_request_bytes``: maximum size of a request.
-        * ``memory_bytes``: maximum size of the records that are not acknowledged.
-        * ``delivery_timeout_s``: records that are not acknowledged within this number
-          of seconds have failed.
+        * ``max_request_bytes``: maximum size of a request. A larger batch is sent in a
+          request of its own.
+        * ``memory_bytes``: maximum total size of unacknowledged records. If it is
+          reached, the methods that send records wait.
+        * ``delivery_timeout_s``: number of seconds after which an unacknowledged record
+          has failed.
         * ``partitioner``: a function of ``kwire.records.partitioners``, or a function
-          of the key, all partitions and the available partitions. By default, a key has
-          the same partition as in Java clients, and records without a key are sent to
-          partitions that are not busy.
-        * ``on_receipt``: a function that is called with the receipt of each batch of
-          ``send``.
-        * ``transactional_id``: if set, all records are written in transactions.
-        * ``transaction_timeout_s``: the coordinator aborts a transaction that takes
-          longer than this number of seconds.
+          of the key, all partitions and the available partitions that returns a
+          partition. By default, a key has the same partition as in Java clients, and
+          records without a key are sent to partitions that are not busy.
+        * ``on_receipt``: function that is called with the receipt of each batch of
+          ``send``, and of ``send_table`` with ``wait=False``.
+        * ``transactional_id``: id of a transactional producer, which must be the same
+          each time the program runs. If it is set, all records must be written in
+          transactions.
+        * ``transaction_timeout_s``: number of seconds after which the coordinator
+          aborts an open transaction.
 
-        Nothing is sent before the first record is passed. Raises ``ValueError`` if a
-        parameter is invalid.
+        Nothing is sent before the first record is passed, or before the block begins if
+        ``transactional_id`` is set.
+
+        Raises ``ValueError`` or ``TypeError`` if an argument is invalid.
         """
         from .producer import make_producer_options
 
@@ -254,31 +281,39 @@ class KafkaBase(Admin, Generic[S, P, C]):
         check_crc: bool = True,
         errors: Literal["strict", "replace"] = "replace",
     ) -> C:
-        """Return a consumer: a group member to which the broker assigns partitions.
+        """Return a consumer, which reads topics as a member of a group.
+
+        The group coordinator assigns partitions to the members. This requires Kafka 4.0
+        (KIP-848). Iterate over the consumer to get chunks, and call ``commit`` to
+        commit offsets. They are not committed automatically.
 
         * ``topics``: a name, several names, or a compiled pattern, which the broker
           matches with RE2/J.
-        * ``start``: where to begin in a partition for which the group has not committed
-          an offset, as in ``scan``. Otherwise, the consumer begins at the committed
-          offset.
+        * ``group_id``: name of the group.
+        * ``start``: where to begin in partitions for which the group has not committed
+          an offset, as in ``scan``. In all other partitions, the consumer begins at the
+          committed offset.
         * ``partitions``: read these partitions without joining the group: "all", the
-          partition numbers of a single topic, or {topic: [numbers]}. All brokers
-          support this. Joining a group requires Kafka 4.0 (KIP-848).
-        * ``group_instance_id``: name of a static member, which keeps its partitions
-          when it restarts within the session timeout.
+          partition numbers of a single topic, or {topic: [numbers]}. Committed offsets
+          are used as well. Brokers before Kafka 4.0 support this too.
+        * ``group_instance_id``: name of a static member, which gets the same partitions
+          again if it restarts within the session timeout.
         * ``server_assignor``: "uniform", "range" or another assignor of the broker.
-        * ``session_timeout_s``: the partitions are lost if no heartbeat has been
-          answered for this number of seconds. The broker has a limit of its own.
-        * ``max_poll_interval_s``: a consumer that is not polled for this number of
-          seconds leaves the group, and joins again with the next call.
-        * ``on_assigned`` and ``on_lost``: functions that are called with the list of
+        * ``session_timeout_s``: give up all partitions if no heartbeat has been
+          answered for this number of seconds. The broker also has a session timeout.
+        * ``max_poll_interval_s``: leave the group if the caller does not request a
+          chunk for this number of seconds. The next request joins the group again.
+        * ``on_assigned``, ``on_lost``: functions that are called with a list of
           (topic, partition) pairs that were assigned or lost. ``poll`` and the
           iteration call them in the thread of the caller, before they return a chunk of
           a newly assigned partition. The functions may call ``seek``, ``pause``,
-          ``resume``, ``position`` and ``assignment``. ``poll`` raises their exceptions.
+          ``resume``, ``paused``, ``position`` and ``assignment``. Their exceptions are
+          raised by ``poll``.
 
-        The other parameters are as in ``scan``. Nothing is sent before the first chunk
-        is requested. Only ``commit`` commits offsets.
+        The other parameters are described in ``scan``. Nothing is sent before the first
+        chunk is requested.
+
+        Raises ``ValueError`` or ``TypeError`` if an argument is invalid.
         """
         from .consumer import Callbacks, make_consumer_options
 
@@ -306,11 +341,11 @@ class KafkaBase(Admin, Generic[S, P, C]):
         return consumer
 
     def metrics(self) -> dict[str, float]:
-        """Return the current metrics of this client, as numbers by name.
+        """Return the current metrics of this client as numbers by name.
 
         Each number is the sum over all scans, consumers, producers and other requests
-        of this client, including closed ones. The reference describes each name. This
-        method is thread-safe.
+        of this client, including closed ones. The reference documentation describes
+        each name. This method may be called from any thread.
         """
         return self.settings.metrics.snapshot()
 
@@ -318,10 +353,12 @@ class KafkaBase(Admin, Generic[S, P, C]):
     async def close(self, *, flush: bool = True) -> None:
         """Close all scans, consumers and producers of this client.
 
-        Consumers leave their groups. Producers send the records that they hold and wait
-        for the acknowledgements, for up to ``delivery_timeout_s``; ``flush=False``
-        drops these records. Everything is closed even if something fails. Raises
-        ``ClusterError`` if records were not acknowledged.
+        Consumers leave their groups. Producers send their remaining records, and wait
+        for the acknowledgements for up to ``delivery_timeout_s``. With ``flush=False``,
+        these records are dropped instead. If closing one object fails, the others are
+        closed nevertheless.
+
+        Raises ``ClusterError`` if records are not acknowledged.
         """
         await self._close(flush)
 
@@ -334,7 +371,10 @@ class KafkaBase(Admin, Generic[S, P, C]):
 
     @operation
     async def topics(self) -> TopicsByName:
-        """Return the metadata of each topic that the user may see."""
+        """Return all topics that the user is permitted to describe, by name.
+
+        Each value contains the partitions of the topic with their leaders and replicas.
+        """
         from .machines import TopicsMachine
 
         return TopicsByName(await self._run_query(TopicsMachine))
@@ -343,11 +383,14 @@ class KafkaBase(Admin, Generic[S, P, C]):
     async def sizes(
         self, topics: Iterable[str] | None = None
     ) -> dict[tuple[str, int], int]:
-        """Return the size of partitions on the disks of their leaders, in bytes.
+        """Return the size in bytes of each partition on the disk of its leader.
 
-        ``topics`` are names; None selects all topics. The result has no partition whose
-        leader does not report its size: this requires the permission Describe on the
-        cluster, and Kafka 1.0 or newer. Source: DescribeLogDirs (KIP-113).
+        ``topics`` is a topic name or several topic names. Default: all topics.
+
+        The keys of the result are (topic, partition) pairs. A partition is omitted if
+        its leader does not report the size. Leaders report it if the user has the
+        permission Describe on the cluster, and if they run Kafka 1.0 or newer.
+        Source: DescribeLogDirs (KIP-113).
         """
         from .machines import SizesMachine
 
@@ -363,14 +406,21 @@ class KafkaBase(Admin, Generic[S, P, C]):
         at: str | datetime | timedelta = "latest",
         isolation_level: IsolationLevel = "read_uncommitted",
     ) -> dict[int, int] | dict[tuple[str, int], int]:
-        """Find one offset of each partition of a topic: {partition: offset}.
+        """Return one offset for each partition of the topics.
 
-        ``at`` is "earliest", "latest", a ``datetime``, or a ``timedelta`` (so long
-        ago). A time means the offset of the first record at that time or later, or the
-        log end offset if there is no such record. ``topics`` may be as in ``scan``. If
-        it is not a single name, the keys are (topic, partition), which ``scan`` accepts
-        as ``start``. "latest" under "read_committed" is before the first open
-        transaction.
+        * ``topics``: a name, several names, a compiled pattern, or
+          {topic: [partitions]}, as in ``scan``.
+        * ``at``: "earliest", "latest", a ``datetime``, or a ``timedelta`` before the
+          current time. For a time, the result is the offset of the first record with
+          this or a later timestamp, or the log end offset if there is no such record.
+        * ``isolation_level``: with "read_committed", "latest" is the last stable
+          offset, which is before the first open transaction.
+
+        If ``topics`` is a single name, the result is {partition: offset}. Otherwise it
+        is {(topic, partition): offset}. ``scan`` accepts both as ``start``.
+
+        Raises ``ClusterError`` if the offsets cannot be found, and ``ValueError`` or
+        ``TypeError`` if an argument is invalid.
         """
         from .machines import OffsetsMachine
 
@@ -391,12 +441,13 @@ class KafkaBase(Admin, Generic[S, P, C]):
         return offsets
 
     async def _leave(self, has_failed: bool) -> None:
-        # An exception drops unsent records, as in the block of a producer.
+        # After an exception, drop unsent records, as at the end of a producer's block.
         await self._close(flush=not has_failed)
 
     async def _close(self, flush: bool) -> None:
         self.has_connected = False
-        # The stack closes in reverse order, and continues after an error.
+        # The stack runs its callbacks in reverse order, and continues after an error.
+        # So scans are closed first, then consumers, then producers.
         async with AsyncExitStack() as stack:
             for producer in list(self._producers):
                 stack.push_async_callback(producer._close, flush)
@@ -409,17 +460,22 @@ class KafkaBase(Admin, Generic[S, P, C]):
         self._producers.clear()
 
     def _load_producer(self) -> type[P]:
-        """Import the class of producers, which a scan does not need."""
+        """Import and return the producer class, which scans do not require."""
         raise NotImplementedError
 
     def _load_consumer(self) -> type[C]:
-        """Import the class of consumers, which a scan does not need."""
+        """Import and return the consumer class, which scans do not require."""
         raise NotImplementedError
 
 
 @advise_on_attributes("Kafka")
 class Kafka(KafkaBase[Scan, "Producer", "Consumer"], Asynchronous):
-    """A client of a cluster for asyncio, created by ``client.connect``."""
+    """Asynchronous Kafka client. ``client.connect`` returns it.
+
+    It connects on first use. It is an asynchronous context manager, which closes the
+    client and the scans, consumers and producers that it has created. If an exception
+    ends the block, unsent records of producers are dropped.
+    """
 
     _scan_class = Scan
 
@@ -459,7 +515,12 @@ class Kafka(KafkaBase[Scan, "Producer", "Consumer"], Asynchronous):
 
 @advise_on_attributes("Kafka")
 class KafkaSync(KafkaBase[ScanSync, "ProducerSync", "ConsumerSync"], Blocking):
-    """A client of a cluster with blocking calls, created by ``client.connect_sync``."""
+    """Kafka client with blocking calls. ``client.connect_sync`` returns it.
+
+    It connects on first use. It is a context manager, which closes the client and the
+    scans, consumers and producers that it has created. If an exception ends the block,
+    unsent records of producers are dropped.
+    """
 
     _scan_class = ScanSync
 
@@ -498,7 +559,7 @@ class KafkaSync(KafkaBase[ScanSync, "ProducerSync", "ConsumerSync"], Blocking):
 
 
 class TopicsByName(dict[str, "TopicInfo"]):
-    """Topics by name. Notebooks show them as a table."""
+    """Dict of topics by name, which notebooks show as a table."""
 
     def _repr_html_(self) -> str:
         from .html_tables import make_html_table
