@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``FileContext``: a TLS context that is created again when its files change.
+"""``FileContext``: a TLS context that is loaded again when its files change.
 
-Certificates that are valid for hours are replaced while a client runs. Existing
-connections keep their certificate; each new one uses the files of that moment.
+Certificates with a lifetime of a few hours are replaced while a client is running. New
+connections use the current files. Existing connections keep their certificate.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ _logger = logging.getLogger("kwire.client.connection")
 
 
 class FileContext:
-    """Loads a TLS context from files, and again before a connection if they changed.
+    """TLS context that is loaded from files, and loaded again if they have changed.
 
-    * ``make``: loads the context. It is called immediately.
-    * ``paths``: the path of each file, by property name.
+    * ``make``: function that loads the context. The constructor calls it immediately.
+    * ``paths``: path of each file by property name.
 
-    If a changed file cannot be loaded, the previous context remains in use. The error
-    is logged as a warning, once for each change, and ``load`` tries again before the
-    next connection, because the file may be only half written. A file counts as changed
-    if its modification time, size or inode differs. Symbolic links are followed, so
-    that a link to another directory is a change too.
+    A file has changed if its modification time, size or inode is different. Symbolic
+    links are followed, so that a link to another directory counts as a change too.
+
+    If a changed file cannot be loaded, the previous context remains in use, because the
+    file may be incomplete at the moment. A warning is logged once for each change, and
+    ``load`` tries again before the next connection.
     """
 
     def __init__(
@@ -41,7 +42,8 @@ class FileContext:
     ) -> None:
         self._make = make
         self._paths = dict(paths)
-        # If a file changes between the two lines, the next call of ``load`` notices it.
+        # Read the stamps first. If a file changes before ``make`` reads it, the next
+        # call of ``load`` detects the change.
         self._stamps = self._read_stamps()
         self._context = make()
         self._reported: dict[str, _Stamp] | None = None
@@ -72,14 +74,15 @@ class FileContext:
         return self._context
 
     def _read_stamps(self) -> dict[str, _Stamp]:
-        """Return modification time, size and inode of each file that is available."""
+        """Return the modification time, size and inode of each regular file."""
         stamps: dict[str, _Stamp] = {}
         for name, path in self._paths.items():
             try:
                 status = os.stat(path)
             except (OSError, ValueError):
                 continue
-            # A pipe can be read only once.
+            # Ignore pipes and other special files, because a pipe can be read only
+            # once.
             if stat.S_ISREG(status.st_mode):
                 stamps[name] = status.st_mtime_ns, status.st_size, status.st_ino
         return stamps

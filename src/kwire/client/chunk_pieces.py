@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ChunkPieces``: the columns of a chunk in pieces of at most ``batch_rows`` records.
+"""``ChunkPieces``: splits a chunk into pieces of at most ``batch_rows`` records.
 
-A chunk is decoded once for all of its pieces. Each piece becomes a chunk of its own,
-with exact offsets, so that positions and commits are correct between two pieces.
-Requires numpy, because the offsets are read from the columns.
+The chunk is decoded only once. Each piece becomes a chunk with exact offsets, so that
+positions and commits are correct between two pieces. Requires numpy, because the
+offsets are read from the columns.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class Piece(NamedTuple):
-    """Some of the records of a chunk.
+    """Consecutive records of a chunk.
 
-    ``next_offset`` is the offset after the last of them, or None if the chunk has no
-    further records.
+    ``next_offset`` is the offset after the last record, or None if the piece contains
+    the last records of the chunk.
     """
 
     columns: Records
@@ -33,7 +33,11 @@ class Piece(NamedTuple):
 
 
 class ChunkPieces:
-    """The records of one chunk that have not been returned yet."""
+    """Records of one chunk that ``take`` has not returned yet.
+
+    One piece is decoded in advance, because ``take`` must know whether the piece that
+    it returns is the last one.
+    """
 
     def __init__(self, chunk: Chunk, batch_rows: int) -> None:
         self._data = chunk.data
@@ -45,15 +49,16 @@ class ChunkPieces:
         self._following = self._decode()
 
     def has(self, fetched: Fetched) -> bool:
-        """Whether ``fetched`` is the rest of this chunk."""
+        """Whether ``fetched`` contains exactly the remaining records of this chunk."""
         return fetched.data is self._data and fetched.start_offset == self._start_offset
 
     def take(self) -> Piece | None:
-        """Return the next piece, or None if no further piece can be decoded.
+        """Return the next piece, or None if the remaining records cannot be split.
 
-        A chunk without records has no piece. Neither have record batches that are
-        damaged or not in order: the caller returns them as one chunk, which raises
-        ``DecodeError`` when it is used, or has the records as the broker sent them.
+        They cannot be split if there are no records, if a batch is damaged, or if the
+        offsets are not in order. The caller then returns the remaining records as one
+        chunk. If a batch is damaged, that chunk raises ``DecodeError`` when it is
+        decoded. Otherwise it contains the records as the broker has sent them.
         """
         columns = self._following
         if columns is None:
@@ -76,7 +81,7 @@ class ChunkPieces:
 
 
 def _slice(decoded: Iterator[Records], batch_rows: int) -> Iterator[Records]:
-    """Iterate over slices, which copy nothing."""
+    """Iterate over slices of at most ``batch_rows`` records, without copying them."""
     for records in decoded:
         for start in range(0, len(records), batch_rows):
             yield records[start : start + batch_rows]

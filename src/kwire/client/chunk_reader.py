@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The iteration over chunks, which is common to scans and consumers.
+"""Iteration over chunks, for asyncio and for blocking calls.
 
-Only one caller at a time can wait for the next chunk. Another task, another thread or a
-signal handler may call ``close``, which ends the wait.
+Scans and consumers share this code. Only one task or thread at a time can wait for the
+next chunk. Another task, another thread or a signal handler may call ``close``, which
+ends the wait.
 """
 
 from __future__ import annotations
@@ -38,22 +39,25 @@ M = TypeVar("M", bound="ScanMachine | ConsumerMachine")
 
 
 class ChunkReader(Operations, Generic[M]):
-    """Common base of the readers for asyncio and for blocking calls.
+    """Common base of ``AsynchronousReader`` and ``BlockingReader``.
 
-    It returns the chunks of a state machine, which is created on first use.
+    It returns the chunks of a state machine. The machine and its connections are
+    created when the first chunk is requested.
     """
 
     _machine: M | None = None
     _runner: Runner | None = None
-    # The last chunk. The next call releases its memory.
+    # The chunk that was returned last. Its memory is released when the next chunk is
+    # requested, because the caller may use it until then.
     _held: Fetched | None = None
-    # The rest of the last chunk, if ``batch_rows`` splits it.
+    # Remaining pieces of that chunk, if ``batch_rows`` splits it.
     _pieces: ChunkPieces | None = None
-    # True from the first call of ``close``.
+    # True as soon as ``close`` is called. Connections may still be open, because a
+    # waiting caller has to return first.
     _is_closing = False
-    # True when the connections are closed, by ``close`` or by the end of a scan.
+    # True when the connections are closed, by ``close`` or at the end of a scan.
     _is_closed = False
-    # The metrics when the connections were closed.
+    # Metrics at the time when the connections were closed; None before.
     _last_metrics: dict[str, Any] | None = None
     _metric_names: tuple[str, ...]
 
@@ -63,19 +67,27 @@ class ChunkReader(Operations, Generic[M]):
 
     @property
     def losses(self) -> list[DataLost]:
-        """Records that were lost, if ``on_data_loss`` let reading continue."""
+        """Data losses after which reading has continued, because of ``on_data_loss``.
+
+        The list contains at most the last 10,000 losses.
+        """
         return [] if self._machine is None else self._machine.losses
 
     def position(self) -> Position:
-        """Return the next offset of each (topic, partition), after the last chunk."""
+        """Return the next offset to read of each (topic, partition).
+
+        These are the offsets after the last returned chunk. Partitions are omitted
+        while their offset is unknown.
+        """
         return Position({} if self._machine is None else self._machine.position())
 
     def metrics(self) -> dict[str, Any]:
-        """Return the current metrics, as numbers by name.
+        """Return the current metrics as numbers by name.
 
-        The reference describes each name. "records_lag" is a dict of numbers by (topic,
-        partition). All numbers are 0 before the first connection, and do not change
-        after ``close``. This method is thread-safe.
+        The reference documentation describes each name. "records_lag" is a dict of
+        numbers by (topic, partition). All numbers are 0 before the first connection.
+        After ``close``, they no longer change. This method may be called from any
+        thread.
         """
         if self._last_metrics is not None:
             return dict(self._last_metrics)
@@ -88,8 +100,8 @@ class ChunkReader(Operations, Generic[M]):
     async def close(self) -> None:
         """Close the connections. No further chunks are returned.
 
-        A call from another task, another thread or a signal handler ends the wait for
-        the next chunk, and the iteration with it.
+        Another task, another thread or a signal handler may call this method. If a
+        caller is waiting for a chunk, the wait and the iteration end.
         """
         await self._close()
 
@@ -123,17 +135,22 @@ class ChunkReader(Operations, Generic[M]):
         raise NotImplementedError
 
     async def _finish(self) -> None:
-        """Close the connections, after the last push of metrics if there is one."""
+        """Push the metrics for the last time if brokers subscribe, then ``_end``."""
         await self._end()
 
     def _use(self) -> AbstractContextManager[None]:
-        """Reject a second caller while the first one waits within the block."""
+        """Return a context manager for one use of the machine.
+
+        Raises ``ValueError`` if another caller is using it, and ``UsedAfterFork`` in a
+        forked child process.
+        """
         raise NotImplementedError
 
     def _check_usable(self) -> None:
-        """Raise an error if an iteration cannot return chunks.
+        """Raise ``ValueError`` if no more chunks can be read.
 
-        Otherwise, it would end immediately, as if the topics contained no records.
+        Without this check, an iteration would end immediately, as if the topics
+        contained no records.
         """
         raise NotImplementedError
 
@@ -141,7 +158,7 @@ class ChunkReader(Operations, Generic[M]):
         raise NotImplementedError
 
     def _describe(self, cluster: str) -> str:
-        """Format the topics and the state for ``repr``."""
+        """Describe the topics and the state of the reader for ``repr``."""
         raise NotImplementedError
 
     def _connect(self) -> tuple[M, Runner]:
@@ -171,6 +188,7 @@ class ChunkReader(Operations, Generic[M]):
             self._last_metrics = machine.read_metrics(runner.now())
 
     def _take(self, machine: M) -> Chunk | None:
+        """Return the next chunk that the machine has fetched, or None."""
         if self._is_closing:
             return None
         self._held = machine.take()
@@ -182,7 +200,10 @@ class ChunkReader(Operations, Generic[M]):
         return self._split(machine, chunk, self._decoding.batch_rows)
 
     def _split(self, machine: M, chunk: Chunk, batch_rows: int) -> Chunk:
-        """Return the first records of a chunk, and keep the other records for later."""
+        """Return the first ``batch_rows`` records of a chunk as a chunk of their own.
+
+        The machine and ``_pieces`` keep the remaining records for the next call.
+        """
         pieces, self._pieces = self._pieces, None
         if pieces is None or not pieces.has(chunk.fetched):
             pieces = ChunkPieces(chunk, batch_rows)
@@ -197,7 +218,7 @@ class ChunkReader(Operations, Generic[M]):
 
 
 class AsynchronousReader(ChunkReader[M], Asynchronous):
-    """A reader for ``async for``."""
+    """Reader of chunks with ``async for``."""
 
     _is_in_use = False
 
@@ -244,15 +265,15 @@ class AsynchronousReader(ChunkReader[M], Asynchronous):
 
 
 class BlockingReader(ChunkReader[M], Blocking):
-    """A reader for ``for``."""
+    """Reader of chunks with ``for``."""
 
     _runner: BlockingRunner | None
 
     def __init__(self, kafka: ClusterAccess, decoding: DecodingOptions) -> None:
         super().__init__(kafka, decoding)
-        # Identifies the call that uses the machine. This is not a lock, because Ctrl-C
-        # may interrupt the thread directly after ``acquire``, and the lock would never
-        # be released.
+        # Token of the call that uses the machine, or None. A lock is not suitable,
+        # because Ctrl-C may interrupt the thread directly after ``acquire``. The lock
+        # would then never be released.
         self._user: object = None
         self._user_lock = threading.RLock()
 
@@ -283,8 +304,8 @@ class BlockingReader(ChunkReader[M], Blocking):
     async def _close(self) -> None:
         self._is_closing = True
         if self.is_forked:
-            # The user may be a thread that exists only in the parent process, so do not
-            # wait for it.
+            # The thread that uses the machine may exist only in the parent process.
+            # Return, because it would never release the machine here.
             return
         user = object()
         try:
@@ -316,7 +337,10 @@ class BlockingReader(ChunkReader[M], Blocking):
                 run_blocking(self._close())
 
     def _claim(self, user: object) -> bool:
-        """Make ``user`` the user of the machine, unless there is one."""
+        """Reserve the machine for ``user``, a unique token.
+
+        Returns False if another call is using the machine.
+        """
         with self._user_lock:
             if self._user is None:
                 self._user = user

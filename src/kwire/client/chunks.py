@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """``Chunk``: fetched records of one partition, which are decoded on first use.
 
-Chunk -> columns  or  records() and batches() (objects)
-      -> to_arrow() (a record batch)
+A few KiB of compressed records may expand to gigabytes. Therefore, decoding a complete
+chunk is limited to ``Limits.total_decompressed_bytes``. For each of these methods,
+there is another one without this limit, which decodes the chunk in pieces:
 
-A response of a few KiB may decompress to gigabytes. Therefore, each method that decodes
-the whole chunk has a limit, and there is another method that decodes it in pieces:
-``iter_records()`` for ``records()``, ``iter_columns()`` for ``columns``, and
-``iter_arrow()`` for ``to_arrow()``.
+    complete chunk    in pieces
+    records()         iter_records(), batches()
+    columns           iter_columns()
+    to_arrow()        iter_arrow()
 """
 
 from __future__ import annotations
@@ -43,13 +44,15 @@ COLUMNS = (
     "value",
     "headers",
 )
-"""The columns of a scan, in order."""
+"""Names of the columns of a scan, in their default order."""
 
 
 class ConsumerRecord(NamedTuple):
-    """A record with its topic, partition and offset.
+    """Record with its topic, partition and offset.
 
-    ``timestamp`` is in ms, or -1 if the record has no timestamp.
+    * ``timestamp``: milliseconds since 1970, or -1 if the record has no timestamp.
+    * ``key``, ``value``: bytes, or None for null.
+    * ``headers``: (name, value) pairs.
     """
 
     topic: str
@@ -62,9 +65,9 @@ class ConsumerRecord(NamedTuple):
 
 
 class DecodingOptions(NamedTuple):
-    """Options that determine how chunks are decoded.
+    """Options of a scan or consumer that determine how its chunks are decoded.
 
-    ``batch_rows`` is the maximum number of records of a chunk; None for no limit.
+    ``Kafka.scan`` describes them. ``batch_rows`` is None if chunks are not split.
     """
 
     columns: tuple[str, ...]
@@ -78,11 +81,18 @@ class DecodingOptions(NamedTuple):
 
 @advise_on_attributes("Chunk")
 class Chunk:
-    """The record batches of one partition in one response, not decoded yet.
+    """Records of one partition from one response, which are decoded on first use.
 
+    Scans and consumers return chunks.
+
+    * ``topic``, ``partition``: the partition that contains the records.
+    * ``start_offset``: offset that was requested. Earlier records in ``data`` do not
+      belong to the chunk.
     * ``next_offset``: offset at which reading continues after this chunk.
     * ``high_watermark``: high watermark of the partition when the chunk was read.
-    * ``aborted_transactions``: None unless the isolation level is "read_committed".
+    * ``aborted_transactions``: aborted transactions in this range of offsets. None
+      unless the isolation level is "read_committed".
+    * ``data``: the encoded record batches.
 
     Decoding raises ``DecodeError`` if the data is malformed. The error contains the
     position in ``data``.
@@ -103,22 +113,23 @@ class Chunk:
         self.data = fetched.data
         self.fetched = fetched
         self._options = options
-        # The decoded columns, if the chunk is a part of a larger one (``batch_rows``).
+        # The columns, if the chunk is a part of a larger one (``batch_rows``). They
+        # have been decoded already, because the position of the split depends on them.
         self._decoded = columns
 
     @cached_property
     def columns(self) -> record_columns.Records:
-        """The records as columns.
+        """All records as columns. Further accesses return the same object.
 
-        Raises ``LimitExceeded`` in the same case as ``records``. ``iter_columns`` has
-        no such limit.
+        Raises ``LimitExceeded`` if the batches are too large after decompression, as
+        ``records`` does. ``iter_columns`` has no such limit.
         """
         if self._decoded is not None:
             return self._decoded
         return record_columns.decode_records(self.data, **self._column_arguments())
 
     def records(self) -> list[Record]:
-        """The records as objects.
+        """Decode all records, and return them as a list of objects.
 
         Raises ``LimitExceeded`` if the total size of the decompressed batches is above
         ``Limits.total_decompressed_bytes``. ``iter_records`` has no such limit.
@@ -130,8 +141,8 @@ class Chunk:
     def iter_columns(self) -> Iterator[record_columns.Records]:
         """Iterate over the records as columns, in pieces.
 
-        A piece ends after the batch with which its records reach 16 MiB after
-        decompression. Therefore, most chunks are a single piece.
+        A piece ends after the batch with which its size after decompression reaches
+        16 MiB. Therefore, most chunks consist of a single piece.
         """
         if self._decoded is not None:
             return iter((self._decoded,))
@@ -140,11 +151,11 @@ class Chunk:
     def batches(
         self, *, errors: Literal["strict", "replace"] | None = None
     ) -> Iterator[Batch]:
-        """Return the record batches, with the fields of their batch headers.
+        """Iterate over the record batches with their batch headers.
 
-        The last batch may also contain records with the offset ``next_offset`` or
-        higher, which are not part of the chunk. ``errors`` applies to header names that
-        are not UTF-8. Default: the option of the scan.
+        The last batch may also contain records from ``next_offset`` on, which do not
+        belong to this chunk. ``errors`` specifies how to decode header names that are
+        not UTF-8. Default: the value that was passed to the scan.
         """
         return decode_batches(
             self.data,
@@ -157,8 +168,8 @@ class Chunk:
     def iter_records(self) -> Iterator[ConsumerRecord]:
         """Iterate over the records, each with its topic and partition.
 
-        The records are decoded in pieces, so that the required memory does not depend
-        on the number of batches.
+        The records are decoded in pieces, so that the required memory does not grow
+        with the number of batches.
         """
         make, topic, partition = tuple.__new__, self.topic, self.partition
         for rows in iter_records(self.data, **self._row_arguments()):
@@ -179,17 +190,18 @@ class Chunk:
             del rows
 
     def to_arrow(self) -> Any:
-        """Return the columns of the scan as a ``pyarrow.RecordBatch``.
+        """Return all records as a ``pyarrow.RecordBatch`` with the columns of the scan.
 
-        Raises ``LimitExceeded`` in the same case as ``records``. ``iter_arrow`` has no
-        such limit.
+        Raises ``LimitExceeded`` if the batches are too large after decompression, as
+        ``records`` does. ``iter_arrow`` has no such limit.
         """
         return self._make_batch(self.columns)
 
     def iter_arrow(self) -> Iterator[Any]:
-        """Iterate over the columns of the scan as ``pyarrow.RecordBatch``, in pieces.
+        """Iterate over the records as ``pyarrow.RecordBatch`` objects, in pieces.
 
-        The pieces end at the same batches as in ``iter_columns``.
+        Each batch has the columns of the scan. The pieces end at the same record
+        batches as in ``iter_columns``.
         """
         return map(self._make_batch, self.iter_columns())
 
@@ -245,7 +257,7 @@ class Chunk:
 
 
 def arrow_schema(options: DecodingOptions) -> Any:
-    """Return the ``pyarrow.Schema`` of the columns of a scan."""
+    """Return the ``pyarrow.Schema`` of the record batches of a scan."""
     import pyarrow
 
     empty = record_columns.decode_records(

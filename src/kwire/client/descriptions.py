@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Describes clients and what they read, in the texts of ``repr`` and of warnings.
+"""Describes clients, topics and brokers in ``repr`` texts and warnings.
 
-Names of topics come from brokers, so they are escaped for the terminal.
+Names are escaped, because they may come from a broker and the text may be printed on a
+terminal.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _MAX_NAMES = 3
-"""Maximum number of names in a ``repr``."""
+"""Maximum number of names that ``describe_names`` shows."""
 
 
 def describe_names(names: Iterable[str]) -> str:
-    """Format the first names, and the number of the others: "a, b, c and 5 more"."""
+    """Format the first names and the number of further names: "a, b, c and 5 more"."""
     all_names = [escape_line(name) for name in names]
     text = ", ".join(all_names[:_MAX_NAMES])
     hidden_count = len(all_names) - _MAX_NAMES
@@ -29,19 +30,23 @@ def describe_names(names: Iterable[str]) -> str:
 
 
 def describe_topics(topics: Iterable[str], pattern: re.Pattern[str] | None) -> str:
-    """Format the topics of a scan or consumer: names, or a pattern between slashes."""
+    """Format the topics of a scan or consumer: "orders, payments" or "/orders-.*/"."""
     if pattern is not None:
         return f"/{escape_line(pattern.pattern)}/"
     return describe_names(sorted(topics))
 
 
 def describe_cluster(addresses: Iterable[tuple[str, int]]) -> str:
-    """Format the bootstrap brokers of a client: "a:9092, b:9092"."""
+    """Format the bootstrap addresses of a client: "a:9092, b:9092"."""
     return describe_names(f"{host}:{port}" for host, port in addresses)
 
 
 def warn_unclosed(unclosed: object) -> None:
-    """Emit a ``ResourceWarning`` for an object that is collected without ``close``."""
+    """Emit a ``ResourceWarning`` for an object that is deleted without ``close``.
+
+    Call this function in ``__del__``, because the warning refers to the line that
+    deletes the object.
+    """
     warnings.warn(
         f"{unclosed!r} was not closed; call close(), or use it in a with block",
         ResourceWarning,

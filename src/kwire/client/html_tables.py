@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """HTML tables of topics, scans and chunks, for notebooks.
 
-ElementTree writes the markup, so that no name or value of a broker can become markup.
-Only notebooks need it, so ``_repr_html_`` imports this module when it is called.
+ElementTree writes and escapes the HTML, because names and values come from brokers and
+must not be interpreted as markup. Only the ``_repr_html_`` methods import this module,
+so that other programs do not load an XML library.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ _MAX_CELL = 60
 def make_html_table(
     caption: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
 ) -> str:
-    """Return an HTML table of the first rows, for notebooks. All text is escaped.
+    """Return an HTML table with the first rows and the number of further rows.
 
-    Further rows are counted one by one and not kept.
+    All text is escaped. Further rows are counted without keeping them in memory.
     """
     table = ElementTree.Element("table")
     ElementTree.SubElement(table, "caption").text = escape_line(caption)
@@ -53,5 +54,9 @@ def _add_row(parent: ElementTree.Element, kind: str, values: Sequence[Any]) -> N
 
 
 def _format_cell(value: Any) -> str:
-    """Format a value as text without control characters, and shorten long values."""
+    """Format a cell as text without control characters.
+
+    Names are shown completely. Keys, values and numbers are shortened to ``_MAX_CELL``
+    characters.
+    """
     return escape_line(value) if isinstance(value, str) else quote(value, _MAX_CELL)

@@ -12,11 +12,11 @@ _MAX_OFFSET = 2**63 - 1
 
 
 class Position(dict[tuple[str, int], int]):
-    """Dict of the next offset to read of each (topic, partition).
+    """Dict with the next offset to read of each (topic, partition).
 
-    A position can be passed as ``start`` to another scan. Its JSON format is the same
-    as in Spark's options ``startingOffsets`` and ``endingOffsets``:
-    ``{"orders": {"0": 42}}``.
+    Scans and consumers return it. To continue reading later, store it as JSON and pass
+    it as ``start`` to another scan. The JSON format is that of Spark's options
+    ``startingOffsets`` and ``endingOffsets``: ``{"orders": {"0": 42}}``.
     """
 
     def to_json(self) -> str:

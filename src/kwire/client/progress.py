@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ScanProgress`` and ``ProgressBar``: report how much of a scan is done.
+"""``ScanProgress`` and ``ProgressBar``: report the progress of a scan.
 
-The numbers are passed to a function of the caller, or shown as a bar by rich.
+A scan passes the numbers to a function of the user, or shows a progress bar of rich.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ClusterQueries``: runs state machines that return a single result."""
+"""``ClusterQueries``: base class of a client, which runs requests with one result.
+
+Each query has its own state machine and its own connections.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class QueryMaker(Protocol[R_co]):
-    """Function that creates the machine of a query, for example the machine class."""
+    """Function that creates the state machine of a query.
+
+    Usually this is the class of the machine, or a ``partial`` of the class.
+    """
 
     def __call__(
         self,
@@ -32,7 +38,12 @@ class QueryMaker(Protocol[R_co]):
 
 
 class ClusterQueries(Operations):
-    """Base class of a client. It has the connection settings, and runs queries."""
+    """Base class of a client, with its connection settings.
+
+    * ``addresses``: bootstrap addresses as (host, port).
+    * ``settings``: client id, SASL, limits and timeouts.
+    * ``network``: TLS, address map and other options for opening connections.
+    """
 
     addresses: list[tuple[str, int]]
     settings: ClusterSettings
@@ -41,8 +52,9 @@ class ClusterQueries(Operations):
     has_connected: bool
 
     def note_connection(self) -> None:
-        """Note that a connection will be opened.
+        """Record that this process will open a connection.
 
+        Scans, consumers, producers and queries call this method before they connect.
         Raises ``UsedAfterFork`` in a child of the process that has connected.
         """
         self.check_process()
@@ -50,17 +62,18 @@ class ClusterQueries(Operations):
         self.watch_forks()
 
     def note_fork(self) -> None:
-        """Reject further uses in this child process.
+        """Make the client unusable in this child process if it has connections.
 
-        The client remains usable if it has not connected, or if the parent process
-        closed it before the fork.
+        It remains usable if it has not connected yet, or if the parent process closed
+        it before the fork.
         """
         self.is_forked = self.has_connected
 
     async def _run_query(self, make: QueryMaker[R]) -> R:
-        """Run the machine of a query with its own connections, and return its result.
+        """Run the machine of a query, and return its result.
 
-        Closes the connections at the end. Raises the failure of the query.
+        Raises the failure of the query, usually a ``ClusterError``. In both cases, the
+        connections are closed at the end.
         """
         self.note_connection()
         query, runner = self._start(
