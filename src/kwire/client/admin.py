@@ -255,12 +255,19 @@ class Admin(ClusterQueries):
                 timeout_ms=self.settings.broker_timeout_ms,
             )
         )
-        found = [(topic.name, p) for topic in response.topics for p in topic.partitions]
+        parts = [
+            (topic.name, part) for topic in response.topics for part in topic.partitions
+        ]
         raise_errors(
             "deleting records",
-            [(f"{name}-{p.partition_index}", p.error_code, None) for name, p in found],
+            [
+                (f"{name}-{part.partition_index}", part.error_code, None)
+                for name, part in parts
+            ],
         )
-        return {(name, p.partition_index): p.low_watermark for name, p in found}
+        return {
+            (name, part.partition_index): part.low_watermark for name, part in parts
+        }
 
     @operation
     async def configs(
@@ -294,15 +301,15 @@ class Admin(ClusterQueries):
             [(repr(str(name)), r.error_code, r.error_message) for r in results],
         )
         return {
-            each.name: ConfigEntry(
-                each.name,
-                each.value,
-                name_source(each.config_source, each.is_default),
-                each.read_only,
-                each.is_sensitive,
+            config.name: ConfigEntry(
+                config.name,
+                config.value,
+                name_source(config.config_source, config.is_default),
+                config.read_only,
+                config.is_sensitive,
             )
             for result in results
-            for each in result.configs
+            for config in result.configs
         }
 
     @operation
@@ -458,10 +465,10 @@ class Admin(ClusterQueries):
         group = Fetch.OffsetFetchRequestGroup(group_id=group_id, topics=None)
         # Newer versions of OffsetFetch return topic ids instead of topic names.
         response = await self._request(Fetch(groups=[group]), None, NO_TOPIC_IDS)
-        (found,) = response.groups
-        answers = [("the coordinator", found.error_code, None)]
+        (fetched,) = response.groups
+        answers = [("the coordinator", fetched.error_code, None)]
         parts = [
-            (topic.name, part) for topic in found.topics for part in topic.partitions
+            (topic.name, part) for topic in fetched.topics for part in topic.partitions
         ]
         answers += [
             (f"{name}-{part.partition_index}", part.error_code, None)

@@ -266,9 +266,11 @@ def arrow_schema(options: DecodingOptions) -> Any:
         timestamp_unit=options.timestamp_unit,
         views=options.views,
     )
-    known = pyarrow.record_batch(empty).schema
-    first = {"topic": pyarrow.string(), "partition": pyarrow.int32()}
+    record_schema = pyarrow.record_batch(empty).schema
+    chunk_types = {"topic": pyarrow.string(), "partition": pyarrow.int32()}
     return pyarrow.schema(
-        pyarrow.field(name, first[name]) if name in first else known.field(name)
+        pyarrow.field(name, chunk_types[name])
+        if name in chunk_types
+        else record_schema.field(name)
         for name in options.columns
     )

@@ -366,12 +366,14 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
         def has_news() -> bool:
             return self._has_result() or machine.has_changes()
 
-        until = None if timeout_s is None else runner.now() + timeout_s
+        deadline = None if timeout_s is None else runner.now() + timeout_s
         await runner.wait(has_news, timeout_s)
         while machine.has_changes() and not self._is_closing:
             self._report_changes(machine)
-            left_s = None if until is None else max(until - runner.now(), 0.0)
-            await runner.wait(has_news, left_s)
+            remaining_s = (
+                None if deadline is None else max(deadline - runner.now(), 0.0)
+            )
+            await runner.wait(has_news, remaining_s)
 
     def _report_changes(self, machine: ConsumerMachine) -> None:
         lost, assigned = machine.take_changes()
@@ -442,16 +444,16 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
         ``ValueError`` if ``chunks`` contains other objects.
         """
         chunks = [chunks] if isinstance(chunks, Chunk) else list(chunks)
-        for each in chunks:
-            if not isinstance(each, Chunk):
+        for chunk in chunks:
+            if not isinstance(chunk, Chunk):
                 raise ValueError(
                     "offsets must be chunks where group is a consumer"
-                    f" (got {each!r:.60})"
+                    f" (got {chunk!r:.60})"
                 )
         if self._machine is None or self._is_closing:
             self._commit_nothing()
             return self.group_metadata, {}
-        return self._machine.offsets_to_send(each.fetched for each in chunks)
+        return self._machine.offsets_to_send(chunk.fetched for chunk in chunks)
 
     def _commit_nothing(self) -> dict[tuple[str, int], int]:
         """Return the result of a commit before the first chunk was requested.
@@ -599,8 +601,8 @@ def _keep_alive(consumer: weakref.ref[ConsumerSync], over: threading.Event) -> N
     The thread refers to the consumer weakly, so that an unused consumer can be deleted.
     """
     while not over.wait(_HEARTBEAT_PAUSE_S):
-        found = consumer()
-        if found is None:
+        open_consumer = consumer()
+        if open_consumer is None:
             return
-        found._run_between_calls()
-        del found
+        open_consumer._run_between_calls()
+        del open_consumer

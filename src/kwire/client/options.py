@@ -320,7 +320,7 @@ def _read_topics(
     if not all(isinstance(name, str) and name for name in names):
         raise refusal
     for numbers in (partitions or {}).values():
-        if not numbers or not all(isinstance(each, int) for each in numbers):
+        if not numbers or not all(isinstance(number, int) for number in numbers):
             raise refusal
     return names, partitions
 

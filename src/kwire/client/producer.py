@@ -143,7 +143,9 @@ def make_producer_options(
     BatchBuilder(
         max_batch_bytes, compression=compression, compression_level=compression_level
     )
-    hash = next((n for known, n in _HASHES if known is partitioner), None)
+    hash = next(
+        (number for function, number in _HASHES if function is partitioner), None
+    )
     return ProducerOptions(
         compression=compression,
         compression_level=compression_level,

@@ -57,7 +57,7 @@ def read_properties(path: str | os.PathLike[str]) -> dict[str, str]:
         match = _NAME.fullmatch(line)
         assert match is not None, "any text is a name and a value"
         try:
-            key, value = (_unescape(each) for each in match.groups())
+            key, value = (_unescape(text) for text in match.groups())
         except ValueError:
             raise ValueError(
                 f"{name}, line {number}: \\u must be followed by the 4 hexadecimal"

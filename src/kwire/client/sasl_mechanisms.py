@@ -63,12 +63,12 @@ class SaslMechanism(NamedTuple):
     @property
     def required(self) -> tuple[Setting, ...]:
         """Required settings."""
-        return tuple(each for each in self.settings if each.is_required)
+        return tuple(setting for setting in self.settings if setting.is_required)
 
     @property
     def parameters(self) -> tuple[Setting, ...]:
         """Settings that ``make`` accepts as parameters."""
-        return tuple(each for each in self.settings if not each.choices)
+        return tuple(setting for setting in self.settings if not setting.choices)
 
 
 def _make_plain(username: str, password: str) -> Any:

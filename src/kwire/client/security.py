@@ -171,13 +171,13 @@ def _read_one(texts: Mapping[str, str], *names: str) -> str | None:
     Returns None if no property is set. Raises ``ValueError`` if two properties have
     different values.
     """
-    given = [name for name in names if name in texts]
-    if len({texts[name] for name in given}) > 1:
+    set_names = [name for name in names if name in texts]
+    if len({texts[name] for name in set_names}) > 1:
         raise ValueError(
-            f"config: {' and '.join(given)} contradict each other; leave one of them"
-            " out"
+            f"config: {' and '.join(set_names)} contradict each other; leave one of"
+            " them out"
         )
-    return texts[given[0]] if given else None
+    return texts[set_names[0]] if set_names else None
 
 
 def _check_one_source(texts: Mapping[str, str], *names: str) -> None:
@@ -185,11 +185,11 @@ def _check_one_source(texts: Mapping[str, str], *names: str) -> None:
 
     Kafka's Java client rejects this too.
     """
-    given = [name for name in names if name in texts]
-    if len(given) > 1:
+    set_names = [name for name in names if name in texts]
+    if len(set_names) > 1:
         raise ValueError(
-            f"config: {' and '.join(given)} contradict each other; set either the file"
-            " or the text"
+            f"config: {' and '.join(set_names)} contradict each other; set either the"
+            " file or the text"
         )
 
 
@@ -267,9 +267,9 @@ def _make_mechanism(texts: Mapping[str, str]) -> Any:
 
 
 def _missing_settings(row: SaslMechanism) -> ValueError:
-    labels = " and ".join(each.label for each in row.required)
-    names = " and ".join(each.properties[0] for each in row.required)
-    if all(each.jaas for each in row.required):
+    labels = " and ".join(setting.label for setting in row.required)
+    names = " and ".join(setting.properties[0] for setting in row.required)
+    if all(setting.jaas for setting in row.required):
         names = f"sasl.jaas.config, or {names}"
     return ValueError(f"config: {row.name} requires {labels}; set {names}")
 

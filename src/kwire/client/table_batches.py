@@ -69,14 +69,14 @@ class TableColumns:
         kinds = load_column_types() | {"partition": pyarrow.int32()}
         if isinstance(partition, str):
             roles["partition"] = partition
-        found = {
+        columns = {
             role: _read_column(table, role, name, kinds[role])
             for role, name in roles.items()
             if name is not None
         }
-        if "key" not in found:
-            found["key"] = pyarrow.nulls(table.num_rows, kinds["key"])
-        self._table = pyarrow.table(found)
+        if "key" not in columns:
+            columns["key"] = pyarrow.nulls(table.num_rows, kinds["key"])
+        self._table = pyarrow.table(columns)
 
     def pieces(self) -> Iterator[Any]:
         """Iterate over record batches of up to ``ROWS_AT_ONCE`` rows."""
@@ -204,9 +204,9 @@ class TableBatcher(Batcher):
         runs, options = self._runs, self._machine.options
         if not runs:
             return False
-        most = min(options.max_request_bytes, options.memory_bytes // _SHARE)
-        enough = self.taken_bytes + most
-        while runs and self.taken_bytes < enough:
+        max_bytes = min(options.max_request_bytes, options.memory_bytes // _SHARE)
+        end_bytes = self.taken_bytes + max_bytes
+        while runs and self.taken_bytes < end_bytes:
             partition, numbers, start = runs.popleft()
             start = self._fill(partition, numbers, start, self._timestamp, now)
             if start < len(numbers):
@@ -227,13 +227,13 @@ class TableBatcher(Batcher):
         if self._partition is None:
             return self._choose_by_key(rows.column("key"))
         column = rows.column("partition")
-        given = column.is_valid().to_numpy(zero_copy_only=False)
+        is_specified = column.is_valid().to_numpy(zero_copy_only=False)
         chosen = column.fill_null(-1).to_numpy(zero_copy_only=False)
-        for number in numpy.unique(chosen[given]).tolist():
+        for number in numpy.unique(chosen[is_specified]).tolist():
             check_partition(self._topic, number)
         if column.null_count:
             by_key = self._choose_by_key(rows.column("key"))
-            chosen = numpy.where(given, chosen, by_key)
+            chosen = numpy.where(is_specified, chosen, by_key)
         return chosen
 
     def _choose_by_key(self, key: Any) -> Any:
@@ -247,11 +247,11 @@ class TableBatcher(Batcher):
         options = self._machine.options
         if options.partitioner is not None:
             partitions = sorted(self._topic.partitions)
-            found = self._topic.partitions
-            available = [n for n in partitions if found[n].leader >= 0]
+            infos = self._topic.partitions
+            available = [n for n in partitions if infos[n].leader >= 0]
             chosen = [
-                options.partitioner(each, partitions, available)
-                for each in key.to_pylist()
+                options.partitioner(key_bytes, partitions, available)
+                for key_bytes in key.to_pylist()
             ]
             for number in set(chosen):
                 check_partition(self._topic, number)

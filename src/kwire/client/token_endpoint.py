@@ -307,10 +307,10 @@ def _describe_status(error: Any, deadline: float) -> _EndpointError:
     except Exception:
         # The body is optional and can have any format.
         code = None
-    known = f" {code}" if code in _ERROR_CODES else ""
+    shown_code = f" {code}" if code in _ERROR_CODES else ""
     advice = "; check the client id, the secret and the scope" if is_final else ""
     return _EndpointError(
-        f"the token endpoint answered HTTP {error.code}{known}{advice}",
+        f"the token endpoint answered HTTP {error.code}{shown_code}{advice}",
         is_final=is_final,
     )
 

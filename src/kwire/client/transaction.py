@@ -146,13 +146,13 @@ def _check_offsets(
             "offsets must be {(topic, partition): offset}; chunks require the"
             f" consumer instead of its group (got {offsets!r:.60})"
         )
-    for place, offset in offsets.items():
-        match place, offset:
+    for partition, offset in offsets.items():
+        match partition, offset:
             case (str(), int()), int() if offset >= 0:
                 pass
             case _:
                 raise ValueError(
                     "offsets must be {(topic, partition): offset}"
-                    f" (got {place!r:.60}: {offset!r:.40})"
+                    f" (got {partition!r:.60}: {offset!r:.40})"
                 )
     return group, offsets
