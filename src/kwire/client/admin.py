@@ -380,10 +380,10 @@ class Admin(ClusterQueries):
         )
         raise_errors("listing groups", [("brokers", response.error_code, None)])
         return {
-            each.group_id: GroupListing(
-                each.group_id, each.protocol_type, each.group_state, each.group_type
+            group.group_id: GroupListing(
+                group.group_id, group.protocol_type, group.group_state, group.group_type
             )
-            for each in sorted(response.groups, key=lambda each: each.group_id)
+            for group in sorted(response.groups, key=lambda group: group.group_id)
         }
 
     @operation

@@ -242,7 +242,7 @@ def _make_mechanism(texts: Mapping[str, str]) -> Any:
     jaas = _read_jaas(texts, row)
     for other in SETTING_PROPERTIES:
         if other in texts and not any(
-            other in each.properties for each in row.settings
+            other in candidate.properties for candidate in row.settings
         ):
             raise ValueError(f"config: {other} has no effect with {name}; leave it out")
     values = {}
@@ -250,7 +250,7 @@ def _make_mechanism(texts: Mapping[str, str]) -> Any:
         value = _read_one(texts, *setting.properties)
         in_jaas = jaas.get(setting.jaas)
         if value is not None and in_jaas is not None:
-            used = next(each for each in setting.properties if each in texts)
+            used = next(option for option in setting.properties if option in texts)
             raise ValueError(
                 f"config: sasl.jaas.config and {used} contradict each other; leave one"
                 " of them out"
@@ -261,7 +261,7 @@ def _make_mechanism(texts: Mapping[str, str]) -> Any:
         elif value and value.rpartition(".")[2] not in setting.choices:
             used = "".join(setting.properties) or f"{setting.jaas} of sasl.jaas.config"
             raise ValueError(f"config: {used} must be {' or '.join(setting.choices)}")
-    if any(each.name not in values for each in row.required):
+    if any(required.name not in values for required in row.required):
         raise _missing_settings(row)
     return row.make(**values)
 
