@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of several folders share: inputs, measures and the run itself."""
+"""Shared infrastructure of the tests: inputs, measurements and pytest plugins."""

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Record batches of a few KiB that hold tens of MiB, and how much memory they take."""
+"""Builds record batches of a few KiB that decompress to tens of MiB.
+
+``measure`` decodes them in a child process and returns the peak memory usage.
+"""
 
 import functools
 import importlib
@@ -11,12 +14,16 @@ from pathlib import Path
 
 MIB = 1 << 20
 SMALLEST_RECORD = bytes.fromhex("0c000000010100")
-"""A record of 7 bytes: no key, no value, offset delta 0."""
+"""Encoded record of 7 bytes: no key, no value, offset delta 0."""
 
 
 @functools.cache
 def make_batch(size=64 * MIB, record_count=1):
-    """Make a zstd batch that holds ``size`` bytes: one value, or smallest records."""
+    """Build a zstd batch that decompresses to ``size`` bytes.
+
+    The batch contains one record with a large value, or, if ``record_count`` is greater
+    than 1, that number of records of the minimum size (``size`` is then ignored).
+    """
     import kwire
     from kwire._engine.active import record_engine
     from kwire.records import compression
@@ -34,9 +41,9 @@ def make_batch(size=64 * MIB, record_count=1):
 
 
 def make_batches(count, **options):
-    """Make that many of these batches, with offsets that ascend."""
+    """Build ``count`` copies of a batch with ascending base offsets."""
     batch = make_batch(**options)
-    # The checksum does not cover the base offset.
+    # The checksum does not cover the base offset, so it stays valid.
     return b"".join(n.to_bytes(8, "big") + batch[8:] for n in range(count))
 
 
@@ -73,7 +80,7 @@ print(result, resident("VmHWM:") - before)
 def measure(kwire, expression, count, views=False, **options):
     """Evaluate an expression of ``chunk`` or ``data`` in a child process.
 
-    Returns the result as text, and the MiB that the child took for it at most.
+    Returns the result as a string, and the peak increase of resident memory in MiB.
     """
     root = Path(__file__).parents[2]
     program = CHILD.format(

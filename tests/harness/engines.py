@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The package on each engine, in one process.
+"""Loads the package once for each engine, in the same process.
 
-The pure engine is the same source imported a second time, as ``kwire_pure``, so that
-the two share no module.
+The Python engine is the same source, imported a second time under the name
+``kwire_pure``. The two packages therefore share no modules.
 """
 
 from __future__ import annotations

@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Collects the figures of promises that tests note, for ``make promises``."""
+"""Collects the measured values of tests for the table of promises.
+
+``pytest --figures SOURCE`` activates the collector; ``make promises`` passes the
+option.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +14,18 @@ from tools.generate.promises import Figure, record
 
 
 class Figures:
-    """What the tests of a run reached; the worst of a figure's engines counts."""
+    """Figures that the tests of this run have reported.
+
+    If both engines report the same figure, the worse value is kept.
+    """
 
     def __init__(self, source: str) -> None:
-        """Begin with none; ``source`` names the file that they are recorded in."""
+        """Start without figures. ``source`` is the file to which they are recorded."""
         self.source = source
         self.rows: dict[tuple[str, str, str], Figure] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Collect the figures of one test that passed."""
+        """Collect the figures of a passed test."""
         if report.when != "call" or not report.passed:
             return
         for kind, row in report.user_properties:
@@ -31,7 +38,7 @@ class Figures:
                 )
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
-        """Write them down if the run passed."""
+        """Record the figures, but only if the complete run has passed."""
         if exitstatus == 0 and self.rows:
             record(self.source, self.rows.values())
 
@@ -42,7 +49,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Collect figures in the process that sees all reports."""
+    """Register the collector in the main process, which receives all reports."""
     source = config.getoption("--figures")
     if source and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Figures(source))

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the golden vectors: bytes that Kafka's own classes wrote.
+"""Reads the golden vectors: messages encoded by Kafka's own classes.
 
-Read once, in the order of the file: sorted by message, then by version. What is
-checked with them is the business of the tests.
+The vectors are read once and keep the order of the file, which is sorted by message and
+then by version.
 """
 
 import base64
@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parents[1] / "vectors"
 
 
 class Vector(NamedTuple):
-    """One message in one version, as Kafka writes it."""
+    """Message in one version, with the bytes and the JSON that Kafka writes for it."""
 
     message: str
     version: int
@@ -34,7 +34,7 @@ def vectors() -> tuple[Vector, ...]:
 
 @cache
 def by_pair() -> dict[tuple[str, int], tuple[Vector, ...]]:
-    """Sort the vectors by (message, version)."""
+    """Group the vectors by (message, version)."""
     pairs: dict[tuple[str, int], tuple[Vector, ...]] = {}
     for vector in vectors():
         key = vector.message, vector.version
@@ -44,7 +44,7 @@ def by_pair() -> dict[tuple[str, int], tuple[Vector, ...]]:
 
 @cache
 def manifest() -> dict:
-    """Read what the vectors say of their origin."""
+    """Read the manifest, which describes the origin of the vectors."""
     return json.loads((FOLDER / "manifest.json").read_text())
 
 

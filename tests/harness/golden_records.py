@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads batches that Kafka's own classes wrote, with what Kafka read from them.
+"""Reads batches written by Kafka's own classes, and Kafka's readings of them.
 
-Both readings, Kafka's and kwire's, are brought into one form here, so that they can be
-compared with ``==``. What is compared is the business of the tests.
+The readings of Kafka and of kwire are converted to a common form, so that tests can
+compare them with ``==``.
 """
 
 import base64
@@ -36,14 +36,17 @@ FIELDS = (
     "is_control",
     "delete_horizon",
 )
-# Kafka does not count within a compressed message before it has read it.
+# Kafka does not know the record count of a compressed message before decompressing it.
 UNKNOWN_OUTSIDE = ("count",)
 RENAMED = {"count": "record_count"}
-"""Fields with another name in the vectors than in ``BatchHeader``."""
+"""Fields whose name in the vectors differs from the name in ``BatchHeader``."""
 
 
 class Entry(NamedTuple):
-    """A batch or compressed message; of a plain message only what it says itself."""
+    """Batch or compressed message, or one uncompressed message of magic 0 or 1.
+
+    An uncompressed message only has the fields that are part of the message itself.
+    """
 
     fields: dict
     records: tuple
@@ -51,7 +54,7 @@ class Entry(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What a reader made of some bytes, until it refused the rest."""
+    """Entries that a reader returned before it reached the end or rejected the rest."""
 
     entries: tuple[Entry, ...]
     is_refused: bool
@@ -77,18 +80,18 @@ def bytes_of() -> dict[str, bytes]:
 
 
 def raw(text: str | None) -> bytes | None:
-    """Read bytes as JSON has them."""
+    """Decode a base64 string of the JSON file. None stays None."""
     return None if text is None else base64.b64decode(text, validate=True)
 
 
 def record(row: dict) -> tuple:
-    """Bring a record of a vector into the common form."""
+    """Convert a record of a vector to the common form."""
     headers = tuple((name, raw(content)) for name, content in row["headers"])
     return row["offset"], row["timestamp"], raw(row["key"]), raw(row["value"]), headers
 
 
 def of_kafka(read: dict) -> Reading:
-    """Bring Kafka's reading into the common form."""
+    """Convert Kafka's reading to the common form."""
     entries = []
     for batch in read["batches"]:
         records = tuple(map(record, batch["records"]))
@@ -100,7 +103,7 @@ def of_kafka(read: dict) -> Reading:
 
 
 def of_kwire(kwire, data: bytes, **options) -> Reading:
-    """Read with kwire and bring it into the common form."""
+    """Decode the bytes with kwire and convert the result to the common form."""
     entries: list[Entry] = []
     try:
         for batch in kwire.records.decode_batches(data, **options):
@@ -120,7 +123,11 @@ def of_kwire(kwire, data: bytes, **options) -> Reading:
 
 
 def common_entries(fields: dict, records: tuple, control: tuple) -> list[Entry]:
-    """Split what kwire reads as a run of plain messages, as Kafka reads each alone."""
+    """Convert a batch to entries.
+
+    Kafka returns each uncompressed message as an entry of its own, while kwire returns
+    consecutive ones as one batch. Such a batch becomes one entry for each message.
+    """
     if fields["magic"] == 2:
         return [Entry({name: fields[name] for name in FIELDS}, records, control)]
     if fields["compression"] == "none":
@@ -131,7 +138,7 @@ def common_entries(fields: dict, records: tuple, control: tuple) -> list[Entry]:
 
 
 def control_json(kwire, message) -> object:
-    """Write the message of a control record as JSON; None for an unknown type."""
+    """Convert the message of a control record to JSON. Unknown types become None."""
     if message is None:
         return None
     return kwire.to_json(message, getattr(message, "version", 0))

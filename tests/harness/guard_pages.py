@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that ends at a page without access, and child processes that may crash.
+"""Memory that ends at an inaccessible page, and child processes that may crash.
 
-One byte too far ends the process, in the release build and whatever the allocator
-does; so work on guarded memory runs in a child, and a fault is one failed case that
-names its input. ``test_guard_pages.py`` shows first that the guard is there.
+An access beyond the end terminates the process, in release builds too and independently
+of the allocator. Such work therefore runs in a child process: a fault fails one test
+case, and the failure names the input. ``test_guard_pages.py`` verifies the guard pages.
 """
 
 import ctypes
@@ -20,7 +20,7 @@ import pytest
 PAGE = mmap.PAGESIZE
 ROOM = 16 * PAGE
 LONGEST_S = 120
-"""After which a child has hung."""
+"""Maximum seconds of a child process. An alarm then terminates it."""
 
 NO_ACCESS = 0
 
@@ -31,33 +31,33 @@ def address_of(memory):
 
 
 def protect(address, size, access):
-    """Set what may be done with pages."""
+    """Set the access rights of pages."""
     libc = ctypes.CDLL(None, use_errno=True)
     assert libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(size), access) == 0
 
 
 class Guarded:
-    """Memory whose end is the end of what may be read."""
+    """Memory that is readable up to its end, where an inaccessible page begins."""
 
     def __init__(self):
-        """Map some pages, the last of which faults."""
+        """Map 16 accessible pages, followed by an inaccessible one."""
         self.memory = mmap.mmap(-1, ROOM + PAGE)
         self.address = address_of(self.memory)
         self.view = memoryview(self.memory)
         protect(self.address + ROOM, PAGE, NO_ACCESS)
 
     def put(self, data):
-        """Copy input to the very end, and give a view of it."""
+        """Copy the input so that it ends at the guard page, and return a view of it."""
         start = ROOM - len(data)
         self.view[start:ROOM] = data
         return self.view[start:ROOM]
 
 
 class Window:
-    """Input of which only the page of a position and the next may be read."""
+    """Input of which only two pages are readable after ``move``."""
 
     def __init__(self, data):
-        """Copy input; all of it may be read until ``move``."""
+        """Copy the input. All of it is readable until the first ``move``."""
         self.size = -(-len(data) // PAGE) * PAGE + PAGE
         self.memory = mmap.mmap(-1, self.size)
         self.memory[: len(data)] = data
@@ -65,16 +65,17 @@ class Window:
         self.view = memoryview(self.memory)[: len(data)]
 
     def move(self, position):
-        """Allow reading from the page of ``position`` to the end of the next."""
+        """Make only the page of ``position`` and the following page readable."""
         protect(self.address, self.size, NO_ACCESS)
         start = position // PAGE * PAGE
         protect(self.address + start, min(2 * PAGE, self.size - start), mmap.PROT_READ)
 
 
 def fork():
-    """Fork, whatever threads a library has: the child of a test waits for none of them.
+    """Fork without the DeprecationWarning about threads.
 
-    CPython 3.12 and newer warn of any thread, and pyarrow's allocator may have one.
+    CPython 3.12 and newer warn if any thread exists, and pyarrow's allocator may have
+    started one. The child processes of tests do not wait for other threads.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -82,9 +83,10 @@ def fork():
 
 
 def in_child(work, longest_s=LONGEST_S):
-    """Run ``work(note)`` in a child process; return how it ended and its last note.
+    """Run ``work(note)`` in a child process. Return its status and its last note.
 
-    One that hangs is ended by an alarm.
+    ``work`` calls ``note(value)`` to store the input that it is about to process. An
+    alarm terminates the child after ``longest_s`` seconds.
     """
     note = mmap.mmap(-1, PAGE)
 
@@ -94,7 +96,7 @@ def in_child(work, longest_s=LONGEST_S):
     sys.stdout.flush()
     child = fork()
     if child == 0:
-        # The parent reports faults, and one of them is planned.
+        # The parent reports faults, and one test causes a fault on purpose.
         faulthandler.disable()
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(longest_s)
@@ -109,7 +111,7 @@ def in_child(work, longest_s=LONGEST_S):
 
 
 def check(work, longest_s=LONGEST_S):
-    """Run ``work`` in a child process and fail with its last note if it ends badly."""
+    """Run ``work`` in a child process. Fail with its last note if the child fails."""
     status, note = in_child(work, longest_s)
     if os.WIFSIGNALED(status):
         name = signal.Signals(os.WTERMSIG(status)).name

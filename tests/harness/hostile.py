@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes hostile input from valid bytes, the same on every run.
+"""Generates hostile input from valid bytes, reproducibly.
 
-Each family is an endless generator of ``Input``; how many are taken, and what must
-hold for them, is the business of the tests. ``INPUTS`` is what they go by: a tenth
-of what the promises name, which ``make test GATE=1`` sets in ``KWIRE_HOSTILE_INPUTS``.
+Each family is an endless generator of ``Input``. ``INPUTS`` is the number of inputs
+that tests use by default: a tenth of the promised number. ``make test GATE=1`` sets the
+promised number in ``KWIRE_HOSTILE_INPUTS``.
 """
 
 import itertools
@@ -16,21 +16,21 @@ from tests.harness import golden
 
 INPUTS = int(os.environ.get("KWIRE_HOSTILE_INPUTS", "20000"))
 STRIDE = max(1, 200_000 // INPUTS)
-"""One in how many changes of each byte are tried; in the gate all are."""
+"""Tests try every n-th change of each byte. In the gate, n is 1."""
 MODES = {
     "strict": {},
     "java": {"compat": "java"},
     "zero-copy": {"zero_copy": True},
     "java-zero-copy": {"compat": "java", "zero_copy": True},
 }
-"""The ways to decode: arguments of ``decode``."""
+"""Decoding modes by name, as arguments of ``decode``."""
 
 LARGEST_SEED = 1500
-"""Vectors above this size cost more time than they find."""
+"""Maximum size of a vector in bytes. Larger vectors take long and find few errors."""
 
 
 class Input(NamedTuple):
-    """Bytes for one message in one version, good or bad."""
+    """Bytes of one message in one version, valid or invalid."""
 
     message: str
     version: int
@@ -38,17 +38,17 @@ class Input(NamedTuple):
 
 
 def some(cases):
-    """Return all cases in the gate, and otherwise one for each ``STRIDE`` of them."""
+    """Return all cases in the gate, otherwise every ``STRIDE``-th case."""
     return itertools.islice(cases, 0, None, STRIDE)
 
 
 def share(part):
-    """Return the number of inputs in a part of all, given in percent."""
+    """Return ``part`` percent of the total number of inputs."""
     return INPUTS * part // 100
 
 
 def seeds(name, turn):
-    """Choose good bytes without end: every pair in turn, in a shuffled order."""
+    """Yield valid vectors endlessly: all pairs in shuffled order, then again."""
     dice = random.Random(f"{name} {turn}" if turn else name)
     pairs = list(golden.by_pair().values())
     while True:
@@ -60,7 +60,7 @@ def seeds(name, turn):
 
 
 def prefixes(turn=0):
-    """Cut off the end: a proper prefix is never a message."""
+    """Truncate vectors. A proper prefix is never a valid message."""
     for vector, dice in seeds("prefixes", turn):
         size = len(vector.data)
         ends = range(size) if size <= 8 else dice.sample(range(size), 8)
@@ -69,7 +69,7 @@ def prefixes(turn=0):
 
 
 def changed_bytes(turn=0):
-    """Put a hostile value in the place of one byte."""
+    """Replace one byte by a hostile value."""
     for vector, dice in seeds("changed bytes", turn):
         places = range(len(vector.data))
         for at in dice.sample(places, min(3, len(places))):
@@ -82,7 +82,7 @@ def changed_bytes(turn=0):
 
 
 def inserted_and_deleted(turn=0):
-    """Insert, delete, repeat or swap some bytes."""
+    """Insert, delete, repeat or reverse some bytes."""
     for vector, dice in seeds("inserted and deleted", turn):
         data = bytearray(vector.data)
         for _ in range(dice.randint(1, 3)):
@@ -101,7 +101,11 @@ def inserted_and_deleted(turn=0):
 
 
 def random_bytes(turn=0):
-    """Bytes that were never a message; small numbers often, to come further."""
+    """Generate random bytes.
+
+    Half of the inputs consist of small and boundary values, which pass more checks of
+    the decoder than uniformly distributed bytes.
+    """
     for vector, dice in seeds("random bytes", turn):
         size = dice.randrange(40)
         if dice.random() < 0.5:
@@ -112,7 +116,7 @@ def random_bytes(turn=0):
 
 
 def unsigned_varint(value):
-    """Write an unsigned varint."""
+    """Encode an unsigned varint."""
     written = bytearray()
     while value > 0x7F:
         written.append(value & 0x7F | 0x80)
@@ -132,7 +136,7 @@ _TOO_LONG = (
 
 
 def tag_sections(turn=0):
-    """Attack the last tag section: counts, order, tags, sizes and contents."""
+    """Replace the last tag section: invalid counts, order, tags, sizes and contents."""
     for vector, dice in seeds("tag sections", turn):
         if vector.data[-1:] != b"\0":
             continue
@@ -153,7 +157,7 @@ def tag_sections(turn=0):
 
 
 def large_counts(turn=0):
-    """Write a huge length or count over the bytes at some place."""
+    """Overwrite the bytes at a random position with a huge length or count."""
     attacks = [
         *(number.to_bytes(4, "big") for number in (2**31 - 1, 2**31, 2**32 - 2, 2**16)),
         *(number.to_bytes(2, "big") for number in (0x7FFF, 0x8000, 0xFFFE)),
@@ -179,5 +183,8 @@ FAMILIES = {
 
 
 def take(family, count, turn=0):
-    """Take the first inputs of a family; each turn has inputs of its own."""
+    """Return the first ``count`` inputs of a family.
+
+    Each ``turn`` yields different inputs.
+    """
     return itertools.islice(FAMILIES[family](turn), count)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The settings of hypothesis: the same examples on every run, and no files."""
+"""Hypothesis settings: identical examples in every run, and no example database."""
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,8 +17,8 @@ settings.load_profile("kwire")
 
 @given(st.none())
 def make_generator(_):
-    """Have hypothesis make its random numbers' generator before objects are frozen.
+    """Make hypothesis create its random generator before objects are frozen.
 
-    It looks for what refers to the generator, and in CPython 3.14 and newer finds
-    nothing that ``gc.freeze`` has hidden.
+    Hypothesis looks up the objects that refer to the generator. In CPython 3.14 and
+    newer, this lookup does not find objects that ``gc.freeze`` has hidden.
     """

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Brokers on the loopback interface, built on ``ServerConnection``.
 
-They negotiate, take SASL and TLS, and know each other; that is all. ``Listener`` runs
-any script for a connection instead, for the faults that no broker has on purpose.
-Every wait ends. What is asked of them is the business of the tests.
+They negotiate versions, authenticate clients with SASL, encrypt with TLS and list each
+other in Metadata responses. Tests add the responses that they need. ``Listener`` runs
+an arbitrary script for each connection instead, for errors that a real broker does not
+produce on purpose. Every wait has a timeout.
 """
 
 import base64
@@ -42,10 +43,13 @@ TIMEOUT_S = 15
 
 
 class Listener:
-    """Runs ``script(socket)`` in a thread for each connection; ``with`` runs it."""
+    """Runs ``script(socket)`` in a thread for each connection, as a context manager."""
 
     def __init__(self, script, context=None, host=HOST):
-        """Listen at once, so that the port is known; ``context`` is for TLS."""
+        """Start listening immediately, so that the port is known.
+
+        ``context`` is an ``ssl.SSLContext`` for TLS.
+        """
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self.host = host
         self._server = socket.create_server((host, 0), family=family)
@@ -59,7 +63,7 @@ class Listener:
 
     @property
     def address(self):
-        """Where it listens, as a user writes it."""
+        """Address of the listener as "host:port", or "[host]:port" for IPv6."""
         return (
             f"[{self.host}]:{self.port}"
             if ":" in self.host
@@ -67,12 +71,12 @@ class Listener:
         )
 
     def __enter__(self):
-        """Take connections from here on."""
+        """Start accepting connections."""
         self._start(self._accept)
         return self
 
     def __exit__(self, *exception):
-        """Close every connection and wait for all threads."""
+        """Close all connections and wait for the threads."""
         for each in self._open:
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
@@ -87,7 +91,7 @@ class Listener:
         thread.start()
 
     def _accept(self):
-        # Closing the listener ends the wait.
+        # __exit__ closes the listening socket, which makes accept() raise OSError.
         with suppress(OSError):
             while True:
                 connection, _ = self._server.accept()
@@ -103,21 +107,25 @@ class Listener:
                 self._open.append(connection)
             self._script(connection)
         except (OSError, KwireError):
-            pass  # the client has gone, or speaks what no broker understands
+            # The client has disconnected, or has sent data that no broker understands.
+            pass
         except Exception as failure:
             self.failures.append(failure)
         finally:
-            # Not only closed: the client shall see the end while this thread waits.
+            # Shut down the connection before closing it, so that the client sees the
+            # end of the stream even if another object still refers to the socket.
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
             connection.close()
 
 
 class Broker(Listener):
-    """One broker. ``table`` is what it serves, and may be changed for later.
+    """Broker that serves the APIs of ``table``.
 
-    With ``users`` (name to password) no client is let in without SASL; ``cluster``
-    has the brokers that it lists, itself alone at first.
+    Connections use the table that is set when they start.
+
+    If ``users`` (name to password) is set, clients must authenticate with SASL.
+    ``cluster`` contains the brokers of a Metadata response, initially only this broker.
     """
 
     def __init__(
@@ -131,7 +139,10 @@ class Broker(Listener):
         context=None,
         host=HOST,
     ):
-        """Listen; the connections have the table of the moment they came."""
+        """Start listening.
+
+        A later change of ``self.table`` affects new connections only.
+        """
         super().__init__(self._converse, context, host)
         self.table = table
         self.node_id = node_id
@@ -142,7 +153,8 @@ class Broker(Listener):
         self.refusal = "Go away"
         self._users = users
         self._mechanisms = mechanisms
-        # Makers of an exchange, for mechanisms that are not known here.
+        # Functions that return a new exchange, by mechanism. They add mechanisms that
+        # this module does not implement.
         self.exchanges = {}
 
     def _converse(self, stream):
@@ -162,7 +174,9 @@ class Broker(Listener):
                 elif isinstance(event, ApiVersionsAnswered):
                     self.software.append(event.software_name)
                 elif not isinstance(event, RequestReceived):
-                    break  # it closed, or asked for what is not served
+                    # The connection was closed, or the client sent an unsupported
+                    # request.
+                    break
                 elif type(event.request).__name__ == "SaslHandshakeRequest":
                     exchange = self._handshake(connection, event)
                 elif type(event.request).__name__ == "SaslAuthenticateRequest":
@@ -186,7 +200,7 @@ class Broker(Listener):
             stream.sendall(connection.data_to_send())
 
     def answer(self, event):
-        """Answer a request that has nothing to do with SASL."""
+        """Return the response to a request that is not part of SASL."""
         return getattr(self, f"_{type(event.request).__name__}")()
 
     def _handshake(self, connection, event):
@@ -239,33 +253,37 @@ class Broker(Listener):
 
 
 class PlainServer:
-    """The server's side of PLAIN."""
+    """Server side of PLAIN."""
 
     def __init__(self, users):
-        """Know the users."""
+        """Store the passwords by user."""
         self._users = users
         self.is_done = False
 
     def answer(self, token):
-        """Let in with no words, or give None."""
+        """Return empty bytes if the password is correct, otherwise None."""
         _, name, password = token.decode().split("\0")
         self.is_done = self._users.get(name) == password
         return b"" if self.is_done else None
 
 
 class BearerServer:
-    """The server's side of OAUTHBEARER; the users' passwords are the tokens."""
+    """Server side of OAUTHBEARER. The passwords of the users are the valid tokens."""
 
     REFUSAL = b'{"status":"invalid_token"}'
 
     def __init__(self, users):
-        """Know the tokens."""
+        """Store the valid tokens."""
         self._tokens = users.values()
         self._said = []
         self.is_done = False
 
     def answer(self, data):
-        """Let in with no words; or say why not, and end it after the next message."""
+        """Return the reply to a client message.
+
+        The reply is empty if the token is valid, and otherwise a JSON error. The client
+        confirms the error with a second message, and None then closes the connection.
+        """
         self._said.append(data)
         if len(self._said) == 2:
             assert data == b"\x01"
@@ -277,12 +295,12 @@ class BearerServer:
 
 
 class ScramServer:
-    """The server's side of SCRAM, written from RFC 5802 alone."""
+    """Server side of SCRAM, implemented from RFC 5802 only."""
 
     ITERATIONS = 4096
 
     def __init__(self, users, digest):
-        """Know the users and the digest ("SHA-256")."""
+        """Store the passwords by user. ``digest`` is "SHA-256" or "SHA-512"."""
         self._users = users
         self._digest = digest.replace("-", "").lower()
         self._said = None
@@ -290,7 +308,7 @@ class ScramServer:
         self.is_done = False
 
     def answer(self, data):
-        """Answer the client's first or last message; None refuses."""
+        """Return the reply to the first or final message, or None to reject it."""
         if self._said is None:
             bare = data.removeprefix(b"n,,")
             fields = dict(part.split(b"=", 1) for part in bare.split(b","))
@@ -324,7 +342,7 @@ class ScramServer:
 
 
 def make_certificate(folder, password=None):
-    """Make a key and a certificate that signs itself, as files in PEM form."""
+    """Write a key and a self-signed certificate as PEM files. Return both paths."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "kwire")])
     now = datetime.now(UTC)
@@ -353,7 +371,10 @@ def make_certificate(folder, password=None):
 
 
 def server_context(certificate, key, client_ca=None):
-    """Make what a TLS server needs; with ``client_ca`` it wants a certificate, too."""
+    """Create a TLS server context.
+
+    With ``client_ca``, it requires a client certificate.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
     if client_ca is not None:

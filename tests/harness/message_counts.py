@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""How many messages Kafka has, for tests and pages.
+"""Number of messages in Kafka, for tests and documentation pages.
 
-A new Kafka release changes these two numbers by hand, so that a message that gets lost
-is noticed. ``test_message_counts`` compares them with the definitions, and each page
-that names them or the newest release with them.
+The numbers are updated by hand for a new Kafka release, so that a lost message is
+detected. ``test_message_counts`` compares them with the definitions, and compares each
+page that mentions the numbers or the newest release.
 """
 
 MESSAGES = 292
 PAIRS = 879
-"""Pairs of a message and one of its versions."""
+"""Number of (message, version) pairs."""

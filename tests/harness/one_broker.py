@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A broker of one record format, with what a client requires to produce and fetch.
+"""Broker for one record format that supports producing and fetching.
 
-It speaks the versions that brokers of that format had, keeps what it is sent and hands
-out what it is given, byte by byte; every topic has one partition. Loopback only, and
-every wait ends. What the records are is the business of the tests.
+It offers the API versions of brokers that used this format. It stores produced bytes
+and serves the specified bytes, both unchanged. Every topic has one partition. The
+broker listens on the loopback interface only, and every wait has a timeout.
 """
 
 import socket
@@ -26,7 +26,8 @@ from kwire.messages import (
 TIMEOUT_S = 15
 EMPTY_FETCH_S = 0.02
 
-# Version ranges by magic. A client that finds coordinators knows lz4.
+# Version ranges by magic. FindCoordinator is included because clients use its presence
+# to detect that the broker supports lz4.
 VERSIONS = {
     0: {"Produce": (0, 1), "Fetch": (0, 1)},
     1: {"Produce": (0, 2), "Fetch": (0, 2)},
@@ -36,15 +37,15 @@ ALL = {"Metadata": (0, 2), "FindCoordinator": (0, 1), "ApiVersions": (0, 3)}
 
 
 class Broker:
-    """One broker; ``with`` runs it.
+    """Broker that runs as a context manager.
 
-    ``stored`` maps a topic to its bytes, the offset after them and the aborted
-    transactions, (producer id, first offset) each; ``produced`` maps a topic to all
-    that was sent for it.
+    * ``stored``: for each topic, its bytes, its log end offset, and the aborted
+      transactions as pairs of producer id and first offset.
+    * ``produced``: for each topic, the record bytes of all Produce requests.
     """
 
     def __init__(self, magic):
-        """Speak as a broker of ``magic`` does."""
+        """Start listening as a broker of this ``magic``."""
         self.versions = {**ALL, **VERSIONS[magic]}
         self.stored: dict[str, tuple[bytes, int, tuple]] = {}
         self.produced: dict[str, list[bytes]] = {}
@@ -55,17 +56,17 @@ class Broker:
 
     @property
     def address(self):
-        """The address that it advertises to clients."""
+        """Bootstrap address, "host:port"."""
         host, port = self._server.getsockname()
         return f"{host}:{port}"
 
     def __enter__(self):
-        """Start listening."""
+        """Start accepting connections."""
         self._start(self._accept)
         return self
 
     def __exit__(self, *exception):
-        """Close every connection and wait for all threads."""
+        """Close all connections and wait for the threads."""
         for each in self._open:
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
@@ -79,7 +80,7 @@ class Broker:
         thread.start()
 
     def _accept(self):
-        # Closing the listener ends the wait.
+        # __exit__ closes the listening socket, which makes accept() raise OSError.
         with suppress(OSError):
             while True:
                 connection, _ = self._server.accept()
@@ -94,7 +95,7 @@ class Broker:
                 for frame in splitter.feed(chunk):
                     connection.sendall(self._answered(frame))
         except OSError:
-            pass  # the client or the test has closed it
+            pass  # The client or the test has closed the connection.
         except Exception as failure:
             self.failures.append(failure)
             connection.close()

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What other Pythons than CPython lack, so that tests that need it skip by a reason.
+"""Replaces features that other Python implementations lack, so that tests skip.
 
-PyPy counts no references and traces no memory, and WebAssembly has no processes and no
-threads. A test of the codec that needs none of them runs there as everywhere.
+PyPy has neither reference counts nor tracemalloc. WebAssembly has neither processes nor
+threads. A test that uses a missing feature is skipped with a reason. All other tests of
+the codec run as they do on CPython.
 """
 
 import gc
@@ -17,14 +18,14 @@ import pytest
 
 
 class Untraced(ModuleType):
-    """A ``tracemalloc`` that skips the test that uses it."""
+    """Replacement for ``tracemalloc`` that skips the test that uses it."""
 
     def __getattr__(self, name):
         pytest.skip("this Python traces no memory")
 
 
 def skip_for(reason):
-    """Make a function that skips the test that calls it."""
+    """Return a function that skips the test that calls it."""
 
     def skip(*arguments, **named):
         pytest.skip(reason)
@@ -33,9 +34,9 @@ def skip_for(reason):
 
 
 def replace_missing():
-    """Put what skips a test, or does nothing, where this Python has nothing."""
+    """Replace missing features by functions that skip the test or do nothing."""
     if not hasattr(gc, "freeze"):
-        # It saves time and changes no result.
+        # gc.freeze only saves time, so tests do not depend on it.
         gc.freeze = gc.unfreeze = lambda: None
     if not hasattr(sys, "getrefcount"):
         sys.getrefcount = skip_for("this Python counts no references")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Prepares each process that runs tests: signals, hypothesis, garbage, xdist."""
+"""Configures each test process: signals, hypothesis, garbage collection and xdist."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ import pytest
 
 from tests.harness.other_pythons import replace_missing
 
-# Before a file of tests imports what is replaced.
+# Replace missing features before any test file imports them.
 replace_missing()
 
 
 def pytest_configure() -> None:
-    """Have Ctrl-C interrupt the programs that tests start, and set hypothesis up."""
+    """Enable Ctrl-C for programs that tests start, and load the hypothesis profile."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        # A shell ignores it for what runs in the background.
+        # A shell ignores SIGINT for background processes, and child processes inherit
+        # that.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if _has_hypothesis():
         import tests.harness.hypothesis_profile  # noqa: F401
@@ -29,7 +30,7 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionstart() -> None:
-    """Have hypothesis ready before anything is frozen, and after it started itself."""
+    """Initialize hypothesis after its own plugin and before objects are frozen."""
     if _has_hypothesis():
         from tests.harness.hypothesis_profile import make_generator
 
@@ -37,16 +38,19 @@ def pytest_sessionstart() -> None:
 
 
 def _has_hypothesis() -> bool:
-    """Whether it is installed: a wheel without extras is tested without it."""
+    """Return whether hypothesis is installed.
+
+    A wheel without extras is tested without it.
+    """
     return importlib.util.find_spec("hypothesis") is not None
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Any:
-    """Collect tests without looking for garbage, which takes as long as the tests do.
+    """Disable the garbage collector during collection, where it doubles the time.
 
-    Nothing is frozen when the interpreter ends: libraries count objects then. Before,
-    pytest looks for garbage itself.
+    Objects are unfrozen before the interpreter exits, because some libraries count
+    their objects then. Before this hook, pytest runs the garbage collector itself.
     """
     atexit.register(gc.unfreeze)
     gc.disable()
@@ -57,14 +61,14 @@ def pytest_collection() -> Any:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse an id with an address: processes share the tests by id."""
+    """Reject test ids with an object address, because xdist workers compare ids."""
     if unstable := [item.nodeid for item in items if " at 0x" in item.nodeid]:
         raise pytest.UsageError(f"give ids to the parameters of {unstable[0]}")
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Share files out whole, once xdist is there to share them."""
+    """Use a scheduler that assigns whole files. Only xdist calls this hook."""
     from tests.harness.shares import Shares
 
     return Shares(config, log)

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the processor time of calls, for bounds that hold on a busy machine too.
+"""Measures the processor time of calls, with limits that hold on a busy machine.
 
-A call takes longer while others use the caches, never shorter. So the least of some
-tries counts, and what is over its bound is tried again before it fails.
+Other processes that use the caches make a call slower, but never faster. The minimum of
+several attempts is therefore used, and a call that exceeds its limit is repeated before
+the test fails.
 """
 
 import time
@@ -12,14 +13,17 @@ TRIES = 8
 
 
 def take_seconds(call):
-    """Call something; return the seconds of the processor that it took."""
+    """Call a function and return the processor time in seconds."""
     start = time.process_time()
     call()
     return time.process_time() - start
 
 
 def least_seconds(call, most):
-    """Return the least seconds of a few calls, of more while it is over ``most``."""
+    """Return the minimum processor time of two calls, in seconds.
+
+    While the minimum exceeds ``most``, the call is repeated up to ``TRIES`` times.
+    """
     least = min(take_seconds(call) for _ in range(2))
     for _ in range(TRIES):
         if least <= most:
@@ -29,10 +33,10 @@ def least_seconds(call, most):
 
 
 def growth(make_call, few, many, most):
-    """Return how many times as long a call on ``many`` takes as one on ``few``.
+    """Return the ratio of the processor times for ``many`` and for ``few`` elements.
 
-    ``make_call`` makes the call for a size. Sizes that differ by 16 and a bound of 64
-    tell linear from quadratic, whatever else the processor does.
+    ``make_call(size)`` returns the function to measure. Sizes with a ratio of 16 and a
+    limit of 64 distinguish linear from quadratic time even on a busy machine.
     """
     call = make_call(few)
     unit = min(take_seconds(call) for _ in range(3))

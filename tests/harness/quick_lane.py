@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which test files run in ``make quick``: those whose imports are light.
+"""Selects the test files of ``make quick`` by their imports.
 
-``pytest --quick`` takes the files of ``FOLDERS``, and leaves out a file that imports,
-itself or through another file of this repository, a library that is not in the
-dependency group ``quick``. So a new test in these folders is part of the lane unless it
-needs a peer or has the marker ``slow``.
+``pytest --quick`` collects the directories in ``FOLDERS``. It skips a file that
+imports, directly or through other files of this repository, a library that is not in
+the dependency group ``quick``. A new test in these directories therefore runs
+automatically, unless it requires a peer implementation or has the marker ``slow``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out what is no part of ``make quick``."""
+    """Skip files and directories that are not part of ``make quick``."""
     if not config.getoption("--quick"):
         return None
     without = frozenset(config.getoption("--without").split(","))
@@ -46,9 +46,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def is_left_out(path: Path, without: frozenset[str] = frozenset()) -> bool:
-    """Whether a file or directory of the tests is no part of the lane.
+    """Return whether a file or directory of the tests is not part of the lane.
 
-    ``without`` are libraries of the lane that this machine has no wheel of.
+    ``without`` contains libraries of the lane that have no wheel for this machine.
     """
     if path.parent == TESTS:
         return path.name not in FOLDERS
@@ -56,7 +56,7 @@ def is_left_out(path: Path, without: frozenset[str] = frozenset()) -> bool:
 
 
 def find_requirements(group: str) -> Iterator[str]:
-    """Yield the names of the distributions of a dependency group."""
+    """Yield the distribution names of a dependency group, including nested groups."""
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
     for requirement in groups[group]:
         if isinstance(requirement, dict):
@@ -67,16 +67,17 @@ def find_requirements(group: str) -> Iterator[str]:
 
 @functools.cache
 def find_light_modules() -> frozenset[str]:
-    """Find the modules that a quick test may import, besides files of this repository.
+    """Return the top-level modules that quick tests may import.
 
-    A module that a distribution installs under another name counts as heavy.
+    Files of this repository are allowed in addition. A module whose name differs from
+    its distribution counts as not allowed.
     """
     return frozenset({*sys.stdlib_module_names, *find_requirements("quick"), *OURS})
 
 
 @functools.cache
 def find_heavy_import(file: Path, without: frozenset[str] = frozenset()) -> str | None:
-    """Find the first library that a file needs and the lane lacks; None without one."""
+    """Return the first import of a file that is not available in the lane, or None."""
     light = find_light_modules() - without
     checked = {file}
     waiting = [file]
@@ -94,17 +95,17 @@ def find_heavy_import(file: Path, without: frozenset[str] = frozenset()) -> str 
 
 
 def _find_imports(file: Path) -> Iterable[str]:
-    """Yield the modules that a file imports at any place, in functions too."""
+    """Yield the modules that a file imports, including imports inside functions."""
     for node in ast.walk(ast.parse(file.read_bytes())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            # What is imported from a directory is a module of its own.
+            # An imported name may be a submodule, so yield the complete dotted name.
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def _find_file(name: str, folders: list[Path]) -> Path | None:
-    """Find the file of this repository that a dotted name leads to."""
+    """Return the file of this repository that a dotted name refers to, or None."""
     for folder in folders:
         parts = name.split(".")
         while parts:

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Marks the runs on plain Python that ``make test`` leaves out.
+"""Marks the test runs on the Python engine that ``make test`` does not include.
 
-The tests of folders that are not in ``BOTH`` run on the compiled engine alone: their
-subject is above or below the engines and has the same code on both. Their second run
-has the marker ``night``. ``make pure`` runs all tests with no compiled engine.
+Tests in directories outside ``BOTH`` only run on the compiled engine, because they test
+code that is identical for both engines. Their run on the Python engine has the marker
+``night``. ``make pure`` runs all tests without the compiled engine.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.harness.engines import PACKAGES
 
 TESTS = Path(__file__).parents[1]
 BOTH = {"engine", "messages", "records", "safety", "schema"}
-"""The folders whose tests run on both engines."""
+"""Directories whose tests run on both engines."""
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Distributes the test files over the workers of xdist, the longest files first.
+"""Distributes test files over xdist workers, starting with the longest files.
 
-All tests of Spark are one share, because a second Spark would only wait for the cores
-of the first one. xdist searches all tests for each test that is complete, which takes
-longer than most tests; the classes here find a test without a search.
+All Spark tests form one share, because a second Spark process would only compete for
+the same cores. For each completed test, xdist searches the list of all tests, which
+takes longer than most tests. The classes of this module look up tests in a dict
+instead.
 """
 
 from collections.abc import Sequence
@@ -31,26 +32,26 @@ LONGEST = (
     "tests/client/adapters/test_adapter_memory.py",
     "tests/client/machines/test_scan_simulation.py",
 )
-"""The shares that take more than 7 seconds, in the order in which they start.
+"""Shares that take more than 7 seconds, in the order in which they start.
 
-pytest-randomly shuffles the other files, which are short. If a long file were the last
-one, the other workers would be idle for up to 25 seconds. With this order they are idle
-for 7 seconds at most (2,000 and 500 simulated orders of two workers). A file that does
-not exist has no effect.
+pytest-randomly shuffles the remaining short files. If a long file were the last one,
+the other workers would be idle for up to 25 seconds. With this order they are idle for
+at most 7 seconds (2,000 and 500 simulated orders with two workers). Entries for files
+that do not exist have no effect.
 """
 
 
 def share_of(nodeid: str) -> str:
-    """Name the share of a test: its file, or the folder of Spark."""
+    """Return the share of a test: its file, or the directory of the Spark tests."""
     file = nodeid.partition("::")[0]
     return SPARK if file.startswith(SPARK) else file
 
 
 class Places(list[str]):
-    """The tests of a worker; each is found without a search."""
+    """Tests of a worker, with a constant-time ``index``."""
 
     def __init__(self, tests: Sequence[str]) -> None:
-        """Note where each one stands."""
+        """Store the position of each test."""
         super().__init__(tests)
         self.places = {test: place for place, test in enumerate(tests)}
 
@@ -60,10 +61,10 @@ class Places(list[str]):
 
 
 class Shares(LoadScopeScheduling):
-    """What one worker runs from its first test to its last."""
+    """Scheduler that assigns each share to one worker."""
 
     def add_node_collection(self, node: Any, collection: Sequence[str]) -> None:
-        """Take note of the tests that a worker has found."""
+        """Store the tests that a worker has collected."""
         super().add_node_collection(node, collection)
         if node in self.registered_collections:
             self.registered_collections[node] = Places(collection)
@@ -71,12 +72,13 @@ class Shares(LoadScopeScheduling):
     def mark_test_complete(
         self, node: Any, item_index: int, duration: float = 0
     ) -> None:
-        """Forget a test, and give its worker more where it has little left."""
+        """Remove a completed test, and assign more work to its worker if needed."""
         test = self.registered_collections[node][item_index]
         shares = self.assigned_work[node]
         del shares[share_of(test)][test]
         if not shares[share_of(test)]:
-            # After a crash others take the rest; an empty share would stop them.
+            # If a worker crashes, its shares are reassigned. xdist would fail on an
+            # empty share.
             del shares[share_of(test)]
         self._reschedule(node)
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``@sweep``: many small cases in one test, which pytest collects and reports once.
+"""``@sweep`` runs many small cases in one test.
 
-For each test pytest needs about 2 ms of two processes, which is often ten times what a
-case of one message or one batch takes.
+pytest needs about 2 ms of processor time in two processes for each test. A case with
+one message or one batch often takes only a tenth of that.
 """
 
 import functools
@@ -14,15 +14,16 @@ from typing import Any
 import pytest
 
 MOST_ERRORS = 20
-"""After so many a sweep ends."""
+"""A sweep stops after this number of errors."""
 
 
 def sweep(names: str | tuple[str, ...], cases: Iterable[Any], ids: Any = repr) -> Any:
-    """Run all cases of a test as one test, in their order.
+    """Run all cases of a test as one test, in order.
 
-    The arguments are those of ``pytest.mark.parametrize``; sweeps can be stacked. The
-    errors are raised together, and each names its case. The cases share fixtures: one
-    that each needs anew, such as ``tmp_path``, does not fit.
+    The parameters are those of ``pytest.mark.parametrize``, and sweeps can be stacked.
+    All errors are raised together, with a note that names the case. The cases share
+    their fixtures, so a fixture that each case needs for itself, such as ``tmp_path``,
+    cannot be used.
     """
     names = names if isinstance(names, tuple) else (names,)
     rows = [case if len(names) > 1 else (case,) for case in cases]
@@ -57,6 +58,6 @@ def sweep(names: str | tuple[str, ...], cases: Iterable[Any], ids: Any = repr) -
 
 
 def shorten(text: Any) -> str:
-    """Cut the name of a case where it is too long to read."""
+    """Truncate the name of a case to 60 characters."""
     text = str(text)
     return text if len(text) <= 60 else f"{text[:57]}..."

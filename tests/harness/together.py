@@ -1,13 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Starts threads that interrupt each other as often as Python allows."""
+"""Runs threads that interrupt each other as often as possible."""
 
 import sys
 import threading
 
 
 def together(works, interval=1e-5):
-    """Run each of some functions in a thread of its own; raise the first failure."""
+    """Run each function in its own thread. Raise the first error.
+
+    ``interval`` is the switch interval of the interpreter in seconds.
+    """
     failures = []
 
     def run(work):

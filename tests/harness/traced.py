@@ -1,16 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures with tracemalloc what a call takes at its peak, and what it leaves.
+"""Measures the peak memory of a call and the memory that it keeps, with tracemalloc.
 
-It counts for all threads: pytest's own, and those that another test has left. What
-they had a part in is measured again; a call that takes or leaves something does so
-each time.
+tracemalloc counts the allocations of all threads, including those of pytest and of
+previous tests. A value that is too high is therefore measured again, because the call
+itself allocates the same amount each time.
 
-What is left is exact: none is none, and not less than an object. As
-``tools/prove/references.py`` counts references: N calls and then 2 N, so that what is
-kept once falls out of the difference. Where there is one, it is done again with more
-calls, and once more: a cache that fills or is emptied is no leak; a leak grows each
-time.
+Kept memory is exact: a leak of one object is detected. As in
+``tools/prove/references.py``, N calls are compared with 2 N calls, so that memory that
+is allocated only once cancels out. If there is a difference, the measurement is
+repeated with more calls, up to two times. The size of a cache does not increase each
+time, but a leak does.
 """
 
 import gc
@@ -20,14 +20,14 @@ TRIES = 3
 
 
 def peak_of(call, most):
-    """Return the most bytes that a call has at once, and its result.
+    """Return the peak memory of a call in bytes, and the result of the call.
 
-    More than ``most`` is too many, and measured again; the least is the call's own.
+    A peak above ``most`` is measured again, and the minimum is returned.
     """
     peaks = []
     for _ in range(TRIES):
         gc.freeze()
-        gc.collect()  # which lets go of the objects that CPython keeps for later
+        gc.collect()  # Also frees the objects that CPython keeps for reuse.
         tracemalloc.start()
         try:
             kept = call()
@@ -40,20 +40,25 @@ def peak_of(call, most):
 
 
 def measure_kept(call, rounds):
-    """Call many times; give the bytes that are traced now and were not before."""
+    """Call a function ``rounds`` times.
+
+    Return the increase of traced memory in bytes.
+    """
     gc.collect()
     before = tracemalloc.get_traced_memory()[0]
     for _ in range(rounds):
         call()
-        # What engines keep of freed objects for the next ones is then the same.
+        # The garbage collector clears the free lists of the engines, so that their size
+        # is the same before and after.
         gc.collect()
     return tracemalloc.get_traced_memory()[0] - before
 
 
 def measure_left(call, rounds):
-    """Return how many more bytes 2 N calls leave than N calls; 0 is no leak.
+    """Return the additional bytes that 2 N calls keep compared with N calls.
 
-    Less than a byte for a call is none: the least object, left once in sixteen calls.
+    The result is 0 if there is no leak. A difference of less than one byte for each
+    call is not a leak: that is less than the smallest object once in sixteen calls.
     """
     more = 0
     tracemalloc.start()

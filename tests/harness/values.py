@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes values of messages from a plan, and compares them across engines.
+"""Generates message values from an encoding plan, and compares them across engines.
 
-A *plain* value is a message without an engine: a dict from attribute to plain value
-for a struct, a list for an array, and the value itself for the rest. ``build`` turns
-it into messages of one engine, ``neutral`` turns messages into something that two
-engines can be compared by. Which values make sense is read from the plan.
+A *plain* value does not depend on an engine: a dict from attribute to plain value for a
+struct, a list for an array, and the value itself otherwise. ``build`` converts a plain
+value to a message of one engine. ``neutral`` converts a message to a value that can be
+compared with a message of the other engine. The plan determines the valid values.
 """
 
 import struct
@@ -17,20 +17,20 @@ LONG_TEXT = "né日𝄞" * 40
 
 
 def binding_of(package, name):
-    """Find the binding of a message on one engine."""
+    """Return the binding of a message in the engine of ``package``."""
     cls = getattr(package.messages, name)
     return package._engine.active.engine.binding_of(cls)
 
 
 def pairs(package):
-    """Go through all (message, version) pairs, by name and then by version."""
+    """Yield all (message, version) pairs, ordered by name and version."""
     for name in package.messages.ALL:
         for version in getattr(package.messages, name).valid_versions:
             yield name, version
 
 
 def build(package, name, plain):
-    """Build a message of one engine from a plain value."""
+    """Convert a plain value to a message of the engine of ``package``."""
     binding = binding_of(package, name)
     return _build_struct(binding, binding.message.struct, plain)
 
@@ -52,9 +52,10 @@ def _build_struct(binding, model, plain):
 
 
 def neutral(value):
-    """Turn a value into one that equals its like from the other engine.
+    """Convert a value so that it equals the corresponding value of the other engine.
 
-    Types count: ``True`` is not 1, bytes are no memoryview; a NaN equals itself.
+    Types are significant: ``True`` differs from 1, and bytes differ from a memoryview.
+    A NaN equals itself.
     """
     names = getattr(type(value), "__match_args__", None)
     if names is not None:
@@ -70,13 +71,17 @@ def neutral(value):
 
 
 class Taste:
-    """One way to fill a plan with plain values; the subclasses differ in leaves."""
+    """Strategy that fills a plan with plain values.
+
+    The base class uses the minimum integers, a long string and one element for each
+    array. Subclasses override the leaf values, the array length or the unknown tags.
+    """
 
     elements = 1
     tags = ()
 
     def message(self, plan, layout):
-        """Fill all fields that the version carries, from the outside in."""
+        """Fill all fields that the version contains, recursively."""
         plain = {}
         for step in layout.steps:
             if step.place in (plan.PRESENT, plan.TAGGED):
@@ -93,17 +98,17 @@ class Taste:
         return self.one(plan, step)
 
     def one(self, plan, step):
-        """Fill a field that is no array, or one element of an array."""
+        """Fill a field that is not an array, or one element of an array."""
         if step.plan is not None:
             return self.message(plan, step.plan)
         return self.leaf(plan, step)
 
     def leaf(self, plan, step):
-        """Choose a value that is no struct."""
+        """Return the value of a field that is not a struct."""
         return self.leaves(plan)[step.code]
 
     def leaves(self, plan):
-        """Name a value for each type."""
+        """Return a value for each type."""
         low = {code: low for code, (low, high) in plan.INT_RANGES.items()}
         return low | {
             plan.BOOL: True,
@@ -116,18 +121,18 @@ class Taste:
 
 
 class Lowest(Taste):
-    """The least ints, long text of many widths, two elements."""
+    """Minimum integers, long strings with characters of 1 to 4 bytes, two elements."""
 
     elements = 2
 
 
 class Highest(Taste):
-    """The greatest ints, an infinity, three elements."""
+    """Maximum integers, an infinite float, three elements."""
 
     elements = 3
 
     def leaves(self, plan):
-        """Name a value for each type."""
+        """Return a value for each type."""
         high = {code: high for code, (low, high) in plan.INT_RANGES.items()}
         return (
             super().leaves(plan)
@@ -137,10 +142,10 @@ class Highest(Taste):
 
 
 class Middle(Taste):
-    """Small values that are no default."""
+    """Small values that differ from the defaults."""
 
     def leaves(self, plan):
-        """Name a value for each type."""
+        """Return a value for each type."""
         return dict.fromkeys(plan.INT_RANGES, 77) | {
             plan.BOOL: True,
             plan.FLOAT64: 1.5,
@@ -152,12 +157,12 @@ class Middle(Taste):
 
 
 class Empty(Middle):
-    """Empty arrays, text and bytes, and false."""
+    """Empty arrays, strings and bytes, and False."""
 
     elements = 0
 
     def leaves(self, plan):
-        """Name a value for each type."""
+        """Return a value for each type."""
         return super().leaves(plan) | {
             plan.BOOL: False,
             plan.STRING: "",
@@ -167,7 +172,7 @@ class Empty(Middle):
 
 
 class Nulls(Middle):
-    """Null wherever the version allows it, also inside arrays' elements."""
+    """Null for nullable fields except arrays of structs, whose elements have nulls."""
 
     def field(self, plan, step):
         """Fill one field."""
@@ -177,7 +182,7 @@ class Nulls(Middle):
 
 
 class NullArrays(Middle):
-    """Null for every nullable field, arrays of structs too."""
+    """Null for every nullable field, including arrays of structs."""
 
     def field(self, plan, step):
         """Fill one field."""
@@ -185,25 +190,25 @@ class NullArrays(Middle):
 
 
 class UnknownTags(Middle):
-    """Tags that no schema knows, at every struct of a flexible version."""
+    """Unknown tags in every struct of a flexible version."""
 
     tags = ((0, b""), (3, b"kept"), (200, bytes(130)), (2**32 - 200, b"\xff"))
 
 
 def is_needed(plan, step):
-    """Whether a version cannot carry the default: records that must not be null."""
+    """Return whether the version has no valid default, as for non-null records."""
     return (
         step.code == plan.RECORDS and step.place == plan.PRESENT and not step.nullable
     )
 
 
 class DefaultElements(Taste):
-    """Arrays with elements that hold their defaults."""
+    """Arrays whose elements contain the default values."""
 
     elements = 2
 
     def message(self, plan, layout):
-        """Fill arrays and structs, and leave other fields at their defaults."""
+        """Fill arrays and structs only. The other fields keep their defaults."""
         return {
             step.attribute: self.field(plan, step)
             for step in layout.steps
@@ -225,7 +230,7 @@ TASTES = {
 
 
 def systematic(package, name, version):
-    """Make one plain value in every taste, and the default: nine for each pair."""
+    """Yield the default value and one plain value for each strategy, nine in total."""
     layout = binding_of(package, name).plan(version)
     yield "defaults", {}
     for title, taste in TASTES.items():
