@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the engine alone, and of what its two sides have in common."""
+"""Tests of the engines: shared behavior, structs, Arrow arrays and checksums."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``KWIRE_BACKEND=auto|fast|pure`` decides once which engine runs."""
+"""``KWIRE_BACKEND=auto|fast|pure`` selects the engine once, when kwire is imported."""
 
 import importlib.util
 import os
@@ -17,7 +17,7 @@ SHOW = "import kwire; print(kwire.backend, kwire.decode.__module__)"
 
 
 def run(code, backend):
-    """Run code in a fresh interpreter with an engine chosen, or with None chosen."""
+    """Run code in a new interpreter. If ``backend`` is None, the variable is unset."""
     environment = {k: v for k, v in os.environ.items() if k != "KWIRE_BACKEND"}
     if backend is not None:
         environment["KWIRE_BACKEND"] = backend
@@ -32,30 +32,30 @@ def run(code, backend):
 
 @pytest.mark.parametrize("backend", ["fast", "pure"])
 def test_the_engine_asked_for_runs(twins, backend):
-    """``kwire.backend`` says it, and the functions really are that engine's."""
+    """``kwire.backend`` and the module of ``decode`` match the requested engine."""
     done = run(SHOW, backend)
     assert done.stdout == f"{backend} kwire._engine.{backend}.decoder\n", done.stderr
 
 
 @pytest.mark.parametrize("backend", [None, "auto"])
 def test_the_best_engine_there_is_runs_by_default(backend):
-    """The compiled engine where it was built, without a setting."""
+    """Without a setting, the compiled engine is used if it was built."""
     done = run(SHOW, backend)
-    # Whatever this run was asked to use: a compiled decoder beside the source is best.
+    # Independent of the engine of this test run: a compiled decoder is preferred.
     built = importlib.util.find_spec("kwire._engine.fast.decoder") is not None
     best = "fast" if built else "pure"
     assert done.stdout == f"{best} kwire._engine.{best}.decoder\n", done.stderr
 
 
 def test_the_compiled_engine_is_built_here(twins):
-    """The suite compares two engines, so a build that lost one is noticed."""
+    """The tests compare two engines, so a build without one of them must fail."""
     assert (twins.fast.backend, twins.pure.backend) == ("fast", "pure")
     assert type(twins.fast.decode) is not type(twins.pure.decode)
 
 
 @pytest.mark.parametrize("wrong", ["Fast", "cython", "", "0"])
 def test_another_value_is_refused_in_one_line(wrong):
-    """The message names the choices, what was given, and what to do."""
+    """The error lists the valid values and the wrong value, and says how to fix it."""
     done = run(SHOW, wrong)
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]
@@ -67,7 +67,7 @@ def test_another_value_is_refused_in_one_line(wrong):
 
 @pytest.fixture
 def unbuilt(tmp_path):
-    """Return code that imports a copy of the package without its extension."""
+    """Return code that imports a copy of the package without compiled extensions."""
     copy = tmp_path / "kwire"
     ignored = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
     shutil.copytree(Path(installed.__file__).parent, copy, ignore=ignored)
@@ -76,7 +76,7 @@ def unbuilt(tmp_path):
 
 
 def test_fast_fails_loudly_where_it_was_not_built(unbuilt):
-    """Asking for the compiled engine never gives the other one in silence."""
+    """KWIRE_BACKEND=fast never falls back to the Python engine silently."""
     done = run(unbuilt, "fast")
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]
@@ -92,7 +92,7 @@ def test_the_pure_engine_runs_where_nothing_was_built(unbuilt, backend):
 
 
 def test_a_broken_extension_is_heard_of(unbuilt, tmp_path):
-    """An extension that is there and does not load is an error, not a fallback."""
+    """An extension that exists but cannot be imported is an error, not a fallback."""
     broken = tmp_path / "kwire" / "_engine" / "fast" / "decoder.py"
     broken.write_text("import a_library_that_is_not_there\n")
     done = run(unbuilt, "auto")
@@ -102,7 +102,7 @@ def test_a_broken_extension_is_heard_of(unbuilt, tmp_path):
 
 
 def test_the_environment_is_read_once(kwire):
-    """What changes later changes nothing: messages of two engines cannot mix."""
+    """A later change of the variable has no effect, so engines cannot be mixed."""
     done = run(
         "import os, kwire; first = kwire.backend\n"
         "os.environ['KWIRE_BACKEND'] = 'pure' if first == 'fast' else 'fast'\n"
@@ -116,7 +116,7 @@ def test_the_environment_is_read_once(kwire):
 
 
 def test_python_m_kwire_says_which_engine_runs():
-    """The one line to ask a user for."""
+    """The output contains the version and the engine, for bug reports of users."""
     import subprocess
     import sys
 

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Exported Arrow arrays: others read them, and their memory is freed.
+"""Exported Arrow arrays can be read by other libraries, and their memory is freed.
 
-The tests also do by hand what a consumer may do by the Arrow C data interface: move
-structs, release them on any thread without the GIL, and keep children longer than their
-parents. pyarrow's own full validation checks the buffers.
+The tests also perform operations that the Arrow C data interface allows a consumer:
+move structs, release them on any thread without the GIL, and keep children longer than
+their parents. pyarrow's full validation checks the buffers.
 """
 
 import ctypes
@@ -32,24 +32,24 @@ EXPECTED = [
 
 @pytest.fixture
 def arrays(kwire):
-    """The engine's own module of arrays."""
+    """Return the ``arrays`` module of the engine."""
     return importlib.import_module(f"{kwire.__name__}._engine.{kwire.backend}.arrays")
 
 
 def fill_memory(arrays, data):
-    """Make memory that holds some bytes."""
+    """Allocate memory and copy ``data`` to it."""
     memory = arrays.new_memory(len(data))
     memoryview(memory)[:] = data
     return memory
 
 
 def int32s(arrays, *values):
-    """Make memory that holds int32s."""
+    """Allocate memory that contains int32 values."""
     return fill_memory(arrays, numpy.array(values, "int32").tobytes())
 
 
 def small_tree(arrays):
-    """Make a struct of a number, text, a list with a null, and a bool."""
+    """Build a struct array: an int64, a string, a list with a null, and a bool."""
     make, bits = arrays.Array, lambda value: fill_memory(arrays, bytes([value]))
     items = make(
         "z",
@@ -84,7 +84,7 @@ def small_tree(arrays):
 
 
 def counts(tree):
-    """Count the references to a tree and to the memory below it."""
+    """Return the reference counts of a tree, its children and their buffers."""
     gc.collect()
     return [
         sys.getrefcount(thing)
@@ -95,7 +95,7 @@ def counts(tree):
 
 
 def test_memory_is_seen_without_a_copy(arrays):
-    """memoryview, numpy and pyarrow look at the same bytes."""
+    """memoryview, numpy and pyarrow share the same memory."""
     memory = arrays.new_memory(16)
     assert memory.size == len(memory) == memoryview(memory).nbytes == 16
     seen = numpy.frombuffer(memory, "uint8")
@@ -108,7 +108,7 @@ def test_memory_is_seen_without_a_copy(arrays):
 
 @pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 10**5, 10**7])
 def test_memory_has_its_size(arrays, size):
-    """Each byte may be written, whatever earlier blocks are used again."""
+    """All bytes are writable, even if the memory of an earlier block is reused."""
     for _ in range(3):
         memory = arrays.new_memory(size)
         memoryview(memory)[:] = b"\xa5" * size
@@ -116,7 +116,7 @@ def test_memory_has_its_size(arrays, size):
 
 
 def test_memory_in_use_is_not_used_again(arrays):
-    """Large blocks that are given back go to one taker each."""
+    """Each freed large block is reused by at most one new allocation."""
     size = 10**6
     for _ in range(3):
         taken = [arrays.new_memory(size) for _ in range(50)]
@@ -129,13 +129,13 @@ def test_memory_in_use_is_not_used_again(arrays):
 
 
 def test_a_size_below_zero_is_refused(arrays):
-    """It is a mistake of the caller."""
+    """A negative size raises ValueError."""
     with pytest.raises(ValueError, match=r"0 or more \(got -1\)"):
         arrays.new_memory(-1)
 
 
 def test_pyarrow_reads_a_tree(arrays):
-    """Values, types, nullability and metadata arrive, as array and as batch."""
+    """Values, types, nullability and metadata are kept, in an array and in a batch."""
     tree = small_tree(arrays)
     array = pyarrow.array(tree)
     array.validate(full=True)
@@ -151,7 +151,7 @@ def test_pyarrow_reads_a_tree(arrays):
 
 
 def test_a_known_schema_spares_its_export(arrays):
-    """``import_with`` gives the same batch; what is not taken is released."""
+    """``import_with`` returns an equal batch, and releases structs that are unused."""
     tree = small_tree(arrays)
     schema = pyarrow.schema(tree)
     before = counts(tree)
@@ -165,13 +165,13 @@ def test_a_known_schema_spares_its_export(arrays):
 
 
 def test_polars_reads_a_tree(arrays):
-    """As a data frame, whose strings and binaries polars keeps its own way."""
+    """The strings and binaries are converted to polars' own representation."""
     frame = polars.DataFrame(small_tree(arrays))
     assert frame.to_dicts() == EXPECTED
 
 
 def test_duckdb_reads_a_tree(arrays):
-    """Through its Arrow scan, which takes the capsules."""
+    """DuckDB's Arrow scan imports the capsules."""
     tree = small_tree(arrays)
     for source in (tree, pyarrow.table(pyarrow.record_batch(tree))):
         found = duckdb.from_arrow(source)
@@ -180,14 +180,14 @@ def test_duckdb_reads_a_tree(arrays):
 
 
 def test_numpy_reads_the_buffers_of_a_tree(arrays):
-    """A fixed-size column is an array of numpy as it is."""
+    """A fixed-size column can be used as a numpy array without conversion."""
     column = small_tree(arrays).children[0]
     seen = numpy.frombuffer(column.buffers[1], "int64")
     assert numpy.array_equal(seen, OFFSETS)
 
 
 def test_consumers_may_slice(arrays):
-    """Slices of a batch, and of the child in it, hold the right rows."""
+    """Slices of a batch and of one of its columns contain the correct rows."""
     batch = pyarrow.record_batch(small_tree(arrays))
     part = batch.slice(1, 2)
     part.validate(full=True)
@@ -196,7 +196,7 @@ def test_consumers_may_slice(arrays):
 
 
 def test_capsules_that_nobody_takes_are_released(arrays):
-    """And so are those that are taken, at once or in part."""
+    """Capsules are freed if they are unused, imported, or only partly imported."""
     tree = small_tree(arrays)
     before = counts(tree)
     for _ in range(100):
@@ -216,7 +216,7 @@ def test_capsules_that_nobody_takes_are_released(arrays):
 
 
 def test_freeing_an_array_keeps_the_exception_that_is_raised(arrays):
-    """C code frees what it holds when it fails; its exception goes on to the caller."""
+    """Freeing an array while an exception is active does not replace that exception."""
     tree = small_tree(arrays)
     schema = pyarrow.schema(tree)
     before = counts(tree)
@@ -242,12 +242,12 @@ def test_freeing_an_array_keeps_the_exception_that_is_raised(arrays):
 
 @pytest.fixture
 def pure_arrays(plain_kwire):
-    """The module of arrays of the engine in plain Python."""
+    """Return the ``arrays`` module of the Python engine."""
     return importlib.import_module(f"{plain_kwire.__name__}._engine.pure.arrays")
 
 
 def test_plain_python_names_what_an_export_requires(pure_arrays, monkeypatch):
-    """Columns can be read without pyarrow, and leave kwire with it only."""
+    """Columns are readable without pyarrow, but their export requires it."""
     package = sys.modules[pure_arrays.__package__]
     tree = small_tree(pure_arrays)
     pyarrow.array(tree)
@@ -260,7 +260,7 @@ def test_plain_python_names_what_an_export_requires(pure_arrays, monkeypatch):
 
 
 def test_plain_python_names_the_pyarrow_that_views_require(pure_arrays):
-    """An older one cannot make an array of views of given buffers."""
+    """Versions before pyarrow 19 cannot create a view array from existing buffers."""
     views = pure_arrays.Array("vz", "", 0, 0, (None,))
     interface = pure_arrays.load_interface()
     with pytest.raises(ImportError, match="pyarrow 19"):
@@ -268,7 +268,7 @@ def test_plain_python_names_the_pyarrow_that_views_require(pure_arrays):
 
 
 def test_functions_of_python_may_have_other_types_elsewhere(arrays, monkeypatch):
-    """What a package sets in ``ctypes`` is set for all of the process."""
+    """Other packages may set argtypes in ``ctypes`` for the complete process."""
     for name in ("PyCapsule_New", "PyCapsule_GetPointer"):
         function = getattr(ctypes.pythonapi, name)
         monkeypatch.setattr(function, "argtypes", [ctypes.c_wchar_p])
@@ -278,7 +278,7 @@ def test_functions_of_python_may_have_other_types_elsewhere(arrays, monkeypatch)
 
 
 def test_a_tree_may_go_before_its_consumers(arrays):
-    """The exported structs keep the memory, the columns taken out of them as well."""
+    """Exported structs and their columns keep the memory alive."""
     batch = pyarrow.record_batch(small_tree(arrays))
     column = batch.column("items")
     gc.collect()
@@ -301,7 +301,7 @@ class Data(ctypes.Structure):
 
 
 def move_struct(address):
-    """Move a struct out of where it is, as consumers do."""
+    """Move a struct to new memory and mark the original as released."""
     there = Data.from_address(address)
     here = Data.from_buffer_copy(there)
     there.release = None
@@ -309,12 +309,12 @@ def move_struct(address):
 
 
 def release(data):
-    """Call the release callback; ctypes lets go of the GIL meanwhile."""
+    """Call the release callback. ctypes releases the GIL during the call."""
     ctypes.CFUNCTYPE(None, ctypes.c_void_p)(data.release)(ctypes.addressof(data))
 
 
 def test_structs_are_moved_and_released_one_by_one(arrays):
-    """Children live on after their parent; the last release frees the tree."""
+    """A moved child outlives its parent. The last release frees the tree."""
     tree = small_tree(arrays)
     before = counts(tree)
     root = tree.import_with(lambda address, schema: move_struct(address), None)
@@ -334,7 +334,7 @@ def test_structs_are_moved_and_released_one_by_one(arrays):
 
 
 def test_any_thread_may_release(arrays):
-    """Without the GIL, while other threads do the same with the same tree."""
+    """Several threads release exports of the same tree without the GIL."""
     tree = small_tree(arrays)
     before = counts(tree)
 
@@ -353,7 +353,7 @@ def test_any_thread_may_release(arrays):
 
 
 def test_arrays_may_outlive_python(arrays):
-    """Consumers that end with the process, or after it, do no harm."""
+    """Arrays that still exist when the interpreter exits cause no error."""
     module = arrays.__name__.replace("kwire_pure", "kwire")
     code = (
         f"import {module} as arrays, pyarrow, sys, types\n"
@@ -371,7 +371,7 @@ def test_arrays_may_outlive_python(arrays):
 
 
 def test_arrays_cannot_be_changed(arrays):
-    """Neither an attribute nor a new one."""
+    """Existing attributes cannot be set, and new ones cannot be added."""
     tree = small_tree(arrays)
     for name in ("length", "buffers", "children", "format", "other"):
         with pytest.raises(AttributeError):
@@ -380,7 +380,7 @@ def test_arrays_cannot_be_changed(arrays):
 
 
 def test_arrays_are_made_of_memory_and_arrays(arrays):
-    """Another object is refused before anybody reads it as one."""
+    """The constructor rejects objects of other types before using them."""
     with pytest.raises(TypeError, match="Memory or None"):
         arrays.Array("l", "", 1, 0, (None, bytes(8)))
     with pytest.raises(TypeError, match="child must be an Array"):

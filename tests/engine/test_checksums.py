@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The two checksums, by every implementation that this machine can run.
+"""CRC-32C and CRC-32 in every implementation that this machine supports.
 
-A kernel treats lengths differently by their remainder, by thresholds, and where a run
-of streams or of registers ends, so the small lengths are all tried. What counts as
-right is a division bit by bit in this file, RFC 3720, ``zlib`` and ``crc32c``.
+A kernel depends on the remainder of the length, on thresholds, and on the ends of
+parallel streams and registers, so all small lengths are tested. The references are a
+bitwise division in this file, RFC 3720, ``zlib`` and ``crc32c``.
 """
 
 import array
@@ -27,12 +27,16 @@ BYTES = random.Random(3720).randbytes(100_000)
 
 
 def checksums_of(kwire):
-    """Import the twin of one engine."""
+    """Import the ``checksums`` module of the engine."""
     return import_module(f"{kwire.__name__}._engine.{kwire.backend}.checksums")
 
 
 def implementations(kwire):
-    """List what can be forced, and what the engine chooses: name, crc32c, crc32."""
+    """Return all implementations as (name, crc32c, crc32).
+
+    The list contains the automatic choice and, for the compiled engine, each
+    implementation that the processor supports.
+    """
     module = checksums_of(kwire)
     found = {"chosen": (module.crc32c, module.crc32)}
     if kwire.backend == "fast":
@@ -41,7 +45,7 @@ def implementations(kwire):
 
 
 def prefixes_by_division(data, polynomial):
-    """Divide bit by bit; give the checksum of each beginning of some data."""
+    """Return the checksum of every prefix of ``data``, computed by bitwise division."""
     register = 0xFFFFFFFF
     results = [0]
     for byte in data:
@@ -53,7 +57,7 @@ def prefixes_by_division(data, polynomial):
 
 
 def test_check_values(kwire):
-    """The digits 1 to 9, the check that catalogues of checksums give."""
+    """The checksum of "123456789" is the check value in catalogs of CRC algorithms."""
     for name, crc32c, crc32 in implementations(kwire):
         assert crc32c(b"123456789") == 0xE3069283, name
         assert crc32(b"123456789") == 0xCBF43926, name
@@ -78,13 +82,13 @@ def test_check_values(kwire):
     ids=["zeros", "ones", "rising", "falling", "scsi read"],
 )
 def test_vectors_of_rfc_3720(kwire, data, expected):
-    """Appendix B.4, which writes a checksum in the order of its bytes on the wire."""
+    """RFC 3720, appendix B.4. It prints a checksum in the byte order of the wire."""
     for name, crc32c, _ in implementations(kwire):
         assert crc32c(data).to_bytes(4, "little").hex() == expected, name
 
 
 def test_every_small_length_at_every_alignment(kwire):
-    """All lengths from 0 to 600, at 16 addresses each, as a division gives them."""
+    """Lengths 0 to 600 at 16 addresses each equal the result of bitwise division."""
     data = BYTES[:600]
     by_c = prefixes_by_division(data, CASTAGNOLI)
     by_ieee = prefixes_by_division(data, IEEE)
@@ -103,7 +107,10 @@ def test_every_small_length_at_every_alignment(kwire):
     ids=["600 to 1700", "to 40000", "one state of the pure engine"],
 )
 def test_longer_lengths_agree_with_others(kwire, sizes):
-    """Where streams, registers and sparse multiples take over from each other."""
+    """Cover the lengths at which kernels change to other streams, registers or tables.
+
+    The expected values come from ``crc32c`` and ``zlib``.
+    """
     for name, crc32c, crc32 in implementations(kwire):
         for size in sizes:
             data = BYTES[size % 16 : size % 16 + size]
@@ -112,7 +119,7 @@ def test_longer_lengths_agree_with_others(kwire, sizes):
 
 
 def test_ends_of_streams_and_states(kwire):
-    """One byte around each whole number of blocks: a remainder of none, or of one."""
+    """Test sizes that leave remainders of -1, 0 and 1 byte in a block."""
     blocks = (12_288, 6293, 4096, 256)
     ends = [n * block + d for n in (1, 2, 5) for block in blocks for d in (-1, 0, 1)]
     ends += [6777 + n * 6293 + d for n in (0, 1, 2, 7) for d in (-1, 0, 1)]
@@ -124,7 +131,7 @@ def test_ends_of_streams_and_states(kwire):
 
 
 def test_parts_continue_each_other(kwire):
-    """A whole, cut at random, has the checksum of its parts one after the other."""
+    """Checksums of random parts that continue each other equal that of the whole."""
     randomness = random.Random(4)
     for name, crc32c, crc32 in implementations(kwire):
         for longest in (9, 300, 5000, 50_000):
@@ -138,7 +145,10 @@ def test_parts_continue_each_other(kwire):
 
 
 def test_start_values_are_taken_as_32_bits(kwire):
-    """As ``zlib`` takes them; a value that is no int is refused."""
+    """The start value is reduced to 32 bits as in ``zlib``.
+
+    Other types are rejected.
+    """
     for name, crc32c, crc32 in implementations(kwire):
         for value in (0, 1, 2**31, 2**32 - 1, 2**32 + 5, -1, -(2**40)):
             for data in (b"", b"a", BYTES[:1000]):
@@ -152,7 +162,7 @@ def test_start_values_are_taken_as_32_bits(kwire):
 
 
 def test_ten_megabytes(kwire):
-    """More than any buffer or block of a kernel."""
+    """The input is larger than any buffer or block of a kernel."""
     data = BYTES * 105
     for name, crc32c, crc32 in implementations(kwire):
         assert crc32c(data) == peer.crc32c(data), name
@@ -161,7 +171,7 @@ def test_ten_megabytes(kwire):
 
 @pytest.mark.parametrize("size", [0, 5, 3000, 100_000])
 def test_any_contiguous_bytes_like(kwire, size):
-    """Every kind of buffer, and none is held afterwards."""
+    """All contiguous buffers are accepted, and none is still exported afterwards."""
     data = BYTES[:size]
     mapped = mmap.mmap(-1, max(size, 1))
     mapped[:size] = data
@@ -195,7 +205,7 @@ def test_any_contiguous_bytes_like(kwire, size):
     ids=["every other", "a column", "text", "int", "None"],
 )
 def test_other_input_is_a_type_error(kwire, data):
-    """What is not bytes in one piece has no checksum."""
+    """Strided buffers and objects without a buffer raise TypeError."""
     for _, crc32c, crc32 in implementations(kwire):
         for function in (crc32c, crc32):
             with pytest.raises(TypeError, match="bytes"):
@@ -206,7 +216,7 @@ def test_other_input_is_a_type_error(kwire, data):
     sys.platform == "win32", reason="Windows has neither fork nor mprotect"
 )
 def test_no_kernel_reads_past_the_end(kwire):
-    """Input of every small length, that ends at a page without access."""
+    """Inputs of all small lengths end at an inaccessible page."""
     guarded = Guarded()
 
     def work(note):
@@ -222,10 +232,11 @@ def test_no_kernel_reads_past_the_end(kwire):
 
 @pytest.mark.skipif(sys.maxsize < 2**32, reason="32 bits have the tables alone")
 def test_the_processor_is_used(twins):
-    """What the processor has is what runs, the fastest first; the tables always can.
+    """The available implementations match the processor flags, the fastest one first.
 
-    In an emulator the kernel's file has the flags of the processor below: it names
-    those that count by ``KWIRE_CPU_FLAGS``.
+    The table implementation is always available. In an emulator, /proc/cpuinfo shows
+    the flags of the host processor, so ``KWIRE_CPU_FLAGS`` lists the emulated flags
+    instead.
     """
     found = list(checksums_of(twins.fast)._implementations())
     cpuinfo = Path("/proc/cpuinfo")
@@ -247,7 +258,7 @@ def test_the_processor_is_used(twins):
 
 
 def test_sparse_multiples_are_multiples(twins):
-    """The powers that the pure engine folds with sum to 0 modulo the polynomial."""
+    """The polynomials that the Python engine folds with are multiples of Castagnoli."""
     module = checksums_of(twins.pure)
     multiples = {powers for _, powers in module.SPARSE[:-1]}
     multiples.add((module.STATE, module.HIGH, module.LOW, 0))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The end of the write buffer, and values of types that only look right."""
+"""Tests the end of the write buffer, and values that imitate a supported type."""
 
 import importlib
 import tracemalloc
@@ -10,14 +10,14 @@ import pytest
 
 
 def test_small_tags_survive_the_end_of_the_first_buffer(twins):
-    """A tag's size is written after its content: growing there must not lose it."""
+    """The size of a tag is written after its content, even if the buffer grows then."""
 
     def encoded(kwire, length):
         cls = kwire.messages.CreateTopicsResponse
         topic = cls.CreatableTopicResult(
             name="n" * length, topic_config_error_code=0x1234
         )
-        # A small one first, so that the next begins in the small buffer.
+        # Encode a small message first, so that the next one starts in the small buffer.
         kwire.encode(cls(), version=5)
         return kwire.encode(cls(topics=[topic]), version=5)
 
@@ -26,7 +26,7 @@ def test_small_tags_survive_the_end_of_the_first_buffer(twins):
 
 
 def test_a_bad_element_leaves_nothing_behind(kwire):
-    """A failing array lets its buffer go, however large it has grown."""
+    """A failing array frees its buffer, even after the buffer has grown."""
     from_wire = kwire.messages.wire
     bad = [1] * 5000 + ["x"]
     tracemalloc.start()
@@ -42,7 +42,7 @@ def test_a_bad_element_leaves_nothing_behind(kwire):
 
 
 class _Odd:
-    """Answers a shift with text."""
+    """Object whose ``>>`` and ``to_bytes`` return a string."""
 
     def __rshift__(self, bits):
         return "text"
@@ -52,7 +52,7 @@ class _Odd:
 
 
 class _Liar:
-    """Raises when it is asked what it is."""
+    """Object that raises KeyError when its class is read."""
 
     @property
     def __class__(self):
@@ -67,7 +67,7 @@ def _uuid_of(number):
 
 @pytest.mark.parametrize("value", [_uuid_of(_Odd()), _uuid_of(-1), _uuid_of(2**128)])
 def test_a_broken_uuid_is_the_callers_mistake(kwire, value):
-    """What only looks like a uuid is an EncodeError with the path of the field."""
+    """An object that imitates a UUID raises EncodeError with the path of the field."""
     topic = kwire.messages.FetchRequest.FetchTopic(topic_id=value)
     with pytest.raises(kwire.EncodeError) as caught:
         kwire.encode(kwire.messages.FetchRequest(topics=[topic]), version=13)
@@ -76,13 +76,13 @@ def test_a_broken_uuid_is_the_callers_mistake(kwire, value):
 
 
 def test_an_object_that_hides_its_class_is_no_uuid(kwire):
-    """Whatever the object raises when it is asked."""
+    """An error from ``__class__`` becomes an EncodeError."""
     with pytest.raises(kwire.EncodeError, match=r"expected a uuid\.UUID"):
         kwire.messages.wire.encode_uuid(_Liar())
 
 
 def test_keywords_are_strings(kwire):
-    """A keyword of another type is a TypeError and nothing worse."""
+    """A keyword that is not a string raises TypeError and does not crash."""
     cls = kwire.messages.MetadataRequest
     with pytest.raises(TypeError):
         cls.__new__(cls, **{1: 2})
@@ -90,7 +90,7 @@ def test_keywords_are_strings(kwire):
 
 @pytest.mark.parametrize("more", [0, 1])
 def test_a_count_has_a_largest_value_in_plain_python(twins, more):
-    """No array has so many elements; its count is refused all the same."""
+    """A count above the maximum is rejected, although no array can be that long."""
     primitives = importlib.import_module(
         f"{twins.pure.__name__}._engine.pure.primitives"
     )

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Exact reference counts of the caller's objects in every call.
+"""Calls leave the reference counts of the caller's objects unchanged.
 
-The compiled engine counts references by hand. An object too many is a leak, one too
-few a crash later; the objects here are fresh, so their counts are known exactly.
-What test_memory.py watches is the other side: that no entry makes the process grow.
+The compiled engine counts references by hand. A missing decrement is a leak, and a
+missing increment causes a crash later. The tests create new objects, so that their
+exact counts are known. ``test_memory.py`` tests that no entry point increases the
+memory of the process.
 """
 
 import copy
@@ -24,7 +25,7 @@ def counts(values):
 
 def are_unchanged(values, before):
     if counts(values) != before:
-        # What the collector can free is no leak.
+        # The garbage collector can free these objects, so they are not leaked.
         gc.collect()
     return counts(values) == before
 
@@ -38,7 +39,10 @@ def repeat(call, error=()):
 
 
 def wrong_values():
-    """Make values that some field refuses, none of them shared with anybody."""
+    """Return new values that some field rejects.
+
+    Only the returned dict refers to them.
+    """
     return {
         "int": 2**70,
         "text": "wr\u00f6ng" * 2,
@@ -57,7 +61,7 @@ def wrong_values():
 
 @pytest.fixture
 def owned(kwire):
-    """A message with the objects it was made of."""
+    """Return a message and the objects that it consists of."""
     cls = kwire.messages.FetchRequest
     leaves = {
         "topic_id": uuid.UUID(int=2**77 + 5),
@@ -80,7 +84,7 @@ def owned(kwire):
 
 
 def test_use_of_a_message_gains_no_references(kwire, owned):
-    """Writing, copying, comparing and showing a message gives back what it takes."""
+    """Encoding, copying, comparing and formatting a message keeps no references."""
     message, parts = owned
     framing = kwire.messages.framing
     twin = kwire.decode(type(message), kwire.encode(message, 13), 13)
@@ -117,7 +121,7 @@ def test_use_of_a_message_gains_no_references(kwire, owned):
 
 
 def test_refused_values_gain_no_references(kwire, owned):
-    """A value that cannot be written is let go with the error that names it."""
+    """A rejected value is released together with its error."""
     message, parts = owned
     for name in (*type(message).__match_args__, "unknown_tagged_fields"):
         for what, value in wrong_values().items():
@@ -132,7 +136,7 @@ def test_refused_values_gain_no_references(kwire, owned):
 
 
 def test_refused_elements_gain_no_references(kwire):
-    """The same of an element deep in a message, where the writer only borrows it."""
+    """Elements deep in a message are released, although the writer borrows them."""
     cls = kwire.messages.FetchRequest
     for what, value in wrong_values().items():
         before = counts([value])
@@ -162,14 +166,15 @@ PRIMITIVES = {
 
 @pytest.mark.parametrize("name", PRIMITIVES)
 def test_primitives_gain_no_references(kwire, name):
-    """One value at a time: taken, refused, cut off, or asked for in the wrong place."""
+    """Test accepted, rejected and truncated values, and an offset beyond the end."""
     encode = getattr(kwire.messages.wire, f"encode_{name}")
     decode = getattr(kwire.messages.wire, f"decode_{name}")
     value = PRIMITIVES[name]
     data = encode(value)
     inputs = [bytes(bytearray(data)), bytearray(data), bytearray(data[:-1])]
     if name.endswith("array"):
-        # Long enough to leave the small buffer before the bad element comes.
+        # The array outgrows the small buffer before the writer reaches the invalid
+        # element.
         value = [*([2**29] * 2000), object()]
     values = [value, *wrong_values().values()]
     watched = [*inputs, *values, getattr(value, "int", value)]
@@ -183,4 +188,4 @@ def test_primitives_gain_no_references(kwire, name):
     del one
     assert are_unchanged(watched, before)
     for data in inputs[1:]:
-        data.append(0)  # a bytearray that is still exported refuses this
+        data.append(0)  # Raises BufferError if the buffer is still exported.

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ints that repeat within a message: each keeps its value, also where places clash.
+"""Integers that repeat within a message keep their values, even on cache collisions.
 
-The compiled engine finds an int32 again by its lowest 8 bits, and shares at most 255.
-Of int64s it knows the last one.
+The compiled engine looks up an int32 by its lowest 8 bits and shares up to 255
+integers. For int64, it only remembers the last value.
 """
 
 import importlib
@@ -19,7 +19,7 @@ ROUNDS = 20
 
 
 def make_response(kwire, ids):
-    """Make a response whose ints are all of the ids, in fields and in arrays."""
+    """Build a response that uses all ids in fields and in arrays."""
     cls = kwire.messages.MetadataResponse
     partitions = [
         cls.MetadataResponsePartition(
@@ -42,7 +42,7 @@ def make_response(kwire, ids):
     ],
 )
 def test_each_int_has_the_value_of_its_bytes(kwire, ids):
-    """An int that was found in the place of another would give a wrong broker."""
+    """A wrong cache hit would return the id of a different broker."""
     message = make_response(kwire, ids)
     data = kwire.encode(message, version=9)
     [topic] = kwire.decode(type(message), data, version=9).topics
@@ -53,7 +53,7 @@ def test_each_int_has_the_value_of_its_bytes(kwire, ids):
 
 
 def test_shared_ints_are_left_to_the_message_alone(kwire):
-    """What a decode keeps while it runs is given back, after a failure too."""
+    """Cached integers are released after a decode, whether it succeeds or fails."""
     message = make_response(kwire, [1001, 1002, 1257] * 3)
     data = kwire.encode(message, version=9)
 
@@ -66,7 +66,10 @@ def test_shared_ints_are_left_to_the_message_alone(kwire):
 
 
 def test_a_broker_id_is_one_object_within_a_message(twins):
-    """Broker ids from 1001 on made half of the memory of a Metadata response."""
+    """Repeated broker ids share one object.
+
+    Without sharing, ids from 1001 on used half of the memory of a Metadata response.
+    """
     ids = list(range(1001, 1101)) * 3
     message = make_response(twins.fast, ids)
     data = twins.fast.encode(message, version=9)
@@ -79,7 +82,7 @@ LONGS = [2**40, 2**40, 257, 257, -6, 256, -6, 2**63 - 1, 2**63 - 1, -(2**63), 2*
 
 
 def make_offsets(kwire, numbers):
-    """Make a response whose offsets are all of the numbers."""
+    """Build a response that uses all numbers as offsets."""
     cls = kwire.messages.FetchResponse
     partitions = [
         cls.PartitionData(
@@ -92,7 +95,7 @@ def make_offsets(kwire, numbers):
 
 
 def test_each_offset_has_the_value_of_its_bytes(kwire):
-    """An int64 that was taken for the one before would be a wrong offset."""
+    """A wrong cache hit would return a different offset."""
     message = make_offsets(kwire, LONGS)
     data = kwire.encode(message, version=12)
     [topic] = kwire.decode(type(message), data, version=12).responses
@@ -102,7 +105,7 @@ def test_each_offset_has_the_value_of_its_bytes(kwire):
 
 
 def test_offsets_are_left_to_the_message_alone(kwire):
-    """The last int64 of a decode is given back, after a failure too."""
+    """The cached int64 is released after a decode, whether it succeeds or fails."""
     message = make_offsets(kwire, LONGS)
     data = kwire.encode(message, version=12)
 
@@ -116,7 +119,7 @@ def test_offsets_are_left_to_the_message_alone(kwire):
 
 
 def test_a_stable_offset_is_the_object_of_the_high_watermark(twins):
-    """Without transactions the two are equal in each partition of a Fetch response."""
+    """Equal offsets share one object, which is the usual case without transactions."""
     message = make_offsets(twins.fast, [1_000_000])
     data = twins.fast.encode(message, version=12)
     [topic] = twins.fast.decode(type(message), data, version=12).responses
@@ -128,7 +131,7 @@ WIDTHS = {"int8": 7, "int16": 15, "int32": 31, "int64": 63}
 
 
 def make_run(kwire):
-    """Make a class of integers of each width, in two orders, and nothing else."""
+    """Create a message class with integers of each width only, in two orders."""
     messages = importlib.import_module(f"{kwire.__name__}.messages")
     fields = [
         {"name": f"{kind}{place}", "type": kind, "versions": "0+"}
@@ -143,7 +146,7 @@ def make_run(kwire):
 
 @pytest.mark.parametrize("after", range(9))
 def test_integers_are_the_same_wherever_the_input_ends(kwire, after):
-    """The quick way loads bytes after an integer, and gives up near the end."""
+    """The fast path loads bytes beyond an integer, so it is not used near the end."""
     cls = make_run(kwire)
     path = f"{kwire.__name__}._engine.{kwire.backend}.decoder"
     decode = importlib.import_module(path).decode_prefix

@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages as Python objects: frozen, compared by value, copied, pickled.
+"""Messages are frozen Python objects: compared by value, copyable and picklable.
 
-What their bytes are is the business of other tests. Everything here holds on both
-engines alike, the shape of error texts apart.
+All statements hold for both engines, except the format of error messages.
 """
 
 import copy
@@ -29,7 +28,7 @@ def topic(kwire):
 
 
 def test_absent_arguments_are_the_defaults_of_the_schema(kwire):
-    """Ints 0 or what the schema says, text empty, arrays empty, null only if said."""
+    """Defaults come from the schema, otherwise they are 0 or empty."""
     fetch = kwire.messages.FetchRequest()
     assert (fetch.cluster_id, fetch.replica_id, fetch.max_wait_ms) == (None, -1, 0)
     assert (fetch.max_bytes, fetch.session_epoch) == (0x7FFFFFFF, -1)
@@ -43,7 +42,7 @@ def test_absent_arguments_are_the_defaults_of_the_schema(kwire):
 
 
 def test_every_field_of_every_message_has_its_default(kwire):
-    """A message without arguments holds what the plan states, field by field."""
+    """A message without arguments contains the defaults of the encoding plan."""
     for name in kwire.messages.ALL:
         cls = getattr(kwire.messages, name)
         binding = kwire._engine.active.engine.binding_of(cls)
@@ -57,7 +56,7 @@ def test_every_field_of_every_message_has_its_default(kwire):
 
 
 def test_arguments_are_keywords_only(kwire, topic):
-    """Order says nothing: a field is given by its name or not at all."""
+    """Fields are keyword-only in constructors and in ``replace``."""
     for cls in (kwire.messages.MetadataRequest, topic):
         with pytest.raises(TypeError):
             cls(None)
@@ -68,7 +67,7 @@ def test_arguments_are_keywords_only(kwire, topic):
 
 
 def test_unknown_fields_are_refused(kwire, topic):
-    """A misspelt field is a programming mistake, and the error names it."""
+    """An unknown field raises TypeError with its name."""
     for cls in (kwire.messages.MetadataRequest, topic):
         with pytest.raises(TypeError, match="no_such_field"):
             cls(no_such_field=1)
@@ -77,7 +76,7 @@ def test_unknown_fields_are_refused(kwire, topic):
 
 
 def test_field_names_need_not_be_interned(topic):
-    """Keywords that were made at run time find their fields."""
+    """Keywords that were created at run time are matched by value."""
     made = topic(**{"".join(["na", "me"]): "a", "".join(["error_", "code"]): 3})
     assert (made.name, made.error_code) == ("a", 3)
     assert made.replace(**{"".join(["na", "me"]): "b"}).name == "b"
@@ -85,7 +84,7 @@ def test_field_names_need_not_be_interned(topic):
 
 @pytest.mark.parametrize("sequence", [list, tuple, iter, dict.fromkeys])
 def test_any_sequence_becomes_a_tuple(kwire, sequence):
-    """Constructors and replace take any sequence and keep a tuple."""
+    """Constructors and ``replace`` convert any iterable to a tuple."""
     partition = kwire.messages.MetadataResponse.MetadataResponsePartition
     made = partition(isr_nodes=sequence([1, 2]))
     assert made.isr_nodes == (1, 2)
@@ -98,7 +97,7 @@ def test_any_sequence_becomes_a_tuple(kwire, sequence):
 
 @pytest.mark.parametrize("wrong", ["abc", b"abc", bytearray(b"a"), memoryview(b"a"), 5])
 def test_text_and_bytes_are_no_arrays(topic, wrong):
-    """``partitions="abc"`` is a mistake, not three partitions."""
+    """``partitions="abc"`` raises TypeError, although a string is iterable."""
     with pytest.raises(TypeError):
         topic(partitions=wrong)
     with pytest.raises(TypeError):
@@ -106,13 +105,13 @@ def test_text_and_bytes_are_no_arrays(topic, wrong):
 
 
 def test_null_stays_null(kwire, topic):
-    """None is an array's null and is kept as it is."""
+    """None represents a null array and is kept unchanged."""
     assert kwire.messages.MetadataRequest(topics=None).topics is None
     assert topic(partitions=None).partitions is None
 
 
 def test_messages_are_frozen(kwire, topic):
-    """No field can be set or deleted, no attribute added."""
+    """Fields cannot be set or deleted, and attributes cannot be added."""
     for made in (kwire.messages.MetadataResponse(), topic()):
         before = neutral(made)
         for name in (*made.__match_args__, TAGS, "no_such_field"):
@@ -127,7 +126,7 @@ def test_messages_are_frozen(kwire, topic):
 
 
 def test_vars_are_the_fields_of_to_dict(kwire, topic):
-    """Spark takes the fields of an object from there, also those of nested structs."""
+    """``vars`` returns all fields, because Spark uses it to read an object."""
     made = kwire.messages.MetadataResponse(topics=[], throttle_time_ms=3)
     records = kwire.records.decode_records(
         kwire.records.encode_batch([(b"k", b"v", 5, [("h", b"x")])])
@@ -135,19 +134,22 @@ def test_vars_are_the_fields_of_to_dict(kwire, topic):
     for struct in (made, topic(), records[0]):
         assert vars(struct) == struct.to_dict() and vars(struct)
         assert "no_such_field" not in vars(struct)
-        # The class has its own, as every class.
+        # The class keeps its own __dict__.
         assert "to_dict" in type(struct).__dict__
 
 
 def test_classes_are_final(kwire, topic):
-    """A subclass could break what the engines rely on."""
+    """Subclassing raises TypeError, because engines rely on exact classes."""
     for cls in (kwire.messages.MetadataRequest, topic):
         with pytest.raises(TypeError):
             type("Mine", (cls,), {})
 
 
 def test_values_are_equal_field_by_field(kwire, topic):
-    """Equal fields are equal messages, with equal hashes; any difference counts."""
+    """Equal fields imply equal messages and hashes.
+
+    Any different field is significant.
+    """
     values = {"name": "a", "partitions": [], "error_code": 3}
     assert topic(**values) == topic(**values)
     assert (topic(**values) != topic(**values)) is False
@@ -162,7 +164,7 @@ def test_values_are_equal_field_by_field(kwire, topic):
 
 
 def test_hash_needs_hashable_values(kwire):
-    """A message with a bytearray has no hash, one with bytes has."""
+    """A message with a bytearray is not hashable, but one with bytes is."""
     partition = kwire.messages.ProduceRequest.PartitionProduceData
     assert hash(partition(records=b"x")) == hash(partition(records=b"x"))
     with pytest.raises(TypeError):
@@ -170,14 +172,17 @@ def test_hash_needs_hashable_values(kwire):
 
 
 def test_equal_fields_of_two_classes_have_two_hashes(kwire):
-    """The class is part of the hash, so sets of many classes stay fast."""
+    """The class is part of the hash, so sets with many classes have no collisions."""
     messages = kwire.messages
     classes = [getattr(messages, name) for name in messages.ALL]
     assert len({hash(cls()) for cls in classes}) == len(classes)
 
 
 def test_repr_reads_as_the_call_that_makes_it(kwire, topic):
-    """All fields in schema order; unknown tags only where there are some."""
+    """``repr`` lists all fields in schema order.
+
+    Unknown tags appear only if present.
+    """
     made = kwire.messages.MetadataRequest(topics=None)
     assert repr(made) == (
         "MetadataRequest(topics=None, allow_auto_topic_creation=True, "
@@ -196,7 +201,7 @@ def test_repr_reads_as_the_call_that_makes_it(kwire, topic):
 
 
 def test_replace_changes_a_copy(kwire, topic):
-    """The original stays; fields that are not named are the same objects."""
+    """The original is unchanged. Fields that are not replaced are the same objects."""
     tags = ((99, b"x"),)
     made = topic(name="a", partitions=[], error_code=5, unknown_tagged_fields=tags)
     changed = made.replace(name="b")
@@ -208,7 +213,7 @@ def test_replace_changes_a_copy(kwire, topic):
 
 
 def test_to_dict_is_plain_at_every_depth(kwire, topic):
-    """For a table, a template or a test: dicts, lists, and values as they are."""
+    """``to_dict`` converts structs to dicts and arrays to lists, recursively."""
     partition = kwire.messages.MetadataResponse.MetadataResponsePartition
     tags = ((9, b"x"),)
     made = kwire.messages.MetadataResponse(
@@ -241,7 +246,7 @@ def test_to_dict_is_plain_at_every_depth(kwire, topic):
 
 
 def test_to_dict_has_all_fields_of_every_message(kwire):
-    """No message has a field that hides it, or a value that it leaves as a struct."""
+    """No field name hides ``to_dict``, and no nested struct remains unconverted."""
 
     def rebuilt(cls, fields, owner):
         values = {}
@@ -271,7 +276,7 @@ def test_to_dict_has_all_fields_of_every_message(kwire):
 
 
 def test_to_dict_of_a_long_chain_is_an_error(kwire):
-    """Nesting without end ends in ``RecursionError``, not in a dead process."""
+    """Very deep nesting raises ``RecursionError`` instead of a crash."""
     made = None
     for _ in range(50_000):
         made = kwire.messages.FetchRequest(replica_state=made)
@@ -280,7 +285,7 @@ def test_to_dict_of_a_long_chain_is_an_error(kwire):
 
 
 def test_match_takes_fields_in_schema_order(kwire, topic):
-    """``match`` works by position and by name."""
+    """Patterns of ``match`` work by position and by keyword."""
     match topic(error_code=3, name="a"):
         case topic(3, name):
             assert name == "a"
@@ -294,7 +299,7 @@ def test_match_takes_fields_in_schema_order(kwire, topic):
 
 
 def test_copies_are_equal(kwire):
-    """``copy`` and ``deepcopy`` give equal messages of the same class."""
+    """``copy`` and ``deepcopy`` return equal messages of the same class."""
     for name, version in [("MetadataResponse", 12), ("FetchRequest", 17)]:
         for _, plain in systematic(kwire, name, version):
             made = build(kwire, name, plain)
@@ -305,7 +310,7 @@ def test_copies_are_equal(kwire):
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_pickles_read_as_equal_messages(kwire, protocol):
-    """Any protocol, structs on their own as well."""
+    """All protocols work, for messages and for their structs."""
     made = build(
         kwire,
         "MetadataResponse",
@@ -336,7 +341,7 @@ _READ = _DUMP + (
 
 @pytest.mark.parametrize(("writer", "reader"), [("fast", "pure"), ("pure", "fast")])
 def test_pickles_cross_between_engines(twins, writer, reader):
-    """What one engine pickled, the other reads, in a process of its own."""
+    """A pickle of one engine can be loaded by the other engine in another process."""
     names = ["FetchResponse", "MetadataResponse", "CreateTopicsRequest"]
 
     def run(code, backend, stdin):
@@ -355,14 +360,14 @@ def test_pickles_cross_between_engines(twins, writer, reader):
 
 
 def test_schemas_at_run_time_say_how_to_pickle(kwire):
-    """Their class is nowhere to be found again, and the error says what to do."""
+    """The class cannot be imported by name, so the error suggests an alternative."""
     cls = kwire.messages.message_class(SCHEMA)
     with pytest.raises(TypeError, match="pickle its encoded bytes"):
         pickle.loads(pickle.dumps(cls()))
 
 
 def test_facts_of_the_classes(kwire):
-    """API key, kind and versions are on the class."""
+    """Message classes have attributes for the API key, the kind and the versions."""
     messages = kwire.messages
     expected = {
         "MetadataRequest": (3, "request", (0, 13), (9, 32767)),
@@ -385,7 +390,7 @@ def test_facts_of_the_classes(kwire):
 
 
 def test_messages_are_listed_and_found(kwire):
-    """``ALL`` has every name, sorted, and ``by_key`` finds every request by number."""
+    """``ALL`` is sorted and complete. ``by_key`` returns every request and response."""
     messages = kwire.messages
     assert list(messages.ALL) == sorted(set(messages.ALL))
     for key in range(95):
@@ -403,7 +408,7 @@ def test_messages_are_listed_and_found(kwire):
 
 
 def test_nested_structs_are_attributes(kwire, topic):
-    """Under Kafka's name, with a qualified name that leads back to them."""
+    """Nested structs have Kafka's name, and the message in their qualified name."""
     assert topic.__name__ == "MetadataResponseTopic"
     assert topic.__qualname__ == "MetadataResponse.MetadataResponseTopic"
     assert topic.__module__ == kwire.messages.__name__
@@ -412,7 +417,7 @@ def test_nested_structs_are_attributes(kwire, topic):
 
 
 def test_nested_structs_are_no_messages(kwire, topic):
-    """A struct has no bytes of its own: the mistake is named, not half done."""
+    """Passing a struct instead of a message raises TypeError with an explanation."""
     with pytest.raises(TypeError, match="is a struct of a message"):
         kwire.decode(topic, b"", 12)
     with pytest.raises(TypeError, match="is a struct of a message"):
@@ -421,7 +426,7 @@ def test_nested_structs_are_no_messages(kwire, topic):
 
 @pytest.mark.parametrize("wrong", [None, 5, int, "MetadataRequest", object()])
 def test_other_objects_are_no_messages(kwire, wrong):
-    """Programming mistakes are ``TypeError`` and say what was expected."""
+    """Other objects raise ``TypeError``, and the message names the expected type."""
     with pytest.raises(TypeError, match="message class of kwire"):
         kwire.decode(wrong, b"", 0)
     with pytest.raises(TypeError, match="message class of kwire"):
@@ -429,7 +434,7 @@ def test_other_objects_are_no_messages(kwire, wrong):
 
 
 def test_signature_can_be_inspected(kwire, topic):
-    """Keyword-only fields in schema order, the unknown tags last."""
+    """Parameters are keyword-only, in schema order, with the unknown tags last."""
     for cls in (kwire.messages.MetadataResponse, topic):
         parameters = inspect.signature(cls).parameters
         assert tuple(parameters) == (*cls.__match_args__, TAGS)
@@ -439,7 +444,7 @@ def test_signature_can_be_inspected(kwire, topic):
 
 
 def test_collector_need_not_know_decoded_messages(twins):
-    """The compiled engine's structs are not tracked, nor what it decoded into them."""
+    """The collector does not track structs and tuples of the compiled engine."""
     messages = twins.fast.messages
     partition = messages.MetadataResponse.MetadataResponsePartition(isr_nodes=[1, 2])
     sent = messages.MetadataResponse(
@@ -469,7 +474,7 @@ SCHEMA = """
 
 
 def test_schemas_at_run_time_make_working_classes(kwire):
-    """A schema of one's own gives a class like any other, in its own registry."""
+    """A custom schema creates a complete class outside the global registry."""
     cls = kwire.messages.message_class(SCHEMA)
     assert (cls.__name__, cls.api_key, cls.kind) == ("SampleRequest", 900, "request")
     assert cls().id == 7
@@ -489,14 +494,17 @@ def test_schemas_at_run_time_make_working_classes(kwire):
 
 
 def encode_topics(kwire, count):
-    """Encode a Metadata response of so many topics, and return its class too."""
+    """Encode a Metadata response with ``count`` topics.
+
+    Return its class and the bytes.
+    """
     cls = kwire.messages.MetadataResponse
     topics = [cls.MetadataResponseTopic(name=f"t{index}") for index in range(count)]
     return cls, kwire.encode(cls(topics=topics), version=9)
 
 
 def test_a_class_keeps_few_of_its_freed_structs(kwire):
-    """Their memory serves the next ones; 64 KB of it, not all of a large message."""
+    """The free list of a class is limited to 64 KB, even after a large message."""
     code = (
         "import gc, sys, kwire\n"
         "cls = kwire.messages.MetadataResponse\n"
@@ -514,7 +522,10 @@ def test_a_class_keeps_few_of_its_freed_structs(kwire):
 
 
 def test_a_struct_that_is_cut_drops_what_it_has_and_no_more(kwire):
-    """The memory of a freed struct still has the fields of the one before."""
+    """A truncated struct releases only its own fields.
+
+    The memory of a reused struct still contains the pointers of its previous fields.
+    """
     cls, data = encode_topics(kwire, 3)
     whole = kwire.decode(cls, data, version=9)
     name = whole.topics[0].name
@@ -529,7 +540,7 @@ def test_a_struct_that_is_cut_drops_what_it_has_and_no_more(kwire):
 
 
 def test_a_struct_in_another_struct_is_named_with_its_place(kwire):
-    """All structs are attributes of the message, at any depth of its fields."""
+    """All structs are attributes of the message class, and the error explains this."""
     message = kwire.messages.MetadataResponse
     topic = message.MetadataResponseTopic
     expected = (

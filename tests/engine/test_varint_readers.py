@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every reader of varints in both engines accepts, refuses and returns the same.
+"""All varint readers of both engines accept, reject and return the same values.
 
-The reference is ``read_unsigned_varint`` of ``cursor``. Hot loops have copies of it,
-which its docstring lists; each copy is tried here with the same bytes.
+The reference is ``read_unsigned_varint`` in ``cursor``. Performance-critical loops have
+copies of its code, which its docstring lists. Each copy is tested with the same bytes.
 """
 
 import importlib
@@ -24,7 +24,7 @@ NUMBERS = sorted({each + near for each in BOUNDS for near in (-1, 0, 1)} - {-1})
 
 
 def write_varint(value, size=1):
-    """Write a varint, with empty groups of bits up to ``size`` bytes."""
+    """Encode a varint, padded to at least ``size`` bytes with empty 7-bit groups."""
     groups = []
     while value or len(groups) < size:
         groups.append(value & 0x7F)
@@ -33,7 +33,7 @@ def write_varint(value, size=1):
 
 
 def read_by_definition(data, bits):
-    """Read a varint by its definition; None for what is none."""
+    """Decode a varint by its definition. Return None if it is invalid."""
     most = -(-bits // 7)
     for size, byte in enumerate(data[:most], 1):
         if byte < 0x80:
@@ -43,12 +43,12 @@ def read_by_definition(data, bits):
 
 
 def unzigzag(raw):
-    """Turn the zigzag form into the number."""
+    """Decode a zigzag value."""
     return raw >> 1 ^ -(raw & 1)
 
 
 def inputs():
-    """List bytes at every bound: short, padded, cut, too long, and random ones."""
+    """Return inputs at every limit: minimal, padded, truncated, too long and random."""
     found = [b"", *(b"\xff" * size for size in range(1, 12))]
     for value in NUMBERS:
         found += [write_varint(value, size) for size in range(1, 12)]
@@ -63,32 +63,32 @@ INPUTS = inputs()
 
 
 def bytes_of_record(timestamp=b"\0", offset=b"\0", key=b"\1", count=b"\0"):
-    """Write a record of magic 2 whose varints are given as they are."""
+    """Encode a record of magic 2 from encoded varints, which are used unchanged."""
     body = b"\0" + timestamp + offset + key + b"\1" + count
     return write_varint(len(body) << 1) + body
 
 
 def read_single(kwire, data, form):
-    """Read with ``kwire.messages.wire``, which calls the reference."""
+    """Decode with ``kwire.messages.wire``, which calls the reference."""
     wire = importlib.import_module(f"{kwire.__name__}.messages.wire")
     return getattr(wire, f"decode_{form}")(data)[0]
 
 
 def read_bulk(kwire, data, form, after=b""):
-    """Read with the functions for numpy arrays; ``after`` are more values."""
+    """Decode with the functions for numpy arrays. ``after`` contains further values."""
     pytest.importorskip("numpy")
     wire = importlib.import_module(f"{kwire.__name__}.messages.wire")
     return int(getattr(wire, f"decode_{form}s")(data + after, 1 + len(after))[0][0])
 
 
 def read_object(kwire, **fields):
-    """Read a record as an object; its offset and timestamp."""
+    """Decode a batch with one record, and return the record as an object."""
     (row,) = kwire.records.decode_records(batch_of(**fields))[0]
     return row
 
 
 def read_columns(kwire, **fields):
-    """Read a record as columns."""
+    """Decode a batch with one record, and return it as columns."""
     columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     table = columns.decode_records(batch_of(**fields))
     assert len(table) == 1
@@ -96,12 +96,12 @@ def read_columns(kwire, **fields):
 
 
 def batch_of(**fields):
-    """Write the batch of one record."""
+    """Encode a batch with one record."""
     return batch(bytes_of_record(**fields), count=1, last_delta=0)
 
 
 def read_tag(kwire, data):
-    """Read the number of a tagged field that a message does not have."""
+    """Decode the number of an unknown tagged field."""
     body = b"\1\1\1" + data + b"\0"
     message = kwire.decode(kwire.messages.ApiVersionsRequest, body, version=3)
     ((tag, _),) = message.unknown_tagged_fields
@@ -134,11 +134,11 @@ READERS = {
 
 @pytest.mark.parametrize("name", READERS)
 def test_readers_agree_with_the_definition(kwire, name):
-    """The value of every varint, and a refusal of everything else."""
+    """Valid varints return their value, and all other inputs are rejected."""
     bits, is_zigzag, read = READERS[name]
     refused = 0
     for data in INPUTS:
-        # What comes after a varint is another field where there is one.
+        # Bytes after the varint would belong to the next field, so remove them.
         size = next((at for at, byte in enumerate(data, 1) if byte < 0x80), len(data))
         raw = read_by_definition(data, bits)
         try:
@@ -155,7 +155,7 @@ def test_readers_agree_with_the_definition(kwire, name):
 @sweep("size", [0, 1, 125, 126, 127, 128, 16381, 16382, 16383, 20000])
 @sweep("width", [1, 2, 3, 4, 5])
 def test_lengths_agree_with_the_definition(kwire, size, width):
-    """Lengths in records and messages, also where they are longer than need be."""
+    """Lengths in records and messages are decoded even if they are not minimal."""
     content = bytes(size)
     prefixed = write_varint(size << 1, width) + content
     assert read_object(kwire, key=prefixed).key == content
@@ -170,9 +170,9 @@ DEFINITION = re.compile(r"(?:cdef|cpdef|(?:    )?def) .*?(\w+)\(")
 
 
 def functions_with_loops():
-    """Find the functions of both engines that put a varint together themselves."""
+    """Return the functions of both engines that decode a varint themselves."""
     found = set()
-    # By their whole endings: a module that is compiled for Windows ends in .pyd.
+    # Match complete suffixes, because compiled modules on Windows end in .pyd.
     sources = ("_engine/fast/*.pyx", "_engine/fast/*.pxd", "_engine/pure/*.py")
     for path in (path for source in sources for path in SOURCE.glob(source)):
         name = ""
@@ -186,7 +186,10 @@ def functions_with_loops():
 
 
 def test_the_reference_lists_its_copies(kwire):
-    """A new copy is found here, listed there, and tried by a row of ``READERS``."""
+    """A new copy must be listed in the docstring of the reference.
+
+    It also requires an entry in ``READERS``.
+    """
     cursor = importlib.import_module("kwire._engine.pure.cursor")
     listed = set(re.findall(r"``(\w+\.\w+)``", cursor.read_unsigned_varint.__doc__))
     listed -= {"ByteUtils.readUnsignedVarint"}

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A decoder that uses nothing but the documentation of a message.
+"""Decoder that only knows the documentation of a message.
 
-It reads the text of a layout as a person would and the bytes by it: what the text
-leaves out or gets wrong, it gets wrong. Of kwire it uses nothing.
+It parses the text of a layout and decodes bytes accordingly. If the documentation is
+incomplete or wrong, decoding fails. It does not use kwire.
 """
 
 import re
@@ -25,7 +25,7 @@ LINE = re.compile(r"( *)(.+?)(?:<tag: (\d+)>)? =>(?: (.*?))?(?:  # (.*))?", re.A
 
 
 class Node(NamedTuple):
-    """One line of a layout with the lines below it."""
+    """Line of a layout, with its indented lines."""
 
     name: str
     tag: int | None
@@ -35,7 +35,7 @@ class Node(NamedTuple):
 
 
 def read_layout(text):
-    """Turn the text of a layout into its tree."""
+    """Parse the text of a layout to a tree."""
     stack = []
     for line in text.splitlines():
         indent, name, tag, definition, notes = LINE.fullmatch(line).groups()
@@ -55,7 +55,7 @@ def read_layout(text):
 
 
 class Reader:
-    """Walks bytes by a tree; any mismatch is an assertion or an index error."""
+    """Decodes bytes with a tree. A mismatch raises AssertionError or IndexError."""
 
     def __init__(self, data):
         self.data, self.at = data, 0
@@ -78,7 +78,7 @@ class Reader:
                 return value
 
     def fields(self, node):
-        """Read the fields that a line lists, in its order."""
+        """Decode the fields that a line lists, in order."""
         below = {each.name: each for each in node.below}
         found = {}
         for word in node.definition.split():
@@ -100,7 +100,7 @@ class Reader:
         return found
 
     def value(self, node):
-        """Read what one line describes."""
+        """Decode the value that a line describes, which may be an array."""
         nullable = "nullable" in node.notes
         if "COMPACT_ARRAY" in node.notes:
             count = self.varint() - 1
@@ -112,11 +112,12 @@ class Reader:
         return None if count < 0 else [self.element(node, False) for _ in range(count)]
 
     def element(self, node, nullable):
-        """Read one value of the type of a line."""
+        """Decode one value or element of the line's type."""
         kind = node.definition
         if node.below or not kind.isupper():
             if nullable:
-                # The marker of a tagged struct is a varint, of another an INT8.
+                # A nullable struct starts with a varint if it is tagged, otherwise with
+                # an INT8.
                 marker = self.varint() if node.tag is not None else self.number("b")
                 if marker == (-1 if node.tag is None else 0):
                     return None
@@ -136,7 +137,7 @@ class Reader:
 
 
 def names_of(value):
-    """Reduce what was read, or Kafka's JSON of the same, to the names of the fields."""
+    """Reduce decoded values, or Kafka's JSON of the message, to the field names."""
     if isinstance(value, dict):
         return {
             name.replace("_", "").lower(): names_of(inner)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The APIs and versions of each release, and messages by name, are right."""
+"""Tests the APIs and versions of each release, and the search for message names."""
 
 import importlib
 
@@ -9,12 +9,12 @@ import pytest
 
 @pytest.fixture
 def apis(kwire):
-    """The module on the engine of the test."""
+    """Return the ``apis`` module of the engine under test."""
     return importlib.import_module(f"{kwire.__name__}.explain.apis")
 
 
 def api(apis, name, release):
-    """Find what a release says of an API."""
+    """Return the entry of an API in a release."""
     (found,) = [each for each in apis.apis(release) if each.name == name]
     return found
 
@@ -35,7 +35,7 @@ def api(apis, name, release):
     ],
 )
 def test_a_release_tells_of_its_versions(apis, release, name, versions, notes):
-    """What it speaks, what it deprecates, and what is gone since when."""
+    """An entry lists supported, deprecated and removed versions."""
     found = api(apis, name, release)
     assert str(found.versions) == versions
     assert found.notes() == notes
@@ -48,13 +48,13 @@ def test_notes_of_some_versions_tell_of_those_alone(kwire, apis):
 
 
 def test_later_apis_are_unknown_to_a_release(apis):
-    """A release lists what it speaks and what is gone, nothing of the future."""
+    """A release lists its own and removed APIs, but no APIs that were added later."""
     assert [each.api_key for each in apis.apis("0.8.0")] == list(range(8))
     assert [each.api_key for each in apis.apis()] == list(range(95))
 
 
 def test_every_message_is_listed_once(kwire, apis):
-    """Those of the APIs and the others together are all that kwire knows."""
+    """API messages and other messages together are all messages of kwire."""
     names = [f"{a.name}{kind}" for a in apis.apis() for kind in ("Request", "Response")]
     for _, others in apis.other_messages():
         names += others

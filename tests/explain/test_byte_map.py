@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Byte maps: every byte has one span, values and errors are those of decoding.
+"""Byte maps assign each byte to one span, with the values and errors of decoding.
 
-The bytes are Kafka's own vectors, whole and made bad. Nothing here repeats the walk:
-what the map says is looked up in the decoded message.
+The inputs are Kafka's golden vectors, unchanged and damaged. The expected values come
+from the decoded message, not from a second traversal of the layout.
 """
 
 import importlib
@@ -17,17 +17,17 @@ from tests.harness.sweeps import sweep
 
 MESSAGES = sorted({vector.message for vector in golden.vectors()})
 BAD_INPUTS = hostile.INPUTS * 15 // 1000
-"""Of each family of hostile input, on each engine."""
+"""Number of hostile inputs for each family and engine."""
 
 
 @pytest.fixture
 def maps(kwire):
-    """The module on the engine of the test."""
+    """Return the ``explain`` module of the engine under test."""
     return importlib.import_module(f"{kwire.__name__}.explain")
 
 
 def check_tiles(spans, data, start=0):
-    """Check that spans cover the bytes, each once and in order; none is empty."""
+    """Assert that the spans cover all bytes once, in order, and that none is empty."""
     at = start
     for span in spans:
         assert span.position == at and span.size > 0, span
@@ -36,14 +36,17 @@ def check_tiles(spans, data, start=0):
 
 
 def follow_path(message, path):
-    """Find what a path leads to: ``topics[3].name``."""
+    """Return the value at a path such as ``topics[3].name``."""
     for name, index in re.findall(r"(\w+)|\[(\d+)\]", path):
         message = getattr(message, name) if name else message[int(index)]
     return message
 
 
 def check_values(spans, message):
-    """Check the values of a message's map; return how many there were."""
+    """Compare the values of a map with the message.
+
+    Return the number of comparisons.
+    """
     compared = 0
     for span in spans:
         if "records.batches" in span.path or span.path.endswith("_tagged_fields"):
@@ -60,7 +63,7 @@ def check_values(spans, message):
         elif span.kind == "structure":
             assert span.meaning == "size"
         else:
-            # Not ==: -0.0 is another value than 0.0, True another than 1.
+            # Compare the repr, because -0.0 == 0.0 and True == 1.
             assert repr(span.value) == repr(value), span
             content = value.encode() if isinstance(value, str) else value
             if isinstance(content, bytes):
@@ -84,7 +87,7 @@ def test_spans_cover_all_bytes_and_hold_the_decoded_values(kwire, maps, name):
 
 
 def test_no_field_on_the_wire_is_left_out(kwire, maps):
-    """A span of each field of the plan, whatever its place: values were compared."""
+    """Each field of the plan has a span. Values are compared in the previous test."""
     plan = kwire.schema.plan
     for vectors in golden.by_pair().values():
         cls = getattr(kwire.messages, vectors[0].message)
@@ -104,17 +107,17 @@ def test_no_field_on_the_wire_is_left_out(kwire, maps):
 
 
 def facts(error):
-    """Return what makes an error differ from another."""
+    """Return all properties by which errors are compared."""
     if error is None:
         return None
     return type(error), str(error), getattr(error, "path", ""), error.args
 
 
 def failure(kwire, function, *args, **options):
-    """Call a function, and give the error that came of it, or None.
+    """Call a function. Return the ``KwireError`` that it raised, or None.
 
-    A map shows the bytes themselves: it leaves out what decoding says of frames in
-    place of messages.
+    If the input is a frame instead of a message, the decoder adds a hint to the reason.
+    A byte map does not, so the hint is removed here.
     """
     try:
         function(*args, **options)
@@ -128,7 +131,7 @@ def failure(kwire, function, *args, **options):
 
 @pytest.mark.parametrize("family", hostile.FAMILIES)
 def test_bad_bytes_give_the_error_of_decoding(kwire, maps, family):
-    """Class, words, offset, path; the spans end at the bytes that were not read."""
+    """Class, message, offset and path match, and the spans end at the unread bytes."""
     refused = 0
     for name, version, data in hostile.take(family, BAD_INPUTS):
         cls = getattr(kwire.messages, name)
@@ -149,7 +152,7 @@ def test_bad_bytes_give_the_error_of_decoding(kwire, maps, family):
 
 
 def test_markers_of_structs_are_as_strict_as_in_decoding(kwire, maps):
-    """In line and with a tag; any other byte than the two is refused."""
+    """Inline and tagged structs only accept the two valid marker bytes."""
     types = set()
     for vector in golden.vectors():
         cls = getattr(kwire.messages, vector.message)
@@ -167,7 +170,7 @@ def test_markers_of_structs_are_as_strict_as_in_decoding(kwire, maps):
 
 
 def frames(kwire):
-    """Go through a frame of each version of each API: kind, class, version, frame."""
+    """Yield the class, version and frame for each version of each API."""
     for name, version in golden.by_pair():
         cls = getattr(kwire.messages, name)
         vector = golden.by_pair()[name, version][-1]
@@ -203,7 +206,7 @@ def test_frames_are_mapped_with_their_headers(kwire, maps):
 
 
 def test_bad_frames_give_the_error_of_decoding(kwire, maps):
-    """Each prefix of a frame, and its size grown: headers fail as they do there."""
+    """Truncated frames fail in the header or body exactly as decoding does."""
     for cls, version, sized in frames(kwire):
         frame = sized[4:]
         for end in {*range(min(len(frame), 14)), len(frame) - 1}:
@@ -333,7 +336,7 @@ def test_error_codes_and_api_keys_have_their_names(kwire, maps):
 
 
 def record_values(spans):
-    """Collect what the spans say of records: a dict for each, in order."""
+    """Collect the values of each record, as one dict for each record in order."""
     found = {}
     for span in spans:
         if span.kind in ("structure", "damaged", "cut"):
@@ -349,7 +352,7 @@ def record_values(spans):
 
 @pytest.mark.parametrize("kind", ["batches", "mutant"])
 def test_record_sets_are_mapped_as_they_are_read(kwire, maps, kind):
-    """Tiles, values and errors: Kafka's batches, and those made bad."""
+    """Valid and damaged batches of Kafka: coverage, values and errors."""
     compared = refused = 0
     for row in golden_records.vectors(kind):
         data = golden_records.raw(row["bytes"])
@@ -384,7 +387,7 @@ def test_record_sets_are_mapped_as_they_are_read(kwire, maps, kind):
 
 
 def test_each_byte_of_a_record_set_is_as_strict_as_in_reading(kwire, maps):
-    """Every byte of two batches changed in turn, the checksum made to fit."""
+    """Change each byte of the first of two batches, and correct the checksum."""
     refused = 0
     first, second = batches(kwire, 2, 1)
     whole = first + second
@@ -406,7 +409,7 @@ def test_each_byte_of_a_record_set_is_as_strict_as_in_reading(kwire, maps):
 
 
 def batches(kwire, *sizes, **options):
-    """Encode a batch of some records for each size."""
+    """Encode one batch for each size, with that number of records."""
     return [
         kwire.records.encode_batch(
             [(b"key", b"value", 1000 + n, [("h", b"1")]) for n in range(size)],
@@ -419,7 +422,7 @@ def batches(kwire, *sizes, **options):
 def test_a_wrong_checksum_is_shown_and_the_map_goes_on(kwire, maps):
     first, second = batches(kwire, 2, 1)
     data = bytearray(first + second)
-    data[len(first) - 6] ^= 1  # in the last value of the first batch
+    data[len(first) - 6] ^= 1  # Change the last value of the first batch.
     found = maps.record_map(bytes(data))
     check_tiles(found.spans, data)
     assert type(found.error) is kwire.CorruptBatch and len(found.damage) == 1
@@ -432,7 +435,7 @@ def test_a_wrong_checksum_is_shown_and_the_map_goes_on(kwire, maps):
 def test_a_damaged_record_costs_its_batch_alone(kwire, maps):
     first, second = batches(kwire, 2, 1)
     data = bytearray(first + second)
-    data[61] = 0xFF  # the size of the first record
+    data[61] = 0xFF  # This is the size of the first record.
     found = maps.record_map(bytes(data))
     check_tiles(found.spans, data)
     damaged = [span for span in found.spans if span.kind == "damaged"]
@@ -480,7 +483,7 @@ def test_control_records_are_named(kwire, maps):
 
 
 def produce(kwire, data):
-    """Make a Produce request that carries a record set."""
+    """Encode a Produce request that contains a record set."""
     request = kwire.messages.ProduceRequest
     partition = request.PartitionProduceData(records=data)
     topic = request.TopicProduceData(name="t", partition_data=[partition])
@@ -499,7 +502,7 @@ def test_batches_inside_a_message_are_mapped_under_their_field(kwire, maps):
     assert [s.owner for s in inner] == [f"{field}.{s.owner}" for s in alone]
     assert [s[5:] for s in inner] == [s[5:] for s in alone]
     assert {span.part for span in inner} == {"ProduceRequest v9"}
-    # What comes after the records belongs to the structs around them again.
+    # The spans after the records belong to the enclosing structs.
     assert [s.path for s in found.spans[-3:]] == [
         "topic_data[0].partition_data[0]._tagged_fields",
         "topic_data[0]._tagged_fields",
@@ -522,7 +525,7 @@ def test_damaged_batches_inside_a_message_are_no_error_of_it(kwire, maps):
 
 
 def test_records_that_begin_within_a_batch_are_bytes(kwire, maps):
-    """A snapshot is fetched in pieces of any size: no piece is damaged."""
+    """Snapshots are fetched in arbitrary pieces, so a partial batch is not damage."""
     response = kwire.messages.FetchSnapshotResponse
     partition = response.PartitionSnapshot(unaligned_records=b"\xff" * 61)
     topic = response.TopicSnapshot(partitions=[partition])
@@ -534,7 +537,7 @@ def test_records_that_begin_within_a_batch_are_bytes(kwire, maps):
 
 
 def test_a_short_frame_of_an_unknown_api_fails_as_when_it_is_read(kwire):
-    """The reader looks at the API key before it misses the rest of the header."""
+    """The reader checks the API key before it detects the truncated header."""
     for size in range(4, 9):
         data = b"\x7f\x00\x00\x00\x00\x00\x00\x00"[:size]
         with pytest.raises(kwire.UnsupportedVersion) as caught:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The documentation of the protocol is complete, and in the guide's notation."""
+"""The protocol documentation is complete and uses the notation of Kafka's guide."""
 
 import importlib
 from html.parser import HTMLParser
@@ -76,18 +76,18 @@ Heartbeat Request (Version: 4) =>
 
 @pytest.fixture
 def guide(kwire):
-    """The module on the engine of the test."""
+    """Return the ``guide`` module of the engine under test."""
     return importlib.import_module(f"{kwire.__name__}.explain.guide")
 
 
 @pytest.fixture
 def pages(kwire):
-    """The module of the page, likewise."""
+    """Return the ``guide_page`` module of the engine under test."""
     return importlib.import_module(f"{kwire.__name__}.explain.guide_page")
 
 
 def layout(kwire, guide, name, version):
-    """Lay out one version."""
+    """Return the layout of one version."""
     (found,) = guide.layouts(kwire.schema.registry.load(name), [version])
     return found
 
@@ -103,12 +103,12 @@ def layout(kwire, guide, name, version):
     ],
 )
 def test_layouts_are_in_the_notation_of_the_guide(kwire, guide, name, version, text):
-    """Written by hand: flexible, nullable, tagged, classic, and without fields."""
+    """Expected texts: flexible, nullable, tagged, classic and empty messages."""
     assert layout(kwire, guide, name, version).text() == text
 
 
 def test_lines_are_wrapped_to_a_width(kwire, guide):
-    """With deeper second lines; no line is wider that could be broken."""
+    """Continuation lines are indented deeper, and all lines respect the width."""
     assert layout(kwire, guide, "HeartbeatRequest", 4).text(36) == NARROW
     for name in kwire.messages.ALL:
         for each in guide.layouts(kwire.schema.registry.load(name)):
@@ -119,7 +119,7 @@ def test_lines_are_wrapped_to_a_width(kwire, guide):
 
 @sweep("name", sorted({name for name, _ in golden.by_pair()}))
 def test_what_the_text_says_reads_what_kafka_wrote(kwire, guide, name):
-    """A decoder that knows the text alone finds all fields, and reads to the end."""
+    """A decoder that only knows the text decodes all fields of Kafka's vectors."""
     message = kwire.schema.registry.load(name)
     trees = {}
     for each in guide.layouts(message):
@@ -129,14 +129,14 @@ def test_what_the_text_says_reads_what_kafka_wrote(kwire, guide, name):
         for vector in golden.by_pair()[name, version]:
             reader = Reader(vector.data)
             found = names_of(reader.fields(tree))
-            # Kafka itself makes no JSON of one message.
+            # Kafka provides no JSON for this message.
             if name != "SubscriptionInfoData":
                 assert found == names_of(vector.json)
             assert reader.at == len(vector.data)
 
 
 def test_neighbours_that_look_the_same_stand_together(kwire, guide):
-    """And only those: two that follow each other differ in more than the version."""
+    """Versions with equal layouts are merged, and consecutive layouts differ."""
     load = kwire.schema.registry.load
     ranges = [str(each.versions) for each in guide.layouts(load("FetchRequest"))]
     assert ranges[:5] == ["0-2", "3", "4", "5-6", "7-8"]
@@ -148,7 +148,7 @@ def test_neighbours_that_look_the_same_stand_together(kwire, guide):
 
 
 def test_a_header_is_part_of_what_a_version_looks_like(kwire, guide):
-    """ControlledShutdown 0 and 1 differ in their header alone."""
+    """ControlledShutdown 0 and 1 only differ in the header version."""
     found = guide.layouts(kwire.schema.registry.load("ControlledShutdownRequest"))
     assert [(str(f.versions), f.header_version) for f in found[:2]] == [
         ("0", 0),
@@ -163,7 +163,10 @@ def test_versions_that_do_not_exist_are_refused(kwire, guide):
 
 
 def test_defaults_that_say_something_are_told(kwire, guide):
-    """Zero, empty and false go without saying; null only where it is possible."""
+    """Zero, empty and false defaults are omitted.
+
+    Null appears only if it is possible.
+    """
     facts = guide.field_facts(layout(kwire, guide, "CreateTopicsRequest", 4).fields)
     by_name = {fact["name"]: fact for fact in facts}
     assert by_name["timeout_ms"]["default"] == "60000"
@@ -178,7 +181,7 @@ def test_defaults_that_say_something_are_told(kwire, guide):
 
 
 def test_facts_for_json_hold_what_the_text_does(kwire, guide):
-    """Nested, with the array, null and the tag as values of their own."""
+    """The facts are nested, with separate values for array, nullability and tag."""
     (topics,) = guide.field_facts(layout(kwire, guide, "MetadataRequest", 1).fields)
     assert topics == {
         "name": "topics",
@@ -201,7 +204,7 @@ def test_facts_for_json_hold_what_the_text_does(kwire, guide):
 
 
 class PageReader(HTMLParser):
-    """Collects what a page holds: ids, links, other addresses, texts of layouts."""
+    """Collects the contents of a page: ids, links, other addresses and layouts."""
 
     def __init__(self, page):
         super().__init__()
@@ -233,7 +236,7 @@ class PageReader(HTMLParser):
 
 @pytest.mark.parametrize("release", ["4.4", "3.9", "0.8.0"])
 def test_page_is_complete_in_itself(pages, release):
-    """Every link leads to a place on it, no place has its name twice, none outside."""
+    """Links refer to existing unique ids, and no external resources are loaded."""
     page = pages.page(release)
     reader = PageReader(page)
     assert reader.addresses == ["data:,"]
@@ -245,7 +248,7 @@ def test_page_is_complete_in_itself(pages, release):
 
 
 def test_page_has_every_layout(kwire, guide, pages):
-    """As the guide prints it, no character lost in the markup."""
+    """The page contains each layout exactly as the guide prints it."""
     shown = PageReader(pages.page()).layouts
     told = []
     for name in kwire.messages.ALL:
@@ -261,7 +264,7 @@ def test_page_of_some_messages_has_no_others(pages):
 
 
 def test_page_marks_what_is_going_or_gone(pages):
-    """On the versions of an API, and on the layouts that they have."""
+    """The marks appear at API versions and at the layouts of these versions."""
     old, new = pages.page("3.9", ["FetchRequest"]), pages.page("4.4", ["FetchRequest"])
     assert '<a class="deprecated" href="#FetchRequest-3"' in old
     assert '<span class="deprecated">deprecated</span>' in old

@@ -1,12 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the text of a small schema, as a test changes it."""
+"""Writes small schemas for tests."""
 
 from __future__ import annotations
 
 
 def write_request(fields: str, more: str = "") -> str:
-    """Write a request with these fields; ``@`` is where it begins."""
+    """Return a DemoRequest schema with the given fields.
+
+    ``more`` contains additional keys of the message. ``@`` marks the start of the
+    message, which ``test_rules`` uses to check error positions.
+    """
     return f"""@{{
       "name": "DemoRequest", "type": "request", "apiKey": 7,
       "validVersions": "0-5", "flexibleVersions": "3+", {more}

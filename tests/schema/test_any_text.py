@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Any text is a message or a ``SchemaError``.
+"""Any text is either read as a message or rejected with ``SchemaError``.
 
-The texts are random, random pieces of the language, and a valid schema that was
-damaged in a few places.
+The inputs are random texts, random sequences of language elements, and a valid schema
+with a few random modifications.
 """
 
 from __future__ import annotations
@@ -148,7 +148,10 @@ DOCUMENTS = st.builds(
 
 
 def outcome(text: str) -> str:
-    """Read a text and say what came of it; any other exception fails the test."""
+    """Return the violated rule, or "" for a valid message.
+
+    Other errors fail the test.
+    """
     try:
         message = language.read_message(text)
     except SchemaError as error:
@@ -168,7 +171,7 @@ def test_random_text(text):
 
 
 def test_the_schema_to_be_damaged_is_valid():
-    """Damage to an invalid schema would show little."""
+    """Modifications of an invalid schema would not test much."""
     assert outcome(VALID) == ""
 
 
@@ -194,7 +197,7 @@ def test_a_damaged_schema(cuts):
 @given(st.lists(st.integers(0, VALID.count('"') // 2 - 1), min_size=2, max_size=2))
 @settings(max_examples=300)
 def test_a_schema_with_two_words_exchanged(indexes):
-    """Every word is legal somewhere in the language."""
+    """Each exchanged word is valid somewhere in the language."""
     words = VALID.split('"')
     first, second = (index * 2 + 1 for index in indexes)
     words[first], words[second] = words[second], words[first]
@@ -204,7 +207,7 @@ def test_a_schema_with_two_words_exchanged(indexes):
 @given(DOCUMENTS)
 @settings(max_examples=500)
 def test_a_random_schema_that_is_accepted_has_a_plan_for_every_version(document):
-    """What the rules let pass, the plan compiler has to understand."""
+    """A schema that passes the rules can be compiled for each version."""
     try:
         message = language.read_message(json.dumps(document))
     except SchemaError:
@@ -213,5 +216,6 @@ def test_a_random_schema_that_is_accepted_has_a_plan_for_every_version(document)
         try:
             compile_plan(message, version)
         except SchemaError as error:
-            # The rules know nothing of sizes; the compiler alone finds these.
+            # The rules do not know encoded sizes. Only the compiler detects elements of
+            # size 0.
             assert error.rule == "empty-element"

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Legal defaults of each type: notations, limits and null.
+"""Valid default values of each type: notations, limits and null.
 
-What the rules accept is also resolved to its value here, since a text that one side
-accepts and the other cannot read would fail far from the schema.
+The tests also resolve each default, because a text that the rules accept but that the
+plan cannot resolve would fail far away from the schema.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.harness.sweeps import sweep
 
 
 def read(kind: str, default: object, **keys: object) -> Field:
-    """Read a message whose only field has this type and default."""
+    """Read a message with a single field that has this type and default."""
     field = {"name": "A", "type": kind, "versions": "1+", "default": default} | keys
     if kind.endswith("S"):
         inner = {"name": "X", "type": "int8", "versions": "0+"}
@@ -117,7 +117,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("kind", REFUSED)
 def test_a_default_that_its_type_cannot_hold_is_refused(kind):
-    """One past the ends of each range, and forms that only Python would read."""
+    """Test values just outside each range, and notations that only Python accepts."""
     for text in REFUSED[kind]:
         check_refused("default-invalid", kind, text)
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The definition files have every message and version that Kafka released.
+"""The definition files contain every message and version that Kafka has released.
 
-The numbers are those of Kafka's history. They protect against a fact that is lost;
-whether each fact is right is for the vectors, which Kafka itself wrote.
+The expected counts come from Kafka's history and detect a lost definition. The golden
+vectors, which Kafka itself wrote, verify that each definition is correct.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ SOUNDS_SECRET = re.compile(r"Password|Hmac|Salt|AuthBytes|Secret|(Stored|Server)
 
 
 def test_fields_that_sound_secret_are_marked(messages: dict[str, Message]) -> None:
-    """A release may bring a secret; ``repr`` and recordings go by the mark alone."""
+    """``repr`` and recordings only hide marked fields, so new secrets need the mark."""
     unmarked = [
         f"{message.name}.{field.name}"
         for message in messages.values()
@@ -151,7 +151,7 @@ def test_fields_that_sound_secret_are_marked(messages: dict[str, Message]) -> No
 def test_secrets_are_text_or_bytes_of_all_versions(
     messages: dict[str, Message],
 ) -> None:
-    """What ``encode`` refuses of such a field is never quoted; of others it may be."""
+    """``encode`` never quotes values of these types in errors, but may quote others."""
     found = 0
     for message in messages.values():
         for _, struct in rules.each_struct(message):

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The destinations of requests, against the message definitions.
+"""Tests the routes of requests against the message definitions.
 
-The routes are read by ``kwire.schema.destinations``; each attribute that they name is
-looked up in the definitions here.
+``kwire.schema.destinations`` reads the routes. The tests look up each attribute that a
+route names in the definitions.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ ROUTES = {
 
 
 WITHOUT_ITEM_ERRORS = ("ListGroups", "ListTransactions")
-"""APIs whose response has one error code for all of their items."""
+"""APIs whose response has a single error code for all items."""
 
 
 def find_field(struct, attribute):
-    """Return the field of a struct with an attribute."""
+    """Return the field of a struct with this attribute name."""
     (field,) = [each for each in struct.fields if each.attribute == attribute]
     return field
 
 
 def last_struct(message, levels):
-    """Follow levels from array to array; return the struct of the last one, or None.
+    """Follow the arrays of ``levels`` and return the struct of the last one, or None.
 
-    Each array and each key of its elements has to exist.
+    Asserts that each array and each key of its elements exists.
     """
     struct = registry.load(message).struct
     for level in levels:
@@ -85,7 +85,7 @@ def test_routes_have_the_parts_that_their_destination_requires(name):
 
 @sweep("name", ROUTES)
 def test_group_ids_go_to_group_coordinators_and_transactional_ids_to_theirs(name):
-    """The entity type of Kafka's schemas says which kind of id a field holds."""
+    """The entity type in Kafka's schemas specifies which kind of id a field has."""
     route = ROUTES[name]
     struct = registry.load(f"{name}Request").struct
     entities = []
@@ -120,7 +120,7 @@ def test_malformed_line_is_rejected(line, problem):
 
 
 def test_requests_with_an_effect_that_a_second_copy_changes_are_not_repeated():
-    """The answer to the second copy would be an error, or the effect would double."""
+    """A second copy of such a request would fail or would repeat its effect."""
     once = "CreateTopics DeleteTopics CreatePartitions DeleteGroups DeleteRecords"
     once += " Produce JoinGroup LeaveGroup CreateDelegationToken DeleteAcls"
     assert not any(ROUTES[name].is_repeatable for name in once.split())

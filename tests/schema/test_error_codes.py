@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kafka's error codes as a user sees them.
+"""Tests the public functions and constants for Kafka's error codes.
 
-That every number, name and flag is Kafka's own is checked by the Java oracle.
+The Java oracle compares all numbers, names and flags with Kafka's own.
 """
 
 import subprocess
@@ -59,7 +59,7 @@ def test_import_loads_no_heavy_module():
         f"import sys; sys.path.insert(0, {home!r}); import kwire.schema.error_codes; "
         "print(*{'enum', 'dataclasses', 'typing', 're'} & set(sys.modules))"
     )
-    # Without ``site``, which may have loaded them already.
+    # -S disables ``site``, which may import these modules itself.
     command = [sys.executable, "-S", "-c", source]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""

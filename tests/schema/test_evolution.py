@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which changes of a message keep old data readable, and which do not."""
+"""Tests which changes of a message keep old data readable."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def check_refused(before, after, rule: str, path: str = "") -> SchemaError:
 
 
 def changed(index: int, **keys: object):
-    """Change some keys of one field of the old record."""
+    """Return the old record with changed keys in one of its fields."""
     fields = list(OLD)
     fields[index] = fields[index] | keys
     return record(*fields)
@@ -77,7 +77,7 @@ def test_tagged_fields_may_be_added_in_any_version():
 
 
 def test_a_field_may_be_renamed_in_its_place():
-    """Kafka knows an untagged field by its place alone."""
+    """Untagged fields are identified by position, so a new name changes no bytes."""
     check_evolution(old(), changed(0, name="BrokerId"))
 
 
@@ -158,7 +158,7 @@ def test_a_field_may_not_go_from_a_version_that_exists(index):
 
 
 def test_fields_keep_their_order():
-    """Two fields of one type may not trade places, which types alone would allow."""
+    """Fields of the same type cannot be swapped, although their types would match."""
     before = record(field("First"), field("Second"))
     after = record(field("Second"), field("First"))
     check_refused(before, after, "evolution-order", "Second")
@@ -188,7 +188,7 @@ def test_nested_structs_are_compared():
 
 
 def test_a_struct_may_move_to_the_common_ones():
-    """Only what relies on the wire matters."""
+    """The location of a definition does not affect the wire format."""
     inner = OLD[2]["fields"]
     parts = {key: value for key, value in OLD[2].items() if key != "fields"}
     common = [{"name": "Part", "versions": "0+", "fields": inner}]

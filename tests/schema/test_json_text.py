@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON reader: what it accepts, and the position of an error."""
+"""Tests the JSON reader: accepted syntax and error positions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.harness.sweeps import sweep
 
 
 def plain(value: json_text.Value) -> object:
-    """Turn a value into what the standard library would have read."""
+    """Convert a value to the result of the standard ``json`` module."""
     if value.kind == json_text.OBJECT:
         return {key: plain(member) for key, (_, member) in value.members.items()}
     if value.kind == json_text.ARRAY:
@@ -32,14 +32,14 @@ JSON = st.recursive(
 
 @given(JSON, st.booleans(), st.sampled_from([None, 1, "\t"]))
 def test_what_the_standard_library_writes_is_read_back(value, ascii_only, indent):
-    """Escapes, surrogate pairs, numbers and nesting agree with another reader."""
+    """Escapes, surrogate pairs, numbers and nesting agree with the ``json`` module."""
     value = json.loads(json.dumps(value).replace("Infinity", "1"))
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
     assert plain(json_text.read_value(text)) == value
 
 
 def test_comments_stand_wherever_a_blank_may():
-    """Comments hold anything but their own end; strings hold comment signs."""
+    """Comments may contain quotes and braces. Strings may contain comment markers."""
     text = """// before {"
     { /* a */ "k" /* ** // */ : // c
       [ 1 /**/ , /* two
@@ -59,7 +59,7 @@ def test_the_last_of_repeated_keys_counts():
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
 def test_positions_count_lines_and_columns_from_one(line_end):
-    """A tab and a character outside the basic plane are one column each."""
+    """Tabs and characters outside the basic plane count as one column."""
     text = line_end.join(["{", '\t"\U0001f600": [', "", "  true,7]}"])
     value = json_text.read_value(text)
     key_position, array = value.members["\U0001f600"]
@@ -70,7 +70,7 @@ def test_positions_count_lines_and_columns_from_one(line_end):
 
 
 def test_numbers_keep_their_text():
-    """Kafka takes the text of a number where it expects text."""
+    """If Kafka expects a string but finds a number, it uses the text of the number."""
     value = json_text.read_value("[-0, 1.50, 1E+2]")
     assert [element.text for element in value.elements] == ["-0", "1.50", "1E+2"]
 
@@ -136,7 +136,7 @@ def test_what_is_not_json_is_refused_where_it_starts_to_differ(text, line, colum
     ],
 )
 def test_an_error_says_what_was_found(text, reason):
-    """Characters that cannot be seen are named by their number."""
+    """Invisible characters appear with their code point."""
     with pytest.raises(SchemaError) as caught:
         json_text.read_value(text)
     assert caught.value.reason == reason
@@ -144,7 +144,7 @@ def test_an_error_says_what_was_found(text, reason):
 
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")])
 def test_nesting_is_bounded(opening, closing):
-    """No text can exhaust the stack, at the limit or far beyond it."""
+    """Deep nesting raises SchemaError instead of exhausting the stack."""
     deep = json_text.MAX_NESTING
     json_text.read_value(opening * deep + "0" + closing * deep)
     for depth in (deep + 1, 100_000):

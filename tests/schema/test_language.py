@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""How Kafka's JSON message language is read: keys, coercions, types and structs."""
+"""Tests how Kafka's JSON message language is read: keys, types and structs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ EVERY_KEY = """{
 
 
 def document(field: dict | None = None, **keys: object) -> dict:
-    """Build a valid message as plain data, with one field and some keys changed."""
+    """Build a valid message as a dict, with changes in its field or the message."""
     result = {
         "name": "DemoRequest",
         "type": "request",
@@ -67,7 +67,7 @@ def read_field(**keys: object):
 
 
 def check_refused(rule: str, field: dict | None = None, **keys: object) -> SchemaError:
-    """Read a message that must fail with this rule, at the key that was given."""
+    """Assert that a message violates this rule at the position of the changed key."""
     text = json.dumps(document(field, **keys), indent=1)
     with pytest.raises(SchemaError) as caught:
         language.read_message(text)
@@ -111,7 +111,7 @@ def test_every_key_of_a_field_reaches_the_model():
 
 
 def test_all_fields_that_name_a_struct_share_it():
-    """The plan of a struct is compiled once, and its class built once."""
+    """A shared struct has a single plan and a single class."""
     message = language.read_message(EVERY_KEY)
     _, _, places, best, sizes = message.struct.fields
     (place,) = message.common_structs
@@ -126,7 +126,7 @@ def test_all_fields_that_name_a_struct_share_it():
 
 
 def test_a_field_may_name_a_struct_that_another_field_defines():
-    """Before it or after it, and with an empty list of fields as well."""
+    """The definition may precede or follow the use, and "fields" may be empty."""
     inner = [{"name": "X", "type": "int8", "versions": "0+"}]
     use = {"name": "A", "type": "S", "versions": "0+"}
     make = {"name": "B", "type": "[]S", "versions": "0+", "fields": inner}
@@ -137,7 +137,7 @@ def test_a_field_may_name_a_struct_that_another_field_defines():
 
 
 def test_an_empty_list_of_fields_is_an_empty_struct_unless_a_common_one_is_meant():
-    """Kafka takes an empty list for no list."""
+    """Kafka treats an empty list like a missing list."""
     assert read_field(type="S", fields=[]).struct.fields == []
     common = {"name": "S", "versions": "0+", "fields": document()["fields"]}
     message = read({"type": "S", "fields": []}, commonStructs=[common])
@@ -178,7 +178,7 @@ def test_version_ranges_in_all_their_forms(text, expected):
     "text", ["x", "-1", "3-1", "1-2-3", "32768", "9" * 5000, "1,3", "+", True, 1.5]
 )
 def test_what_is_no_version_range_is_refused(text):
-    """Sets, gaps, negative numbers and anything beyond int16."""
+    """Lists, gaps, negative numbers and values above the int16 maximum are invalid."""
     check_refused("versions-invalid", {"nullableVersions": text})
 
 
@@ -191,7 +191,7 @@ def test_a_number_or_boolean_is_taken_as_the_text_of_a_default(given, expected):
 
 
 def test_the_text_null_and_the_value_null_are_different_defaults():
-    """The value means that no default is given, so that null is then not default."""
+    """A JSON null means that no default is specified, so the default is not null."""
     nullable = {"nullableVersions": "0+"}
     assert read_field(default="null", **nullable).default == "null"
     assert read_field(default=None, **nullable).default is None
@@ -327,7 +327,7 @@ def test_a_message_is_an_object(text):
     ],
 )
 def test_an_error_says_what_was_found(key, given, found):
-    """The words for each kind of mistake, as a user sees them."""
+    """Users see these messages for each kind of mistake."""
     with pytest.raises(SchemaError) as caught:
         read_field(**{key: given})
     assert found in caught.value.reason
@@ -346,7 +346,7 @@ def test_unknown_keys_are_refused_with_the_nearest_known_one():
     assert "did you mean nullableVersions?" in error.reason
     error = check_refused("key-unknown", qwertz=1)
     assert error.reason == "a message has no key 'qwertz'; remove it"
-    # Message keys are no field keys and the other way around.
+    # Message keys are not valid in a field, and field keys are not valid in a message.
     check_refused("key-unknown", {"validVersions": "0+"})
     check_refused("key-unknown", versions="0+")
 
@@ -359,7 +359,7 @@ def test_an_unknown_key_of_a_common_struct_is_refused():
 
 
 def test_what_follows_the_message_is_refused():
-    """A file with a second message would otherwise lose it in silence."""
+    """Otherwise, a second message in the same file would be ignored silently."""
     text = json.dumps(document())
     with pytest.raises(SchemaError) as caught:
         language.read_message(text + "\n{}")
@@ -367,7 +367,7 @@ def test_what_follows_the_message_is_refused():
 
 
 def test_a_message_without_valid_versions_only_reserves_its_key():
-    """The rules on the message as a whole and on what it generates do not apply."""
+    """Rules for complete messages and generated code do not apply to such a message."""
     keys = {"flexibleVersions": None, "listeners": ["broker"], "type": "response"}
     message = read({"default": "null", "type": "Lost"}, validVersions="none", **keys)
     assert (message.name, message.api_key) == ("DemoRequest", 1)
@@ -383,7 +383,7 @@ def test_fields_of_a_message_without_valid_versions_still_have_to_parse():
 
 
 def test_the_name_of_a_message_without_valid_versions_is_judged_as_well():
-    """It becomes a class like any other, and its name has to be one in both engines."""
+    """A class is generated for it too, so the name must be valid in both engines."""
     with pytest.raises(SchemaError) as caught:
         read(name="Demo.Request", validVersions="none")
     assert caught.value.rule == "name-illegal"

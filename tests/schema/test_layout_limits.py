@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""How deep and how large a layout may be, and what that costs.
+"""Tests the limits for the depth and size of a layout, and the compile time.
 
-No schema exhausts the stack or the memory, and an accepted one takes time that is
-linear in its fields.
+No schema exhausts the stack or the memory. The time to compile an accepted schema is
+linear in the number of its fields.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.schema.schema_texts import write_request
 
 
 def test_a_chain_of_common_structs_cannot_exhaust_the_stack():
-    """Structs that name each other nest deep without any deep brackets."""
+    """Chained struct references nest deeply without nested brackets in the text."""
     links = [
         f'{{"name": "S{i}", "versions": "0+", "fields": ['
         f'{{"name": "F", "type": "S{i + 1}", "versions": "0+"}}]}}'
@@ -35,7 +35,7 @@ def test_a_chain_of_common_structs_cannot_exhaust_the_stack():
 
 
 def deepest(levels):
-    """A message whose structs share structs on many levels: 2 ** levels paths."""
+    """Return a message in which 2 ** ``levels`` paths lead through shared structs."""
     links = [
         f'{{"name": "S{i}", "versions": "0+", "fields": ['
         f'{{"name": "F", "type": "S{i + 1}", "versions": "0+"}},'
@@ -53,9 +53,10 @@ def deepest(levels):
 
 
 def test_structs_may_nest_as_deep_as_the_limit(kwire):
-    """At the limit a message works on both engines, and one level below it is refused.
+    """Both engines support the maximum depth, and one more level is rejected.
 
-    The pure engine cannot write out each of the paths, and walks instead.
+    The Python engine cannot unroll that many paths, so it traverses the structs
+    instead.
     """
     cls = kwire.messages.message_class(deepest(14))
     assert len(language.read_message(deepest(14)).structs()) == 15
@@ -70,9 +71,9 @@ def test_structs_may_nest_as_deep_as_the_limit(kwire):
 
 @pytest.mark.parametrize("kind", ["S{}", "[]S{}"])
 def test_a_layout_that_grows_tenfold_on_each_level_is_refused(kind):
-    """A default of 10 ** 8 parts, or as many Arrow columns, is none that anyone made.
+    """A default with 10 ** 8 parts, or as many Arrow columns, is never intended.
 
-    The error names the first struct that is too large, from within.
+    The error names the innermost struct that exceeds the limit.
     """
     links = [
         f'{{"name": "S{i}", "versions": "0+", "fields": ['
@@ -102,7 +103,7 @@ def test_a_layout_that_grows_tenfold_on_each_level_is_refused(kind):
 @pytest.mark.gate_on_pure
 @pytest.mark.parametrize("kind", ["int8", "S{}"])
 def test_a_class_takes_time_linear_in_its_fields(kwire, kind):
-    """Four times the fields is about four times the work, not sixteen."""
+    """Four times as many fields take about four times as long, not sixteen times."""
 
     def make_build(count):
         fields = []
@@ -120,7 +121,7 @@ def test_a_class_takes_time_linear_in_its_fields(kwire, kind):
 
     codec = importlib.import_module(f"{kwire.__name__}.messages.codec")
     least = 2500 if kind == "int8" else 750
-    gc.disable()  # a full collection looks at all classes there are
+    gc.disable()  # A full garbage collection would traverse all classes.
     try:
         assert growth(make_build, least, 4 * least, most=9) < 9
     finally:
@@ -134,7 +135,10 @@ SOMETIMES_EMPTY = """{"name": "Lists", "type": "data", "validVersions": "0-1",
 
 
 def test_a_version_whose_elements_take_no_bytes_is_refused_when_it_is_used(kwire):
-    """Its counts could not be checked; the other versions are as good as any."""
+    """A count of empty elements cannot be validated.
+
+    Other versions are not affected.
+    """
     cls = kwire.messages.message_class(SOMETIMES_EMPTY)
     data = kwire.encode(cls(items=[cls.Item(id=7)]), 1)
     assert data == b"\0\0\0\1\7"

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The versions of each release, against real nodes and the definitions.
+"""Tests the API versions of each release against running nodes and definitions.
 
-The facts are one file, so each test here looks at it from somewhere else: from the
-message definitions (the newest release, and the union of all), from the answers of
-running nodes, and from tables and lists that are written out.
+All facts are in one file, so the tests compare it with independent sources: the message
+definitions (for the newest release and for the union of all), the recorded responses of
+running nodes, and tables in this file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ OLDEST_FIRST = (
 )
 NEWEST = OLDEST_FIRST.rpartition(" ")[2]
 
-# Kafka 0.10.0 was the first to answer; its documentation has these 19 APIs.
+# Kafka 0.10.0 introduced ApiVersions. Its documentation lists these 19 APIs.
 OF_0_10_0 = (
     "Produce 0-2, Fetch 0-2, ListOffsets 0, Metadata 0-1, LeaderAndIsr 0, "
     "StopReplica 0, UpdateMetadata 0-2, ControlledShutdown 0-1, OffsetCommit 0-2, "
@@ -32,10 +32,10 @@ OF_0_10_0 = (
     "SyncGroup 0, DescribeGroups 0, ListGroups 0, SaslHandshake 0, ApiVersions 0"
 )
 
-# Keys that no release will use again.
+# API keys that no future release will reuse.
 RETIRED = ("LeaderAndIsr", "StopReplica", "UpdateMetadata", "ControlledShutdown")
 
-# KIP-896 and the end of ZooKeeper.
+# Removed by KIP-896 and with ZooKeeper support.
 REMOVED_IN_4_0 = (
     "LeaderAndIsr 0-7, StopReplica 0-4, UpdateMetadata 0-8, ControlledShutdown 0-3, "
     "Produce 0-2, Fetch 0-3, ListOffsets 0, OffsetCommit 0-1, OffsetFetch 0, "
@@ -46,7 +46,7 @@ REMOVED_IN_4_0 = (
     "AlterPartition 0-1"
 )
 
-# KIP-103, KIP-88 and KIP-108.
+# Added by KIP-103, KIP-88 and KIP-108.
 ADDED_IN_0_10_2 = "UpdateMetadata 3, OffsetFetch 2, CreateTopics 1"
 
 ADDED_IN_4_0 = (
@@ -80,7 +80,7 @@ DEPRECATED_IN_3_9 = (
 
 
 def by_key(text: str) -> dict[int, VersionRange]:
-    """Read "Produce 0-2, Fetch 4+" with the registry's keys."""
+    """Parse a text such as "Produce 0-2, Fetch 4+" to ranges by API key."""
     rows = (part.split(" ") for part in text.split(", "))
     found = {
         registry.find(f"{name}Request").api_key: VersionRange.from_text(versions)
@@ -90,13 +90,13 @@ def by_key(text: str) -> dict[int, VersionRange]:
 
 
 def text_of(ranges: dict[int, VersionRange]) -> dict[int, str]:
-    """Make ranges comparable: the package on the other engine has its own class."""
+    """Convert ranges to strings, because each engine has its own VersionRange class."""
     return {key: str(versions) for key, versions in ranges.items()}
 
 
 @pytest.fixture
 def releases(kwire: ModuleType) -> ModuleType:
-    """The module, once on each engine."""
+    """Return the ``releases`` module, for each engine."""
     return importlib.import_module(f"{kwire.__name__}.schema.releases")
 
 
@@ -160,7 +160,7 @@ def test_a_release_advertises_what_its_running_nodes_answer(releases, name):
     answer = advertised(name)
     for key, choices in possible.items():
         ends = answer.pop(key, None)
-        # An empty range says that a node may leave the API out.
+        # An empty range means that a node may omit the API.
         allowed = [(each.min, each.max) if each else None for each in choices]
         assert ends in allowed, key
     assert answer == {}
@@ -186,7 +186,8 @@ def test_with_kraft_there_are_three_listeners_and_since_4_0_two(releases):
     assert releases.listeners("3.9") == ("zkBroker", "broker", "controller")
     assert releases.listeners("4.0") == ("broker", "controller")
     assert releases.ranges("4.0", "zkBroker") == {}
-    # LeaderAndIsr is ZooKeeper's, DescribeTopicPartitions KRaft's, Vote a controller's.
+    # LeaderAndIsr (4) requires ZooKeeper, DescribeTopicPartitions (75) KRaft brokers,
+    # and Vote (52) controllers.
     has = {name: releases.ranges("3.9", name) for name in releases.LISTENERS}
     assert [name for name in has if 4 in has[name]] == ["zkBroker"]
     assert [name for name in has if 75 in has[name]] == ["broker"]
@@ -246,7 +247,7 @@ def test_deprecations_begin_with_3_7_and_end_with_4_0(releases):
     with_some = [name for name in releases.NAMES if releases.deprecated(name)]
     assert with_some == ["3.7", "3.8", "3.9"]
     assert text_of(releases.deprecated("3.9")) == text_of(by_key(DEPRECATED_IN_3_9))
-    # 3.7 meant to remove more than it came to.
+    # Kafka 3.7 deprecated more versions than Kafka 4.0 removed.
     taken_back = by_key(
         "Metadata 0-3, FindCoordinator 0, JoinGroup 0-1, SaslHandshake 0, "
         "DeleteGroups 0, Produce 0-6"

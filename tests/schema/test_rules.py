@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every rule of Kafka's message language, each with a schema that breaks it.
+"""Tests every rule of Kafka's message language with a schema that violates it.
 
-Each case protects the rule's name, the path and the position of its error: the sign
-``@`` in a case marks where the error has to point and is taken out before reading.
-What is a default for which type is in ``test_defaults.py``.
+Each case verifies the rule, the path and the position of the error. The character ``@``
+marks the expected position and is removed before reading. Default values of each type
+are tested in ``test_defaults.py``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from tests.schema.schema_texts import write_request
 
 
 def head(name: str = "Demo", kind: str = "data", **keys: str) -> str:
-    """Write a message without fields, with these keys as they are."""
+    """Return a message without fields.
+
+    The values of ``keys`` are inserted unchanged.
+    """
     text = f"""@{{ "name": "{name}", "type": "{kind}", "fields": []"""
     for key, value in keys.items():
         text += f""",
@@ -29,7 +32,7 @@ def head(name: str = "Demo", kind: str = "data", **keys: str) -> str:
 
 
 def expect(text: str, rule: str, path: str, name: str = "DemoRequest") -> SchemaError:
-    """Read a text that must fail with this rule and path, at the last ``@``."""
+    """Assert that a text violates this rule, with this path, at the last ``@``."""
     before, _, after = text.rpartition("@")
     before = before.replace("@", "")
     position = before.count("\n") + 1, len(before) - before.rfind("\n")
@@ -351,15 +354,15 @@ def test_a_message_that_breaks_a_rule_is_refused(rule, text):
 
 
 def test_every_rule_has_a_case():
-    """A rule without a case could stop working unseen."""
+    """Without a test case, a rule could stop working unnoticed."""
     cases = [*FIELD_CASES, *STRUCT_CASES, *MESSAGE_CASES]
-    # Ids concern several messages; test_ids_* below have those.
+    # "id-conflict" involves several messages, so the test_ids_* functions cover it.
     assert set(rules.RULES) - {case[0] for case in cases} == {"id-conflict"}
     assert len(rules.RULES) == len(set(rules.RULES)) == 34
 
 
 def test_an_error_reads_as_one_sentence_with_its_place():
-    """The words that users see: position, message, path, reason, rule."""
+    """The message for users contains position, message, path, reason and rule."""
     error = expect(
         write_request(
             '@{"name": "A", "type": "int8", "versions": "0+", "default": "0x80"}'
@@ -374,7 +377,7 @@ def test_an_error_reads_as_one_sentence_with_its_place():
 
 
 def test_what_kafka_finds_while_parsing_is_reported_first():
-    """A later field's parse error wins over an earlier field's default."""
+    """A parse error in a later field takes precedence over an invalid default."""
     fields = """{"name": "A", "type": "int8", "versions": "0+", "default": "x"},
         @{"name": "B", "type": "int8", "versions": "3+", "tag": 0}"""
     expect(write_request(fields), "tag-without-versions", "B")
@@ -387,7 +390,7 @@ ENDPOINT = """{"name": "Endpoint", "type": "EndpointInfo", "versions": "3+",
 
 
 def test_a_tag_used_twice_in_a_nested_struct_is_reported_on_the_second_field():
-    """A draft that gives a new field the tag of one that follows it."""
+    """A draft gives a new field the tag of a later field."""
     fields = """{"name": "Topics", "type": "[]Topic", "versions": "0+", "fields": [
        {"name": "Parts", "type": "[]Part", "versions": "0+", "fields": [
          {"name": "Leader", "type": "int32", "versions": "3+", "tag": 0,
@@ -404,7 +407,7 @@ def test_a_tag_used_twice_in_a_nested_struct_is_reported_on_the_second_field():
 
 
 def test_a_null_default_without_nullable_versions_is_reported_on_the_field():
-    """The same draft once its tags are right."""
+    """The same draft has this error after its tags are corrected."""
     error = expect(write_request(ENDPOINT % 0), "default-not-nullable", "Endpoint.Zone")
     assert error.reason == (
         "the default is null, but not all versions are nullable; set nullableVersions"
@@ -413,7 +416,7 @@ def test_a_null_default_without_nullable_versions_is_reported_on_the_field():
 
 
 def test_a_struct_defined_twice_says_where_the_first_one_is():
-    """The two mistakes have different remedies."""
+    """The message differs for commonStructs, because the fix is different."""
     field = '@{"name": "A", "type": "S", "versions": "0+", "fields": [' + INT8 + "]}"
     error = expect(
         write_request(field, COMMON % (INT8, "")), "struct-defined-twice", "A"
@@ -428,7 +431,7 @@ def test_a_struct_defined_twice_says_where_the_first_one_is():
 
 
 def test_what_kafka_does_not_check_passes():
-    """Nullable versions outside versions, gaps, mapKey in a common struct."""
+    """Kafka allows nullable versions outside versions, gaps, and common map keys."""
     fields = """
         {"name": "A", "type": "string", "versions": "2-3", "nullableVersions": "0+"},
         {"name": "B", "type": "S", "versions": "5", "nullableVersions": "1"},
@@ -469,7 +472,7 @@ def test_ids_of_different_kinds_do_not_meet():
 
 
 def test_a_message_from_elsewhere_is_checked_too():
-    """Rules work on any Message, not only on one read from JSON."""
+    """The rules accept any Message, including one that was not read from JSON."""
     field = Field("A", "Lost", VersionRange(0, 0))
     broken = Message("data", None, Struct("Demo", VersionRange(0, 0), [field]), NONE)
     with pytest.raises(SchemaError) as caught:

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Both engines return the same value or error for every input.
 
-The same value, or the same error class, offset, path and words; and nothing but the
-errors of ``kwire.errors`` leaves either engine, whatever the bytes are. Values that
-cannot be encoded are in ``test_refused_values.py``.
+Errors must have the same class, offset, path and message. Only errors of
+``kwire.errors`` may leave an engine, whatever the input is. Values that cannot be
+encoded are tested in ``test_refused_values.py``.
 """
 
 from collections import Counter, defaultdict
@@ -14,7 +14,7 @@ from tests.harness.hostile import INPUTS, MODES, share
 from tests.harness.values import neutral
 
 TENTHS = {"strict": 4, "java": 3, "zero-copy": 2, "java-zero-copy": 1}
-"""How many tenths of the inputs are decoded in each way."""
+"""Tenths of the inputs that are decoded in each mode."""
 
 PARTS = {
     "prefixes": 15,
@@ -24,11 +24,11 @@ PARTS = {
     "tag sections": 15,
     "large counts": 15,
 }
-"""The part of the inputs in each family, in percent."""
+"""Percentage of the inputs in each family."""
 
 
 def outcome(package, given, options):
-    """Decode on one engine: the value, or everything that the error says."""
+    """Decode with one engine. Return the value, or all attributes of the error."""
     cls = getattr(package.messages, given.message)
     try:
         message = package.decode(cls, given.data, given.version, **options)
@@ -41,7 +41,7 @@ def outcome(package, given, options):
 
 
 def try_to_encode(package, message, version):
-    """Encode what was decoded: the bytes, or everything that the error says."""
+    """Encode a decoded message. Return the bytes, or all attributes of the error."""
     try:
         return package.encode(message, version)
     except package.errors.EncodeError as error:
@@ -49,7 +49,7 @@ def try_to_encode(package, message, version):
 
 
 def test_all_inputs_are_shared_out():
-    """No family is forgotten, and the parts make the whole."""
+    """All families and modes have a share, and the shares add up to the total."""
     assert PARTS.keys() == hostile.FAMILIES.keys()
     assert TENTHS.keys() == MODES.keys()
     assert sum(PARTS.values()) == 100
@@ -57,10 +57,10 @@ def test_all_inputs_are_shared_out():
 
 
 def compare(fast, pure, inputs, turn=0):
-    """Decode so many inputs on two engines, shared out among families and modes.
+    """Decode ``inputs`` inputs with both engines, divided among families and modes.
 
-    Gives each family and mode, how its inputs ended and how often, and the inputs on
-    which the engines differ, or one lets something out that is no ``DecodeError``.
+    For each family and mode, yields both names, a counter of the outcomes, and the
+    inputs for which the engines differ or raise an error that is not a ``DecodeError``.
     """
     for family, percent in PARTS.items():
         for mode, tenths in TENTHS.items():
@@ -79,7 +79,7 @@ def compare(fast, pure, inputs, turn=0):
 
 
 def test_twins_agree(twins, figure):
-    """Value for value, error for error."""
+    """Values and errors are identical, for at least ``INPUTS`` inputs."""
     ended, differences = defaultdict(Counter), []
     for family, mode, ends, differing in compare(*twins, INPUTS):
         ended[family] += ends
@@ -94,7 +94,7 @@ def test_twins_agree(twins, figure):
 
 
 def test_what_strict_decoding_takes_can_be_encoded(kwire):
-    """A changed message that decodes is a message: it encodes, and decodes again."""
+    """A modified message that decodes can be encoded and decoded again."""
     taken = 0
     for given in hostile.take("changed bytes", share(6)):
         cls = getattr(kwire.messages, given.message)

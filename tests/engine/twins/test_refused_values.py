@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Both engines write the same bytes for odd values, or raise the same error.
+"""Both engines encode unusual values to the same bytes, or raise the same error.
 
-Every kind of field (type, array or not, form of the length, nullable, in line, tagged
-or absent, at the top or inside a struct) meets every odd value. Only ``EncodeError``
-may leave ``encode``, with the path of the field; a constructor may raise ``TypeError``.
+Every kind of field is combined with every unusual value. A kind is defined by the type,
+array or not, the encoding of the length, nullability, position (inline, tagged, absent)
+and depth (top level or nested). ``encode`` may only raise ``EncodeError`` with the path
+of the field. A constructor may also raise ``TypeError``.
 """
 
 import array
@@ -22,22 +23,22 @@ PLACES_PER_KIND = 2
 
 
 class Index:
-    """Has an ``__index__`` and nothing else."""
+    """Object with an ``__index__`` method only."""
 
     def __init__(self, value):
-        """Keep what ``__index__`` shall return."""
+        """Store the result of ``__index__``."""
         self.value = value
 
     def __index__(self):
-        """Return it, whatever it is."""
+        """Return the stored value, which may have a wrong type."""
         return self.value
 
 
 class Failing:
-    """Fails with an error of its own, whatever is asked of it."""
+    """Object whose methods raise ZeroDivisionError."""
 
     def fail(self, *args):
-        """Divide by zero."""
+        """Raise ZeroDivisionError."""
         return 1 // 0
 
     __index__ = __float__ = __eq__ = fail
@@ -45,13 +46,13 @@ class Failing:
 
 
 class Number(enum.IntEnum):
-    """An int that is more than an int."""
+    """Subclass of int."""
 
     SEVEN = 7
 
 
 class Text(str):
-    """A str that is more than a str."""
+    """Subclass of str."""
 
 
 Pair = namedtuple("Pair", "first second")
@@ -133,14 +134,14 @@ ODD = [
 
 
 def foreign(package):
-    """Structs that no field under test can want, alone and in arrays."""
+    """Return structs of an unrelated message, alone and in arrays."""
     message = package.messages.TransactionLogValue
     other = message.PartitionsSchema(topic="t")
     return [other, (other,), [other, None], message()]
 
 
 def steps(layout, path=()):
-    """Go through all fields of a plan, each with the way to it."""
+    """Yield all fields of a plan recursively, each with its path."""
     for step in layout.steps:
         yield path, step
         if step.plan is not None:
@@ -149,7 +150,7 @@ def steps(layout, path=()):
 
 
 def places(package):
-    """Choose some places for each kind of field that there is."""
+    """Choose up to ``PLACES_PER_KIND`` fields of each kind, from different messages."""
     found = {}
     for name, version in pairs(package):
         for path, step in steps(binding_of(package, name).plan(version)):
@@ -169,7 +170,7 @@ def places(package):
 
 
 def put(message, path, attribute, value):
-    """Put a value into a message, at the end of a path."""
+    """Replace the attribute at the end of ``path``, and return the changed message."""
     if not path:
         return message.replace(**{attribute: value})
     (name, index), *rest = path
@@ -181,13 +182,13 @@ def put(message, path, attribute, value):
 
 
 def base(package, name, version):
-    """Make a message with a value in every field."""
+    """Build a message with a non-default value in every field."""
     layout = binding_of(package, name).plan(version)
     return build(package, name, Middle().message(package.schema.plan, layout))
 
 
 def outcome(package, message, version, path, attribute, value):
-    """Put and encode on one engine: the bytes, or everything that the error says."""
+    """Replace a value and encode. Return the bytes, or all attributes of the error."""
     try:
         changed = put(message, path, attribute, value)
     except TypeError:
@@ -203,7 +204,7 @@ def outcome(package, message, version, path, attribute, value):
 
 
 def differences(twins, name, version, path, attribute, values):
-    """Compare the twins for each pair of values at one place."""
+    """Yield the values for which the engines differ at one field."""
     messages = [base(package, name, version) for package in twins]
     for package, message in zip(twins, messages, strict=True):
         assert isinstance(package.encode(message, version), bytes)
@@ -217,7 +218,7 @@ def differences(twins, name, version, path, attribute, values):
 
 
 def test_every_kind_of_field_with_odd_values(twins):
-    """Fields of all kinds, odd values of all types: the same bytes or words."""
+    """All kinds of fields with all unusual values have the same outcome."""
     alone = [*zip(ODD, ODD, strict=True), *zip(*map(foreign, twins), strict=True)]
     in_arrays = [*alone, *(((a,), (b,)) for a, b in alone)]
     chosen = places(twins.pure)
@@ -263,7 +264,7 @@ BAD_TAGS = [
 
 
 def test_unknown_tags_at_every_kind_of_struct(twins):
-    """Wrong pairs, wrong order, known and invalid tags; versions without tags, too."""
+    """Test wrong pairs, wrong order, known and invalid tags, and classic versions."""
     chosen = {}
     for name, version in pairs(twins.pure):
         layout = binding_of(twins.pure, name).plan(version)
@@ -295,7 +296,7 @@ def _structs(layout):
     ],
 )
 def test_error_names_the_element(kwire, value, words):
-    """The path leads through arrays to the one field that is wrong."""
+    """The path of the error includes the array indexes."""
     response = kwire.messages.MetadataResponse
     topic = response.MetadataResponseTopic
     partition = topic_partition = response.MetadataResponsePartition
@@ -311,11 +312,11 @@ def test_error_names_the_element(kwire, value, words):
 
 @pytest.mark.parametrize("version", [-1, 14, 99, 2**40, True, 1.0, "1", None])
 def test_versions_that_do_not_exist(twins, version):
-    """The text names what was asked for and what there is, the same on both."""
+    """The error contains the requested version and the valid ones, on both engines."""
     said = []
     for package in twins:
         request = package.messages.MetadataRequest
-        # Whether the version's neighbours are in use already must not matter.
+        # Use a neighboring version first, because plans are cached for each version.
         package.encode(request(topics=None), 1)
         for call, value in [
             (package.encode, (request(topics=None), version)),

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The twins have the same files, functions, order and docstrings.
+"""Both engines have the same files, functions, function order and docstrings.
 
-``pure`` is read by ``ast``, ``fast`` line by line at its ``def`` and ``cdef``. The
-functions that count have a docstring and a name without an underscore at its front.
-What only one side has is named in the head of either twin, in double backticks.
+``pure`` is parsed with ``ast``, ``fast`` by searching lines for ``def`` and ``cdef``.
+The tests compare functions that have a docstring and a public name. Functions that only
+exist in one engine are named in the module docstring of either twin, in double
+backticks.
 """
 
 import ast
@@ -23,7 +24,7 @@ TOP_LEVEL = re.compile(r"(def|cdef|cpdef) .*?(\w+)\(")
 
 
 class Function(NamedTuple):
-    """What the twins have to agree on."""
+    """Properties of a function that both twins must share."""
 
     doc: str
     parameters: list[str]
@@ -31,23 +32,23 @@ class Function(NamedTuple):
 
 
 def words(text):
-    """Take text without its line breaks."""
+    """Normalize whitespace."""
     return " ".join(text.split())
 
 
 def files(folder, stem):
-    """Find the files of one name in one folder."""
+    """Return the files of a module in one directory."""
     paths = [SOURCE / folder / f"{stem}{ending}" for ending in ENDINGS]
     return [path for path in paths if path.exists()]
 
 
 def head(path):
-    """Return the docstring at the head of a file."""
+    """Return the module docstring of a file."""
     return words(re.search(r'"""(.*?)"""', path.read_text(), re.DOTALL).group(1))
 
 
 def pure_functions(path):
-    """List the functions of a Python file in order."""
+    """Return the functions of a Python file in source order."""
     return {
         node.name: Function(
             words(ast.get_docstring(node) or ""),
@@ -60,7 +61,7 @@ def pure_functions(path):
 
 
 def fast_functions(path):
-    """List the functions of a Cython file in order, without forward declarations."""
+    """Return the functions of a Cython file in source order, without declarations."""
     functions = {}
     lines = iter(path.read_text().splitlines())
     for line in lines:
@@ -92,7 +93,7 @@ def fast_functions(path):
 
 
 def stems(folder):
-    """List the names of the files of one engine, without endings."""
+    """Return the module names of one engine."""
     return {
         path.stem
         for path in (SOURCE / folder).iterdir()
@@ -101,7 +102,10 @@ def stems(folder):
 
 
 def twin_functions(stem):
-    """List the functions of both twins; code before declarations in ``fast``."""
+    """Return the functions of both twins.
+
+    In ``fast``, .pyx functions precede .pxd ones.
+    """
     fast = {}
     for path in files("fast", stem):
         read = pure_functions if path.suffix == ".py" else fast_functions
@@ -113,7 +117,7 @@ TWINS = sorted(stems("pure") & stems("fast"))
 
 
 def test_files_have_twins_or_say_that_they_have_none():
-    """The same names in both folders, but for files that say that they are alone."""
+    """A module exists in both directories, or its docstring says "Without a twin"."""
     alone = [
         f"{folder}/{stem}"
         for folder, other in [("pure", "fast"), ("fast", "pure")]
@@ -126,7 +130,7 @@ def test_files_have_twins_or_say_that_they_have_none():
 
 @pytest.mark.parametrize("stem", TWINS)
 def test_heads_name_the_twin(stem):
-    """A reader of one file learns where the other is, and what is different there."""
+    """Each module docstring refers to the twin and lists the differences."""
     for folder, other in [("pure", "fast"), ("fast", "pure")]:
         text = head(files(folder, stem)[0])
         assert re.search(rf"Twin: ``{other}/{stem}\.\w+``", text)
@@ -135,7 +139,7 @@ def test_heads_name_the_twin(stem):
 
 @pytest.mark.parametrize("stem", TWINS)
 def test_functions_of_one_side_are_named_in_a_head(stem):
-    """A reader looks for no other half of a function in vain."""
+    """A function without a twin is named in one of the module docstrings."""
     pure, fast = twin_functions(stem)
     heads = " ".join(map(head, files("pure", stem) + files("fast", stem)))
     unnamed = [
@@ -151,7 +155,7 @@ def test_functions_of_one_side_are_named_in_a_head(stem):
 
 @pytest.mark.parametrize("stem", TWINS)
 def test_functions_stand_in_the_same_order(stem):
-    """One side is the table of contents of the other."""
+    """The functions of both files have the same order, which makes them comparable."""
     pure, fast = twin_functions(stem)
     both = [name for name in pure if name in fast and pure[name].doc]
     assert [name for name in fast if name in both] == both
@@ -159,7 +163,7 @@ def test_functions_stand_in_the_same_order(stem):
 
 @pytest.mark.parametrize("stem", TWINS)
 def test_docstrings_are_the_same(stem):
-    """Written once in meaning: what one side promises, the other keeps."""
+    """Both twins make the same promises to their callers."""
     pure, fast = twin_functions(stem)
     both = [name for name in pure if name in fast and not name.startswith("_")]
     assert {name: pure[name].doc for name in both} == {
@@ -169,7 +173,7 @@ def test_docstrings_are_the_same(stem):
 
 @pytest.mark.parametrize("stem", TWINS)
 def test_entries_have_the_same_parameters(stem):
-    """What is called from above takes the same arguments by the same names."""
+    """Python-level functions have the same parameter names in both engines."""
     pure, fast = twin_functions(stem)
     both = [name for name in pure if name in fast and fast[name].is_entry]
     assert {name: pure[name].parameters for name in both} == {
@@ -178,7 +182,7 @@ def test_entries_have_the_same_parameters(stem):
 
 
 def numbers(file_name):
-    """Read the numbered names of the enum in a Cython file."""
+    """Parse the numbered names of the enum in a Cython file."""
     text = (SOURCE / "fast" / file_name).read_text()
     body = re.search(r"^cdef enum:\n((?:    .*\n)+)", text, re.MULTILINE).group(1)
     found = re.findall(r"^    (\w+) = (-?\w+)$", body, re.MULTILINE)
@@ -186,7 +190,7 @@ def numbers(file_name):
 
 
 def constants(module):
-    """List the numbered names of a module."""
+    """Return the integer constants of a module."""
     return {
         name: value
         for name, value in vars(module).items()
@@ -195,7 +199,7 @@ def constants(module):
 
 
 def test_fault_codes_are_those_of_errors(kwire):
-    """The numbers that the compiled engine notes are the ones that errors.py words."""
+    """The fault codes of the compiled engine equal the constants in ``errors.py``."""
     codes = constants(kwire.errors)
     decode, encode = numbers("cursor.pxd"), numbers("writer.pxd")
     assert (decode.pop("PYTHON_ERROR"), encode.pop("WRITE_ERROR")) == (-1, -1)
@@ -205,7 +209,7 @@ def test_fault_codes_are_those_of_errors(kwire):
 
 
 def test_opcodes_of_fixed_sizes_are_the_codes_of_the_plan(kwire):
-    """``program.pxd`` folds other types, but numbers these as ``plan.py`` does."""
+    """``program.pxd`` has more opcodes, but these equal the codes of ``plan.py``."""
     opcodes = numbers("program.pxd")
     fixed = {
         f"OP_{kind.upper()}": code
@@ -220,7 +224,7 @@ def test_opcodes_of_fixed_sizes_are_the_codes_of_the_plan(kwire):
 
 
 def test_the_layout_of_batches_is_written_the_same_twice(kwire):
-    """``batches.pxd`` has the numbers of ``batch_layout.py``, by the same names."""
+    """``batches.pxd`` repeats the constants of ``batch_layout.py`` by name."""
     layout = importlib.import_module(f"{kwire.__name__}.schema.batch_layout")
     python = constants(layout)
     for name, pair in (
@@ -233,7 +237,7 @@ def test_the_layout_of_batches_is_written_the_same_twice(kwire):
 
 
 def test_the_drawing_of_a_batch_is_its_layout(kwire):
-    """Each offset of the drawing is one of the constants, and their order is that."""
+    """The offsets in the diagram equal the constants, in the same order."""
     layout = importlib.import_module(f"{kwire.__name__}.schema.batch_layout")
     drawn = [int(at) for at in re.findall(r"^ +(\d+)  ", layout.__doc__, re.MULTILINE)]
     places = [value for name, value in constants(layout).items() if "_AT" in name]
