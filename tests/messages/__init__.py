@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of messages: their bytes, frames, JSON, Arrow and internal topics."""
+"""Tests of messages: encoding, frames, JSON, Arrow and internal topics."""

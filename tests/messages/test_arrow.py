@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``messages_to_arrow`` equals ``decode``, row by row, for good bytes and bad.
+"""``messages_to_arrow`` equals ``decode`` for each row, valid or not.
 
-What a column holds is compared with the objects of ``kwire.decode``, an error with the
-error of that row; both engines give the same columns. The compiled engine makes no
-object for a row and holds no lock.
+The tests compare columns with the objects of ``kwire.decode``, and errors with the
+errors of individual rows. Both engines return the same columns. The compiled engine
+creates no objects for rows and releases the GIL.
 """
 
 import importlib
@@ -31,7 +31,7 @@ HOSTILE_INPUTS = hostile.share(10)
 
 
 def to_arrow(kwire, *arguments, **options):
-    """Call ``messages_to_arrow`` of one engine; every result has to be valid."""
+    """Call ``messages_to_arrow`` on one engine, and validate the result."""
     arrow = importlib.import_module(f"{kwire.__name__}.messages.arrow")
     made = arrow.messages_to_arrow(*arguments, **options)
     made.validate(full=True)
@@ -39,7 +39,7 @@ def to_arrow(kwire, *arguments, **options):
 
 
 def plain(value, kind):
-    """Turn a decoded value into what pyarrow gives for it."""
+    """Convert a decoded value to the corresponding value of pyarrow."""
     if value is None:
         return None
     if pyarrow.types.is_struct(kind):
@@ -49,12 +49,12 @@ def plain(value, kind):
         return [plain(one, kind.value_type) for one in value]
     if isinstance(value, uuid.UUID):
         return value.bytes
-    # NaN equals NaN here.
+    # Unlike in Python, NaN must equal NaN here.
     return "nan" if isinstance(value, float) and math.isnan(value) else value
 
 
 def values_of(array):
-    """Return the values of an array as ``plain`` does."""
+    """Return the values of an array in the form of ``plain``."""
 
     def without_nan(value):
         if isinstance(value, dict):
@@ -67,10 +67,9 @@ def values_of(array):
 
 
 def try_to_decode(kwire, cls, data, version):
-    """Decode one row as an object; return it, or None, and its error, or None.
+    """Decode one row as an object. Return (message, None) or (None, error).
 
-    The error is without the hint of ``decode`` at a frame in place of a message, which
-    columns leave out.
+    The hint that ``decode`` adds for a frame is removed, because columns do not add it.
     """
     try:
         return kwire.decode(cls, data, version), None
@@ -80,17 +79,17 @@ def try_to_decode(kwire, cls, data, version):
 
 
 def facts(error):
-    """List everything that an error says."""
+    """Return all properties of an error for comparisons."""
     return type(error).__name__, error.offset, error.path, error.reason
 
 
 def binary(rows, kind=None):
-    """Make an array of binary."""
+    """Create a binary array."""
     return pyarrow.array(rows, kind or pyarrow.binary())
 
 
 def heartbeats(kwire, count):
-    """Encode some Heartbeat requests, none like the next."""
+    """Encode Heartbeat requests that all differ."""
     make = kwire.messages.HeartbeatRequest
     return [
         kwire.encode(make(group_id=f"group-{i}", generation_id=i, member_id="ä" * i), 4)
@@ -99,7 +98,7 @@ def heartbeats(kwire, count):
 
 
 def metadata(kwire, topics, partitions):
-    """Encode a Metadata response of some size."""
+    """Encode a Metadata response with this number of topics and partitions."""
     make = kwire.messages.MetadataResponse
     topic, partition = make.MetadataResponseTopic, make.MetadataResponsePartition
     inner = [
@@ -112,7 +111,7 @@ def metadata(kwire, topics, partitions):
 
 @sweep("name", MESSAGES)
 def test_columns_hold_what_decode_gives(kwire, name):
-    """All vectors of Kafka, all versions, with a null row among them."""
+    """Test all golden vectors of all versions, with a null row between them."""
     cls = getattr(kwire.messages, name)
     for version in [version for pair, version in PAIRS if pair == name]:
         rows = [vector.data for vector in golden.by_pair()[name, version]]
@@ -129,7 +128,7 @@ def test_columns_hold_what_decode_gives(kwire, name):
 
 @sweep("name", MESSAGES)
 def test_twins_give_equal_columns(twins, name):
-    """Types, values, and the bytes of every buffer."""
+    """Types, values and the bytes of all buffers are equal."""
     for version in [version for pair, version in PAIRS if pair == name]:
         rows = [vector.data for vector in golden.by_pair()[name, version]]
         rows = binary([*rows, None, b"\xff", *rows])
@@ -148,12 +147,12 @@ def test_twins_give_equal_columns(twins, name):
 
 
 def content(buffer):
-    """Return the bytes of a buffer; none and no bytes are the same."""
+    """Return the bytes of a buffer. A missing buffer equals an empty one."""
     return b"" if buffer is None else buffer.to_pybytes()
 
 
 def test_types_of_columns(kwire):
-    """One Arrow type for each type of Kafka's, the same whatever the version."""
+    """Each Kafka type has one Arrow type, independent of the version."""
     found = {}
     by_type = {
         "bool": pyarrow.bool_(),
@@ -189,7 +188,7 @@ def test_types_of_columns(kwire):
 
 
 def flat_forms(rows):
-    """Yield the same rows in every form that is taken."""
+    """Yield the same rows in every supported form."""
     array = binary(rows)
     longer = binary([b"\0", None, b"", *rows, b"\xff\xff", None])
     large = binary(rows, pyarrow.large_binary())
@@ -206,7 +205,7 @@ def flat_forms(rows):
 
 
 class CapsulesOnly:
-    """An array of no library in particular."""
+    """Array of an unknown library, which only supports the capsule protocol."""
 
     def __init__(self, array):
         self.array = array
@@ -216,7 +215,7 @@ class CapsulesOnly:
 
 
 def test_all_forms_of_input_give_the_same(kwire):
-    """Slices with an offset, chunks, views, capsules: the rows are what counts."""
+    """Slices, chunks, views and capsules with the same rows return the same result."""
     cls = kwire.messages.HeartbeatRequest
     rows = [*heartbeats(kwire, 20), None, *heartbeats(kwire, 3)]
     expected = to_arrow(kwire, binary(rows), cls, 4)
@@ -228,7 +227,7 @@ def test_all_forms_of_input_give_the_same(kwire):
 
 
 def test_text_and_fixed_sizes_are_taken(kwire):
-    """Bytes that happen to be text, or of one size, may be stored as such."""
+    """String arrays and fixed-size binary arrays are accepted as bytes."""
     cls = kwire.messages.HeartbeatRequest
     row = kwire.encode(cls(group_id="g", member_id="m"), 3)
     expected = to_arrow(kwire, binary([row, None]), cls, 3)
@@ -242,7 +241,7 @@ def test_text_and_fixed_sizes_are_taken(kwire):
 
 @pytest.mark.parametrize("rows", [[], [None], [None] * 9])
 def test_arrays_without_messages(kwire, rows):
-    """No rows, or null rows alone, of every kind that can hold them."""
+    """Empty arrays and arrays of nulls work for all types."""
     cls = kwire.messages.MetadataResponse
     kinds = [pyarrow.binary(), pyarrow.large_binary(), pyarrow.null()]
     for kind in kinds:
@@ -256,13 +255,13 @@ def test_arrays_without_messages(kwire, rows):
     "array", [[b""], b"", pyarrow.array([1]), pyarrow.table({"a": [b""]}), None]
 )
 def test_other_input_is_a_mistake_of_the_caller(kwire, array):
-    """It is a TypeError that names what came."""
+    """Unsupported input raises TypeError with the required type."""
     with pytest.raises(TypeError, match="is required"):
         to_arrow(kwire, array, kwire.messages.HeartbeatRequest, 4)
 
 
 def test_wrong_options_are_refused(kwire):
-    """A version that is none, a class that is none, another policy."""
+    """Unknown versions, classes and policies raise an error."""
     cls = kwire.messages.MetadataResponse
     with pytest.raises(kwire.UnsupportedVersion):
         to_arrow(kwire, binary([]), cls, 99)
@@ -273,14 +272,14 @@ def test_wrong_options_are_refused(kwire):
 
 
 def test_missing_pyarrow_names_the_extra(kwire, monkeypatch):
-    """One line says what to install."""
+    """The error contains the installation command."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"pip install kwire\[arrow\]"):
         to_arrow(kwire, None, kwire.messages.HeartbeatRequest, 4)
 
 
 def hostile_rows():
-    """Gather hostile rows of all families by message and version."""
+    """Return hostile rows of all families by message and version."""
     rows = defaultdict(list)
     for family in hostile.FAMILIES:
         for name, version, data in hostile.take(
@@ -291,10 +290,10 @@ def hostile_rows():
 
 
 def test_bad_rows_become_null_and_leave_nothing(kwire):
-    """Each bad row has its own error's text, and each good row its values.
+    """An invalid row has the text of its own error, and valid rows keep their values.
 
-    Good rows stand between the bad ones: what a bad row wrote before it failed must
-    be gone from every column.
+    Valid rows alternate with invalid ones, because everything that an invalid row wrote
+    before it failed must be removed from all columns.
     """
     bad = 0
     for (name, version), rows in hostile_rows().items():
@@ -317,7 +316,7 @@ def test_bad_rows_become_null_and_leave_nothing(kwire):
 
 
 def test_the_first_bad_row_is_raised(kwire):
-    """As ``decode`` raises it, with the row at the front of its path."""
+    """The raised error equals that of ``decode``, but its path starts with the row."""
     raised = 0
     for (name, version), rows in hostile_rows().items():
         cls = getattr(kwire.messages, name)
@@ -337,7 +336,7 @@ def test_the_first_bad_row_is_raised(kwire):
 
 
 def test_the_type_is_the_same_in_every_call(kwire):
-    """It is read once for a class, its views and its errors, and then kept."""
+    """The type is cached for a class, with its views and error column."""
     cls = kwire.messages.MetadataResponse
     data = binary([metadata(kwire, 1, 1)])
     for options in ({}, {"views": True}, {"on_error": "null"}, {}):
@@ -350,10 +349,9 @@ def test_the_type_is_the_same_in_every_call(kwire):
 
 @pytest.mark.parametrize("size", [0, 1, 3, 4, 7, 8, 125, 126, 127, 128, 300])
 def test_short_and_long_values_are_read_alike(kwire, size):
-    """Around the largest size that one byte states, whole and cut at every byte.
+    """Test sizes around the maximum that fits in one byte, complete and truncated.
 
-    Short ASCII text, short arrays of int32s and empty arrays are read in another place
-    than all other values.
+    Short ASCII strings, short int32 arrays and empty arrays have their own fast path.
     """
     cls = kwire.messages.MetadataResponse
     topic, partition = cls.MetadataResponseTopic, cls.MetadataResponsePartition
@@ -383,7 +381,7 @@ def test_short_and_long_values_are_read_alike(kwire, size):
 
 @pytest.mark.parametrize("slice_of_many", [False, True])
 def test_rows_may_be_nothing_like_the_first(kwire, slice_of_many):
-    """Much after little, little after much, and after rows that are null or bad."""
+    """The sizes of rows may vary, including after null or invalid rows."""
     cls = kwire.messages.MetadataResponse
     much, little = metadata(kwire, 60, 5), kwire.encode(cls(), 9)
     for rows in (
@@ -408,7 +406,7 @@ def test_rows_may_be_nothing_like_the_first(kwire, slice_of_many):
 
 
 def test_text_is_judged_as_python_judges_it(kwire):
-    """Every lead byte, with what may or may not follow: same verdict, same byte."""
+    """Test all UTF-8 lead bytes with various next bytes. Errors equal Python's."""
     cls = kwire.messages.HeartbeatRequest
     follow = (0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xFF)
     texts = [bytes((lead,)) for lead in range(128, 256)]
@@ -444,7 +442,7 @@ def test_text_is_judged_as_python_judges_it(kwire):
 
 
 def test_rows_have_the_ceiling_of_messages(kwire):
-    """``limits`` bounds each row, not the array."""
+    """``limits`` applies to each row, not to the array."""
     cls = kwire.messages.HeartbeatRequest
     row = kwire.encode(cls(group_id="g"), 4)
     limits = kwire.Limits(frame_bytes=len(row))
@@ -458,14 +456,14 @@ def test_rows_have_the_ceiling_of_messages(kwire):
 
 @pytest.mark.parametrize("on_error", ["raise", "null"])
 def test_a_column_ends_with_its_offsets(kwire, monkeypatch, on_error):
-    """Text, elements and errors: no offset goes over the largest, down to the byte."""
+    """Offsets of strings, elements and errors may reach the limit, but not more."""
     columns = importlib.import_module(
         f"{kwire.__name__}._engine.{kwire.backend}.message_columns"
     )
     assert columns.LARGEST_OFFSET == 2**31 - 1
     cls = kwire.messages.MetadataResponse
     row = metadata(kwire, 10, 20)
-    # Names take 7 bytes, and of the elements the replicas are the most: 600 a row.
+    # Each name has 7 bytes. The replicas have the most elements, 600 in each row.
     rows = binary([row, None, row])
     monkeypatch.setattr(columns, "LARGEST_OFFSET", 1200)
     to_arrow(kwire, rows, cls, 9, on_error=on_error)
@@ -483,7 +481,7 @@ def test_a_column_ends_with_its_offsets(kwire, monkeypatch, on_error):
 
 
 def test_offsets_are_not_trusted(kwire):
-    """An array that lies about its rows is refused, whatever reads it first."""
+    """Offsets outside of the data are rejected, whatever reads them first."""
     columns = importlib.import_module(
         f"{kwire.__name__}._engine.{kwire.backend}.message_columns"
     )
@@ -501,7 +499,7 @@ def test_offsets_are_not_trusted(kwire):
     for offsets in ([0, len(row) + 1], [-1, len(row) - 1], [len(row), 0], [0, -1]):
         with pytest.raises(ValueError, match="offsets of row 0"):
             call(offsets)
-    # What the first row takes says how much room all of them may need.
+    # The size of the first row is used to estimate the memory for all rows.
     for last in (-1, 0, len(row) - 1, len(row) + 1, 2**31 - 1):
         with pytest.raises(ValueError, match="offsets of row 1"):
             call([0, len(row), last], count=2)
@@ -525,7 +523,7 @@ def test_offsets_are_not_trusted(kwire):
 
 
 def test_buffers_are_let_go(kwire):
-    """After success and after failure, a bytearray may change its size again."""
+    """Buffers are released after success and failure, so a bytearray is resizable."""
     columns = importlib.import_module(
         f"{kwire.__name__}._engine.{kwire.backend}.message_columns"
     )
@@ -544,10 +542,10 @@ def test_buffers_are_let_go(kwire):
 
 
 def test_no_object_is_made_for_a_row(twins):
-    """The compiled engine's Python allocations do not grow with the rows.
+    """The Python allocations of the compiled engine do not grow with the rows.
 
-    The columns are no Python objects. One object of the smallest size for a row would
-    show as 800 KB.
+    The columns are not Python objects. A single object of the minimum size for each row
+    would add 800 KB.
     """
     kwire = twins.fast
     cls = kwire.messages.MetadataResponse
@@ -564,7 +562,7 @@ def test_no_object_is_made_for_a_row(twins):
 
 
 def test_other_threads_run_meanwhile(twins):
-    """During one long call of the compiled engine, another thread counts on."""
+    """Another thread keeps running during a long call of the compiled engine."""
     kwire = twins.fast
     columns = importlib.import_module(f"{kwire.__name__}._engine.fast.message_columns")
     cls = kwire.messages.MetadataResponse
@@ -595,7 +593,7 @@ def test_other_threads_run_meanwhile(twins):
 )
 @pytest.mark.parametrize("family", sorted(hostile.FAMILIES))
 def test_no_byte_behind_the_data_is_read(twins, family):
-    """Every hostile row is the last one, and ends at a page without access."""
+    """Each hostile row is the last one and ends at an inaccessible page."""
     kwire, guarded = twins.fast, Guarded()
     columns = importlib.import_module(f"{kwire.__name__}._engine.fast.message_columns")
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """``request_headers_to_arrow`` equals ``decode_request`` for each header.
 
-Every API in every version, good bytes and bad: the columns hold the fields of the
-header, an error is the one of that frame. What is wrong with a body is not its
-business. The compiled engine makes no object for a row and holds no lock.
+Every API and version is tested with valid and invalid bytes. The columns contain the
+fields of the headers, and errors are those of the individual frames. Bodies are not
+checked. The compiled engine creates no objects for rows and releases the GIL.
 """
 
 import importlib
@@ -25,7 +25,7 @@ NAMES = sorted(name for name, _ in golden.by_pair() if name.endswith("Request"))
 
 
 def to_arrow(kwire, rows, kind=None, **options):
-    """Call ``request_headers_to_arrow`` of one engine; its result has to be valid."""
+    """Call ``request_headers_to_arrow`` on one engine, and validate the result."""
     arrow = importlib.import_module(f"{kwire.__name__}.messages.arrow")
     array = (
         pyarrow.array(rows, kind or pyarrow.binary()) if type(rows) is list else rows
@@ -36,16 +36,16 @@ def to_arrow(kwire, rows, kind=None, **options):
 
 
 def columns_of(kwire):
-    """Import the module of one engine that makes the columns."""
+    """Import the ``header_columns`` module of one engine."""
     return importlib.import_module(
         f"{kwire.__name__}._engine.{kwire.backend}.header_columns"
     )
 
 
 def expected(kwire, frame):
-    """Read one header as ``decode_request`` does: its fields, or its error.
+    """Decode one header with ``decode_request``. Return its fields, or its error.
 
-    Where a body is bad, or fails to end with the frame, its header was good.
+    An error in the body, or after it, does not affect the header.
     """
     header = kwire.messages.RequestHeader
     try:
@@ -70,7 +70,7 @@ def expected(kwire, frame):
 
 
 def agree(kwire, frames):
-    """Compare the columns of frames with ``decode_request``; count the bad ones."""
+    """Compare columns with ``decode_request``. Return the number of invalid frames."""
     made = to_arrow(kwire, frames, on_error="null").to_pylist()
     bad = 0
     for frame, found in zip(frames, made, strict=True):
@@ -102,7 +102,7 @@ def agree(kwire, frames):
 
 
 def frames_of_all_versions(kwire):
-    """Put a header before the first vector of every request in every version."""
+    """Return a frame for every request and version, with a golden vector as body."""
     frames = []
     for number, name in enumerate(NAMES):
         cls = getattr(kwire.messages, name)
@@ -125,7 +125,7 @@ OLDEST = "ControlledShutdownRequest", 0
 
 
 def short_frames(kwire):
-    """Return one frame with each kind of header, and tags in the last."""
+    """Return one frame for each kind of header. The last one has unknown tags."""
     frames = [
         bytes.fromhex("0007 0000 00000001 01020304"),
         bytes.fromhex("000c 0003 fffffffe 0003") + "aä".encode() + b"body",
@@ -141,7 +141,7 @@ def short_frames(kwire):
 
 
 def test_every_version_of_every_request(kwire):
-    """All 500 and more, before bodies that Kafka wrote."""
+    """Test all requests and versions, with bodies that Kafka wrote."""
     frames = frames_of_all_versions(kwire)
     assert len(frames) > 300
     assert agree(kwire, frames) == 0
@@ -163,7 +163,7 @@ def test_every_version_of_every_request(kwire):
 
 
 def test_versions_that_nobody_knows(kwire):
-    """One below the lowest and one above the highest, and keys that are no request."""
+    """Test versions outside the valid range, and API keys without a request."""
     bad = []
     for name in NAMES:
         cls = getattr(kwire.messages, name)
@@ -181,14 +181,14 @@ def test_versions_that_nobody_knows(kwire):
 
 
 def test_every_prefix(kwire):
-    """A header that ends too soon is truncated, one without a body is whole."""
+    """A truncated header is an error, but a missing body is not."""
     frames = short_frames(kwire)
     prefixes = [frame[:end] for frame in frames for end in range(len(frame) + 1)]
     assert 30 < agree(kwire, prefixes) < len(prefixes)
 
 
 def test_every_changed_byte(kwire):
-    """Each byte of each header in turn, with all 256 values."""
+    """Replace each byte of each header by all 256 values."""
     bad = total = 0
     for frame in short_frames(kwire):
         changed = [
@@ -215,7 +215,7 @@ def test_every_changed_byte(kwire):
 @example(frames=[((1, 12), bytes(4) + b"\0\0\2\5\0\5\0")])
 @example(frames=[((1, 12), bytes(4) + b"\0\1\xff\0")])
 def test_any_bytes(kwire, frames):
-    """Whatever follows the API key and version."""
+    """Test arbitrary bytes after the API key and version."""
     agree(
         kwire,
         [
@@ -228,7 +228,7 @@ def test_any_bytes(kwire, frames):
 
 
 def test_twins_give_equal_columns(twins):
-    """Types, values, and the bytes of every buffer."""
+    """Types, values and the bytes of all buffers are equal."""
     frames = frames_of_all_versions(twins.pure)
     dice = random.Random(5)
     rows = [
@@ -247,7 +247,7 @@ def test_twins_give_equal_columns(twins):
 
 
 def test_all_forms_of_input_give_the_same(kwire):
-    """Slices with an offset, chunks, views, large binary: the rows are what counts."""
+    """Slices, chunks, views and large arrays with the same rows have equal results."""
     rows = [*short_frames(kwire), None, *short_frames(kwire)]
     wanted = to_arrow(kwire, rows)
     assert wanted.null_count == 1
@@ -268,7 +268,7 @@ def test_all_forms_of_input_give_the_same(kwire):
 
 
 def test_other_input_is_a_mistake_of_the_caller(kwire):
-    """No array, or an unknown policy."""
+    """Unsupported input and unknown policies raise an error."""
     with pytest.raises(TypeError, match="is required"):
         to_arrow(kwire, (b"",))
     with pytest.raises(ValueError, match="on_error"):
@@ -276,7 +276,7 @@ def test_other_input_is_a_mistake_of_the_caller(kwire):
 
 
 def test_rows_have_the_ceiling_of_frames(kwire):
-    """``limits`` bounds each row, not the array; unknown APIs are found before it."""
+    """``limits`` applies to each row. Unknown APIs are detected before."""
     frame = short_frames(kwire)[1]
     limits = kwire.Limits(frame_bytes=len(frame))
     assert len(to_arrow(kwire, [frame] * 9, limits=limits)) == 9
@@ -291,7 +291,7 @@ def test_rows_have_the_ceiling_of_frames(kwire):
 
 @pytest.mark.parametrize("on_error", ["raise", "null"])
 def test_a_column_ends_with_its_offsets(kwire, monkeypatch, on_error):
-    """No offset into text, and no position, goes over the largest, to the byte."""
+    """Offsets and body positions may reach the maximum, but not exceed it."""
     engine = f"{kwire.__name__}._engine.{kwire.backend}"
     modules = [
         importlib.import_module(f"{engine}.{name}")
@@ -312,7 +312,7 @@ def test_a_column_ends_with_its_offsets(kwire, monkeypatch, on_error):
 
 
 def test_offsets_are_not_trusted(kwire):
-    """An array that lies about its rows is refused before any of them is read."""
+    """Offsets outside of the data are rejected before any row is read."""
     frame = short_frames(kwire)[1]
 
     def call(offsets, validity=None, start=0, count=1):
@@ -342,7 +342,10 @@ def test_offsets_are_not_trusted(kwire):
 
 
 def test_a_row_that_is_bad_and_then_good_has_changed(kwire):
-    """A bad row that ``judge`` finds good was written to: an error, no silent null."""
+    """If the callback accepts an invalid row, the input has changed.
+
+    This is an error.
+    """
     given = (
         kwire.messages.RequestHeader,
         len,
@@ -362,7 +365,7 @@ def test_a_row_that_is_bad_and_then_good_has_changed(kwire):
 
 
 def test_no_object_is_made_for_a_good_row(twins):
-    """The compiled engine's Python allocations do not grow with the rows."""
+    """The Python allocations of the compiled engine do not grow with the rows."""
     rows = frames_of_all_versions(twins.fast)
     for count in (1, 50):
         array = pyarrow.array([*rows, None] * count, pyarrow.binary())
@@ -381,7 +384,7 @@ def test_no_object_is_made_for_a_good_row(twins):
     sys.platform == "win32", reason="Windows has neither fork nor mprotect"
 )
 def test_no_byte_behind_the_data_is_read(twins):
-    """Every prefix, and bytes that say they go on, flush against a forbidden page."""
+    """Truncated and damaged frames end at an inaccessible page."""
     kwire, guarded = twins.fast, Guarded()
     columns, dice = columns_of(kwire), random.Random(8)
     frames = short_frames(kwire)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The map of Spark's type names to Arrow's types, and of Kafka's types to both."""
+"""Tests the mapping between Kafka types, Spark type names and Arrow types."""
 
 import subprocess
 import sys
@@ -10,20 +10,20 @@ from kwire.schema import plan
 
 
 def test_every_primitive_has_a_type():
-    """A type that Kafka's messages gain has a column type, or is noticed here."""
+    """A new Kafka type without a column type is detected here."""
     assert set(plan.CODES.values()) == set(OF_PLAN)
     assert set(OF_PLAN.values()) <= set(load_arrow_types())
 
 
 def test_names_and_types_lead_to_each_other():
-    """No two names share a type, so that a type is spelled in one way."""
+    """Each type has a single name."""
     types = load_arrow_types()
     assert len(set(types.values())) == len(types)
     assert str(types["timestamp"]) == "timestamp[us, tz=UTC]"
 
 
 def test_names_need_no_pyarrow():
-    """What only names types imports pyarrow no sooner than it makes one."""
+    """Using type names does not import pyarrow."""
     code = "import sys, kwire.messages.arrow_types; print('pyarrow' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "False\n", done.stderr

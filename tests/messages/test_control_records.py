@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Control records of every type, and records that are none.
+"""Tests control records of every type, and records that are not valid.
 
-The bytes are what Kafka 4.4.0 writes: keys and values of ``MemoryRecords``'s batches
-of end transaction markers, leader changes, snapshot headers and footers, KRaft
-versions and voters. How odd keys and end markers read is what ``ControlRecordType``
-and ``EndTransactionMarker`` of the same release make of them.
+The bytes were written by Kafka 4.4.0: the keys and values of ``MemoryRecords`` batches
+with end transaction markers, leader changes, snapshot headers and footers, KRaft
+versions and voters. Unusual keys and end markers are decoded like ``ControlRecordType``
+and ``EndTransactionMarker`` of that release do.
 """
 
 import importlib
@@ -31,7 +31,7 @@ KRAFT_VOTERS = (
     "0000 02 00000bb8 000102030405060708090a0b0c0d0e0f"
     " 02 0b434f4e54524f4c4c4552 0a6c6f63616c686f7374 2385 00 0000 0001 00 00 00",
 )
-# Kafka's class writes it, though no release has put it into a log yet.
+# Kafka's class writes this version, but no release uses it in a log yet.
 LEADER_CHANGE_1 = (
     "00000002",
     "0001 00000002 02 00000002 000102030405060708090a0b0c0d0e0f 00 01 00",
@@ -51,17 +51,17 @@ DIRECTORY = uuid.UUID("00010203-0405-0607-0809-0a0b0c0d0e0f")
 
 @pytest.fixture
 def control(kwire):
-    """Return the module under test on one engine."""
+    """Return the ``control_records`` module of one engine."""
     return importlib.import_module(f"{kwire.__name__}.messages.control_records")
 
 
 def read(control, pair):
-    """Decode a pair of spaced hexadecimal texts."""
+    """Decode a pair of hexadecimal strings."""
     return control.decode_control_record(*map(bytes.fromhex, pair))
 
 
 def test_end_of_transactions(kwire, control):
-    """ABORT and COMMIT carry the epoch of the coordinator that decided."""
+    """ABORT and COMMIT contain the epoch of the coordinator."""
     marker = kwire.messages.EndTxnMarker
     aborted = read(control, ABORT)
     assert (aborted.type, aborted.type_name) == (0, "ABORT")
@@ -72,7 +72,7 @@ def test_end_of_transactions(kwire, control):
 
 
 def test_leader_change(kwire, control):
-    """The new leader and who voted; version 1 adds the voters' directories."""
+    """The message contains the leader and the voters. Version 1 adds directory ids."""
     message = kwire.messages.LeaderChangeMessage
     record = read(control, LEADER_CHANGE)
     assert (record.type, record.type_name) == (2, "LEADER_CHANGE")
@@ -88,7 +88,7 @@ def test_leader_change(kwire, control):
 
 
 def test_snapshot_ends(kwire, control):
-    """A snapshot of the metadata log opens with a header and closes with a footer."""
+    """A snapshot of the metadata log starts with a header and ends with a footer."""
     header = read(control, SNAPSHOT_HEADER)
     assert (header.type, header.type_name) == (3, "SNAPSHOT_HEADER")
     assert header.message == kwire.messages.SnapshotHeaderRecord(
@@ -100,7 +100,7 @@ def test_snapshot_ends(kwire, control):
 
 
 def test_kraft_version_and_voters(kwire, control):
-    """What a quorum with changing voters keeps in its log."""
+    """A quorum with dynamic voters stores these records in its log."""
     version = read(control, KRAFT_VERSION)
     assert (version.type, version.type_name) == (5, "KRAFT_VERSION")
     assert version.message == kwire.messages.KRaftVersionRecord(k_raft_version=1)
@@ -128,26 +128,26 @@ def test_kraft_version_and_voters(kwire, control):
 )
 @pytest.mark.parametrize("value", [b"", b"\xff", None])
 def test_unknown_types_are_told_and_passed_over(control, key, type_, value):
-    """Kafka's readers ignore them, so the value is not checked."""
+    """Kafka's readers ignore unknown types, so their values are not checked."""
     record = control.decode_control_record(bytes.fromhex(key), value)
     assert (record.type, record.type_name, record.message) == (type_, "UNKNOWN", None)
 
 
 @pytest.mark.parametrize("key", ["00010001", "000500010000", "7fff0001ff"])
 def test_newer_keys_are_read_as_far_as_known(control, key):
-    """A later version may append fields to the key."""
+    """A later version may append fields to the key, which are ignored."""
     record = read(control, (key, COMMIT[1]))
     assert record == read(control, COMMIT)
 
 
 def test_newer_end_markers_are_read_as_far_as_known(control):
-    """Kafka takes a marker of version 1 for one of version 0 that goes on."""
+    """Kafka decodes a version 1 marker as version 0 and ignores additional bytes."""
     record = read(control, ("00000001", "0001 7fffffff ffff"))
     assert record == read(control, COMMIT)
 
 
 def test_newer_kraft_records_say_so(kwire, control):
-    """Their later layouts are unknown; nothing is guessed."""
+    """Newer versions are rejected, because their layouts are unknown."""
     for pair in ALL[2:]:
         newer = pair[0], f"0002{pair[1][4:]}"
         with pytest.raises(kwire.UnsupportedVersion, match=r"\(got 2\)"):
@@ -171,14 +171,14 @@ def test_newer_kraft_records_say_so(kwire, control):
     ],
 )
 def test_errors_say_which_part_field_and_byte(kwire, control, key, value, path, offset):
-    """Negative versions, cut ends and spare bytes, in the key and in the value."""
+    """Test negative versions, truncation and trailing bytes, in keys and values."""
     with pytest.raises(kwire.DecodeError) as caught:
         read(control, (key, value))
     assert (caught.value.path, caught.value.offset) == (path, offset)
 
 
 def test_null_keys_and_values_are_refused(kwire, control):
-    """A control record says nothing without them."""
+    """A null key or value is an error."""
     for key, value, path in [
         (None, b"\0\0\0\0\0\0", "key"),
         (b"\0\0\0\1", None, "value"),
@@ -190,7 +190,7 @@ def test_null_keys_and_values_are_refused(kwire, control):
 
 
 def test_limits_reach_the_messages(kwire, control):
-    """A limit of ten bytes lets an end marker pass and no list of voters."""
+    """A limit of 10 bytes accepts an end marker and rejects a list of voters."""
     low = kwire.Limits(frame_bytes=10)
     key, value = map(bytes.fromhex, ABORT)
     assert control.decode_control_record(key, value, limits=low).type == 0
@@ -201,7 +201,7 @@ def test_limits_reach_the_messages(kwire, control):
 
 
 def test_control_records_are_values(control):
-    """They compare, hash, pickle, match and print by what they hold, and are frozen."""
+    """Control records are immutable and compare, hash, pickle and match by value."""
     record = read(control, ABORT)
     same = read(control, ABORT)
     assert record == same
@@ -222,7 +222,7 @@ def test_control_records_are_values(control):
 
 
 def test_any_contiguous_bytes_will_do(control):
-    """Keys and values come as views of a batch as often as not."""
+    """Keys and values may be views of a batch."""
     for pair in ALL:
         for kind in (bytearray, memoryview):
             key, value = (kind(bytes.fromhex(text)) for text in pair)
@@ -230,7 +230,7 @@ def test_any_contiguous_bytes_will_do(control):
 
 
 def outcome(package, key, value):
-    """Decode a control record: what it is, or the error with all that it says."""
+    """Decode a control record. Return its repr, or all attributes of the error."""
     module = importlib.import_module(f"{package.__name__}.messages.control_records")
     try:
         return repr(module.decode_control_record(key, value))
@@ -245,7 +245,7 @@ def outcome(package, key, value):
 
 
 def damage_records():
-    """Yield every record cut at every byte, and with every byte changed."""
+    """Yield every record truncated at each byte, and with each byte replaced."""
     for key, value in (map(bytes.fromhex, pair) for pair in ALL):
         for end in range(len(key)):
             yield key[:end], value
@@ -259,7 +259,10 @@ def damage_records():
 
 
 def test_damaged_records_give_a_record_or_a_typed_error(kwire):
-    """Every prefix is refused; a changed byte gives a record or an error of kwire's."""
+    """Truncation is always an error.
+
+    A replaced byte yields a record or a kwire error.
+    """
     for key, value in (map(bytes.fromhex, pair) for pair in ALL):
         for end in range(len(key)):
             assert isinstance(outcome(kwire, key[:end], value), tuple)
@@ -271,6 +274,6 @@ def test_damaged_records_give_a_record_or_a_typed_error(kwire):
 
 
 def test_engines_agree_on_damaged_records(twins):
-    """The same record, or the same error in the same words."""
+    """Both engines return the same record, or the same error with the same message."""
     for key, value in some(damage_records()):
         assert outcome(twins.fast, key, value) == outcome(twins.pure, key, value)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Limits.array_elements`` and ``Limits.tagged_fields``, and Kafka's own boundaries.
+"""Tests the limits ``array_elements`` and ``tagged_fields``, and Kafka's boundaries.
 
 Every function that decodes messages rejects a count over the limit at the first byte of
 the count. ``tools/interop/oracle/boundaries.txt`` contains the counts at which Kafka's
-classes reject a message. With the limits that ``docs/project/deviations.md`` names,
+classes reject a message. With the limits that ``docs/project/deviations.md`` documents,
 kwire accepts and rejects the same counts.
 """
 
@@ -28,12 +28,12 @@ BOUNDARIES = ALL_BOUNDARIES[: 2 * len(SHAPES)]
 RECORD_BOUNDARIES = ALL_BOUNDARIES[2 * len(SHAPES) :]
 NEWEST, OLDER = dict.fromkeys(row.release for row in BOUNDARIES)
 KAFKA_44 = {"array_elements": 1_000_000, "tagged_fields": 10_000}
-"""The arguments that the documentation gives for a broker of Kafka 4.4."""
+"""Arguments that the documentation recommends for a Kafka 4.4 broker."""
 
 
 @pytest.fixture
 def request_data(kwire):
-    """A Metadata request with three topics, one of which has two unknown tags."""
+    """Return a Metadata request with three topics. One has two unknown tags."""
     m = kwire.messages.MetadataRequest
     topics = [m.MetadataRequestTopic(name=name) for name in "abc"]
     topics[1] = topics[1].replace(unknown_tagged_fields=((7, b"x"), (9, b"")))
@@ -42,7 +42,7 @@ def request_data(kwire):
 
 @pytest.mark.parametrize("options", [{}, {"compat": "java"}, {"zero_copy": True}])
 def test_array_over_the_limit_is_rejected_at_its_count(kwire, request_data, options):
-    """The limit itself is accepted; the error has the offset and the path."""
+    """A count at the limit is accepted. The error contains the offset and the path."""
     cls = kwire.messages.MetadataRequest
     at_limit = kwire.Limits(array_elements=3)
     kwire.decode(cls, request_data, 12, limits=at_limit, **options)
@@ -68,7 +68,7 @@ def test_tags_over_the_limit_are_rejected_at_their_count(kwire, request_data, op
 
 
 def test_array_of_integers_over_the_limit_is_rejected(kwire):
-    """Integers are read by loops of their own."""
+    """Arrays of integers have separate decoding loops."""
     m = kwire.messages.DescribeLogDirsRequest
     topic = m.DescribableLogDirTopic(topic="a", partitions=(1, 2, 3))
     for version in (1, 2):
@@ -118,7 +118,7 @@ def test_frames_columns_and_byte_maps_have_the_same_limits(kwire, request_data):
 
 
 def test_tags_of_headers_have_the_same_limit(kwire):
-    """A header over the limit is the same error in a row and in ``decode_request``."""
+    """Header columns and ``decode_request`` raise the same error."""
     arrow = importlib.import_module(f"{kwire.__name__}.messages.arrow")
     header = kwire.messages.RequestHeader(
         request_api_key=3,
@@ -137,7 +137,7 @@ def test_tags_of_headers_have_the_same_limit(kwire):
 
 
 def test_limits_of_counts_are_part_of_the_value(kwire):
-    """They are compared, hashed, pickled and shown like the other limits."""
+    """The count limits affect equality, hash, pickles and repr."""
     limits = kwire.Limits(**KAFKA_44)
     assert limits == kwire.Limits(**KAFKA_44) != kwire.Limits()
     assert pickle.loads(pickle.dumps(limits)) == limits
@@ -158,7 +158,7 @@ def test_boundaries_are_those_of_the_newest_releases():
 
 
 def test_every_changed_boundary_is_documented():
-    """The page names each count that the newest Kafka rejects and the older accepts."""
+    """The page lists each count that only the newest Kafka release rejects."""
     page = (RECORDED.parents[3] / "docs" / "project" / "deviations.md").read_text()
     changed = boundary_shapes.changes(ALL_BOUNDARIES)
     assert changed
@@ -171,14 +171,14 @@ def test_every_changed_boundary_is_documented():
 @pytest.mark.gate_on_pure
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_kwire_has_the_boundaries_of_both_releases(kwire, shape):
-    """Without limits those of the older release, with limits those of the newest."""
+    """The default limits match the older release, and KAFKA_44 the newest one."""
     cls = getattr(kwire.messages, shape.message)
     rows = [row for row in BOUNDARIES if row.shape == shape.name]
     assert {row.release for row in rows} == {NEWEST, OLDER}
     for row in rows:
         limits = kwire.Limits(**KAFKA_44) if row.release == NEWEST else kwire.Limits()
         for count, is_accepted in ((row.accepted, True), (row.rejected, False)):
-            # Ten million elements are a test of the memory of the machine.
+            # Ten million elements would mainly test the memory of the machine.
             if not 0 < count <= 1_000_001:
                 continue
             data = shape.encode(count)
@@ -194,7 +194,7 @@ def test_kwire_has_the_boundaries_of_both_releases(kwire, shape):
 @pytest.mark.gate_on_pure
 @pytest.mark.parametrize("shape", RECORD_SHAPES, ids=lambda shape: shape.name)
 def test_kwire_reads_the_records_that_both_releases_read(kwire, shape):
-    """No release has a limit for records that the other one lacks."""
+    """Neither release has a record limit that the other one does not have."""
     rows = [row for row in RECORD_BOUNDARIES if row.shape == shape.name]
     assert len({(row.accepted, row.rejected) for row in rows}) == 1
     assert rows[0].rejected == 0

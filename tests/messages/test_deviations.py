@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Both engines do what ``docs/project/deviations.md`` describes, without Java.
+"""Both engines behave as ``docs/project/deviations.md`` documents, without Java.
 
-Kafka's side of it is checked live by ``make interop``, with the same functions. Here
-each input of the page is decoded, strictly and with ``compat="java"``, and a page that
-is wrong is found.
+``make interop`` verifies Kafka's side with the same functions. The tests decode each
+input of the page, strictly and with ``compat="java"``, and detect errors in the page.
 """
 
 import importlib
@@ -20,12 +19,15 @@ EXAMPLES = [(entry, example) for entry in ENTRIES for example in entry.examples]
 
 
 def title(value):
-    """Name a parameter of a test by its entry or its input."""
+    """Return the test id of an entry or an input."""
     return value.name if hasattr(value, "name") else value.title()
 
 
 def test_there_are_few_entries_and_each_is_complete():
-    """Each says what both do and why; no name and no input is there twice."""
+    """Each entry describes both behaviors and the reason.
+
+    Names and inputs are unique.
+    """
     assert 0 < len(ENTRIES) <= deviations.MOST
     for entry in ENTRIES:
         assert entry.kafka and entry.kwire and entry.why
@@ -39,7 +41,7 @@ def test_there_are_few_entries_and_each_is_complete():
 
 @sweep(("entry", "example"), EXAMPLES, ids=title)
 def test_kwire_does_what_the_page_says(kwire, entry, example):
-    """Strict and lenient; Kafka's side is taken as the page has it."""
+    """Test strict and lenient decoding. Kafka's behavior is taken from the page."""
     strict = deviations.done_by_kwire(kwire, example, None)
     java = deviations.done_by_kwire(kwire, example, "java") if example.message else None
     assert list(deviations.faults(example, None, strict, java)) == []
@@ -49,7 +51,7 @@ def test_kwire_does_what_the_page_says(kwire, entry, example):
     ("entry", "example"), [each for each in EXAMPLES if each[1].message], ids=title
 )
 def test_a_pattern_of_the_entry_matches_the_error(kwire, entry, example):
-    """``make interop`` finds the entry of a difference by the text of its error."""
+    """``make interop`` assigns a difference to an entry by the text of the error."""
     cls = getattr(kwire.messages, example.message)
     try:
         kwire.decode(cls, example.input, example.version)
@@ -86,14 +88,14 @@ java = '{"topics": null}'
 
 
 def faults_of(kwire, page):
-    """Return what is wrong with the first input of a page, Kafka's side aside."""
+    """Return the errors in the first example of a page, ignoring Kafka's behavior."""
     example = deviations.read(page)[0].examples[0]
     both = [deviations.done_by_kwire(kwire, example, mode) for mode in (None, "java")]
     return list(deviations.faults(example, None, *both))
 
 
 def test_an_entry_that_kwire_no_longer_keeps_is_found(kwire):
-    """A null is read as Kafka reads it: the made-up entry is no difference."""
+    """A null is accepted as in Kafka, so the entry of this page is outdated."""
     (fault,) = faults_of(kwire, MADE_UP)
     assert fault == (
         "MetadataRequest v1 ffffffff: kwire: {'topics': None}; "
@@ -102,14 +104,14 @@ def test_an_entry_that_kwire_no_longer_keeps_is_found(kwire):
 
 
 def test_an_entry_that_says_the_same_of_both_is_found(kwire):
-    """It would never be seen to differ."""
+    """An entry without a difference could never be verified."""
     page = MADE_UP.replace('"InvalidLength, byte 0"', "'{\"topics\": null}'")
     (fault,) = faults_of(kwire, page)
     assert fault.endswith("the page says that both do the same")
 
 
 def test_another_answer_of_kafka_is_found():
-    """An entry that holds otherwise than it says is as wrong as one that is gone."""
+    """A changed error of Kafka is detected."""
     example = deviations.read(MADE_UP)[0].examples[0]
     answer = {"ok": False, "step": "read", "error": "BufferUnderflowException"}
     kafka = deviations.done_by_kafka(example, answer)
@@ -118,7 +120,7 @@ def test_another_answer_of_kafka_is_found():
 
 
 def test_a_difference_that_is_not_listed_has_no_name():
-    """It belongs to the first entry with a pattern for it, or to none."""
+    """A difference belongs to the first entry with a matching pattern, or to none."""
     assert deviations.name_of(
         "strict: InvalidValue: not UTF-8, key byte 2", ENTRIES
     ) == ("Text that is not UTF-8")
@@ -137,6 +139,6 @@ def test_a_difference_that_is_not_listed_has_no_name():
     ],
 )
 def test_an_entry_that_lacks_something_is_refused(part, instead):
-    """So that no entry is passed over."""
+    """An incomplete entry raises an error instead of being ignored."""
     with pytest.raises((ValueError, TypeError)):
         deviations.read(MADE_UP.replace(part, instead))

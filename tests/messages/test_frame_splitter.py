@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``FrameSplitter`` returns the same frames wherever a stream is split.
+"""``FrameSplitter`` returns the same frames, however a stream is divided.
 
-Hostile streams as well: sizes that are negative or too large, peers that speak TLS,
-and announced sizes that must not cost memory.
+The tests include hostile streams: negative and too large sizes, TLS peers, and declared
+sizes that must not allocate memory.
 """
 
 import random
@@ -22,13 +22,13 @@ def splitter(kwire):
 
 
 def test_one_chunk_with_many_frames(splitter):
-    """All frames come, in order, and nothing is left."""
+    """All frames are returned in order, and no bytes are pending."""
     assert list(splitter.feed(STREAM)) == FRAMES
     assert splitter.pending == 0
 
 
 def test_two_chunks_cut_anywhere(kwire):
-    """Each place to cut gives the same frames; the rest is pending."""
+    """The split position does not matter, and incomplete frames are pending."""
     for at in range(len(STREAM) + 1):
         splitter = kwire.messages.framing.FrameSplitter()
         first = list(splitter.feed(STREAM[:at]))
@@ -40,7 +40,7 @@ def test_two_chunks_cut_anywhere(kwire):
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 7])
 def test_small_chunks(splitter, size):
-    """Byte by byte, or in chunks that fit no frame."""
+    """Chunks may contain single bytes, or parts of several frames."""
     found = []
     for at in range(0, len(STREAM), size):
         found += splitter.feed(memoryview(STREAM)[at : at + size])
@@ -48,7 +48,7 @@ def test_small_chunks(splitter, size):
 
 
 def test_random_chunks(kwire):
-    """Many frames, cut at random, empty chunks among them."""
+    """Split many frames at random, including empty chunks."""
     dice = random.Random(5)
     frames = [dice.randbytes(dice.choice((0, 1, 3, 4, 50, 2000))) for _ in range(300)]
     stream = b"".join(len(frame).to_bytes(4, "big") + frame for frame in frames)
@@ -64,7 +64,7 @@ def test_random_chunks(kwire):
 
 
 def test_frames_left_in_the_iterator_come_with_the_next_chunk(splitter):
-    """An iterator that is dropped loses nothing."""
+    """Frames that the caller did not consume are returned by the next call."""
     assert next(splitter.feed(STREAM)) == FRAMES[0]
     splitter.feed(b"")
     assert list(splitter.feed(STREAM[:3])) == FRAMES[1:]
@@ -73,7 +73,7 @@ def test_frames_left_in_the_iterator_come_with_the_next_chunk(splitter):
 
 @pytest.mark.parametrize("kind", [bytes, bytearray])
 def test_only_a_frame_that_had_begun_goes_through_memory(kwire, kind):
-    """Those after it are slices of the chunk: a detour for each costs half of all."""
+    """Later frames are slices of the chunk. Copying them would double the time."""
     taken = []
 
     class Counted(kwire.messages.framing.FrameSplitter):
@@ -91,7 +91,7 @@ def test_only_a_frame_that_had_begun_goes_through_memory(kwire, kind):
 
 @pytest.mark.parametrize("size", [-1, -(2**31)])
 def test_negative_sizes_are_refused_at_their_place_in_the_stream(kwire, splitter, size):
-    """The offset counts from the start of the stream; good frames come first."""
+    """The offset is relative to the stream, and previous frames are returned first."""
     frames = splitter.feed(STREAM + size.to_bytes(4, "big", signed=True) + b"more")
     assert [next(frames) for _ in FRAMES] == FRAMES
     with pytest.raises(kwire.InvalidLength) as caught:
@@ -101,7 +101,7 @@ def test_negative_sizes_are_refused_at_their_place_in_the_stream(kwire, splitter
 
 
 def test_error_sticks(kwire, splitter):
-    """After an error the stream has no meaning: every feed repeats it."""
+    """A stream cannot continue after an error, so every call raises it again."""
     with pytest.raises(kwire.InvalidLength) as first:
         list(splitter.feed(b"\xff\xff\xff\xff"))
     for chunk in (STREAM, b"", STREAM):
@@ -111,7 +111,7 @@ def test_error_sticks(kwire, splitter):
 
 
 def test_ceiling_is_exact(kwire):
-    """A frame of the limit's size passes, one byte more does not."""
+    """A frame of the maximum size is accepted, but not one byte more."""
     splitter = kwire.messages.framing.FrameSplitter(kwire.Limits(frame_bytes=5))
     assert list(splitter.feed(b"\0\0\0\5fives")) == [b"fives"]
     with pytest.raises(kwire.LimitExceeded) as caught:
@@ -122,7 +122,7 @@ def test_ceiling_is_exact(kwire):
 
 
 def test_default_ceiling_is_100_mib(kwire, splitter):
-    """As a Kafka broker's own."""
+    """The default limit equals that of a Kafka broker."""
     assert list(splitter.feed((100 * 2**20).to_bytes(4, "big"))) == []
     with pytest.raises(kwire.LimitExceeded):
         list(
@@ -133,7 +133,7 @@ def test_default_ceiling_is_100_mib(kwire, splitter):
 
 
 def test_no_ceiling_takes_any_size(kwire):
-    """None switches it off; sizes are still never trusted with memory."""
+    """None disables the limit, but a declared size still allocates no memory."""
     splitter = kwire.messages.framing.FrameSplitter(kwire.Limits(frame_bytes=None))
     assert list(splitter.feed(b"\x7f\xff\xff\xff")) == []
 
@@ -146,13 +146,13 @@ def test_no_ceiling_takes_any_size(kwire):
     ],
 )
 def test_tls_is_recognised(kwire, splitter, chunk, what):
-    """A peer that speaks TLS is named: its bytes look like a size of 340 MiB."""
+    """The first bytes of TLS look like a size of 340 MiB, so the error mentions TLS."""
     with pytest.raises(kwire.LimitExceeded, match=what):
         list(splitter.feed(chunk))
 
 
 def test_memory_does_not_follow_the_announced_size(splitter):
-    """A size of 100 MiB and a few bytes cost a few bytes."""
+    """A declared size of 100 MiB allocates no memory in advance."""
     tracemalloc.start()
     try:
         list(splitter.feed((100 * 2**20).to_bytes(4, "big") + b"start"))
@@ -163,7 +163,7 @@ def test_memory_does_not_follow_the_announced_size(splitter):
 
 
 def test_time_is_linear_in_the_number_of_chunks(splitter):
-    """A large frame in many chunks is joined once, not once for each chunk."""
+    """A large frame in many chunks is joined once, not for each chunk."""
     size, chunk = 2**20, bytes(64)
     list(splitter.feed(size.to_bytes(4, "big")))
     tracemalloc.start()
@@ -182,14 +182,14 @@ def test_time_is_linear_in_the_number_of_chunks(splitter):
     "sent", [b"HTTP/1.1 400 Bad Request\r\n", b"GET / HTTP/1.1\r\n", b"POST /topics "]
 )
 def test_http_is_recognized(kwire, sent):
-    """The commonest mistake at a wrong port, after TLS; of a server and of a client."""
+    """HTTP is the most common wrong protocol after TLS, from servers and clients."""
     splitter = kwire.messages.framing.FrameSplitter()
     with pytest.raises(kwire.LimitExceeded, match="the peer is no Kafka"):
         list(splitter.feed(sent))
 
 
 def _receive(splitter, stream, read_size):
-    """Let the splitter's own memory receive a stream, ``read_size`` bytes at a time."""
+    """Receive a stream in the splitter's own buffer, ``read_size`` bytes at a time."""
     frames = []
     at = 0
     while at < len(stream):
@@ -203,7 +203,7 @@ def _receive(splitter, stream, read_size):
 
 @pytest.mark.parametrize("read_size", [1, 3, 4096, 65536, 1 << 20])
 def test_bytes_received_into_its_memory_give_the_same_frames(kwire, read_size):
-    """Both ways in agree for small, empty and large frames in any order."""
+    """``split`` and the buffer interface return the same frames of all sizes."""
     sizes = [0, 1, 70_000, 3, 65_531, 65_532, 65_533, 200_000, 0, 5]
     bodies = [bytes([index]) * size for index, size in enumerate(sizes)]
     stream = b"".join(len(body).to_bytes(4, "big") + body for body in bodies)
@@ -213,7 +213,7 @@ def test_bytes_received_into_its_memory_give_the_same_frames(kwire, read_size):
 
 
 def test_a_large_frame_is_the_memory_that_it_arrived_in(kwire):
-    """No copy is made of it, and what comes later does not change it."""
+    """The frame is not copied, and later data does not overwrite it."""
     splitter = kwire.messages.framing.FrameSplitter()
     body = bytes(range(256)) * 1024
     stream = len(body).to_bytes(4, "big") + body
@@ -228,7 +228,7 @@ def test_a_large_frame_is_the_memory_that_it_arrived_in(kwire):
 
 
 def test_memory_to_receive_into_grows_with_what_has_come(kwire):
-    """An announced size of 90 MiB gives no more than twice the bytes that came."""
+    """The buffer for a declared size of 90 MiB is at most twice the received bytes."""
     splitter = kwire.messages.framing.FrameSplitter()
     stream = (90 << 20).to_bytes(4, "big") + bytes(1 << 20)
     at = 0
@@ -242,7 +242,7 @@ def test_memory_to_receive_into_grows_with_what_has_come(kwire):
 
 
 def test_more_bytes_than_there_was_room_for_are_refused(kwire):
-    """A caller's mistake in counting never reads past the memory."""
+    """A wrong count of the caller never reads beyond the buffer."""
     splitter = kwire.messages.framing.FrameSplitter()
     with pytest.raises(ValueError, match="length of the buffer"):
         splitter.buffer_updated(1)

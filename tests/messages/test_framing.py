@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Frames and headers: which header a message has, byte for byte.
+"""Tests frames and headers: the header version of each message, byte for byte.
 
-The byte strings were written by hand from the protocol's layout: INT32 size, then
-api key, version, correlation id, client id and tags. The splitter is in
+The byte strings were written by hand from the protocol layout: INT32 size, API key,
+version, correlation id, client id and tags. The splitter is tested in
 ``test_frame_splitter.py``.
 """
 
@@ -16,12 +16,12 @@ HEARTBEAT_BODY = "0001 67 00000005 0001 6d"
 
 
 def from_hex(text):
-    """Read bytes from spaced hexadecimal text."""
+    """Parse hexadecimal text with spaces."""
     return bytes.fromhex(text)
 
 
 def framed(text):
-    """Put the size before bytes in hexadecimal text."""
+    """Return the bytes of hexadecimal text, with their size before them."""
     body = from_hex(text)
     return len(body).to_bytes(4, "big") + body
 
@@ -33,7 +33,7 @@ def heartbeat(kwire):
 
 
 def test_request_header_v1_has_a_client_id(kwire, heartbeat):
-    """Before flexible versions: key 12, version 0, correlation 7, client "me"."""
+    """The header contains key 12, version 0, correlation id 7 and client id "me"."""
     written = kwire.messages.framing.encode_request(
         heartbeat, 0, correlation_id=7, client_id="me"
     )
@@ -41,7 +41,7 @@ def test_request_header_v1_has_a_client_id(kwire, heartbeat):
 
 
 def test_request_header_v2_has_tags_and_a_classic_client_id(kwire, heartbeat):
-    """In flexible versions the client id keeps its INT16 length, and tags follow."""
+    """In flexible versions, the client id keeps its INT16 length. Tags follow it."""
     written = kwire.messages.framing.encode_request(
         heartbeat, 4, correlation_id=-2, client_id="me"
     )
@@ -51,7 +51,7 @@ def test_request_header_v2_has_tags_and_a_classic_client_id(kwire, heartbeat):
 
 @pytest.mark.parametrize(("version", "tags"), [(0, ""), (4, "00")])
 def test_null_client_id(kwire, heartbeat, version, tags):
-    """None is written as length -1 and read as None."""
+    """None is encoded as length -1 and decoded as None."""
     written = kwire.messages.framing.encode_request(heartbeat, version, 1, None)
     assert written[4:].startswith(from_hex(f"000c 000{version} 00000001 ffff {tags}"))
     header, request = kwire.messages.framing.decode_request(written[4:])
@@ -60,7 +60,7 @@ def test_null_client_id(kwire, heartbeat, version, tags):
 
 
 def test_request_header_v0_is_controlled_shutdown_v0_alone(kwire):
-    """Older than client ids: key 7, version 0, correlation 7 and the broker id."""
+    """The header has no client id, only the key, version and correlation id."""
     request = kwire.messages.ControlledShutdownRequest(broker_id=3)
     written = kwire.messages.framing.encode_request(request, 0, 7, "not sent")
     assert written == framed("0007 0000 00000007 00000003")
@@ -72,7 +72,7 @@ def test_request_header_v0_is_controlled_shutdown_v0_alone(kwire):
 
 
 def test_header_versions_of_every_request(kwire):
-    """0 for ControlledShutdown v0, 2 for flexible versions, 1 for all others."""
+    """It is 0 for ControlledShutdown v0, 2 for flexible versions, otherwise 1."""
     counts = {0: 0, 1: 0, 2: 0}
     for name, version in pairs(kwire):
         cls = getattr(kwire.messages, name)
@@ -88,7 +88,7 @@ def test_header_versions_of_every_request(kwire):
 
 
 def test_header_goes_by_versions_that_kwire_does_not_know(kwire):
-    """ApiVersions v99 still has header v2: a broker has to answer it with error 35."""
+    """A broker must answer ApiVersions v99 with error 35, so header v2 is decoded."""
     cls = kwire.messages.ApiVersionsRequest
     message = kwire._engine.active.engine.binding_of(cls).message
     assert kwire.schema.plan.request_header_version(message, 99) == 2
@@ -99,7 +99,7 @@ def test_header_goes_by_versions_that_kwire_does_not_know(kwire):
 
 
 def test_response_header_v0_and_v1(kwire):
-    """A correlation id; tags after it in flexible versions."""
+    """Version 0 only has a correlation id, and version 1 adds tags."""
     response = kwire.messages.HeartbeatResponse(throttle_time_ms=1, error_code=27)
     for version, expected in [
         (0, "00000007 001b"),
@@ -120,7 +120,7 @@ def test_response_header_v0_and_v1(kwire):
 
 
 def test_api_versions_response_never_has_header_v1(kwire):
-    """Its reader may not know yet what the broker speaks, so tags cannot come first."""
+    """The reader may not know the broker's versions yet, so tags cannot precede."""
     response = kwire.messages.ApiVersionsResponse(error_code=35)
     for version in response.valid_versions:
         written = kwire.messages.framing.encode_response(response, version, 7)
@@ -134,7 +134,7 @@ def test_api_versions_response_never_has_header_v1(kwire):
 
 
 def test_tags_in_headers_are_read_and_dropped(kwire):
-    """A newer peer may add tags to a header; the message comes through."""
+    """A newer peer may add tags to a header, which do not affect the message."""
     header, request = kwire.messages.framing.decode_request(
         from_hex("000c 0004 00000007 0002 6d65 01 05 02 aabb 02 67 00000005 026d 00 00")
     )
@@ -149,7 +149,7 @@ def test_tags_in_headers_are_read_and_dropped(kwire):
 
 
 def test_every_request_comes_back_from_its_frame(kwire):
-    """The header alone says which of the 95 APIs and which version it is."""
+    """The header alone identifies the API and the version."""
     keys = set()
     for name, version in pairs(kwire):
         cls = getattr(kwire.messages, name)
@@ -167,7 +167,7 @@ def test_every_request_comes_back_from_its_frame(kwire):
 
 
 def test_every_response_comes_back_from_its_frame(kwire):
-    """Correlation id and body, all APIs, all versions."""
+    """Test the correlation id and body of all APIs and versions."""
     for name, version in pairs(kwire):
         cls = getattr(kwire.messages, name)
         if cls.kind == "response":
@@ -177,7 +177,7 @@ def test_every_response_comes_back_from_its_frame(kwire):
 
 
 def test_trailing_bytes_are_refused_where_they_begin(kwire, heartbeat):
-    """Strict by default; Kafka's own reader does not look."""
+    """Trailing bytes are an error by default. Kafka's reader ignores them."""
     framing = kwire.messages.framing
     frame = framing.encode_request(heartbeat, 0, 1, "me")[4:]
     with pytest.raises(kwire.TrailingBytes) as caught:
@@ -192,7 +192,7 @@ def test_trailing_bytes_are_refused_where_they_begin(kwire, heartbeat):
 
 
 def test_offsets_count_from_the_start_of_the_frame(kwire, heartbeat):
-    """An error in the body is placed in the frame, not in the body."""
+    """The offset of an error in the body is relative to the frame."""
     frame = kwire.messages.framing.encode_request(heartbeat, 0, 1, "me")[4:]
     with pytest.raises(kwire.Truncated) as caught:
         kwire.messages.framing.decode_request(frame[:-1])
@@ -207,7 +207,7 @@ def test_offsets_count_from_the_start_of_the_frame(kwire, heartbeat):
 
 @pytest.mark.parametrize("version", [0, 4])
 def test_every_prefix_of_a_frame_is_refused(kwire, heartbeat, version):
-    """Cut anywhere, header or body, the error is typed and names a field."""
+    """The error for every truncation is typed and contains a field."""
     frame = kwire.messages.framing.encode_request(heartbeat, version, 1, "me")[4:]
     for end in range(len(frame)):
         with pytest.raises(kwire.DecodeError) as caught:
@@ -228,7 +228,7 @@ def test_every_prefix_of_a_frame_is_refused(kwire, heartbeat, version):
 
 
 def test_twins_agree_on_headers_cut_short(twins):
-    """The first two numbers are read before any engine, the words are the same."""
+    """The API key and version are decoded outside the engines, with equal errors."""
     for end in range(14):
         said = []
         for package in twins:
@@ -243,7 +243,7 @@ def test_twins_agree_on_headers_cut_short(twins):
 
 @pytest.mark.parametrize("key", [-1, 95, 32767])
 def test_unknown_api_keys_name_what_there_is(kwire, key):
-    """No request has the key: an error of versions, not of bytes."""
+    """An unknown API key is a version error, not a decoding error."""
     frame = key.to_bytes(2, "big", signed=True) + bytes(10)
     with pytest.raises(kwire.UnsupportedVersion, match=f"{key}.*kwire has 0 to 94"):
         kwire.messages.framing.decode_request(frame)
@@ -251,16 +251,16 @@ def test_unknown_api_keys_name_what_there_is(kwire, key):
 
 @pytest.mark.parametrize("version", [-1, 5, 32767])
 def test_unknown_versions_name_both_ranges(kwire, version):
-    """The text has the version asked for and the versions that there are."""
+    """The error contains the requested version and the supported ones."""
     frame = b"\0\x0c" + version.to_bytes(2, "big", signed=True) + bytes(10)
     with pytest.raises(kwire.UnsupportedVersion, match=f"0 to 4.*{version}"):
         kwire.messages.framing.decode_request(frame)
 
 
 def test_only_requests_and_responses_have_frames(kwire):
-    """Another message in a frame is a programming mistake."""
+    """Other messages raise TypeError."""
     messages, framing = kwire.messages, kwire.messages.framing
-    # What was encoded before, the right way, must not make the wrong way pass.
+    # Cached encoders of the correct function must not affect the wrong one.
     framing.encode_request(messages.HeartbeatRequest(), 0)
     framing.encode_response(messages.HeartbeatResponse(), 0)
     with pytest.raises(TypeError, match="a request is required"):
@@ -284,7 +284,7 @@ def test_only_requests_and_responses_have_frames(kwire):
     ],
 )
 def test_header_is_checked_before_the_body(kwire, heartbeat, arguments, path):
-    """The first fault in the order of the wire is the one that is raised."""
+    """The first error in wire order is raised."""
     for request in (heartbeat, heartbeat.replace(group_id=5)):
         with pytest.raises(kwire.EncodeError) as caught:
             kwire.messages.framing.encode_request(request, 4, **arguments)
@@ -293,7 +293,7 @@ def test_header_is_checked_before_the_body(kwire, heartbeat, arguments, path):
 
 
 def test_prefixed_messages_stand_behind_their_version(kwire):
-    """INT16 version, then the message."""
+    """The layout is an INT16 version followed by the message."""
     messages, framing = kwire.messages, kwire.messages.framing
     principal = messages.DefaultPrincipalData(type="User", name="a")
     data = framing.encode_prefixed(principal, 0)
@@ -303,7 +303,7 @@ def test_prefixed_messages_stand_behind_their_version(kwire):
 
 @pytest.mark.parametrize("version", [4, 5, 32767])
 def test_newer_consumer_protocol_is_read_as_the_highest_known(kwire, version):
-    """Members of a group may be newer: what they append is ignored."""
+    """Group members may use newer versions, whose appended fields are ignored."""
     cls = kwire.messages.ConsumerProtocolSubscription
     sent = cls(topics=["a"], generation_id=3, rack_id="r")
     data = kwire.messages.framing.encode_prefixed(sent, 3)
@@ -315,7 +315,7 @@ def test_newer_consumer_protocol_is_read_as_the_highest_known(kwire, version):
 
 
 def test_other_prefixed_messages_have_no_newer_versions(kwire):
-    """An unknown version is an error, and so is a negative one."""
+    """Unknown and negative versions are errors."""
     messages, framing = kwire.messages, kwire.messages.framing
     for cls, prefix in [
         (messages.DefaultPrincipalData, "0001"),
@@ -327,7 +327,7 @@ def test_other_prefixed_messages_have_no_newer_versions(kwire):
 
 @pytest.mark.parametrize("size", [0, 1])
 def test_a_version_cut_short_is_truncated(kwire, size):
-    """Fewer than two bytes hold no version."""
+    """Less than two bytes cannot contain a version."""
     with pytest.raises(kwire.Truncated) as caught:
         kwire.messages.framing.decode_prefixed(
             kwire.messages.DefaultPrincipalData, bytes(size)
@@ -336,7 +336,7 @@ def test_a_version_cut_short_is_truncated(kwire, size):
 
 
 def test_limits_bound_frames(kwire, heartbeat):
-    """``frame_bytes`` holds for every decoding entry, before anything is read."""
+    """Each decoding function checks ``frame_bytes`` before it reads the input."""
     small = kwire.Limits(frame_bytes=10)
     frame = kwire.messages.framing.encode_request(heartbeat, 0)[4:]
     principal = kwire.messages.DefaultPrincipalData
@@ -355,7 +355,10 @@ def test_limits_bound_frames(kwire, heartbeat):
 
 
 def test_as_many_bytes_as_the_limit_are_read(kwire):
-    """One more is not; and so it is with the limit of those who give none."""
+    """The size of the limit is accepted, and one byte more is rejected.
+
+    The same applies to the default limit.
+    """
     principal = kwire.messages.DefaultPrincipalData
     for size, options in (
         (11, {"limits": kwire.Limits(frame_bytes=11)}),
@@ -372,7 +375,7 @@ SIZE_HINT = "begins with its own size; pass frame[4:]"
 
 
 def test_a_frame_with_its_size_is_recognized(kwire):
-    """The first thing that goes wrong for who writes a socket: the size is in front."""
+    """Users who decode frames from a socket often forget to remove the size."""
     messages, framing = kwire.messages, kwire.messages.framing
     for name, version in pairs(kwire):
         cls = getattr(kwire.messages, name)
@@ -392,7 +395,7 @@ def test_a_frame_with_its_size_is_recognized(kwire):
 
 
 def test_a_response_with_its_size_is_recognized(kwire):
-    """The size is taken for the correlation id, so what fails is somewhere after."""
+    """The size is decoded as the correlation id, so a later field fails."""
     seen = 0
     for name, version in pairs(kwire):
         cls = getattr(kwire.messages, name)
@@ -407,7 +410,7 @@ def test_a_response_with_its_size_is_recognized(kwire):
 
 
 def test_a_body_with_a_header_or_a_size_is_recognized(kwire):
-    """``decode`` takes bodies; the error names the function that takes the frame."""
+    """``decode`` expects a body. The error suggests the function for frames."""
     messages, framing = kwire.messages, kwire.messages.framing
     request, response = messages.MetadataRequest(), messages.MetadataResponse()
     sized = framing.encode_request(request, 12, 7, "me")
@@ -428,7 +431,7 @@ def test_a_body_with_a_header_or_a_size_is_recognized(kwire):
 
 
 def test_hints_are_for_what_they_recognize_alone(kwire):
-    """Damage of other kinds is described as before, with its place and class."""
+    """Other errors keep their text, offset and class."""
     messages = kwire.messages
     for data in (b"", b"\0", b"\0\0\0", bytes(4), bytes(40), b"\xff" * 40):
         for call in (
@@ -443,6 +446,6 @@ def test_hints_are_for_what_they_recognize_alone(kwire):
             try:
                 call()
             except (kwire.DecodeError, kwire.UnsupportedVersion) as error:
-                # Four zeros are the size of an empty frame.
+                # Four zeros are also the size of an empty frame.
                 assert ("framing" in str(error)) is False or data == bytes(4)
                 assert ("its own size" in str(error)) <= (data == bytes(4))

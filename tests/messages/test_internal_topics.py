@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kafka's internal topics: keys, values, frames, and records that are none.
+"""Tests Kafka's internal topics: keys, values, frames, and invalid records.
 
-``vectors/internal-topics.jsonl`` has every record type in every version, written by
-Kafka's own serdes of the release that each line names: those of the group, share and
-transaction coordinators, ``MetadataRecordSerde`` and ``BytesApiMessageSerde``. Each
-holds the fourth golden vector of its messages, so Kafka's JSON of them is known too.
+``vectors/internal-topics.jsonl`` contains every record type in every version, written
+by Kafka's own serdes of the release that each line specifies: those of the group, share
+and transaction coordinators, ``MetadataRecordSerde`` and ``BytesApiMessageSerde``. Each
+record contains the fourth golden vector of its messages, so Kafka's JSON is available.
 """
 
 import importlib
@@ -23,7 +23,7 @@ CHANGES = (0, 1, 0x7F, 0x80, 0xFF)
 
 
 class Line(NamedTuple):
-    """One record of an internal topic."""
+    """Record of an internal topic."""
 
     topic: str
     key_message: str | None
@@ -47,7 +47,7 @@ def _record(line):
 
 
 def find(value_message, version=0):
-    """Find the record with some value."""
+    """Return the record with this value message and version."""
     for record in records():
         if (record.value_message, record.version) == (value_message, version):
             return record
@@ -56,12 +56,12 @@ def find(value_message, version=0):
 
 @pytest.fixture
 def topics(kwire):
-    """Return the module under test on one engine."""
+    """Return the ``internal_topics`` module of one engine."""
     return importlib.import_module(f"{kwire.__name__}.messages.internal_topics")
 
 
 def test_every_record_of_kafka_reads_as_kafka_reads_it(kwire, topics):
-    """Key and value are the messages that went in, by Kafka's own JSON of them."""
+    """Keys and values equal the golden vectors, compared as Kafka's JSON."""
     for record in records():
         key, value = topics.decode(record.topic, record.key, record.value)
         assert type(value).__name__ == record.value_message
@@ -76,7 +76,7 @@ def test_every_record_of_kafka_reads_as_kafka_reads_it(kwire, topics):
 
 
 def test_every_record_is_written_as_kafka_writes_it(topics):
-    """Byte for byte, all record types, all versions."""
+    """Encoding restores the bytes of all record types and versions."""
     for record in records():
         key, value = topics.decode(record.topic, record.key, record.value)
         written = topics.encode(record.topic, key, value, record.version)
@@ -84,7 +84,7 @@ def test_every_record_is_written_as_kafka_writes_it(topics):
 
 
 def test_no_record_type_and_no_version_is_left_out(kwire):
-    """The vectors hold all that the facts know, so the two tests above see it."""
+    """The vectors cover all known record types, so the tests above are complete."""
     known = {
         (name, version)
         for name in kwire.messages.ALL
@@ -92,7 +92,7 @@ def test_no_record_type_and_no_version_is_left_out(kwire):
         if cls.kind in ("metadata", "coordinator-value")
         for version in cls.valid_versions
     }
-    # Only Kafka 2.8 had it, in frames of version 0, which are not read.
+    # Only Kafka 2.8 used this record, in frames of version 0, which are not supported.
     known.remove(("QuotaRecord", 0))
     known.add(("ShareGroupPartitionMetadataValue", 0))
     assert {(record.value_message, record.version) for record in records()} == known
@@ -100,13 +100,13 @@ def test_no_record_type_and_no_version_is_left_out(kwire):
 
 
 def test_topics_are_those_that_have_records(topics):
-    """The list of names is what a dump tool goes by."""
+    """Tools for dumps use this list of names."""
     found = sorted({record.topic for record in records()})
     assert list(topics.TOPICS) == found
 
 
 def test_tombstone_has_a_key_and_no_value(topics):
-    """A null value deletes what the key names; it is written back as null."""
+    """A null value deletes its key, and is encoded as null."""
     seen = 0
     for record in records():
         if record.key is not None:
@@ -119,7 +119,7 @@ def test_tombstone_has_a_key_and_no_value(topics):
 
 
 def test_framed_topic_without_value_is_nothing(topics):
-    """There is neither key nor value to read; not Kafka's way, but no bad bytes."""
+    """A framed topic without key and value is not written by Kafka, but is no error."""
     assert topics.decode("__cluster_metadata", None, None) == (None, None)
 
 
@@ -129,7 +129,7 @@ def test_framed_topic_without_value_is_nothing(topics):
         ("__consumer_offsets", "0012 0001 67", "0000"),
         ("__consumer_offsets", "7fff", "0000"),
         ("__share_group_state", "0002", "0000"),
-        # 9 and 6 are retired types, but of other topics.
+        # Types 9 and 6 are retired, but belong to other topics.
         ("__share_group_state", "0009 0001 67", "0000 01 00"),
         ("__transaction_state", "0001", "0000"),
         ("__cluster_metadata", None, "01 0d 00 00"),
@@ -138,14 +138,14 @@ def test_framed_topic_without_value_is_nothing(topics):
     ],
 )
 def test_unknown_record_types_say_so(kwire, topics, topic, key, value):
-    """A newer Kafka may have more; who dumps a topic can show the bytes instead."""
+    """A newer Kafka may add types. A dump tool can show the bytes instead."""
     key = None if key is None else bytes.fromhex(key)
     with pytest.raises(kwire.UnsupportedVersion, match=f"record type .* {topic}"):
         topics.decode(topic, key, bytes.fromhex(value))
 
 
 def test_unknown_versions_say_so_and_leave_the_key_readable(kwire, topics):
-    """The value is of a newer Kafka, the key is not."""
+    """Only the value is from a newer Kafka, so the key can still be decoded."""
     record = find("OffsetCommitValue", 4)
     newer = b"\0\5" + record.value[2:]
     with pytest.raises(kwire.UnsupportedVersion, match=r"OffsetCommitValue .* 0 to 4"):
@@ -158,7 +158,7 @@ def test_unknown_versions_say_so_and_leave_the_key_readable(kwire, topics):
 
 @pytest.mark.parametrize("frame_version", [0, 2])
 def test_other_frame_versions_are_refused(kwire, topics, frame_version):
-    """0 was Kafka 2.8's preview, whose records have other layouts."""
+    """Version 0 was the preview in Kafka 2.8, whose records have other layouts."""
     record = find("TopicRecord")
     frame = bytes([frame_version]) + record.value[1:]
     with pytest.raises(kwire.UnsupportedVersion, match="frame version 1"):
@@ -174,14 +174,14 @@ def test_other_frame_versions_are_refused(kwire, topics, frame_version):
     ],
 )
 def test_frame_numbers_over_int16_are_refused(kwire, topics, value, path, offset):
-    """Kafka's numbers of types and versions end at 32767."""
+    """Kafka limits types and versions to 32767."""
     with pytest.raises(kwire.DecodeError, match="32768 exceeds") as caught:
         topics.decode("__cluster_metadata", None, bytes.fromhex(value))
     assert (caught.value.path, caught.value.offset) == (path, offset)
 
 
 def test_negative_numbers_are_refused(kwire, topics):
-    """Kafka never counts below zero: the bytes are wrong, not new."""
+    """Kafka has no negative types or versions, so the bytes are damaged."""
     record = find("GroupMetadataValue")
     for key, value, path in [
         (b"\xff\xff" + record.key[2:], record.value, "key.type"),
@@ -193,7 +193,7 @@ def test_negative_numbers_are_refused(kwire, topics):
 
 
 def test_keys_where_none_belong_and_none_where_one_belongs(kwire, topics):
-    """The other half of the records has keys, so a mix-up is named."""
+    """A missing or unexpected key is an error, because it indicates a wrong topic."""
     with pytest.raises(kwire.DecodeError, match="no key") as caught:
         topics.decode("__cluster_metadata", b"", find("NoOpRecord").value)
     assert caught.value.path == "key"
@@ -203,7 +203,7 @@ def test_keys_where_none_belong_and_none_where_one_belongs(kwire, topics):
 
 
 def test_errors_say_which_part_field_and_byte(kwire, topics):
-    """Offsets count from the start of the key or the value as it was given."""
+    """Offsets are relative to the start of the key or the value."""
     record = find("OffsetCommitValue", 3)
     with pytest.raises(kwire.Truncated) as caught:
         topics.decode(record.topic, record.key[:-1], record.value)
@@ -227,7 +227,7 @@ def test_errors_say_which_part_field_and_byte(kwire, topics):
 
 
 def test_trailing_bytes_are_refused_where_they_begin(kwire, topics):
-    """In keys and in values; ``compat`` reads on as Kafka's coordinators do."""
+    """``compat`` ignores trailing bytes like Kafka's coordinators."""
     for record in records():
         with pytest.raises(kwire.TrailingBytes) as caught:
             topics.decode(record.topic, record.key, record.value + b"!")
@@ -244,7 +244,7 @@ def test_trailing_bytes_are_refused_where_they_begin(kwire, topics):
 
 
 def test_options_reach_the_messages(kwire, topics):
-    """``zero_copy`` returns views, and ``limits`` holds."""
+    """``zero_copy`` returns views, and ``limits`` applies."""
     record = find("GroupMetadataValue", 3)
     _, copied = topics.decode(record.topic, record.key, record.value)
     _, viewed = topics.decode(record.topic, record.key, record.value, zero_copy=True)
@@ -263,7 +263,7 @@ def test_options_reach_the_messages(kwire, topics):
 
 
 def test_any_contiguous_bytes_will_do(topics):
-    """Keys and values come as views of a log as often as not."""
+    """Keys and values may be views of a log."""
     for record in (find("OffsetCommitValue", 4), find("TopicRecord")):
         wanted = topics.decode(record.topic, record.key, record.value)
         for kind in (bytearray, memoryview):
@@ -272,7 +272,7 @@ def test_any_contiguous_bytes_will_do(topics):
 
 
 def test_other_topics_are_a_mistake_of_the_caller(topics):
-    """A topic of users has no layout of Kafka's."""
+    """Other topics have no known layout."""
     with pytest.raises(ValueError, match=r"__consumer_offsets, .* 'orders'"):
         topics.decode("orders", b"", b"")
     with pytest.raises(ValueError, match="'orders'"):
@@ -280,7 +280,7 @@ def test_other_topics_are_a_mistake_of_the_caller(topics):
 
 
 def test_messages_of_elsewhere_are_not_written(kwire, topics):
-    """Key, value and topic have to go together; nothing is written that lies."""
+    """Key, value and topic must match."""
     m = kwire.messages
     for topic, key, value in [
         ("__consumer_offsets", m.OffsetCommitKey(), m.GroupMetadataValue()),
@@ -303,7 +303,7 @@ def test_messages_of_elsewhere_are_not_written(kwire, topics):
 
 
 def test_every_prefix_is_refused(kwire, topics):
-    """Cut anywhere, the error is typed, placed in the bytes and names the part."""
+    """The error for every truncation is typed and has an offset and the part."""
     for record in records():
         for end in range(len(record.value)):
             with pytest.raises(kwire.DecodeError) as caught:
@@ -318,7 +318,7 @@ def test_every_prefix_is_refused(kwire, topics):
 
 
 def changed():
-    """Yield every record with every byte of key and value changed, one at a time."""
+    """Yield every record with one byte of its key or value replaced."""
     for record in records():
         for part in ("key", "value"):
             data = getattr(record, part) or b""
@@ -330,7 +330,7 @@ def changed():
 
 
 def outcome(package, record):
-    """Decode a record: its JSON, or the error with all that it says."""
+    """Decode a record. Return its repr, or all attributes of the error."""
     module = importlib.import_module(f"{package.__name__}.messages.internal_topics")
     try:
         key, value = module.decode(record.topic, record.key, record.value)
@@ -343,12 +343,12 @@ def outcome(package, record):
 
 
 def test_changed_bytes_give_a_record_or_a_typed_error(kwire):
-    """Any byte changed to a hostile one: no other exception, no crash."""
+    """A replaced byte yields a record or a kwire error, never another exception."""
     errors = sum(len(outcome(kwire, record)) == 4 for record in some(changed()))
     assert errors > 4000 // STRIDE
 
 
 def test_engines_agree_on_changed_bytes(twins):
-    """The same messages, or the same error in the same words."""
+    """Both engines return equal messages, or errors with equal texts."""
     for record in some(changed()):
         assert outcome(twins.fast, record) == outcome(twins.pure, record)

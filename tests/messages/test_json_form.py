@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The JSON form equals Kafka's own, and encodes to the same bytes.
 
-The JSON of the vectors was written by Kafka's ``JsonConverter``. Kafka loses two
-things on the way, unknown tagged fields and the content of records, so vectors that
-have them cannot come back as bytes; how many those are is counted, not assumed.
+Kafka's ``JsonConverter`` wrote the JSON of the vectors. Kafka's form omits unknown
+tagged fields and the content of records, so such vectors cannot be restored. The tests
+count them instead of assuming their number.
 """
 
 import base64
@@ -27,7 +27,7 @@ WITH_RECORDS = 121
 
 
 def losses(package, message):
-    """Return what the JSON form of a decoded message loses: tags, records, or both."""
+    """Return what the JSON form of a message omits: tags, records, or both."""
     binding = package._engine.active.engine.binding_of(type(message))
     structs = (binding.message.struct, *binding.message.structs())
     fields = {struct.name: struct.fields for struct in structs}
@@ -50,14 +50,14 @@ def losses(package, message):
 
 
 def decode_vector(package, vector):
-    """Decode a vector; give the class beside the message."""
+    """Decode a vector. Return the class and the message."""
     cls = getattr(package.messages, vector.message)
     return cls, package.decode(cls, vector.data, vector.version)
 
 
 @sweep("name", MESSAGES)
 def test_json_equals_kafkas(kwire, name):
-    """Values, their types and the order of the keys: the text would be the same."""
+    """Values, their types and the order of keys are equal."""
     for vector in golden.vectors():
         if vector.message == name != WITHOUT_CONVERTER:
             _, message = decode_vector(kwire, vector)
@@ -67,7 +67,7 @@ def test_json_equals_kafkas(kwire, name):
 
 @sweep("name", MESSAGES)
 def test_kafkas_json_leads_back_to_kafkas_bytes(kwire, name):
-    """What loses nothing is read back whole, and the rest as what its JSON says."""
+    """Complete forms are restored to the same bytes, and others to the same JSON."""
     for vector in golden.vectors():
         if vector.message != name:
             continue
@@ -85,7 +85,7 @@ def test_kafkas_json_leads_back_to_kafkas_bytes(kwire, name):
 
 
 def test_few_vectors_lose_anything(kwire):
-    """One vector of each flexible pair has unknown tags, 121 have records in them."""
+    """One vector of each flexible pair has unknown tags, and 121 contain records."""
     counts = Counter()
     missing = Counter()
     flexible = set()
@@ -101,7 +101,7 @@ def test_few_vectors_lose_anything(kwire):
 
 
 def test_json_text_comes_and_goes(kwire):
-    """The form is made of what ``json`` writes, and reads what ``json`` gives."""
+    """The form can be written and read with the ``json`` module."""
     cls = kwire.messages.HeartbeatRequest
     message = cls(group_id="né𝄞", generation_id=-7, group_instance_id=None)
     text = json.dumps(kwire.to_json(message, 4))
@@ -109,7 +109,7 @@ def test_json_text_comes_and_goes(kwire):
 
 
 def test_values_become_plain_json_types(kwire):
-    """Integers of other types, bool among them, come out as integers."""
+    """Integers of other types, including bool, become plain integers."""
 
     class Seven:
         def __index__(self):
@@ -122,7 +122,7 @@ def test_values_become_plain_json_types(kwire):
 
 
 def test_zero_copy_messages_have_the_same_form(kwire):
-    """A memoryview is as good as bytes, in a field and beside a default."""
+    """A memoryview has the same form as bytes."""
     cls = kwire.messages.SaslAuthenticateRequest
     data = kwire.encode(cls(auth_bytes=b"\x00\xff\xfe"), 2)
     message = kwire.decode(cls, data, 2, zero_copy=True)
@@ -141,7 +141,7 @@ def test_zero_copy_messages_have_the_same_form(kwire):
     ],
 )
 def test_floats_without_a_json_number_become_words(kwire, value, form):
-    """As Kafka writes them: no reader takes JSON text with a bare NaN."""
+    """As in Kafka, such values become strings, because JSON has no literal for them."""
     cls = kwire.messages.AlterClientQuotasRequest
     message = cls(entries=[cls.EntryData(ops=[cls.OpData(key="k", value=value)])])
     found = kwire.to_json(message, 1)
@@ -152,7 +152,7 @@ def test_floats_without_a_json_number_become_words(kwire, value, form):
 
 
 def test_an_integer_is_a_float_too(kwire):
-    """JSON does not tell 42 from 42.0, and a person writes the former."""
+    """JSON does not distinguish 42 from 42.0."""
     cls = kwire.messages.AlterClientQuotasRequest
     entry = {"entity": [], "ops": [{"key": "", "value": 42, "remove": False}]}
     found = kwire.from_json(cls, {"entries": [entry], "validateOnly": False}, 1)
@@ -161,7 +161,7 @@ def test_an_integer_is_a_float_too(kwire):
 
 @pytest.mark.parametrize("value", [True, None, "1.5", "nan", 10**400, [1.5]])
 def test_only_numbers_are_floats(kwire, value):
-    """Neither a bool nor text is one, nor an integer that no float can hold."""
+    """bool, strings and integers beyond the float range are rejected."""
     cls = kwire.messages.AlterClientQuotasRequest
     entry = {"entity": [], "ops": [{"key": "", "value": value, "remove": False}]}
     with pytest.raises(kwire.errors.InvalidValue, match="expected a number") as caught:
@@ -170,7 +170,7 @@ def test_only_numbers_are_floats(kwire, value):
 
 
 def test_uuids_are_written_as_kafka_prints_them(kwire):
-    """URL-safe letters, no padding; all 22 characters count."""
+    """The form uses URL-safe base64 without padding, with 22 characters."""
     cls = kwire.messages.DescribeTopicPartitionsResponse
     topic_id = uuid.UUID("ffffffff-ffff-4fff-bfff-fffffffffffe")
     message = cls(
@@ -182,7 +182,7 @@ def test_uuids_are_written_as_kafka_prints_them(kwire):
 
 
 def test_tagged_fields_at_their_default_are_left_out(kwire):
-    """A null is written where null is not the default, and absence reads as it."""
+    """Null is written if it is not the default. A missing key means the default."""
     cls = kwire.messages.ConsumerGroupMemberMetadataValue
     default, null = cls(), cls(classic_member_metadata=None)
     assert default != null
@@ -193,7 +193,7 @@ def test_tagged_fields_at_their_default_are_left_out(kwire):
 
 
 def test_records_are_written_empty_and_read_from_base64(kwire):
-    """Kafka's form leaves the records out; kwire also reads them from base64."""
+    """Kafka's form omits records, but kwire also reads them from base64."""
     cls = kwire.messages.ProduceRequest
     partition = cls.PartitionProduceData(records=b"\x01\x02")
     topic = cls.TopicProduceData(name="t", partition_data=[partition])
@@ -206,14 +206,14 @@ def test_records_are_written_empty_and_read_from_base64(kwire):
 
 
 def test_unknown_tagged_fields_are_dropped(kwire):
-    """The JSON has no place for them."""
+    """Unknown tagged fields have no key in the JSON form."""
     cls = kwire.messages.HeartbeatRequest
     message = cls(unknown_tagged_fields=((5, b"x"),))
     assert kwire.to_json(message, 4) == kwire.to_json(cls(), 4)
 
 
 def test_fields_that_a_version_lacks(kwire):
-    """Ignorable ones are left out; others are refused, in the words of ``encode``."""
+    """Ignorable fields are omitted, and others raise the same error as ``encode``."""
     cls = kwire.messages.MetadataResponse
     form = kwire.to_json(cls(throttle_time_ms=9, cluster_id="c"), 0)
     assert set(form) == {"brokers", "topics"}
@@ -225,7 +225,7 @@ def test_fields_that_a_version_lacks(kwire):
 
 
 def test_what_has_no_bytes_has_no_json(kwire):
-    """A wrong value is an ``EncodeError`` with its path, not odd JSON."""
+    """A wrong value raises ``EncodeError`` with its path."""
     cls = kwire.messages.MetadataRequest
     message = cls(topics=[cls.MetadataRequestTopic(name="a"), 7])
     with pytest.raises(kwire.EncodeError) as caught:
@@ -234,7 +234,7 @@ def test_what_has_no_bytes_has_no_json(kwire):
 
 
 def test_versions_that_do_not_exist(kwire):
-    """Both directions name the versions that there are."""
+    """The errors of both functions contain the supported versions."""
     cls = kwire.messages.HeartbeatRequest
     with pytest.raises(kwire.UnsupportedVersion, match="0 to 4"):
         kwire.to_json(cls(), 5)
@@ -243,7 +243,7 @@ def test_versions_that_do_not_exist(kwire):
 
 
 def test_other_objects_are_programming_mistakes(kwire):
-    """Neither another class nor a part of a message can be read."""
+    """Other classes and nested structs raise TypeError."""
     for cls in (int, kwire.messages.MetadataRequest.MetadataRequestTopic):
         with pytest.raises(TypeError):
             kwire.from_json(cls, {}, 0)
@@ -252,7 +252,7 @@ def test_other_objects_are_programming_mistakes(kwire):
 
 
 def request_with(partition):
-    """Return the JSON of an OffsetCommitRequest v8 with changes in a partition."""
+    """Return the JSON of an OffsetCommitRequest v8 with changes in one partition."""
     good = {
         "partitionIndex": 0,
         "committedOffset": 5,
@@ -303,7 +303,7 @@ PARTITION = "topics[1].partitions[0]"
     ],
 )
 def test_a_wrong_value_is_named_with_its_path(kwire, change, path, words):
-    """One clear line: which message, which field, what was expected, what came."""
+    """The error contains the message, the field, the expected type and the value."""
     cls = kwire.messages.OffsetCommitRequest
     kwire.from_json(cls, request_with({}), 8)
     with pytest.raises(kwire.errors.InvalidValue) as caught:
@@ -328,7 +328,7 @@ def test_a_wrong_value_is_named_with_its_path(kwire, change, path, words):
     ],
 )
 def test_a_wrong_shape_is_named_with_its_path(kwire, key, value, path, words):
-    """Objects, arrays and null have their places, and no field may be missing."""
+    """Wrong types of containers and missing keys are errors with a path."""
     cls = kwire.messages.OffsetCommitRequest
     form = request_with({}) | {key: value}
     with pytest.raises(kwire.errors.InvalidValue) as caught:
@@ -338,7 +338,7 @@ def test_a_wrong_shape_is_named_with_its_path(kwire, key, value, path, words):
 
 
 def test_an_array_may_be_null_where_the_version_says_so(kwire):
-    """All topics are null from version 1 on; version 0 has no null."""
+    """Null topics are valid from version 1 on."""
     cls = kwire.messages.MetadataRequest
     assert kwire.from_json(cls, {"topics": None}, 1).topics is None
     for value, version, words in ((5, 1, "an array or null"), (None, 0, "an array")):
@@ -348,7 +348,7 @@ def test_an_array_may_be_null_where_the_version_says_so(kwire):
 
 @pytest.mark.parametrize("obj", [None, [], "{}", 7])
 def test_a_message_is_an_object(kwire, obj):
-    """JSON text that was not loaded is the likely slip."""
+    """A common mistake is to pass JSON text instead of the parsed object."""
     with pytest.raises(kwire.errors.InvalidValue, match="expected an object") as caught:
         kwire.from_json(kwire.messages.HeartbeatRequest, obj, 4)
     assert caught.value.path == ""
@@ -358,7 +358,7 @@ def test_a_message_is_an_object(kwire, obj):
     "text", ["AP/", "AP_-", "AP/+ ", "=", "é", "A\nP/+", "AP/+=", "AP=="]
 )
 def test_base64_is_taken_to_the_letter(kwire, text):
-    """What is no base64 is refused, not skipped."""
+    """Invalid base64 is rejected, without skipping characters."""
     cls = kwire.messages.SaslAuthenticateRequest
     with pytest.raises(kwire.errors.InvalidValue, match="base64") as caught:
         kwire.from_json(cls, {"authBytes": text}, 2)
@@ -382,7 +382,7 @@ def test_base64_is_taken_to_the_letter(kwire, text):
     ],
 )
 def test_uuids_are_taken_to_the_letter(kwire, text):
-    """One uuid has one text: the one that Kafka prints."""
+    """Only the text that Kafka prints for a UUID is accepted."""
     cls = kwire.messages.AssignReplicasToDirsRequest
     form = {
         "brokerId": 1,
@@ -417,7 +417,7 @@ ODD = [
 
 
 def places(form, at=()):
-    """Go through the ways to all values of a form, first elements only."""
+    """Yield the paths to all values of a form, using first elements of arrays only."""
     yield at
     if isinstance(form, dict):
         for key in form:
@@ -428,7 +428,7 @@ def places(form, at=()):
 
 @sweep("name", MESSAGES)
 def test_any_object_is_read_or_refused(kwire, name):
-    """Odd values anywhere: ``InvalidValue``, or a message that can be encoded."""
+    """Unusual values yield ``InvalidValue``, or a message that can be encoded."""
     cls = getattr(kwire.messages, name)
     version = cls.valid_versions.max
     full = kwire.decode(cls, golden.by_pair()[name, version][1].data, version)

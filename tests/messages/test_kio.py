@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """kwire and kio, an independent implementation, write the same bytes.
 
-Every message and version that kio 0.6.5 has is filled with seeded values and built
-with both libraries. Both have to write the same bytes, and each has to read what the
-other wrote. kio has one class for each version; its fields are in schema order, which
-is all the bridge between the two needs to know.
+Every message and version of kio 0.6.5 is filled with reproducible random values. Both
+libraries must write the same bytes, and each must read the bytes of the other. kio has
+one class for each version, with fields in schema order, which is sufficient to convert
+the values.
 """
 
 import datetime
@@ -29,7 +29,7 @@ from tests.harness.values import binding_of, build
 pytestmark = pytest.mark.gate_on_pure
 
 COVERED = 625
-"""302 requests, 302 responses, 17 of data and 4 headers."""
+"""302 requests, 302 responses, 17 data messages and 4 headers."""
 ROUNDS = 4
 
 EPOCH = datetime.datetime.fromtimestamp(0, datetime.UTC)
@@ -40,7 +40,7 @@ TEXTS = ("", "t", "näme", "日本語", "𝄞" * 40, "x" * 130)
 
 @cache
 def entities():
-    """Load every class of kio's that is a message: by name and version."""
+    """Load all message classes of kio by name and version."""
     found = {}
     for versions in schema_name_map.values():
         for version, places in versions.items():
@@ -61,12 +61,12 @@ NAMES = sorted(
 
 
 def is_nullable(field):
-    """Whether kio takes None for a field; an array's elements do not count."""
+    """Return whether kio accepts None for a field, ignoring array elements."""
     return NoneType in get_args(field.type)
 
 
 def inner_type(annotation):
-    """Find the dataclass within ``X``, ``X | None`` or ``tuple[X, ...]``."""
+    """Return the dataclass within ``X``, ``X | None`` or ``tuple[X, ...]``."""
     if is_dataclass(annotation):
         return annotation
     for part in get_args(annotation):
@@ -76,15 +76,15 @@ def inner_type(annotation):
 
 
 class Bridge:
-    """Makes one message twice: plain for kwire, and as an entity of kio."""
+    """Creates a message twice: as a plain value for kwire and as a kio entity."""
 
     def __init__(self, plan, seed):
-        """Choose values by ``seed``, from what a plan's types can hold."""
+        """Initialize the random generator. ``plan`` defines the ranges of types."""
         self.plan = plan
         self.dice = random.Random(seed)
 
     def struct(self, entity, layout):
-        """Make a struct: (plain value, entity)."""
+        """Create a struct as (plain value, entity)."""
         plan = self.plan
         steps = [s for s in layout.steps if s.place in (plan.PRESENT, plan.TAGGED)]
         plain, values = {}, {}
@@ -95,7 +95,7 @@ class Bridge:
         return plain, entity(**values)
 
     def field(self, field, step):
-        """Make the value of one field, or many for an array."""
+        """Create the value of a field, which may be an array."""
         kind = field.metadata.get("kafka_type")
         if step.nullable and self.dice.random() < 0.3:
             return None, None
@@ -106,7 +106,7 @@ class Bridge:
         return [ours for ours, _ in pairs], tuple(theirs for _, theirs in pairs)
 
     def one(self, field, kind, step):
-        """Make one value, or one element."""
+        """Create one value or one element."""
         plan, dice = self.plan, self.dice
         if step.plan is not None:
             return self.struct(inner_type(field.type), step.plan)
@@ -138,7 +138,7 @@ class Bridge:
 
 @sweep("name", NAMES)
 def test_kio_reads_and_writes_the_same(kwire, name):
-    """Same bytes out of both, and each reads the other's; all of kio's versions."""
+    """Both write the same bytes and read each other's, for all versions of kio."""
     cls = getattr(kwire.messages, name)
     for version in cls.valid_versions:
         entity = entities().get((name, version))
@@ -158,7 +158,7 @@ def test_kio_reads_and_writes_the_same(kwire, name):
 
 
 def test_everything_that_kio_has_is_compared(kwire):
-    """Kwire has each of kio's messages and versions, so the test above skips none."""
+    """All messages and versions of kio exist in kwire, so no case is skipped."""
     assert len(entities()) == COVERED
     for name, version in entities():
         assert version in getattr(kwire.messages, name).valid_versions

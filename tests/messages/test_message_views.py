@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages as columns whose bytes stay in the array that they came from.
+"""Tests messages as columns whose bytes are views of the input array.
 
-``messages_to_arrow(views=True)`` is compared with the columns that copy, and what the
-result holds is looked at: the memory of the given array, as long as it lives.
+``messages_to_arrow(views=True)`` is compared with columns that copy. The tests verify
+that the result refers to the memory of the input array as long as the result exists.
 """
 
 import gc
@@ -19,13 +19,13 @@ VIEW = pyarrow.binary_view()
 
 
 def to_arrow(kwire, *arguments, **options):
-    """Decode messages into columns."""
+    """Decode messages to columns."""
     arrow = importlib.import_module(f"{kwire.__name__}.messages.arrow")
     return arrow.messages_to_arrow(*arguments, **options)
 
 
 def produce(kwire, *sizes):
-    """Write a request with a record set of each size in a topic of its own."""
+    """Encode a Produce request with one topic for each size of record set."""
     cls = kwire.messages.ProduceRequest
     topics = [
         cls.TopicProduceData(
@@ -42,7 +42,7 @@ def produce(kwire, *sizes):
 
 
 def records_in(made):
-    """Take the record sets out of a column of requests."""
+    """Return the record sets in a column of Produce requests."""
     return (
         made.field("topic_data")
         .flatten()
@@ -53,7 +53,7 @@ def records_in(made):
 
 
 def without_views(kind):
-    """Return a type with bytes for views of them."""
+    """Replace binary views by binary in a type."""
     if kind == VIEW:
         return pyarrow.binary()
     if pyarrow.types.is_struct(kind):
@@ -66,7 +66,7 @@ def without_views(kind):
 
 @pytest.mark.parametrize("on_error", ["raise", "null"])
 def test_views_are_the_bytes(kwire, on_error):
-    """Of every length, null too, in null and in bad rows."""
+    """Test all lengths and null, with null and invalid rows."""
     cls = kwire.messages.ProduceRequest
     rows = [produce(kwire, *range(20), None, 200), None, produce(kwire), b""]
     rows = rows[: 3 if on_error == "raise" else 4]
@@ -95,7 +95,7 @@ def test_views_are_the_bytes(kwire, on_error):
     ],
 )
 def test_bytes_at_every_place(kwire, name, version):
-    """In arrays, in structs, with a tag, and where the version has no such field."""
+    """Test arrays, structs, tagged fields, and versions without the field."""
     cls = getattr(kwire.messages, name)
     values = [build(kwire, name, each) for _, each in systematic(kwire, name, version)]
     rows = pyarrow.array([kwire.encode(each, version) for each in values])
@@ -107,7 +107,7 @@ def test_bytes_at_every_place(kwire, name, version):
 
 
 def test_the_array_is_held_as_long_as_its_bytes(kwire):
-    """A bytearray below it cannot be resized meanwhile, and is seen as it is."""
+    """A bytearray cannot be resized while it has views, and its changes are visible."""
     row = produce(kwire, 100)
     data = bytearray(row)
     offsets = pyarrow.py_buffer(
@@ -130,7 +130,7 @@ def test_the_array_is_held_as_long_as_its_bytes(kwire):
 
 
 def test_errors_release_the_array(kwire):
-    """What is wrong is the same, and nothing else refers to the memory."""
+    """The error equals that of columns without views, and the input is released."""
     row = produce(kwire, 100)
     data = bytearray(row[:-1])
     offsets = pyarrow.py_buffer(bytes(4) + len(data).to_bytes(4, "little"))
@@ -142,7 +142,7 @@ def test_errors_release_the_array(kwire):
     with pytest.raises(kwire.DecodeError) as plain:
         to_arrow(kwire, array, kwire.messages.ProduceRequest, 9)
     assert str(caught.value) == str(plain.value)
-    # The tracebacks have the frames that were given the array.
+    # The tracebacks refer to frames that hold the array.
     del array, caught, plain
     gc.collect()
     data.append(0)

@@ -20,14 +20,17 @@ from kwire._text import suggest_names
     ],
 )
 def test_messages_name_what_is_near(kwire, name, near):
-    """Who writes an API's name or mistypes one reads the class that is meant."""
+    """A misspelled name or an API name suggests message classes."""
     with pytest.raises(AttributeError, match=f"{name!r}; did you mean {near}"):
         getattr(kwire.messages, name)
 
 
 @pytest.mark.parametrize("name", ["zzzzz", "_FetchRequest", "__wrapped__"])
 def test_messages_do_not_guess_at_random(kwire, name):
-    """What is near to nothing leads to the list; Python's own look-ups cost nothing."""
+    """Dissimilar names refer to the list.
+
+    Private names have no search, so they are fast.
+    """
     with pytest.raises(AttributeError, match=r"see kwire\.messages\.ALL$"):
         getattr(kwire.messages, name)
 
@@ -42,7 +45,7 @@ def test_messages_do_not_guess_at_random(kwire, name):
     ],
 )
 def test_commands_name_what_is_near(kwire, name, said):
-    """A typing error in a command is answered with the command."""
+    """A misspelled command suggests similar commands."""
     program = importlib.import_module(f"{kwire.__name__}.cli.main").program
     done = CliRunner().invoke(program, [name], prog_name="kwire")
     assert done.exit_code == 2
@@ -50,5 +53,5 @@ def test_commands_name_what_is_near(kwire, name, said):
 
 
 def test_long_names_cost_little():
-    """The search is for typing errors; a name of a megabyte is none."""
+    """Long names are not searched, because they are not typing errors."""
     assert suggest_names("x" * 1_000_000, ["xx", "y"]) == ""

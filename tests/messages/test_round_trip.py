@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""decode(encode(x)) = x, for all (message, version) pairs.
+"""decode(encode(x)) == x for all (message, version) pairs.
 
-The values come from the plan of each pair: nine systematic ones (``values.py``), and
-any that hypothesis draws. Both engines have to write the same bytes. Values that a
-version cannot carry are refused with their path, or dropped where the schema allows it.
+The values come from the plan of each pair: nine systematic ones (``values.py``) and
+random ones from hypothesis. Both engines must write the same bytes. Values that a
+version does not support are rejected with their path, or dropped if the schema allows
+it.
 """
 
 from collections import Counter
@@ -40,7 +41,7 @@ def versions(package, name):
 
 
 def test_systematic_values_come_back(kwire, figure):
-    """Defaults, extremes, nulls, empty, unknown tags: equal, and the same bytes."""
+    """Defaults, extremes, nulls, empty values and unknown tags are restored."""
     came_back = Counter()
     for name, version in PAIRS:
         for title, plain in systematic(kwire, name, version):
@@ -59,7 +60,7 @@ def test_systematic_values_come_back(kwire, figure):
 
 
 def test_twins_write_the_same_bytes(twins, figure):
-    """Value for value, both engines write what the other writes."""
+    """Both engines encode each value to the same bytes."""
     written, differing = 0, []
     for name, version in PAIRS:
         for title, plain in systematic(twins.fast, name, version):
@@ -76,7 +77,7 @@ def test_twins_write_the_same_bytes(twins, figure):
 
 
 def leaves(plan, code):
-    """Make the strategy of one type that is no struct."""
+    """Return the strategy for a type that is not a struct."""
     if code in plan.INT_RANGES:
         return st.integers(*plan.INT_RANGES[code])
     text = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -91,7 +92,7 @@ def leaves(plan, code):
 
 
 def structs(plan, layout):
-    """Make the strategy of a struct: fields may be left out, unknown tags be there."""
+    """Return the strategy for a struct with optional fields and unknown tags."""
     fields, needed = {}, {}
     for step in layout.steps:
         if step.place not in (plan.PRESENT, plan.TAGGED):
@@ -106,7 +107,7 @@ def structs(plan, layout):
 
 
 def unknown_tags(above):
-    """Make the strategy of tags that no schema knows, in ascending order."""
+    """Return the strategy for unknown tags in ascending order."""
     tags = st.integers(above, 2**32 - 1) | st.integers(above, above + 3)
     pairs_ = st.dictionaries(tags, st.binary(max_size=9), max_size=3)
     return pairs_.map(lambda found: tuple(sorted(found.items())))
@@ -114,7 +115,7 @@ def unknown_tags(above):
 
 @cache
 def values_of(name, version):
-    """Make the strategy of one pair."""
+    """Return the strategy for a (message, version) pair."""
     return structs(installed.schema.plan, binding_of(installed, name).plan(version))
 
 
@@ -128,7 +129,7 @@ def anything(draw):
 @settings(max_examples=500)
 @given(drawn=anything())
 def test_any_value_comes_back(twins, drawn):
-    """Whatever the schema allows, on both engines, with the same bytes."""
+    """Every valid value is restored on both engines, with the same bytes."""
     name, version, plain = drawn
     written = []
     for package in twins:
@@ -143,7 +144,7 @@ def test_any_value_comes_back(twins, drawn):
 @settings(max_examples=150)
 @given(drawn=anything())
 def test_zero_copy_sees_the_same(kwire, drawn):
-    """``zero_copy`` gives memoryviews in the place of bytes, else nothing changes."""
+    """``zero_copy`` only changes the type of bytes to memoryview."""
     name, version, plain = drawn
     message = build(kwire, name, plain)
     data = kwire.encode(message, version)
@@ -153,7 +154,7 @@ def test_zero_copy_sees_the_same(kwire, drawn):
 
 
 def non_default(package, field, default):
-    """Make a plain value that is not a field's default."""
+    """Return a plain value that differs from the default of a field."""
     if field.struct is not None and not field.is_array:
         if default is None:
             return {}
@@ -166,16 +167,16 @@ def non_default(package, field, default):
 
 
 def sample(package, field):
-    """Make one plain value of a type that no schema has for a default."""
+    """Return a plain value that is not the default in any schema."""
     if field.struct is not None:
         return {}
     return Middle().leaves(package.schema.plan)[package.schema.plan.CODES[field.type]]
 
 
 def lacking(package, layout, plain):
-    """Go through the fields that a version lacks: the way, the fault, the value.
+    """Yield missing fields of a version as (path, kind, message with a value).
 
-    Structs inside arrays are entered at their second element.
+    In arrays of structs, the second element gets the value.
     """
     plan = package.schema.plan
     for step in layout.steps:
@@ -195,7 +196,7 @@ def lacking(package, layout, plain):
 
 @sweep("name", NAMES)
 def test_fields_that_a_version_lacks(kwire, name):
-    """Non-default values are refused with their path, or dropped if ignorable."""
+    """Non-default values are rejected with their path, or dropped if ignorable."""
     cls, all_versions = versions(kwire, name)
     for version in all_versions:
         layout = binding_of(kwire, name).plan(version)
@@ -216,7 +217,7 @@ def test_fields_that_a_version_lacks(kwire, name):
 
 
 def test_fields_that_a_version_lacks_are_many(kwire):
-    """The test above has work: both kinds, at the top and inside structs."""
+    """The previous test covers both kinds of fields, on the top level and nested."""
     plan = kwire.schema.plan
     counts = {}
     for name, version in PAIRS:
@@ -229,7 +230,7 @@ def test_fields_that_a_version_lacks_are_many(kwire):
 
 @sweep("name", NAMES)
 def test_unknown_tags_need_a_flexible_version(kwire, name):
-    """They survive where there is a tag section, and are refused elsewhere."""
+    """Unknown tags are kept in flexible versions and rejected in others."""
     cls, all_versions = versions(kwire, name)
     message = cls(**{TAGS: ((5000, b"kept"),)})
     for version in all_versions:
@@ -244,7 +245,7 @@ def test_unknown_tags_need_a_flexible_version(kwire, name):
 
 
 def test_null_that_is_no_default_is_written(kwire):
-    """A tagged field whose default is not null writes null as size 1, content 0."""
+    """Null is written with size 1 and content 0 if it is not the default."""
     cls = kwire.messages.ConsumerGroupMemberMetadataValue
     message = cls(classic_member_metadata=None)
     data = kwire.encode(message, 0)

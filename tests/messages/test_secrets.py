@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Passwords, tokens and proofs are not printed with a message.
 
-What they protect: a log line, a traceback or an error report shows no secret, and the
-message itself stays what it was. What is recorded is in ``recording/test_pairing.py``.
+Log lines, tracebacks and error reports show no secrets, and the message itself is
+unchanged. Recordings are tested in ``recording/test_pairing.py``.
 """
 
 import pickle
@@ -19,7 +19,7 @@ SECRET_BYTES = SECRET.encode()
 
 
 def holders(struct, held):
-    """Make values of a struct of a message: one for each secret at any depth in it."""
+    """Yield values of a struct, one for each secret at any depth."""
     for field in struct.fields:
         if field.secret:
             yield {field.attribute: SECRET if field.type == "string" else held}
@@ -29,7 +29,7 @@ def holders(struct, held):
 
 
 def make_holder(cls, message_cls, values):
-    """Build what ``holders`` describes."""
+    """Build the message that ``holders`` describes."""
     fields = {}
     for name, value in values.items():
         if isinstance(value, tuple):
@@ -42,7 +42,7 @@ def make_holder(cls, message_cls, values):
 
 
 def secret_messages(kwire, held=SECRET_BYTES):
-    """Yield every message that can hold a secret, once for each of its secrets."""
+    """Yield every message that may contain a secret, once for each of its secrets."""
     for name in kwire.messages.ALL:
         cls = getattr(kwire.messages, name)
         for values in holders(registry.load(name).struct, held):
@@ -50,7 +50,7 @@ def secret_messages(kwire, held=SECRET_BYTES):
 
 
 def test_no_secret_is_printed(kwire):
-    """Nor one in a list, a view of the input, or a message within an event."""
+    """Secrets in lists, views and nested messages are not printed either."""
     assert len({type(made) for made in secret_messages(kwire)}) == 14
     for held in (SECRET_BYTES, bytearray(SECRET_BYTES), SECRET, [SECRET]):
         for made in secret_messages(kwire, held):
@@ -60,7 +60,7 @@ def test_no_secret_is_printed(kwire):
 
 
 def test_what_is_printed_says_what_was_there(kwire):
-    """The kind and the size, so that an empty token differs from a missing one."""
+    """The output has type and size, so an empty token differs from a missing one."""
     request = kwire.messages.SaslAuthenticateRequest
     shown = [
         (b"", "<0 bytes, secret>"),
@@ -81,7 +81,7 @@ def test_what_is_printed_says_what_was_there(kwire):
 
 
 def test_the_message_is_as_it_was(kwire):
-    """Equality, copies, pickles, bytes and ``to_dict`` hold the secret itself."""
+    """Equality, copies, pickles, encoding and ``to_dict`` use the secret itself."""
     for made in secret_messages(kwire):
         assert SECRET in str(made.to_dict())
         assert pickle.loads(pickle.dumps(made)) == made
@@ -94,7 +94,7 @@ def test_the_message_is_as_it_was(kwire):
 
 @pytest.mark.parametrize("wrong", [SECRET, 7, [SECRET], {"a": SECRET}, None])
 def test_what_cannot_be_encoded_is_not_quoted(kwire, wrong):
-    """A caller passes a password where bytes are expected, and the error is logged."""
+    """If a caller passes a password of a wrong type, the error does not contain it."""
     for made in secret_messages(kwire, wrong):
         try:
             kwire.encode(made, made.valid_versions.max)
@@ -104,7 +104,7 @@ def test_what_cannot_be_encoded_is_not_quoted(kwire, wrong):
 
 
 def test_versions_that_lack_a_field_do_not_quote_it(kwire):
-    """The error of a field with its value, where the value has a secret inside."""
+    """An error quotes the value of a missing field, which may contain a secret."""
     schema = """{"name": "Outer", "type": "data", "validVersions": "0-1",
       "flexibleVersions": "none", "fields": [
         {"name": "Held", "type": "string", "versions": "1+"}]}"""
@@ -118,7 +118,7 @@ def test_versions_that_lack_a_field_do_not_quote_it(kwire):
 
 @pytest.mark.parametrize("wrong", [SECRET, f"{SECRET}!", [SECRET], {SECRET: 1}, 5])
 def test_json_that_is_refused_is_not_quoted(kwire, wrong):
-    """A password that was not written as base64."""
+    """A password that is not base64 is not quoted."""
     with pytest.raises(kwire.DecodeError) as caught:
         kwire.from_json(kwire.messages.SaslAuthenticateRequest, {"authBytes": wrong}, 2)
     assert SECRET not in str(caught.value)
@@ -135,7 +135,7 @@ def test_json_that_is_refused_is_not_quoted(kwire, wrong):
     ],
 )
 def test_json_in_place_of_what_holds_a_secret_is_not_quoted(kwire, held, path):
-    """A password where an object or an array with one belongs."""
+    """A password that replaces the enclosing object or array is not quoted."""
     request = kwire.messages.AlterUserScramCredentialsRequest
     with pytest.raises(
         kwire.DecodeError, match=r"got <\d+ characters, secret>"
@@ -146,7 +146,7 @@ def test_json_in_place_of_what_holds_a_secret_is_not_quoted(kwire, held, path):
 
 
 def test_arguments_in_the_wrong_place_are_not_quoted(kwire):
-    """A token where an array is expected; the error names its type."""
+    """A token instead of an array is not quoted. The error contains its type."""
     request = kwire.messages.AlterUserScramCredentialsRequest
     for wrong in (SECRET, SECRET_BYTES, bytearray(SECRET_BYTES)):
         for call in (request, request().replace):
@@ -156,7 +156,7 @@ def test_arguments_in_the_wrong_place_are_not_quoted(kwire):
 
 
 def test_objects_of_sasl_print_no_secret():
-    """Mechanisms, the event with a token, and a password given as the mechanism."""
+    """Mechanisms, token events and misplaced passwords are not printed."""
     texts = [
         repr(sasl.Plain("me", SECRET)),
         repr(sasl.Scram("me", SECRET)),
@@ -180,7 +180,7 @@ def test_objects_of_sasl_print_no_secret():
 
 
 def test_what_is_no_request_is_not_quoted():
-    """A token that is given to ``send``."""
+    """A token that is passed to ``send`` by mistake is not quoted."""
     from kwire.connection import ClientConnection
     from kwire.connection.negotiation import ApiVersionTable
 

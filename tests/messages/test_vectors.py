@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every vector that Kafka's own classes wrote, both directions, on both engines.
+"""Tests all vectors that Kafka's own classes wrote, on both engines.
 
-This is what "the bytes equal Kafka's" rests on: kwire wrote none of these bytes. The
-tests read all of them; none is left out and there is no list of exceptions.
+The promise that kwire's bytes equal Kafka's is based on these tests, because kwire did
+not write the bytes. The tests read all vectors without any exceptions.
 """
 
 import re
@@ -17,7 +17,7 @@ LEAST_PER_PAIR = 3
 
 
 def test_decodes_and_encodes_to_the_same_bytes(kwire, figure):
-    """Kafka's bytes become a message and the message becomes Kafka's bytes."""
+    """Decoding and encoding restores Kafka's bytes."""
     same, differing = Counter(), []
     for name, version, data, _ in golden.vectors():
         cls = getattr(kwire.messages, name)
@@ -35,7 +35,7 @@ def test_decodes_and_encodes_to_the_same_bytes(kwire, figure):
 
 
 def test_twins_decode_equal_values(twins, figure):
-    """Field by field, types included, both engines see the same message."""
+    """Both engines decode the same values and types."""
     read, differing = 0, []
     for name, version, data, _ in golden.vectors():
         fast, pure = (
@@ -59,13 +59,13 @@ def test_every_pair_has_vectors(kwire):
 
 
 def test_vectors_differ_from_the_default():
-    """A pair whose message has fields has more than one sequence of bytes."""
+    """A pair with fields has at least two different vectors."""
     alike = {
         pair[0]
         for pair, found in golden.by_pair().items()
         if len({vector.data for vector in found}) == 1
     }
-    # No fields and no tag section: one sequence of bytes is all there is.
+    # Messages without fields and tag section are always empty.
     assert alike == {
         name
         for name, version in golden.by_pair()
@@ -74,7 +74,7 @@ def test_vectors_differ_from_the_default():
 
 
 def test_unknown_tags_and_nulls_are_among_the_vectors(kwire):
-    """The vectors reach the rare forms, or the tests above would protect little."""
+    """The vectors must contain rare forms, otherwise the other tests prove little."""
     tagged = set()
     flexible = set()
     for vector in golden.vectors():
@@ -88,7 +88,7 @@ def test_unknown_tags_and_nulls_are_among_the_vectors(kwire):
 
 
 def test_manifest_names_the_origin_of_every_pair():
-    """Each pair has a jar with its SHA-256, a class, a seed and a count of vectors."""
+    """Each pair has a jar with its SHA-256, a class, a seed and a vector count."""
     manifest = golden.manifest()
     hashes = manifest["sha256"]
     assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in hashes.values())
@@ -104,6 +104,6 @@ def test_manifest_names_the_origin_of_every_pair():
 
 
 def test_manifest_names_no_jar_in_vain():
-    """A jar whose hash is stated wrote at least one pair."""
+    """Each listed jar wrote at least one pair."""
     manifest = golden.manifest()
     assert set(manifest["sha256"]) == {pair["jar"] for pair in manifest["pairs"]}

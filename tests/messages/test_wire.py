@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire.messages.wire``: known bytes, bad bytes, bad values, and bulk functions."""
+"""Tests ``kwire.messages.wire``: known and invalid bytes, and bulk functions."""
 
 import random
 import uuid
@@ -12,7 +12,7 @@ from tests.harness.sweeps import sweep
 
 ONE = uuid.UUID("00010203-0405-0607-0809-0a0b0c0d0e0f")
 
-# (kind, value, bytes by hand from the protocol guide's definitions)
+# Kind, value, and bytes written by hand from the definitions in the protocol guide.
 KNOWN = [
     ("unsigned_varint", 0, "00"),
     ("unsigned_varint", 127, "7f"),
@@ -50,7 +50,7 @@ KINDS = sorted({kind for kind, _, _ in KNOWN})
 
 @sweep(("kind", "value", "text"), KNOWN)
 def test_known_bytes_both_ways(kwire, kind, value, text):
-    """Each primitive has the bytes that the protocol guide gives it."""
+    """Each primitive has the bytes that the protocol guide specifies."""
     data = bytes.fromhex(text)
     assert getattr(kwire.messages.wire, f"encode_{kind}")(value) == data
     decode = getattr(kwire.messages.wire, f"decode_{kind}")
@@ -61,7 +61,7 @@ def test_known_bytes_both_ways(kwire, kind, value, text):
 
 @sweep(("kind", "value", "text"), KNOWN)
 def test_cut_input_is_a_typed_error_at_its_end(kwire, kind, value, text):
-    """Every proper prefix is refused, with an offset within the input."""
+    """Every proper prefix is rejected, with an offset within the input."""
     data = bytes.fromhex(text)
     for size in range(len(data)):
         with pytest.raises(kwire.DecodeError) as caught:
@@ -72,7 +72,7 @@ def test_cut_input_is_a_typed_error_at_its_end(kwire, kind, value, text):
 @pytest.mark.parametrize("length", [2**31 - 1, 2**31, 2**31 + 1, 2**32 - 2])
 @pytest.mark.parametrize("kind", ["string", "bytes", "array"])
 def test_a_length_over_an_address_is_refused(kwire, kind, length):
-    """Where an address has 32 bits, such a length must not wrap and be null."""
+    """On a 32-bit platform, the length must not overflow and be decoded as null."""
     nullable = "" if kind == "array" else "nullable_"
     data = kwire.messages.wire.encode_unsigned_varint(length + 1) + b"abc"
     with pytest.raises(kwire.DecodeError) as caught:
@@ -83,7 +83,7 @@ def test_a_length_over_an_address_is_refused(kwire, kind, length):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_bad_values_are_the_callers_mistake(twins, kind):
-    """An object of no type is an EncodeError with the same words on both engines."""
+    """Objects of wrong types raise the same EncodeError on both engines."""
     for value in (object(), 1.5, -(2**70), {"a": 1}, ["x"]):
         told = []
         for kwire in twins:
@@ -95,7 +95,7 @@ def test_bad_values_are_the_callers_mistake(twins, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_bytes_give_the_same_on_both_engines(twins, kind):
-    """A value and its end, or an error of one class, offset and text."""
+    """Both engines return the same value and end, or the same error."""
     source = random.Random(kind)
     for _ in range(400):
         size = source.randrange(12)
@@ -110,7 +110,7 @@ def test_any_bytes_give_the_same_on_both_engines(twins, kind):
 
 
 def test_arrays_take_every_fixed_size_type(kwire):
-    """The element type is named as in Kafka's schemas; another name is refused."""
+    """Element types have the names of Kafka's schemas, and others are rejected."""
     for kind, value in [
         ("bool", True),
         ("int8", -1),
@@ -139,7 +139,7 @@ BULK = [
 
 @pytest.mark.parametrize(("kind", "dtype", "values"), BULK)
 def test_bulk_is_one_value_after_the_other(kwire, kind, dtype, values):
-    """The bytes are those of single calls; the array comes back in its type."""
+    """The bytes equal those of single calls, and the array has the documented dtype."""
     single = getattr(kwire.messages.wire, f"encode_{kind[:-1]}")
     expected = b"".join(single(value) for value in values)
     encode = getattr(kwire.messages.wire, f"encode_{kind}")
@@ -153,7 +153,7 @@ def test_bulk_is_one_value_after_the_other(kwire, kind, dtype, values):
 
 @pytest.mark.parametrize(("kind", "dtype", "values"), BULK)
 def test_bulk_names_the_value_at_fault(twins, kind, dtype, values):
-    """The path of an error is the value's index, on both engines alike."""
+    """The path of an error is the index of the value, on both engines."""
     told = []
     for kwire in twins:
         decode = getattr(kwire.messages.wire, f"decode_{kind}")
@@ -175,7 +175,7 @@ def test_bulk_names_the_value_at_fault(twins, kind, dtype, values):
 
 
 def test_bulk_random_values_agree(twins):
-    """Thousands of values of every length, both ways, on both engines."""
+    """Encode and decode thousands of values of all lengths on both engines."""
     source = numpy.random.default_rng(7)
     for kind, dtype, low, high in [
         ("unsigned_varints", "uint32", 0, 2**32),
