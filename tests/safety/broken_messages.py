@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every truncation and every change of one byte of a message, made in place.
+"""Decodes every truncation and every one-byte change of golden vectors.
 
-A ``Task`` is one vector and what is done to it. Its inputs end at the guard page and
-are decoded in a child process under an alarm, so that a read past the end, a crash, an
-untyped error and a hang are each one failed input, which is named, saved among the
-findings of the fuzzing and can be tried again with one line. Both the gate
-(``test_message_bytes.py``) and ``tools/prove/deep`` choose from here what they try.
+A ``Task`` is a vector with a set of changes. Its inputs end at a guard page and are
+decoded in a child process with an alarm. A read past the end, a crash, an unexpected
+error or a hang therefore fails one input, which is printed, saved with the fuzzing
+findings, and can be repeated with a single command. The gate
+(``test_message_bytes.py``) and ``tools/prove/deep`` select their inputs from this
+module.
 """
 
 import hashlib
@@ -20,7 +21,7 @@ from tests.harness.guard_pages import ROOM, Guarded, in_child
 from tests.harness.hostile import MODES
 
 HANG = 20.0
-"""Seconds that decoding one input may take, a hundred thousand times what it takes."""
+"""Time limit for decoding one input, in seconds: about 100,000 times the usual time."""
 
 
 def _others(old, values):
@@ -31,13 +32,13 @@ _HOSTILE = [
     _others(old, (0, 1, 0x7F, 0x80, 0xFF, old + 1, old - 1)) for old in range(256)
 ]
 ALL = [[_others(old, range(256)) for old in range(256)]]
-"""For each byte of a message in turn a table: by what each value is replaced."""
+"""Tables of replacement values by old value, used for successive bytes of a message."""
 HOSTILE = [_HOSTILE]
 ONE_HOSTILE = [[new[turn % len(new) :][:1] for new in _HOSTILE] for turn in range(7)]
 
 
 class Task(NamedTuple):
-    """A vector, how to decode it, and the tables of changes; without, it is cut."""
+    """Vector with a decoding mode. If ``tables`` is None, the vector is truncated."""
 
     vector: golden.Vector
     mode: str
@@ -45,35 +46,35 @@ class Task(NamedTuple):
 
 
 class Broken(AssertionError):
-    """An input for which a promise does not hold."""
+    """Input that violates a promise."""
 
 
 class Input(Guarded):
-    """Guarded memory which a parent can read when its child has died.
+    """Guarded memory that the parent process can read after a crash of the child.
 
-    At its start, far from the input, stand the number of the task, the size of the
-    input, and how many inputs were tried and how many of them were messages.
+    The first bytes, far away from the input, contain the index of the task, the size of
+    the input, the number of inputs tried, and the number of valid messages among them.
     """
 
     HEAD = struct.Struct("=QQQQ")
 
     def tell(self, number, size, tried, messages):
-        """Write the numbers down."""
+        """Store the progress of the child."""
         self.HEAD.pack_into(self.memory, 0, number, size, tried, messages)
 
     def read_notes(self):
-        """Read them."""
+        """Return the progress of the child."""
         return self.HEAD.unpack_from(self.memory, 0)
 
 
 def middle_vectors():
-    """Choose the vector of middle size of each (message, version)."""
+    """Yield the vector of median size for each (message, version)."""
     for vectors in golden.by_pair().values():
         yield sorted(vectors, key=lambda vector: len(vector.data))[len(vectors) // 2]
 
 
 def shortest_vectors():
-    """Choose the shortest vector of each (message, version) that has bytes."""
+    """Yield the shortest non-empty vector for each (message, version)."""
     for vectors in golden.by_pair().values():
         found = [vector for vector in vectors if vector.data]
         if found:
@@ -81,7 +82,7 @@ def shortest_vectors():
 
 
 def try_truncations(package, memory, number, task, tried, messages):
-    """Decode every proper prefix: none is a message."""
+    """Decode every proper prefix of the vector. None of them is a valid message."""
     name, version, data, _ = task.vector
     decode, refusal = package.decode, package.DecodeError
     cls, options = getattr(package.messages, name), MODES[task.mode]
@@ -102,7 +103,7 @@ def try_truncations(package, memory, number, task, tried, messages):
 
 
 def change(package, memory, number, task, tried, messages):
-    """Change each byte and change it back: each change is a message or is refused."""
+    """Replace each byte in turn. Each result is a valid message or is rejected."""
     name, version, data, _ = task.vector
     decode, refusal = package.decode, package.DecodeError
     cls, options = getattr(package.messages, name), MODES[task.mode]
@@ -125,7 +126,7 @@ def change(package, memory, number, task, tried, messages):
 
 
 def attempt(package, tasks, memory):
-    """Work on tasks in a child; count the inputs, and the messages among them."""
+    """Run tasks in a child process. Return the numbers of inputs and valid messages."""
 
     def work(note):
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -145,7 +146,8 @@ def attempt(package, tasks, memory):
         assert number == len(tasks)
         return tried, messages
     if os.WIFSIGNALED(status):
-        # So begin all reports of inputs that no fuzzer should try again by itself.
+        # All reports of inputs that a fuzzer must not repeat automatically start like
+        # this.
         said = f"the process ended: {signal.Signals(os.WTERMSIG(status)).name}"
     given = bytes(memory.view[ROOM - size : ROOM])
     (name, version, _, _), mode, _ = tasks[number]
@@ -153,7 +155,10 @@ def attempt(package, tasks, memory):
 
 
 def report(package, name, version, mode, data, said):
-    """Save an input that failed; tell what happened and how to try it again."""
+    """Save a failed input.
+
+    Return a text with the error and a command that repeats it.
+    """
     from fuzz import engines, process
     from fuzz.targets import fuzz_message
 

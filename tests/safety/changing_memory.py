@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that another process changes while it is read.
+"""Provides memory that another process changes while it is read.
 
-The writer changes one byte at a time and puts it back at once, as fast as it can: most
-of the input is right at any time, so that calls get far into it. It runs until it is
-ended, or for ``LONGEST_S``. What the calls are is in ``test_changing_memory.py``.
+The writer process changes one byte at a time and restores it immediately, as fast as
+possible. Most of the input is therefore valid at any time, so that calls do not fail
+early. The writer runs until it is killed, or for ``LONGEST_S``. The calls under test
+are in ``test_changing_memory.py``.
 """
 
 import mmap
@@ -18,26 +19,26 @@ from tests.harness.guard_pages import fork
 ROOM = 64 * mmap.PAGESIZE
 LONGEST_S = 600
 CHANGES = (0x80, 0x01, 0xFF, 0x7F, 0x40, 0x02)
-"""What a byte is changed by: bits of text, of varints, of sizes."""
+"""XOR masks for bytes. They change bits of texts, of varints and of sizes."""
 
 
 class Changing:
-    """Memory that the writer shares; its first page says how much is written to."""
+    """Shared memory. Its first page contains the size of the input."""
 
     def __init__(self):
-        """Map the memory; the writer begins with ``changed``."""
+        """Map the memory. The context manager ``changed`` starts the writer."""
         self.memory = mmap.mmap(-1, mmap.PAGESIZE + ROOM)
         self.view = memoryview(self.memory)
 
     def put(self, data):
-        """Put input where it is changed from now on, and give a view of it."""
+        """Copy the input to the changing memory, and return a view of it."""
         end = mmap.PAGESIZE + len(data)
         self.view[:4] = len(data).to_bytes(4, "little")
         self.view[mmap.PAGESIZE : end] = data
         return self.view[mmap.PAGESIZE : end]
 
     def write(self):
-        """Change bytes and put them back, without end."""
+        """Change and restore bytes endlessly."""
         memory, dice = self.memory, random.Random(21)
         spots = [dice.random() for _ in range(4096)]
         while True:
@@ -55,7 +56,7 @@ class Changing:
 
 @contextmanager
 def changed():
-    """Yield memory that a process of its own changes."""
+    """Yield memory that another process changes."""
     given = Changing()
     writer = fork()
     if writer == 0:
@@ -73,10 +74,10 @@ def changed():
 
 
 def check_texts(value):
-    """Look at all strings of a value: each is the text that it says it is.
+    """Check all strings of a value for consistency.
 
-    A ``str`` keeps whether it is ASCII; one that keeps a lie has bytes that no other
-    string has, and CPython reads past its end when it is encoded elsewhere.
+    A ``str`` stores whether it is ASCII. If this flag is wrong, its bytes are invalid,
+    and CPython reads beyond its end when the string is encoded.
     """
     if isinstance(value, str):
         raw = value.encode()

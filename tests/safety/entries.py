@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A table of all functions of kwire that read bytes, but for single messages.
+"""Table of all functions that read bytes, except functions for single messages.
 
-An ``Entry`` is one way in: the call, good bytes to begin with, and the errors that are
-promised. What all of them have to keep is in ``test_entries.py``; the calls are in
-``entry_calls.py``, the good bytes and the bad ones in ``entry_inputs.py``. Single
-messages have harnesses of their own.
+An ``Entry`` describes one function: the call, valid inputs, and the documented errors.
+``test_entries.py`` tests the promises for all entries. The calls are implemented in
+``entry_calls.py``, the valid and damaged inputs in ``entry_inputs.py``. Single messages
+have their own tests.
 """
 
 from functools import cache, partial
@@ -19,13 +19,16 @@ from tests.safety import entry_inputs as good
 
 
 class Entry(NamedTuple):
-    """One way in.
+    """Function that reads bytes.
 
-    ``run(package, data)`` makes the call on one engine; ``errors`` are the names of
-    the classes in ``kwire.errors`` that may come instead of a value. ``share`` says
-    how many inputs it gets, in relation to the others. ``repair`` mends checksums.
-    ``is_buffer``: any bytes-like is accepted; ``is_view``: the engine reads the very
-    memory of ``data``; ``growth``: bytes of memory that a byte of input may cost.
+    * ``run(package, data)``: calls the function on one engine.
+    * ``errors``: names of the classes in ``kwire.errors`` that the function may raise.
+    * ``share``: number of inputs relative to other entries.
+    * ``repair``: function that corrects the checksums of damaged inputs.
+    * ``is_buffer``: whether all bytes-like objects are accepted.
+    * ``is_view``: whether the engine reads the memory of ``data`` without a copy.
+    * ``is_text``: whether inputs are damaged with text fragments, too.
+    * ``growth``: maximum bytes of memory for each byte of input.
     """
 
     name: str
@@ -41,11 +44,11 @@ class Entry(NamedTuple):
 
 
 class Unexpected(AssertionError):
-    """An entry did what it does not promise; the text has all to do it again."""
+    """An entry broke a promise. The message contains everything to reproduce it."""
 
 
 def outcome(entry, package, data):
-    """Call an entry: a value that can be compared, or all that its error says."""
+    """Call an entry. Return a comparable value, or all attributes of its error."""
     try:
         value = entry.run(package, data)
     except Exception as error:
@@ -54,7 +57,7 @@ def outcome(entry, package, data):
 
 
 def ends(entry, package, data):
-    """Call an entry and look at its error alone; tell whether it gave a value."""
+    """Call an entry and check its error. Return whether it returned a value."""
     try:
         entry.run(package, data)
     except Exception as error:
@@ -64,7 +67,7 @@ def ends(entry, package, data):
 
 
 def fault(entry, package, error, data):
-    """Return the text of an error; it has to be one that the entry documents."""
+    """Return the attributes of an error. Raises Unexpected if it is not documented."""
     promised = tuple(getattr(package.errors, name) for name in entry.errors)
     said = (type(error).__name__, str(error))
     if not isinstance(error, promised):
@@ -77,7 +80,7 @@ def fault(entry, package, error, data):
 
 
 def without_timestamps(kind):
-    """Return a type with numbers for timestamps: years may be any, Python's may not."""
+    """Replace timestamps by int64 in a type, because Python's years are limited."""
     if pa.types.is_timestamp(kind):
         return pa.int64()
     if pa.types.is_struct(kind):
@@ -89,7 +92,7 @@ def without_timestamps(kind):
 
 
 def plain(value):
-    """Turn a value of one engine into one that equals its like of the other."""
+    """Convert a value so that values of both engines can be compared."""
     if value is None or isinstance(value, (bytes, str, bool, int)):
         return value
     if isinstance(value, (pa.Array, pa.RecordBatch)):
@@ -124,7 +127,7 @@ RECORDS = {"seeds": good.batches, "repair": good.correct_size, "growth": 1100}
 
 
 def primitives():
-    """Single primitives, arrays of each type, and many at once."""
+    """Yield entries for single primitives, arrays of each type, and bulk functions."""
     texts = (b"\0\3abc", b"\xff\xff", "\0\6né日".encode(), b"\0\0", b"\4abc", b"\0")
     numbers = (b"\0", b"\x7f", b"\xac\2", b"\xff\xff\xff\xff\x0f", b"\xff" * 9 + b"\1")
     lists = (b"\0\0\0\2" + bytes(range(16)), b"\3" + bytes(range(16)), b"\0", b"\1")
@@ -154,7 +157,7 @@ def primitives():
 
 
 def frames():
-    """Frames, headers, and messages after their versions."""
+    """Yield entries for frames, headers and messages with a version prefix."""
     for title, options in (
         ("", {}),
         (" java", {"compat": "java"}),
@@ -189,18 +192,18 @@ def frames():
 
 
 def streams():
-    """Put frames of requests together into streams of three."""
+    """Return streams of three request frames each."""
     frames = good.requests()
     return [good.sized(frames[at : at + 3]) for at in range(0, len(frames), 3)]
 
 
 def cut_streams():
-    """End streams within a frame whose size announces a gigabyte."""
+    """Return streams that end within a frame with a size of one gigabyte."""
     return [stream + b"\x40\0\0\0" + stream for stream in streams()]
 
 
 def arrays():
-    """Arrays of frames and messages, and record sets as Arrow."""
+    """Yield entries for Arrow arrays of frames, messages and records."""
     given = partial(on_rows, good.requests)
     for mode in ("raise", "null"):
         run = on.rows("messages.arrow.request_headers_to_arrow", on_error=mode)
@@ -260,13 +263,13 @@ def decoded_arrays():
 
 
 def on_rows(frames):
-    """Put frames together into arrays of three rows."""
+    """Encode groups of three frames as inputs for arrays of three rows."""
     found = frames()
     return [good.rows(found[at : at + 3]) for at in range(0, len(found), 3)]
 
 
 def record_sets():
-    """Record sets as objects and columns, converted and mapped; what they hold."""
+    """Yield entries for record sets, their payloads and the records in them."""
     errors = VERSIONED
     yield Entry("batches", on.decode_all, errors=errors, share=150, **RECORDS, **ANY)
     run = partial(on.decode_all, check_crc=False, errors="replace", start_offset=3)
@@ -294,7 +297,7 @@ def record_sets():
 
 
 def logs():
-    """Files of a data directory."""
+    """Yield entries for the files of a data directory."""
     beside = (
         ("OffsetIndex", ".index", ("entries", "has_stray_bytes"), None),
         ("TimeIndex", ".timeindex", ("entries", "has_stray_bytes"), None),
@@ -342,7 +345,7 @@ def logs():
 
 
 def connections():
-    """Both sides of a connection, negotiation, drafts, SASL and recordings."""
+    """Yield entries for connections, negotiation, drafts, SASL and recordings."""
     yield Entry("handshake", on.asking, on.first_answers, PEER)
     given = partial(good.framed, "ApiVersionsRequest")
     yield Entry("answer to ApiVersions", on.answered, given, PEER)
@@ -394,7 +397,7 @@ def connections():
 
 
 def texts():
-    """Schemas and JSON forms."""
+    """Yield entries for schemas and JSON forms."""
     yield Entry(
         "schema",
         on.compiled,
@@ -413,7 +416,7 @@ def texts():
 
 
 def spark():
-    """Functions on columns for Spark: bad rows are null, or the first one raises."""
+    """Yield entries for Spark functions: bad rows become null or raise an error."""
     for failfast in (False, True):
         errors = VERSIONED if failfast else ()
         mode = "failfast" if failfast else "permissive"

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The calls of the table in ``entries.py``, on an engine and some bytes.
+"""Calls of the functions in ``entries.py``, for one engine and one input.
 
-What comes out can be compared across the engines. Where two ways lead to the same, the
-call looks that they do.
+The results can be compared across engines. If two functions must return the same data,
+the call verifies that they do.
 """
 
 import atexit
@@ -41,7 +41,10 @@ def module(package, name):
 
 @cache
 def folder():
-    """Make the folder of this process and its children; it goes with the process."""
+    """Create the temporary directory of this process and its children.
+
+    It is deleted when the process exits.
+    """
     memory = Path("/dev/shm")
     made = tempfile.mkdtemp(
         prefix="kwire-entries-", dir=memory if memory.is_dir() else None
@@ -51,7 +54,10 @@ def folder():
 
 
 def place():
-    """Return the folder of this thread: that of the process, or one within."""
+    """Return the directory of this thread.
+
+    The main thread uses the directory of the process, other threads a subdirectory.
+    """
     thread = threading.current_thread()
     if thread is threading.main_thread():
         return folder()
@@ -62,7 +68,7 @@ def place():
 
 @contextmanager
 def split_and_use(data):
-    """Take a key and a value out of one input, and let go of both."""
+    """Split the input into a key and a value, and release both afterwards."""
     with memoryview(data) as whole, whole.cast("B") as view:
         size = int.from_bytes(view[:2], "big", signed=True)
         start = min(len(view), 3)
@@ -73,9 +79,9 @@ def split_and_use(data):
 
 
 def rows_of(data):
-    """Make an Arrow array of rows over the very memory of the input.
+    """Create an Arrow array of rows that shares the memory of the input.
 
-    The sizes before rows are rows as well: null ones, which have bytes.
+    The size before each row becomes a row of its own, which is null but has bytes.
     """
     spots, valid, at = [0], [], 0
     view = memoryview(data)
@@ -93,7 +99,7 @@ def rows_of(data):
 
 
 def call(path, *arguments, **options):
-    """Make a call of a function of the package that takes the input first."""
+    """Return a call of a function that takes the input as its first argument."""
     name, _, function = path.rpartition(".")
 
     def run(package, data):
@@ -103,7 +109,7 @@ def call(path, *arguments, **options):
 
 
 def bulk(name):
-    """Make a call of a bulk primitive that asks for about as many as there are."""
+    """Return a call of a bulk function that decodes about as many values as exist."""
 
     def run(package, data):
         read = getattr(package.messages.wire, name)
@@ -114,7 +120,7 @@ def bulk(name):
 
 
 def message_of(name, path, *arguments, **options):
-    """Make a call of a function that takes the class of a message before the input."""
+    """Return a call of a function that takes a message class before the input."""
     where, _, function = path.rpartition(".")
 
     def run(package, data):
@@ -127,7 +133,7 @@ def message_of(name, path, *arguments, **options):
 
 
 def rows(path, **options):
-    """Make a call of a function of Arrow arrays, with the input as rows of one."""
+    """Return a call of a function for Arrow arrays, with the input as an array."""
     name, _, function = path.rpartition(".")
 
     def run(package, data):
@@ -138,7 +144,7 @@ def rows(path, **options):
 
 
 def rows_of_class(name, version, mode):
-    """Make a call of ``messages_to_arrow`` with the input as rows."""
+    """Return a call of ``messages_to_arrow`` with the input as an array."""
 
     def run(package, data):
         cls = getattr(package.messages, name)
@@ -160,13 +166,14 @@ def frames_of_class(name, mode, schema=None):
 
 
 def views_of_class(name, version, mode):
-    """Make a call of ``messages_to_arrow`` whose bytes stay in the input."""
+    """Return a call of ``messages_to_arrow`` that returns views of the input."""
 
     def run(package, data):
         cls = getattr(package.messages, name)
         read = module(package, "messages.arrow").messages_to_arrow
         made = read(rows_of(data), cls, version, on_error=mode, views=True)
-        # Not in full: a prefix is not that of its bytes once these have changed.
+        # Full validation would fail if the bytes of a view changed after its prefix was
+        # set.
         made.validate()
         return made.cast(without_views(made.type))
 
@@ -174,7 +181,7 @@ def views_of_class(name, version, mode):
 
 
 def without_views(kind):
-    """Return a type with bytes for views of them."""
+    """Replace binary views by binary in a type."""
     if kind == pa.binary_view():
         return pa.binary()
     if pa.types.is_struct(kind):
@@ -186,13 +193,13 @@ def without_views(kind):
 
 
 def checked(made):
-    """Look at every offset and every text of what Arrow was given."""
+    """Validate all offsets and strings of an Arrow object, and return it."""
     made.validate(full=True)
     return made
 
 
 def split(package, data, most=5000):
-    """Feed a stream to a splitter in three pieces; list the frames, then the error."""
+    """Feed a stream in three pieces. Return the frames and the error."""
     splitter = package.messages.framing.FrameSplitter(package.Limits(frame_bytes=most))
     frames = []
     cuts = (0, len(data) // 3, len(data) // 3 + 1, len(data))
@@ -207,7 +214,7 @@ def split(package, data, most=5000):
 
 
 def decode_all(package, data, **options):
-    """Read batches as objects: heads and rows, and control records."""
+    """Decode batches as objects. Return headers, records and control records."""
     found = []
     for batch in package.records.decode_batches(data, **options):
         marks = batch.control_records if batch.is_control else ()
@@ -216,13 +223,13 @@ def decode_all(package, data, **options):
 
 
 def columns(package, data, **options):
-    """Read batches as columns; what they hold is looked at by ``validate``."""
+    """Decode batches as columns. pyarrow's validation reads their contents."""
     table = module(package, "records.columns").decode_records(data, **options)
     return pa.record_batch(table), table.end_position
 
 
 def views(package, data, **options):
-    """Read batches as columns of views, and copy what they point to."""
+    """Decode batches as columns of views, and copy the viewed bytes."""
     table = module(package, "records.columns").decode_records(
         data, views=True, **options
     )
@@ -230,19 +237,19 @@ def views(package, data, **options):
     made.validate()
     taken = [column.cast(without_views(column.type)) for column in made.columns]
     flat = pa.RecordBatch.from_arrays(taken, made.schema.names)
-    # A column of numbers would hold the input as well.
+    # Copy all columns, because a fixed-width column would keep the input alive, too.
     copied = pa.ipc.read_record_batch(flat.serialize(), flat.schema)
     return copied, table.end_position
 
 
 def decompressed(codec, package, data):
-    """Read what a codec compressed."""
+    """Decompress a payload."""
     read = module(package, "records.compression").decompress
     return bytes(read(codec, data, 2, package.Limits(), 0))
 
 
 def control(package, data):
-    """Read a control record."""
+    """Decode a control record."""
     with split_and_use(data) as (key, value):
         return module(package, "messages.control_records").decode_control_record(
             key, value
@@ -250,20 +257,20 @@ def control(package, data):
 
 
 def internal(topic, package, data):
-    """Read a record of one of Kafka's own topics."""
+    """Decode a record of one of Kafka's internal topics."""
     with split_and_use(data) as (key, value):
         return package.messages.internal_topics.decode(topic, key, value)
 
 
 def in_file(name, read, package, data):
-    """Put the input into a file of a name, and read that."""
+    """Write the input to a file with this name, and read the file."""
     path = place() / name
     path.write_bytes(data)
     return read(package, path)
 
 
 def logged(kind, *names):
-    """Read a file beside a log: what the object has."""
+    """Return a function that reads an auxiliary log file and returns attributes."""
 
     def read(package, path):
         made = getattr(package.log, kind)(path)
@@ -273,14 +280,17 @@ def logged(kind, *names):
 
 
 def segment(package, path):
-    """Read a segment in each way; what objects and columns have must be the same."""
+    """Read a segment in every way.
+
+    Objects and columns must contain the same records.
+    """
     one, found = package.log.Segment(path, topic="t", partition=0), []
     batches = list(one.batches(on_corrupt=found.append))
     offsets = [r.offset for b in batches if not b.is_control for r in b.records]
     problems, numbers = [], []
     for table in one.columns(on_corrupt=problems.append):
         numbers += table.offset.tolist()
-    # Columns look at no control batch, so they find no damage in one.
+    # Columns skip control batches, so they do not report damage in them.
     assert offsets == numbers and set(problems) <= set(found), (offsets, numbers)
     transactions = package.log.find_transactions((one,))
     stable = list(one.batches(on_corrupt="skip", isolation_level="read_committed"))
@@ -296,14 +306,14 @@ def segment(package, path):
 
 
 def strict_segment(package, path):
-    """Read a segment that has to be sound."""
+    """Read a segment, and raise an error if it is damaged or truncated."""
     one = package.log.Segment(path, topic="t", partition=0)
     return [batch.header for batch in one.batches(strict_tail=True)]
 
 
 @cache
 def partition(package, where):
-    """Copy a real partition, of which one file at a time is made bad."""
+    """Copy a real partition, so that one file at a time can be damaged."""
     made = where / package.__name__ / "transactions-0"
     made.mkdir(parents=True, exist_ok=True)
     for path in sorted((good.NEWEST / "transactions-0").iterdir()):
@@ -313,7 +323,7 @@ def partition(package, where):
 
 
 def verified(name, package, data):
-    """Verify the partition with one file made bad; its records are there as ever."""
+    """Verify the partition with one damaged file, and restore the file afterwards."""
     copy = partition(package, place())
     before = (copy / name).read_bytes()
     (copy / name).write_bytes(data)
@@ -329,7 +339,7 @@ def verified(name, package, data):
 
 @cache
 def first_answers():
-    """Make the answers to the first question for versions: new, and refusals."""
+    """Return frames that answer the first ApiVersions request, including rejections."""
     newest = max(kwire.messages.ApiVersionsResponse.valid_versions)
     new = good.bodies("ApiVersionsResponse", newest)
     refused = [b"\0\x23" + body[2:] for body in good.bodies("ApiVersionsResponse", 0)]
@@ -338,12 +348,12 @@ def first_answers():
 
 
 def first_replies():
-    """Make those answers as a stream, to a question with the correlation id 0."""
+    """Return the same answers as streams, for correlation id 0."""
     return [good.sized([bytes(4) + frame[4:]]) for frame in first_answers()]
 
 
 def asking(package, data):
-    """Give a handshake an answer; guess the release of what it makes of it."""
+    """Pass an answer to a handshake, and guess the release from its version table."""
     asks = package.connection.negotiation.ApiVersionsHandshake(correlation_id=7)
     table = asks.receive_frame(bytes(data))
     if table is None:
@@ -355,19 +365,19 @@ def asking(package, data):
 
 @cache
 def served(package):
-    """Make the table that a broker of a release offers."""
+    """Return the version table of a broker."""
     return package.connection.negotiation.ApiVersionTable.of_release("4.1")
 
 
 def answered(package, data):
-    """Answer a question for versions."""
+    """Answer an ApiVersions request."""
     return package.connection.negotiation.answer_api_versions(
         bytes(data), served(package)
     )
 
 
 def feed_stream(package, connection, data):
-    """Feed a stream in two pieces: the events, what to send, and how it ended."""
+    """Feed a stream in two pieces. Return events, bytes to send, and the error."""
     events, error = [], None
     try:
         for piece in (data[: len(data) // 2], data[len(data) // 2 :]):
@@ -382,7 +392,10 @@ def feed_stream(package, connection, data):
 
 
 def event_values(event):
-    """Return an event without a table, which is one of objects."""
+    """Convert an event to comparable values.
+
+    Version tables are replaced by their repr.
+    """
     if hasattr(event, "table"):
         return type(event).__name__, repr(event.table)
     return event
@@ -392,7 +405,7 @@ CALLS = (("MetadataRequest", 12), ("FetchRequest", 16), ("ApiVersionsRequest", 3
 
 
 def client(package, data):
-    """Let a client with three requests in flight receive."""
+    """Feed a client that has three requests in flight."""
     connection = module(package, "connection").ClientConnection(table=served(package))
     for name, version in CALLS:
         connection.send(getattr(package.messages, name)(), version)
@@ -401,7 +414,7 @@ def client(package, data):
 
 @cache
 def replies():
-    """Make what a broker answers to the calls above: each golden vector once."""
+    """Return broker responses to ``CALLS``, which use all golden vectors."""
     found = []
     for number in range(30):
         frames = []
@@ -415,12 +428,12 @@ def replies():
 
 
 def new_client(package, data):
-    """Let a client that has asked for versions receive."""
+    """Feed a client that has sent an ApiVersions request."""
     return feed_stream(package, module(package, "connection").ClientConnection(), data)
 
 
 def server(package, data):
-    """Let a server receive."""
+    """Feed a server."""
     made = module(package, "connection").ServerConnection(
         served(package), on_unsupported="empty"
     )
@@ -428,14 +441,14 @@ def server(package, data):
 
 
 def second_draft_response(package):
-    """Make what a server of the second draft offers."""
+    """Return the supported APIs of a server of the second draft."""
     return module(package, "drafts.kip35_protocol_version_request").supported_apis(
         {3: [1, 0], 18: (0,)}
     )
 
 
 def answer_draft(name, arguments, package, data):
-    """Give a client of a draft its answer."""
+    """Pass an answer to the client of a draft."""
     arguments = [each(package) if callable(each) else each for each in arguments]
     draft = module(package, f"drafts.{name}")
     found = draft.ClientStrategy(*arguments).receive_frame(bytes(data))
@@ -443,7 +456,7 @@ def answer_draft(name, arguments, package, data):
 
 
 def draft_answer(name, arguments, package, data):
-    """Ask a server of a draft."""
+    """Pass a request to the server of a draft."""
     arguments = [each(package) if callable(each) else each for each in arguments]
     return module(package, f"drafts.{name}").Server(*arguments).answer(bytes(data))
 
@@ -452,24 +465,24 @@ HEAD = b"\0\0\0\0"
 DRAFT_A = HEAD + b"\0\5\0\x080.10.0.X" + b"\0\0\0\1\0\0\0\1\0\1h\0\0\x23\x84\0\0\0\0"
 DRAFT_B = HEAD + b"\0\0\0\1\0\3\0\1m\0\0\0\2\0\0\0\1" + b"\0\0\0\1\0\0"
 DRAFT_C = HEAD + b"\0\0\0\2\0\0\0\0\0\5\0\3\0\1\0\7"
-"""Answers of the drafts of KIP-35, put together by hand from their documents."""
+"""Answers of the KIP-35 drafts, written by hand from their documents."""
 
 
 def changes_of_leaders(package, data):
-    """Read a response of the draft KIP-951, and the leaders that it names."""
+    """Decode a response of the KIP-951 draft, and return its leader changes."""
     draft = module(package, "drafts.kip951_leader_endpoints")
     return draft.leader_changes(package.decode(draft.FetchResponse, data, 15))
 
 
 def compiled(package, data):
-    """Compile a schema, and look at what came of it."""
+    """Compile a schema, and return the name, versions and default of its class."""
     text = bytes(data).decode(errors="surrogateescape")
     cls = module(package, "messages").message_class(text)
     return cls.__name__, str(cls.valid_versions), repr(cls())
 
 
 def readable(run):
-    """Take input that is UTF-8; other bytes are no text at all."""
+    """Return a call that decodes the input as UTF-8, and skips invalid input."""
 
     def only_text(package, data):
         try:
@@ -482,7 +495,7 @@ def readable(run):
 
 
 def from_json(name, version, package, text):
-    """Read a message out of its JSON form."""
+    """Decode a message from its JSON form."""
     try:
         form = json.loads(text)
     except (ValueError, RecursionError):
@@ -495,13 +508,13 @@ SERVER_FIRST = (
     f"r={NONCE}%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096"
 ).encode()
 SERVER_FINAL = b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="
-"""The server's side of the exchange in RFC 7677, section 3."""
+"""Server messages of the exchange in RFC 7677, section 3."""
 
 
 def challenged(is_last, package, data):
-    """Answer a server's message of SCRAM: the first one, or the last.
+    """Pass the first or final server message to a SCRAM exchange.
 
-    The nonce is set in the exchange alone: other threads begin theirs meanwhile.
+    The nonce is replaced in this exchange only, because other threads run their own.
     """
     sasl = module(package, "connection.sasl")
     exchange = sasl.Scram("user", "pencil", max_iterations=4096)
@@ -514,7 +527,7 @@ def challenged(is_last, package, data):
 
 
 def conversation(package, data):
-    """Look at the frames of a connection, as a recorder does; nothing is refused."""
+    """Pass frames to the pairing of a recorder, which never rejects a frame."""
     pairing = module(package, "recording.pairing")
     talk, found = pairing.Conversation(), []
     for frame in (bytes(data), bytes(data[4:]), bytes(data)):
@@ -523,7 +536,7 @@ def conversation(package, data):
 
 
 def rewritten(version, package, data):
-    """Write an answer that names brokers again, with other addresses."""
+    """Replace the broker addresses in a response."""
     module(package, "recording.rewriting")
     pairing = module(package, "recording.pairing")
     header = pairing.Header(3, version, 7, "me")
@@ -533,13 +546,16 @@ def rewritten(version, package, data):
 
 
 def limited(package, data):
-    """Take away from an answer of ApiVersions what a relay cannot rewrite."""
+    """Remove versions that a relay cannot rewrite from an ApiVersions response."""
     header = module(package, "recording.pairing").Header(18, 3, 7, "me")
     return module(package, "recording.rewriting").limit_versions(header, bytes(data))
 
 
 def request_log(package, path):
-    """Read a request log as a whole, and cut in two."""
+    """Read a request log as a whole and in two parts.
+
+    Both must return the same lines.
+    """
     reader = module(package, "recording.request_log")
     whole = list(reader.read_request_log(path))
     parts = reader.split_request_log(path, 900)
@@ -552,19 +568,19 @@ def request_log(package, path):
 
 
 def of_path(path):
-    """Return a function that takes a path."""
+    """Return a call of a function that takes a path."""
     name, _, function = path.rpartition(".")
     return lambda package, place: getattr(module(package, name), function)(place)
 
 
 def captures(package, path):
-    """Read a file of captures."""
+    """Read a capture file."""
     reader = module(package, "recording")
     return list(reader.read_captures(path))
 
 
 def column_call(path, *arguments, **options):
-    """Make a call of a function on columns, with the input as rows of one."""
+    """Return a call of a function on columns, with the input as an array."""
     name, _, function = path.rpartition(".")
 
     def run(package, data):
@@ -575,7 +591,7 @@ def column_call(path, *arguments, **options):
 
 
 def topic_columns(function, topic, failfast, package, data):
-    """Read the records of one of Kafka's own topics as columns."""
+    """Decode records of an internal topic as columns."""
     with split_and_use(data) as (key, value):
         both = [None if one is None else one.tobytes() for one in (key, value)]
     keys, values = (pa.array([None, each, each], pa.binary()) for each in both)
@@ -584,7 +600,7 @@ def topic_columns(function, topic, failfast, package, data):
 
 
 def paired(package, data):
-    """Pair a request and its response out of captured rows."""
+    """Pair a captured request with its response."""
     pairs = module(package, "spark.capture.request_pairs")
     names = {"direction": ["request", "response"], "correlation_id": [7, 7]}
     names |= {"api_key": [0, 0], "sequence": [0, 1], "frame": [bytes(data)] * 2}
@@ -598,13 +614,13 @@ def paired(package, data):
 
 
 def write_json_column(package, text):
-    """Write a message out of a text of its JSON form, as a column."""
+    """Encode a message from its JSON form, as a column."""
     write = module(package, "messages.columns.message_writing").write_messages
     return checked(write(pa.array([text, None]), "MetadataRequest", 12))
 
 
 def mapped(package, data):
-    """Map a request's bytes: spans that cover it, and the error of decoding it."""
+    """Map a request. The spans must cover the complete input."""
     found = module(package, "explain").frame_map(data)
     at = 0
     for span in found.spans:
@@ -615,7 +631,7 @@ def mapped(package, data):
 
 
 def mapped_records(package, data):
-    """Map a record set: spans that cover it all."""
+    """Map a record set. The spans must cover the complete input."""
     found = module(package, "explain").record_map(data)
     at = 0
     for span in found.spans:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Valid bytes for the table in ``entries.py``, and how they are damaged.
+"""Valid inputs for the table in ``entries.py``, and functions that damage them.
 
-Good bytes are those of real brokers (``tests/data``) and of Kafka's own classes (the
-golden vectors), wherever there are such. Bad ones are made the same way on every run.
+Where available, valid inputs come from real brokers (``tests/data``) or from Kafka's
+own classes (the golden vectors). Damaged inputs are identical in every run.
 """
 
 import gzip
@@ -65,14 +65,14 @@ TEXTS = (
     b"/*",
     b"0+",
 )
-"""What texts stumble over: brackets, large numbers, digits of other scripts."""
+"""Fragments that often break parsers: brackets, large numbers, non-ASCII digits."""
 
 
 # Good bytes ---------------------------------------------------------------------------
 
 
 def files(pattern, most=2000, least=1):
-    """Read the files of real brokers' data of a size, each content once."""
+    """Return the different contents of broker files with a size in this range."""
     found = {}
     for path in sorted(DATA.glob(pattern)):
         data = path.read_bytes()
@@ -83,7 +83,7 @@ def files(pattern, most=2000, least=1):
 
 @cache
 def batches(most=700):
-    """Cut the batches of real brokers' logs, a few of each kind."""
+    """Return up to two batches of each kind from the logs of real brokers."""
     found: dict[tuple, list[bytes]] = {}
     for path in sorted(DATA.glob("*/data/*/*.log")):
         data, at = path.read_bytes(), 0
@@ -102,7 +102,7 @@ def batches(most=700):
 
 
 def payloads(codec):
-    """Take out what real brokers compressed with a codec, in batches of magic 2."""
+    """Return the payloads with this codec in the magic 2 batches of real brokers."""
     return [
         piece[61:]
         for piece in batches(1500)
@@ -111,7 +111,7 @@ def payloads(codec):
 
 
 def records_of(topic):
-    """Read the keys and values of real brokers' own topics, and of Kafka's classes."""
+    """Return keys and values of an internal topic, from brokers and Kafka's classes."""
     found = {}
     for path in sorted(DATA.glob(f"*/data/{topic}-0/*.log")):
         for batch in kwire.records.decode_batches(path.read_bytes()):
@@ -131,7 +131,7 @@ PARTS = "key", "value"
 
 
 def control_records():
-    """Read the keys and values of the control records in real brokers' logs."""
+    """Return keys and values of the control records in the logs of real brokers."""
     found = {}
     for piece in batches():
         if piece[16] == 2 and piece[22] & 0x20:
@@ -142,14 +142,14 @@ def control_records():
 
 
 def pair(key, value):
-    """Put a key and a value into one input: INT16 size of the key, -1 for null."""
+    """Encode a key and a value as one input, after the INT16 key size (-1 for null)."""
     size = b"\xff\xff" if key is None else len(key).to_bytes(2, "big")
     marker = b"\xff" if value is None else b"\0"
     return size + marker + (key or b"") + (value or b"")
 
 
 def bodies(name, *versions, most=400):
-    """Take the golden vectors of a message in some versions."""
+    """Return the golden vectors of a message in some versions."""
     return [
         vector.data
         for (message, version), found in golden.by_pair().items()
@@ -170,7 +170,7 @@ def request_frames(name):
 
 
 def requests(most=300):
-    """Make frames of golden requests: one in every few, of all APIs."""
+    """Return request frames with golden vectors: every fifth one of all APIs."""
     found = []
     for (name, version), vectors in golden.by_pair().items():
         cls = getattr(kwire.messages, name)
@@ -182,9 +182,9 @@ def requests(most=300):
 
 
 def request_head(cls, version):
-    """Write the header of a request as Kafka does: versions 0, 1 and 2.
+    """Encode a request header (version 0, 1 or 2) as Kafka does.
 
-    Which one is said here a second time on purpose, besides ``framing``.
+    The header version is derived independently of ``framing`` on purpose.
     """
     head = struct.pack(">hhi", cls.api_key, version, 7)
     if cls.api_key == 7 and version == 0:
@@ -193,9 +193,9 @@ def request_head(cls, version):
 
 
 def responses(name, version):
-    """Make frames of golden responses of one class and version.
+    """Return response frames of one class and version with golden vectors.
 
-    Their headers are a second opinion on purpose, as those of requests.
+    Their header version is derived independently of ``framing``, as for requests.
     """
     cls = getattr(kwire.messages, name)
     flexible = version in cls.flexible_versions and cls.api_key != 18
@@ -204,7 +204,7 @@ def responses(name, version):
 
 
 def prefixed(name):
-    """Put their versions before golden vectors."""
+    """Return golden vectors with a version prefix."""
     return [
         version.to_bytes(2, "big") + vector.data
         for (message, version), found in golden.by_pair().items()
@@ -215,17 +215,17 @@ def prefixed(name):
 
 
 def sized(frames):
-    """Put their sizes before frames, and all into one stream."""
+    """Concatenate frames to a stream, each with its size."""
     return b"".join(len(frame).to_bytes(4, "big") + frame for frame in frames)
 
 
 def rows(pieces):
-    """Put rows of an array into one input: an INT16 size before each."""
+    """Encode rows as one input: each row follows its INT16 size."""
     return b"".join(len(piece).to_bytes(2, "big") + piece for piece in pieces)
 
 
 def request_lines():
-    """Take lines of real brokers' request logs, plain and in gzip."""
+    """Return lines of the request logs of real brokers, plain and gzip-compressed."""
     found = []
     for path in sorted((DATA / "request-logs").glob("*.log")):
         lines = path.read_bytes().splitlines(keepends=True)
@@ -236,7 +236,7 @@ def request_lines():
 
 
 def framed(name):
-    """Make frames of the golden vectors of one request."""
+    """Return request frames with the golden vectors of one request."""
     cls = getattr(kwire.messages, name)
     return [
         request_head(cls, version) + body
@@ -246,7 +246,7 @@ def framed(name):
 
 
 def json_forms(name, version):
-    """Take the JSON forms that Kafka's own converter wrote."""
+    """Return the JSON forms that Kafka's own converter wrote."""
     return [
         json.dumps(vector.json).encode()
         for vector in golden.by_pair()[name, version]
@@ -255,7 +255,7 @@ def json_forms(name, version):
 
 
 def kip87_sets():
-    """Write message sets of a draft, and real old ones."""
+    """Return message sets of the KIP-87 draft, and real magic 0 and 1 message sets."""
     draft = importlib.import_module("kwire.drafts.kip87_tombstone_flag")
     three = [draft.Message(offset=n, key=b"k", value=b"v" * n) for n in range(3)]
     made = [draft.encode(three, compression=name) for name in ("none", "gzip")]
@@ -263,7 +263,7 @@ def kip87_sets():
 
 
 def capture_files():
-    """Write some rows into files of captures, as Parquet's own writer does."""
+    """Return capture files written by pyarrow's Parquet writer."""
     recording = importlib.import_module("kwire.recording")
     row = dict.fromkeys(recording.CAPTURE_COLUMNS)
     row |= {"recording": "r", "sequence": 1, "direction": "request", "frame": b"f" * 9}
@@ -277,7 +277,7 @@ def capture_files():
 
 
 def schema_texts():
-    """Read the schemas of the drafts, which are in Kafka's message language."""
+    """Return the schemas of the drafts, which use Kafka's message language."""
     return [path.read_bytes() for path in sorted(SCHEMAS.glob("*.json"))]
 
 
@@ -285,7 +285,7 @@ def schema_texts():
 
 
 def repaired(data):
-    """Put the right checksum into every batch that is whole."""
+    """Correct the checksum of every complete batch."""
     made, at = bytearray(data), 0
     while len(made) - at > 16:
         size = int.from_bytes(made[at + 8 : at + 12], "big", signed=True)
@@ -302,7 +302,7 @@ def repaired(data):
 
 
 def correct_size(data):
-    """Make the size of a single batch what it is, and then its checksum."""
+    """Correct the size of a single batch, and then its checksum."""
     if len(data) < 17:
         return data
     size = (len(data) - 12).to_bytes(4, "big")
@@ -310,7 +310,7 @@ def correct_size(data):
 
 
 def with_snapshot_crc(data):
-    """Put the right checksum into a producer snapshot."""
+    """Correct the checksum of a producer snapshot."""
     if len(data) < 6:
         return data
     return data[:2] + crc32c.crc32c(data[6:]).to_bytes(4, "big") + data[6:]
@@ -320,7 +320,7 @@ def with_snapshot_crc(data):
 
 
 def changed(data, dice):
-    """Put another value in the place of one byte."""
+    """Replace one byte by a hostile or random value."""
     at = dice.randrange(len(data))
     new = dice.choice((*HOSTILE, data[at] + 1 & 0xFF, data[at] - 1 & 0xFF, None))
     new = dice.randrange(256) if new is None else new
@@ -328,7 +328,7 @@ def changed(data, dice):
 
 
 def inserted(data, dice):
-    """Insert some bytes."""
+    """Insert some random bytes."""
     at = dice.randrange(len(data) + 1)
     return data[:at] + dice.randbytes(dice.randint(1, 6)) + data[at:]
 
@@ -340,7 +340,7 @@ def deleted(data, dice):
 
 
 def repeated(data, dice):
-    """Say some bytes twice, or backwards."""
+    """Repeat or reverse some bytes."""
     at = dice.randrange(len(data))
     part = data[at : at + dice.randint(1, 20)]
     behind = data[at + len(part) :]
@@ -359,7 +359,7 @@ _ATTACKS = [
 
 
 def enlarged(data, dice):
-    """Write a huge length or count over the bytes at some place."""
+    """Overwrite the bytes at a random position with a huge length or count."""
     at = dice.randrange(len(data) + 1)
     attack = dice.choice(_ATTACKS)
     end = at + len(attack) if dice.randrange(2) else at + 1
@@ -367,7 +367,7 @@ def enlarged(data, dice):
 
 
 def insert_texts(data, dice):
-    """Write what texts stumble over, in or over some bytes."""
+    """Insert a text fragment, and remove up to two bytes."""
     at = dice.randrange(len(data) + 1)
     return data[:at] + dice.choice(TEXTS) + data[at + dice.randrange(3) :]
 
@@ -376,7 +376,7 @@ CHANGES = (changed, changed, inserted, deleted, repeated, enlarged)
 
 
 def prefixes(entry, step) -> Iterator[bytes]:
-    """Cut the end off the good bytes of an entry, at one in ``step`` places."""
+    """Yield prefixes of the valid inputs of an entry, at every ``step``-th position."""
     first = 0
     for data in entry.seeds():
         yield from (data[:end] for end in range(first, len(data), step))
@@ -384,7 +384,7 @@ def prefixes(entry, step) -> Iterator[bytes]:
 
 
 def damage_forever(entry, name="") -> Iterator[bytes]:
-    """Make the good bytes of an entry bad without end."""
+    """Yield damaged inputs of an entry endlessly."""
     dice = random.Random(entry.name + name)
     good = list(entry.seeds())
     kinds = (*CHANGES, insert_texts, insert_texts) if entry.is_text else CHANGES

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers at unaligned addresses are read, as Arrow and numpy allow them.
+"""Numbers at unaligned addresses are read correctly, as Arrow and numpy allow them.
 
-Arrow recommends that buffers are aligned and does not ask for it; those out of a file
-or a socket often are not. A load as if they were is undefined in C, which compilers
-use: ``make sanitize`` reports one.
+Arrow recommends aligned buffers but does not require them. Buffers from a file or a
+socket are often unaligned. An aligned load from such an address is undefined behavior
+in C, which compilers exploit. ``make sanitize`` reports it.
 """
 
 import itertools
@@ -15,7 +15,7 @@ import pytest
 
 
 def shift_buffer(buffer, by):
-    """Copy a buffer to an odd address."""
+    """Copy a buffer to an address that is ``by`` bytes beyond a multiple of 8."""
     if buffer is None:
         return None
     room = numpy.zeros(len(buffer) + 16, dtype="u1")
@@ -25,7 +25,7 @@ def shift_buffer(buffer, by):
 
 
 def misalign_array(array, by):
-    """Make an array like another whose buffers all lie at odd addresses."""
+    """Copy an array so that all its buffers are unaligned."""
     buffers = [shift_buffer(buffer, by) for buffer in array.buffers()]
     if isinstance(array, pyarrow.StructArray):
         children = [
@@ -43,7 +43,7 @@ def misalign_array(array, by):
 
 @pytest.mark.parametrize("by", [1, 2, 4, 7])
 def test_columns_are_encoded_wherever_they_lie(kwire, by):
-    """Offsets, numbers and validity at odd addresses, sliced, give the same batch."""
+    """Unaligned, sliced offsets, numbers and validity bitmaps yield the same batch."""
     rows = [(None if at % 5 else b"key", b"v" * at, at) for at in range(40)]
     rows = [
         (*row, [("a" * (at % 3), b"b"), ("c", None)]) for at, row in enumerate(rows)
@@ -63,7 +63,7 @@ def test_columns_are_encoded_wherever_they_lie(kwire, by):
 
 @pytest.mark.parametrize("by", [1, 2, 3])
 def test_messages_and_headers_are_decoded_wherever_they_lie(kwire, by):
-    """Offsets of a binary array at odd addresses, 32 bits and 64."""
+    """The 32-bit or 64-bit offsets of a binary array may be unaligned."""
     cls = kwire.messages.MetadataRequest
     frames = [
         kwire.messages.framing.encode_request(cls(), 9, at)[4:] for at in range(20)
@@ -80,7 +80,7 @@ def test_messages_and_headers_are_decoded_wherever_they_lie(kwire, by):
 
 @pytest.mark.parametrize("by", [1, 2, 3])
 def test_integers_are_encoded_wherever_they_lie(kwire, by):
-    """An array of numpy may begin anywhere."""
+    """A numpy array may start at any address."""
     for kind, dtype in (
         ("unsigned_varints", "u4"),
         ("varints", "i4"),

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Both sides of each bound of the readers: the last valid value, the first invalid.
+"""Tests both sides of each bound in the readers: last valid and first invalid value.
 
-``tools/prove/cursor_mutants.py`` moves every bounds comparison by one, turns it round
-and takes it away; what other tests would let pass is held here. Bounds of record sets
-are in ``test_record_bounds.py``.
+``tools/prove/cursor_mutants.py`` shifts each bounds comparison by one, inverts it and
+removes it. These tests detect the mutants that other tests miss. Bounds of record sets
+are tested in ``test_record_bounds.py``.
 """
 
 import importlib
@@ -27,7 +27,7 @@ SIZES = [1, 2, 5, 6, 7, 8, 9, 15, 16, 17, 23, 24]
 
 
 def fault_of(kwire, call):
-    """Make a call that has to fail; give class, offset and path of its error."""
+    """Assert that a call fails. Return class, offset and path of the error."""
     with pytest.raises(kwire.DecodeError) as caught:
         call()
     return type(caught.value).__name__, caught.value.offset, caught.value.path
@@ -36,7 +36,7 @@ def fault_of(kwire, call):
 @sweep("bits", range(1, 33))
 @sweep("after", [b"", b"\0", b"\xff" * 8])
 def test_varints_end_where_their_bits_do(kwire, bits, after):
-    """The smallest and the largest number of each length, whatever comes after."""
+    """Test the smallest and largest number of each bit length, before various bytes."""
     wire = kwire.messages.wire
     for number in (2 ** (bits - 1), 2**bits - 1):
         data = unsigned_varint(number)
@@ -52,7 +52,7 @@ def test_varints_end_where_their_bits_do(kwire, bits, after):
 @sweep("bits", range(1, 65))
 @sweep("after", [b"", b"\0", b"\xff" * 12])
 def test_varlongs_end_where_their_bits_do(kwire, bits, after):
-    """The same of 64 bits, in zigzag form."""
+    """The same for 64-bit integers with zigzag encoding."""
     wire = kwire.messages.wire
     for raw in (2 ** (bits - 1), 2**bits - 1):
         number = raw >> 1 ^ -(raw & 1)
@@ -66,7 +66,7 @@ def test_varlongs_end_where_their_bits_do(kwire, bits, after):
 
 @pytest.mark.parametrize("last", [0x10, 0x7F, 0x80, 0xFF])
 def test_a_varint_has_32_bits(kwire, last):
-    """More are refused at its first byte, one by one and by the thousand."""
+    """Longer varints are rejected at their first byte, in single and bulk functions."""
     wire = kwire.messages.wire
     data = b"\0" + b"\xff" * 4 + bytes((last, 0, 0, 0, 0))
     refused = ("InvalidVarint", 1, "")
@@ -77,7 +77,7 @@ def test_a_varint_has_32_bits(kwire, last):
 
 @pytest.mark.parametrize("last", [0x02, 0x7F, 0x80, 0xFF])
 def test_a_varlong_has_64_bits(kwire, last):
-    """More are refused at its first byte."""
+    """Longer varlongs are rejected at their first byte."""
     wire = kwire.messages.wire
     data = b"\0" + b"\xff" * 9 + bytes((last, 0, 0, 0, 0))
     assert fault_of(kwire, lambda: wire.decode_varlong(data, 1))[1] == 1
@@ -85,7 +85,7 @@ def test_a_varlong_has_64_bits(kwire, last):
 
 
 def test_a_lenient_reader_drops_bits_of_a_fifth_byte(kwire):
-    """As Kafka's does: of what it says up to 0x7f, and of no more than five bytes."""
+    """Like Kafka, the lenient reader drops extra bits up to 0x7f in the fifth byte."""
     cls = kwire.messages.MetadataResponse
     for last, name in ((0x10, "ab"), (0x70, "ab"), (0x7F, None)):
         size = b"\x83\x80\x80\x80" + bytes((last,))
@@ -112,14 +112,14 @@ NULLS = [
 def test_null_is_refused_where_nothing_can_be_null(
     kwire, name, version, data, field, compat
 ):
-    """Text, bytes and arrays, in both forms."""
+    """Null strings, bytes and arrays are rejected in classic and compact encodings."""
     cls = getattr(kwire.messages, name)
     call = partial(kwire.decode, cls, data, version, compat=compat)
     assert fault_of(kwire, call)[1:] == (0, field)
 
 
 def test_a_lenient_reader_takes_negative_lengths_for_null(kwire):
-    """A length is an int32 there: from 2^31 on it is negative, below it is long."""
+    """Like Kafka, the lenient reader converts lengths to int32, which may wrap."""
     cls = kwire.messages.MetadataResponse
     for raw, is_null in ((2**31 - 1, 0), (2**31, 0), (2**31 + 1, 1), (2**32 - 1, 1)):
         data = bytes(4) + b"\1" + unsigned_varint(raw) + bytes(4) + b"\1\0"
@@ -142,7 +142,7 @@ def test_a_lenient_reader_takes_negative_lengths_for_null(kwire):
 
 
 def test_the_longest_string(kwire):
-    """32767 bytes of UTF-8 are written and read in both forms; one more is not."""
+    """The maximum of 32767 UTF-8 bytes is accepted in both encodings, but no more."""
     wire = kwire.messages.wire
     for longest in ("x" * 32767, "\xe9" * 16383 + "x"):
         assert wire.decode_string(wire.encode_string(longest))[0] == longest
@@ -168,7 +168,7 @@ def test_the_longest_string(kwire):
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_bad_byte_is_found_wherever_it_is(kwire, size):
-    """In text of any length, eight bytes at a time or one."""
+    """Non-ASCII bytes are detected at each position, for 8 bytes or 1 at a time."""
     for at in range(size):
         for bad in (0x80, 0xFF):
             text = bytearray(b"\x7f" * size)
@@ -192,7 +192,7 @@ FIXED = {
 
 @pytest.mark.parametrize("kind", FIXED)
 def test_the_ends_of_integers(kwire, kind):
-    """The first and the last number are written and read; the next are refused."""
+    """The minimum and maximum are accepted, and the adjacent integers are rejected."""
     size, low, high = FIXED[kind]
     wire = kwire.messages.wire
     data = wire.encode_array([low, high], kind)
@@ -205,7 +205,7 @@ def test_the_ends_of_integers(kwire, kind):
 
 @pytest.mark.parametrize("kind", [*FIXED, "bool", "float64", "uuid"])
 def test_a_count_fits_in_the_bytes_behind_it(kwire, kind):
-    """As many elements as there is room for, and no more, not even in the count."""
+    """A count that exceeds the remaining bytes is rejected, even by a single byte."""
     wire = kwire.messages.wire
     one = {"uuid": uuid.UUID(int=5), "bool": True}.get(kind, 1)
     data = wire.encode_array([one] * 3, kind)
@@ -217,7 +217,7 @@ def test_a_count_fits_in_the_bytes_behind_it(kwire, kind):
 
 
 def test_nothing_is_read_behind_short_text(twins):
-    """Text of any length at the very end of memory, and a varint that is cut."""
+    """Test short texts and truncated varints that end at an inaccessible page."""
     package, guarded = twins.fast, Guarded()
     wire, cls = package.messages.wire, package.messages.SaslHandshakeRequest
 
@@ -241,7 +241,7 @@ def test_nothing_is_read_behind_short_text(twins):
 
 
 def test_bulk_begins_and_ends_within_the_input(kwire):
-    """An offset is 0 to the size; a count is 0 to the bytes that are left."""
+    """An offset is limited by the size, and a count by the remaining bytes."""
     wire = kwire.messages.wire
     for decode in (wire.decode_unsigned_varints, wire.decode_varlongs):
         assert decode(b"\2\4", 2)[1] == 2
@@ -264,7 +264,7 @@ def test_bulk_begins_and_ends_within_the_input(kwire):
     ],
 )
 def test_bulk_takes_what_fits(kwire, name, low, high):
-    """Numbers of a wider type are looked at: the first and the last are taken."""
+    """Integers of a wider type are range-checked, up to the last valid value."""
     encode = getattr(kwire.messages.wire, name)
     one = getattr(kwire.messages.wire, name[:-1])
     values = numpy.array([0, low, high, 1], "i8")
@@ -276,7 +276,7 @@ def test_bulk_takes_what_fits(kwire, name, low, high):
 
 
 def test_bytes_with_gaps_are_not_written(kwire):
-    """Only contiguous ones are; nothing is taken from a buffer that was refused."""
+    """Only contiguous buffers are encoded. Nothing is read from a rejected buffer."""
     gaps = memoryview(bytearray(40))[::2]
     for encode in (
         kwire.messages.wire.encode_bytes,
@@ -288,10 +288,10 @@ def test_bytes_with_gaps_are_not_written(kwire):
 
 
 def test_no_request_lies_before_the_table_of_headers(twins):
-    """The key -1 in the highest version would be the byte in front of the table."""
+    """API key -1 with the maximum version would refer to the byte before the table."""
     module = importlib.import_module("kwire._engine.fast.header_columns")
     table, width = module.load_header_versions()
-    # The hash of bytes is kept once a dict has computed it.
+    # A dict caches the hash of bytes in the memory before the data.
     assert hash(table) and table[-1] == 255
     frame = b"\xff\xff" + (width - 1).to_bytes(2, "big") + bytes(20)
     with pytest.raises(twins.fast.UnsupportedVersion):
@@ -301,11 +301,14 @@ def test_no_request_lies_before_the_table_of_headers(twins):
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on memory")
 @pytest.mark.parametrize("kind", ["bytes", "memoryview"])
 def test_the_most_bytes_that_a_length_can_say(kwire, kind):
-    """One more is refused; the last is taken, for which there is no memory here."""
+    """The maximum length fails only because of the memory limit.
+
+    One more is rejected.
+    """
     resource = pytest.importorskip("resource")
     outcomes = []
     for size in (LARGEST, LARGEST + 1):
-        # Memory that is not written to costs nothing.
+        # Pages that are not written do not use memory.
         value = bytes(size) if kind == "bytes" else memoryview(mmap.mmap(-1, size))
 
         def work(note, value=value):

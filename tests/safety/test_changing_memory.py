@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Input that another process changes during a call gives a value or an error.
+"""Input that another process changes during a call yields a value or an error.
 
 A shared mapping, or a ``bytearray`` that another thread fills, may change between two
-looks at the same byte. What was checked must be what is used, or a ``str`` is none,
-Arrow has text that is not UTF-8, and a size is not the one that memory was made for.
-All calls run in a child process, as what this protects from ends the process.
+reads of the same byte. If the checked value differs from the used value, a ``str`` may
+be invalid, Arrow may contain text that is not UTF-8, or a size may not match the
+allocation. All calls run in a child process, because these errors can crash it.
 """
 
 import functools
@@ -28,24 +28,24 @@ from tests.safety.entries import ENTRIES, plain
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
 
 LEAST = 5
-"""Calls of each case, however slow the machine is."""
+"""Minimum number of calls for each case, however slow the machine is."""
 
 SECONDS = 0.2 * INPUTS / 50_000
-"""For which a case on long input is called."""
+"""Duration of a case with long input."""
 
 LONG = "kwire" * 6000
-"""Long enough for the writer to get between a look at a text and its copy."""
+"""Long enough that the writer can change it between the check and the copy."""
 
 READERS = [
     entry
     for entry in ENTRIES.values()
     if entry.is_view or (entry.name.startswith("spark") and not entry.is_text)
 ]
-"""All that read the very memory that they are given."""
+"""Entries that read the memory of their argument without copying it."""
 
 
 def outcome(run, package, given):
-    """Make a call and look at all that it gives; tell whether that is a value."""
+    """Make a call and check its result. Return whether it is a value."""
     try:
         value = run(package, given)
     except package.KwireError as error:
@@ -59,15 +59,15 @@ def outcome(run, package, given):
 
 
 def calls(cases, package, seconds):
-    """Make calls in a child process, on memory that changes; count them, and values.
+    """Make calls on changing memory. Return the number of calls and of values.
 
-    A case is a name, the call and its good bytes. It is called ``LEAST`` times and for
-    as long as it takes the processors to run both processes at once: the writer may
-    have to wait for its turn.
+    A case consists of a name, the call and valid inputs. It is called at least
+    ``LEAST`` times, and for at least ``seconds``, because the writer may have to wait
+    for a processor.
     """
     counts = mmap.mmap(-1, 16)
     for _, run, seeds in cases:
-        # What is loaded for a call takes longer than many calls.
+        # Imports on the first call take longer than many calls.
         outcome(run, package, memoryview(seeds[0]))
 
     def work(note):
@@ -89,7 +89,7 @@ def calls(cases, package, seconds):
 
 
 def test_every_entry_reads_memory_that_changes(twins, figure):
-    """The table of all that reads bytes of others, on the compiled engine."""
+    """Test all entries that read foreign memory, on the compiled engine."""
     cases = [(entry.name, entry.run, entry.seeds()) for entry in READERS]
     done, values = calls(cases, twins.fast, SECONDS / 10)
     assert done // 20 < values < done
@@ -97,7 +97,7 @@ def test_every_entry_reads_memory_that_changes(twins, figure):
 
 
 def messages(package):
-    """Read messages with a long text, strictly and as leniently as Kafka."""
+    """Yield cases that decode messages with a long text, strictly and leniently."""
     cls = package.messages.FindCoordinatorRequest
     for version in (2, 3):
         seed = package.encode(cls(key=LONG), version)
@@ -120,21 +120,21 @@ def messages(package):
 
 
 def columns_of(package, data, version):
-    """Read one message into columns, over the very memory of the input."""
+    """Decode one message to columns, directly from the memory of the input."""
     arrow = on.module(package, "messages.arrow")
     cls = package.messages.FindCoordinatorRequest
     return arrow.messages_to_arrow(one_row(data), cls, version, on_error="null")
 
 
 def one_row(data):
-    """Make an Arrow array of one row over the very memory of the input."""
+    """Create an Arrow array with one row that shares the memory of the input."""
     offsets = pa.py_buffer(struct.pack("=2i", 0, len(data)))
     buffers = [None, offsets, pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.binary(), 1, buffers)
 
 
 def headers(package):
-    """Read frames of requests whose client id is long."""
+    """Yield cases that decode requests with a long client id."""
     request = package.messages.ApiVersionsRequest()
     seed = package.messages.framing.encode_request(request, 3, 7, LONG)[4:]
     yield "request", on.call("messages.framing.decode_request"), seed
@@ -148,7 +148,7 @@ def headers(package):
 
 
 def records(package):
-    """Read records whose header keys are long, and the same from record to record."""
+    """Yield cases that decode records with a long header key, which repeats."""
     rows = [(b"k", b"v" * 50, 5, [(LONG[:9000], b"h")])] * 3
     seed = package.records.encode_batch(rows)
     for errors in ("strict", "replace"):
@@ -171,7 +171,7 @@ def records(package):
 
 @pytest.mark.parametrize("cases", [messages, headers, records])
 def test_long_text_is_what_it_says(twins, figure, cases):
-    """Between a look at a long text and its copy there is time to change it."""
+    """A long text may change between its check and its copy."""
     package = twins.fast
     given = [(name, run, [seed]) for name, run, seed in cases(package)]
     done, values = calls(given, package, SECONDS)
@@ -183,12 +183,12 @@ ROWS = 20
 
 
 def encode_all(package, table):
-    """Encode all rows of columns."""
+    """Encode all rows of the columns."""
     return on.module(package, "records.columns").encode_batch(table)
 
 
 def encode_some(package, table):
-    """Encode rows of columns by their numbers, from the last to the first."""
+    """Encode rows of the columns by number, from last to first."""
     engine = on.module(package, "_engine.active").record_engine
     options = on.module(package, "records.options")
     rows = engine.ColumnRows(*on.module(package, "records.tables").split_table(table))
@@ -199,11 +199,11 @@ def encode_some(package, table):
 
 
 def try_to_encode(package, data, encode):
-    """Encode columns that change, and read what was written."""
+    """Encode changing columns, and decode the resulting batch."""
     try:
         table = table_over(data)
     except pa.ArrowInvalid:
-        # pyarrow has looked at the offsets at a bad moment.
+        # pyarrow read an inconsistent offset.
         return None
     batch = encode(package, table)
     try:
@@ -213,7 +213,7 @@ def try_to_encode(package, data, encode):
 
 
 def table_over(data):
-    """Make columns whose offsets and bytes are the very memory of the input."""
+    """Create columns whose offsets and bytes share the memory of the input."""
     places, content = data[: 4 * (ROWS + 1)], data[4 * (ROWS + 1) :]
     buffers = [None, pa.py_buffer(places), pa.py_buffer(content)]
     key = pa.Array.from_buffers(pa.binary(), ROWS, buffers)
@@ -224,7 +224,7 @@ def table_over(data):
 
 
 def test_columns_that_change_become_a_sound_batch(twins, figure):
-    """A batch that is written has a right checksum, right sizes and header keys."""
+    """Encoded batches have a correct checksum, sizes and header keys."""
     text = LONG * 8
     size = len(text) // ROWS
     seed = struct.pack(f"={ROWS + 1}i", *range(0, len(text) + 1, size)) + text.encode()
@@ -238,7 +238,7 @@ def test_columns_that_change_become_a_sound_batch(twins, figure):
 
 
 def test_a_frame_whose_header_changes_is_refused(kwire, monkeypatch):
-    """The header and the body of a request are of one API and version."""
+    """The header and the body of a request belong to the same API and version."""
     frame = kwire.messages.framing.encode_request(kwire.messages.MetadataRequest(), 5)[
         4:
     ]
@@ -253,7 +253,7 @@ def test_a_frame_whose_header_changes_is_refused(kwire, monkeypatch):
 
 
 def test_a_batch_that_is_gone_is_not_converted(kwire, monkeypatch):
-    """A batch whose header was read and that ends the input now is an error."""
+    """If the batch disappears after its header was read, the conversion fails."""
     batch = kwire.records.encode_batch([(b"k", b"v")])
     monkeypatch.setattr(kwire.records, "decode_batches", lambda *_, **__: iter(()))
     with pytest.raises(kwire.InvalidValue, match="input changed"):
@@ -261,7 +261,7 @@ def test_a_batch_that_is_gone_is_not_converted(kwire, monkeypatch):
 
 
 def test_a_payload_that_may_change_is_copied(kwire, monkeypatch):
-    """A library of a codec gets bytes that nothing else writes to."""
+    """Compression libraries receive immutable bytes."""
     given = []
     compression = on.module(kwire, "records.compression")
     batch = kwire.records.encode_batch([(b"k", b"v")], compression="gzip")

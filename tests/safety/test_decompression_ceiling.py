@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decompression bombs within batches stop at the default limit.
+"""Decompression bombs in batches are stopped by the default limit.
 
-Every bomb, on each library, at a limit of 1 MiB, with the memory of the whole process
-and sizes that are declared wrongly, is in ``compression``. Here the same bombs
-come as records do, through all that reads batches, and meet the default of 64 MiB.
+The tests in ``compression`` cover every bomb and library with a limit of 1 MiB, the
+memory of the complete process, and wrong declared sizes. Here, the same bombs are the
+payload of batches, are read by each function that reads batches, and exceed the default
+limit of 64 MiB.
 """
 
 import importlib
@@ -26,11 +27,11 @@ GROWING = {
     or what in {"snappy, many blocks", "lz4, large blocks", "lz4, size a lie"}
     or what in {"zstd", "zstd, many frames", "zstd, many frames with sizes"}
 }
-"""Those that hold 250 MiB and more, whatever they say."""
+"""Bombs that decompress to at least 250 MiB, whatever size they declare."""
 
 
 def largest_block(data):
-    """Return how large blocks are: at most 128 KiB, but in lz4 as its header says."""
+    """Return the maximum block size: 128 KiB, or up to 4 MiB in lz4."""
     return 4 * MIB if b"\x60\x70" in data[:7] else 128 * 1024
 
 
@@ -44,7 +45,7 @@ BY_ROUTE = [
 
 @pytest.mark.parametrize(("what", "route"), BY_ROUTE)
 def test_the_default_ceiling_stops_every_bomb(twins, monkeypatch, what, route, figure):
-    """64 MiB come out at most, and one block more is asked for at most."""
+    """At most 64 MiB are decompressed, and at most one block more is allocated."""
     name, missing = ROUTES[route]
     data = GROWING[what][1]
     if missing:
@@ -74,12 +75,12 @@ READERS = {
 
 @pytest.mark.parametrize("reader", READERS)
 def test_bombs_in_batches_are_refused(kwire, reader, figure):
-    """Through all that reads batches: the memory of one megabyte and a block or two."""
+    """Each reader stays below the memory for the limit of 1 MiB and a few blocks."""
     limits = kwire.Limits(decompressed_bytes=MIB)
     most, refused = 0, 0
     for name, content in GROWING.values():
         data = batch(content, attributes=Codec(kwire, name).number, count=1, crc=0)
-        # What is loaded on first use is not the bomb's doing.
+        # Imports on the first call do not count.
         with pytest.raises(kwire.LimitExceeded):
             READERS[reader](kwire, data, limits)
         tracemalloc.start()
@@ -90,7 +91,8 @@ def test_bombs_in_batches_are_refused(kwire, reader, figure):
         finally:
             tracemalloc.stop()
         assert caught.value.offset == 0
-        # What came out until then, a copy of it, and a block on each side.
+        # Includes the decompressed bytes, a copy of them, and an input and an output
+        # block.
         bound = 2 * MIB + 2 * largest_block(content)
         most = max(most, (peak - len(data)) / bound)
         refused += 1

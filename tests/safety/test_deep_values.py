@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Values that callers nest very deep do not end the process.
+"""Deeply nested values of callers do not crash the process.
 
-No bytes lead there: nesting is the schema's. But a constructor takes any value, and a
-struct in a struct in a struct is one. Each case runs in a process of its own, as what
-it protects from is a C stack that overflows.
+Input bytes cannot cause deep nesting, because the schema determines the nesting. But a
+constructor accepts any value, including a chain of structs. Each case runs in its own
+process, because a failure overflows the C stack.
 """
 
 import subprocess
@@ -39,7 +39,7 @@ WRAPS = {
 
 
 def run(kwire, wrap, code):
-    """Run code that nests values in this manner; give what it printed."""
+    """Run code that nests values this way, and return the words that it prints."""
     start = START.replace("{wrap}", WRAPS[wrap]).replace("{levels}", str(LEVELS))
     done = subprocess.run(
         [sys.executable, "-c", start + code, kwire.backend],
@@ -55,7 +55,7 @@ def run(kwire, wrap, code):
 @pytest.mark.gate_on_pure
 @pytest.mark.parametrize("wrap", WRAPS)
 def test_a_chain_of_structs_is_freed(kwire, wrap):
-    """All of it, without a call within a call for each level."""
+    """Deallocation frees the complete chain without recursion."""
     code = """
 nest()
 gc.collect()
@@ -67,7 +67,7 @@ gc.collect()
 print(sys.getallocatedblocks() - before)
 """
     held, left = map(int, run(kwire, wrap, code))
-    # Some are made of freed structs that their class has kept.
+    # Some structs reuse memory that their class has kept.
     assert held >= LEVELS * 0.95
     assert left < LEVELS / 1000
 
@@ -75,7 +75,7 @@ print(sys.getallocatedblocks() - before)
 @pytest.mark.gate_on_pure
 @pytest.mark.parametrize("wrap", ["structs", "tuples"])
 def test_a_chain_is_an_error_of_python(kwire, wrap):
-    """What walks a value to its end gives up where Python's own recursion ends."""
+    """Functions that traverse a value raise an error at Python's recursion limit."""
     calls = {
         "repr(value)": "RecursionError",
         "hash(value)": "RecursionError",
@@ -92,7 +92,7 @@ def test_a_chain_is_an_error_of_python(kwire, wrap):
 
 @pytest.mark.gate_on_pure
 def test_threads_free_their_own_chains(kwire):
-    """Structs that wait to be freed wait for the thread that frees them."""
+    """Each thread has its own list of structs whose deallocation is deferred."""
     code = """
 threads = [threading.Thread(target=nest) for _ in range(8)]
 for thread in threads:

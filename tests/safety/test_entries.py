@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""All functions that read bytes keep the promises, for any bytes.
+"""All functions that read bytes keep the promises for any input.
 
-Each test goes over the whole table of ``entries.py``. What they protect: bad bytes are
-a value or a documented error, the same on both engines; nothing is read past the end
-of the input, nothing hangs, nothing is left, and memory follows the input.
+Each test iterates over the table in ``entries.py``. Invalid input yields a value or a
+documented error, which is the same on both engines. No function reads past the end of
+the input, hangs, or leaks memory, and memory usage is proportional to the input.
 """
 
 import array
@@ -28,13 +28,13 @@ from tests.safety.entry_calls import folder, place
 from tests.safety.entry_inputs import damage_forever, prefixes
 
 LONGEST = 5.0
-"""Seconds of work after which an input of some hundred bytes has hung an entry."""
+"""Seconds of processor time after which a call is considered to hang."""
 
 SHARES = sum(entry.share for entry in ENTRIES.values())
 
 
 def inputs(entry, percent, name=""):
-    """Give an entry its part of all inputs: good ones, prefixes, damaged ones."""
+    """Yield the inputs of an entry: valid ones, prefixes and damaged ones."""
     count = max(4, int(INPUTS * percent * entry.share / SHARES / 100))
     yield from itertools.islice(entry.seeds(), count)
     places, most = sum(map(len, entry.seeds())), max(3, count // 3)
@@ -46,11 +46,12 @@ def inputs(entry, percent, name=""):
     sys.platform == "win32", reason="Windows has neither fork nor mprotect"
 )
 def test_bad_bytes_are_a_value_or_a_documented_error(twins, figure):
-    """On memory whose end faults, in a child process, with an alarm for what hangs."""
+    """Inputs end at an inaccessible page, in a child process with an alarm."""
     package = twins.fast
     guarded = Guarded()
     counts = mmap.mmap(-1, 24)
-    folder()  # of this process, which tidies up, and not of the child
+    # Create the directory in this process, which deletes it, and not in the child.
+    folder()
 
     def work(note):
         done = values = views = 0
@@ -73,7 +74,7 @@ def test_bad_bytes_are_a_value_or_a_documented_error(twins, figure):
 
 
 def test_both_engines_agree(twins, figure):
-    """The same value, or the same class, offset, path and words."""
+    """Values are equal, or errors have the same class, offset, path and message."""
     done = 0
     for entry in ENTRIES.values():
         for data in inputs(entry, 6, "agree"):
@@ -85,13 +86,13 @@ def test_both_engines_agree(twins, figure):
 
 
 def share_of(kwire, percent):
-    """Take a tenth of the inputs where each costs ten times as much."""
+    """Use a tenth of the inputs on the Python engine, because it is slower."""
     return percent if kwire.backend == "fast" else percent / 10
 
 
 @pytest.mark.gate_on_pure
 def test_a_failed_call_leaves_nothing_behind(kwire, figure):
-    """Good bytes give the same value after every bad call."""
+    """A failed call has no effect on the next call with valid input."""
     done = 0
     for entry in ENTRIES.values():
         good = min(entry.seeds(), key=len)
@@ -104,7 +105,7 @@ def test_a_failed_call_leaves_nothing_behind(kwire, figure):
 
 
 def good_and_bad(entry):
-    """Choose the shortest good bytes of an entry, and bad ones."""
+    """Return the shortest valid input of an entry, and a damaged one."""
     return min(entry.seeds(), key=len), next(damage_forever(entry, "both"))
 
 
@@ -123,26 +124,30 @@ KEPT_BY_OTHERS = (
     "spark responses",
     "schema",
 )
-"""Not traced. Readers of zstd and small arrays of numpy fill caches, theirs and those
-of their libraries, for some hundred rounds; and a class that the compiled engine has
-made of a schema stays by intent, as a class of C does.
+"""Entries that are not traced.
+
+zstd and small numpy arrays fill caches of their libraries and of kwire for some hundred
+rounds. A class that the compiled engine has created from a schema is never freed, like
+a class in C.
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
 def test_no_round_leaves_anything(twins, figure):
-    """Neither a value nor an error of an entry keeps a block when it is gone.
+    """Neither a result nor an error of an entry leaks memory.
 
-    In a child process, which has no other threads: what they keep would be counted.
-    Plain Python counts no references itself; its columns are caches of numpy.
+    The test runs in a child process without other threads, because their allocations
+    would be counted. The Python engine is not tested: it does not count references
+    itself, and its columns use numpy's caches.
     """
     kwire = twins.fast
     counts = mmap.mmap(-1, 16)
-    folder()  # of this process, which tidies up, and not of the child
+    # Create the directory in this process, which deletes it, and not in the child.
+    folder()
 
     def work(note):
         left, done = {}, 0
-        # What is loaded for them is not looked through each time.
+        # Import and freeze everything first, so that each collection is fast.
         cases = [
             (entry, good_and_bad(entry))
             for entry in ENTRIES.values()
@@ -174,7 +179,7 @@ THREADS = 8
 
 @pytest.mark.gate
 def test_threads_have_the_outcomes_of_one(kwire, figure):
-    """Each entry in all threads at once, good and bad bytes against each other."""
+    """All threads call the same entry concurrently, with valid and damaged input."""
     done = []
 
     def outcome_of(entry, data):
@@ -190,7 +195,7 @@ def test_threads_have_the_outcomes_of_one(kwire, figure):
     def work(number):
         try:
             for entry, given in cases:
-                # No thread is ahead: all of them are in the same entry.
+                # The barrier keeps all threads in the same entry.
                 barrier.wait(60)
                 for data, expected in given[:: -1 if number % 2 else 1]:
                     found = outcome_of(entry, data)
@@ -206,7 +211,7 @@ def test_threads_have_the_outcomes_of_one(kwire, figure):
 
 
 class Data(bytes):
-    """Bytes that are more than bytes."""
+    """Subclass of bytes."""
 
 
 KINDS = {
@@ -221,14 +226,14 @@ KINDS = {
 
 
 def map_bytes(data):
-    """Put bytes into anonymous memory."""
+    """Copy bytes to an anonymous memory map."""
     memory = mmap.mmap(-1, len(data))
     memory[:] = data
     return memory
 
 
 def test_any_contiguous_bytes_like_is_accepted(kwire, figure):
-    """Every kind of buffer is read like bytes, good or bad."""
+    """Each kind of buffer is read like bytes, whether the input is valid or not."""
     done = 0
     for entry in ENTRIES.values():
         if entry.is_buffer:
@@ -242,7 +247,7 @@ def test_any_contiguous_bytes_like_is_accepted(kwire, figure):
 
 
 def test_the_input_is_released_and_unchanged(kwire, figure):
-    """A bytearray can be resized after each call, though value or error is kept."""
+    """A bytearray can be resized after a call, even if its result or error is kept."""
     done, held = 0, []
     for entry in ENTRIES.values():
         if entry.is_buffer:
@@ -267,19 +272,19 @@ def test_the_input_is_released_and_unchanged(kwire, figure):
 
 
 FIXED = 400 * 1024
-"""Bytes that a call may cost whatever its input is: what libraries begin with."""
+"""Fixed memory allowance of a call in bytes, for the initialization of libraries."""
 
 
 def test_memory_follows_the_input(kwire, figure):
-    """The peak of a call on bad bytes is what each byte may cost, and a fixed sum.
+    """The peak memory of a call is limited by the input size plus a fixed amount.
 
-    The inputs are small: this sees memory that goes with what a size announces. What
-    a byte costs at most is measured in ``test_memory_factor.py`` and, for records, in
-    ``records/test_record_memory.py``.
+    The inputs are small, so the test detects allocations based on a declared size. The
+    maximum memory for each byte is measured in ``test_memory_factor.py`` and, for
+    records, in ``records/test_record_memory.py``.
     """
     done, worst = 0, 0.0
     for entry in ENTRIES.values():
-        # What is compressed can lie about its size in more ways.
+        # Compressed data can declare a wrong size in more ways.
         most = 40 if entry.growth == 1100 else 10
         most = most if kwire.backend == "fast" else 3
         given = list(inputs(entry, 1, "memory"))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Errors show the beginning of a value, and cost no more than that."""
+"""Errors show the start of a value, and need no more memory than that."""
 
 import importlib
 from functools import partial
@@ -36,9 +36,9 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", LONG)
 def test_a_long_value_is_not_written_out(kwire, name):
-    """A call that is refused for its value takes no memory for the rest of its text.
+    """A rejected value is formatted without a complete text or copy.
 
-    The text, or a copy of the value, would take a megabyte.
+    Each of these would need about a megabyte of memory.
     """
     value = LONG[name]()
 
@@ -48,7 +48,7 @@ def test_a_long_value_is_not_written_out(kwire, name):
         return str(caught.value)
 
     for call in REFUSED.values():
-        refuse(call)  # what is loaded for it is not measured
+        refuse(call)  # Imports on the first call are not measured.
         peak, text = peak_of(partial(refuse, call), COUNT)
         assert peak < COUNT
         assert len(text) < 300
@@ -79,7 +79,7 @@ def test_a_long_value_is_not_written_out(kwire, name):
     ],
 )
 def test_a_short_value_is_its_repr(kwire, value):
-    """Nothing is lost where there is room."""
+    """A value that fits is shown completely."""
     errors = importlib.import_module(f"{kwire.__name__}.errors")
     assert errors.quote(value, 80) == repr(value)
     cut = errors.quote(value, 5)
@@ -88,7 +88,7 @@ def test_a_short_value_is_its_repr(kwire, value):
 
 
 def test_odd_values_have_a_text(kwire):
-    """What holds itself, what has no text, and a message, which may be large."""
+    """Test a recursive list, a value without a repr, and a message."""
     errors = importlib.import_module(f"{kwire.__name__}.errors")
     circle = []
     circle.append(circle)
@@ -100,7 +100,7 @@ def test_odd_values_have_a_text(kwire):
 
 @pytest.mark.parametrize("name", ["message", "frame"])
 def test_rejected_message_takes_little_memory_after_a_large_one(kwire, name):
-    """The engine does not keep the size of a large message as its guess of the next."""
+    """The engine does not use the size of a large message to allocate the next one."""
     request = kwire.messages.MetadataRequest
     framing = importlib.import_module(f"{kwire.__name__}.messages.framing")
     encode_request = framing.encode_request

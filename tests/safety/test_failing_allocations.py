@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Any allocation may fail: the result is a ``MemoryError`` and no damage.
+"""Any allocation may fail: the result is a ``MemoryError`` without other damage.
 
-Python gets its larger blocks from an allocator that can be replaced: here by one that
-has none, or cannot resize what it gave. Blocks of the engine's own fail where they are
-larger than what the process may map. ``test_single_allocations.py`` and
-``records/test_record_memory.py`` fail each single one, in a child; these run where
-lines are counted.
+Python obtains larger blocks from a replaceable allocator. Here it is replaced by one
+that has no memory, or by one that cannot resize blocks. The engine's own blocks fail if
+they exceed the address space limit of the process. ``test_single_allocations.py`` and
+``records/test_record_memory.py`` fail each single allocation in a child process. The
+tests of this file also run when coverage is measured.
 """
 
 import ctypes
@@ -23,7 +23,7 @@ import pytest
 from tests.records.record_bytes import batch, message, record
 
 RAW = 0
-"""Python's domain of blocks from ``malloc``: all that have more than 512 bytes."""
+"""Python's memory domain for ``malloc``, which all blocks above 512 bytes use."""
 
 
 class Allocator(ctypes.Structure):
@@ -41,10 +41,10 @@ def address_of(function):
 
 
 def allocators():
-    """Make the usual allocator, one without blocks, and one that never resizes."""
+    """Return the normal allocator, one without memory, and one that cannot resize."""
     usual = Allocator()
     ctypes.pythonapi.PyMem_GetAllocator(RAW, ctypes.byref(usual))
-    # Called with the context, which is null, it gives null.
+    # The allocator functions receive the context, which is null, and labs(0) is null.
     nothing = address_of(ctypes.CDLL(None).labs)
     assert not usual.ctx
     return {
@@ -58,7 +58,7 @@ KINDS = allocators()
 
 
 def ran_out(kind, call):
-    """Make a call with one of these allocators; tell whether memory ran out."""
+    """Make a call with a specific allocator. Return whether it raised MemoryError."""
     change = ctypes.pythonapi.PyMem_SetAllocator
     wanted, usual = ctypes.byref(KINDS[kind]), ctypes.byref(KINDS["usual"])
     raised = False
@@ -73,14 +73,14 @@ def ran_out(kind, call):
 
 
 def lacks(kind, call):
-    """Check that a call works, fails for want of room, and works again."""
+    """Assert that a call works, fails without memory, and works again."""
     call()
     assert ran_out(kind, call)
     call()
 
 
 def ran_out_of_pages(call, room=2**25):
-    """Make a call that may map ``room`` bytes; tell whether memory ran out."""
+    """Make a call that may map ``room`` bytes. Return whether it raised MemoryError."""
     resource = pytest.importorskip("resource", reason="no limit on memory")
     gc.collect()
     limits = resource.getrlimit(resource.RLIMIT_AS)
@@ -97,14 +97,14 @@ def ran_out_of_pages(call, room=2**25):
 
 
 def go_down(levels):
-    """Call itself, so that what has to grow with the stack does so now."""
+    """Recurse, so that structures that grow with the stack are allocated now."""
     if levels:
         go_down(levels - 1)
 
 
 @pytest.fixture(autouse=True)
 def warm(twins):
-    """Let the interpreter, and who traces it, take before what they keep."""
+    """Trigger one-time allocations of the interpreter and of tracers in advance."""
     go_down(300)
     kwire = twins.fast
     topic = kwire.messages.MetadataRequest.MetadataRequestTopic(name=5)
@@ -125,34 +125,34 @@ def warm(twins):
 
 @pytest.fixture
 def kwire(twins):
-    """Return the compiled engine; the other one leaves memory to Python."""
+    """Return the compiled engine. The Python engine leaves allocation to Python."""
     return twins.fast
 
 
 @pytest.fixture
 def engine(kwire):
-    """Find what the engine offers for records."""
+    """Return the record engine of the package."""
     return importlib.import_module(f"{kwire.__name__}._engine.active").record_engine
 
 
 @pytest.fixture
 def columns(kwire):
-    """Find the package's module of columns."""
+    """Return the ``columns`` module of the package."""
     return importlib.import_module(f"{kwire.__name__}.records.columns")
 
 
 def field(name, kind, **keys):
-    """Describe a field of all versions."""
+    """Return the schema of a field that exists in all versions."""
     return {"name": name, "type": kind, "versions": "0+"} | keys
 
 
 def describe_tagged(name, kind, tag, **keys):
-    """Describe a field in the tag section."""
+    """Return the schema of a tagged field."""
     return field(name, kind, taggedVersions="0+", tag=tag, **keys)
 
 
 def message_class(kwire, *fields):
-    """Make a message of one flexible version."""
+    """Create a message class with one flexible version."""
     messages = importlib.import_module(f"{kwire.__name__}.messages")
     described = {"type": "data", "name": "Large", "fields": fields}
     described |= {"validVersions": "0", "flexibleVersions": "0+"}
@@ -173,7 +173,7 @@ VALUES = {
 @pytest.mark.parametrize("place", ["line", "tag"])
 @pytest.mark.parametrize("kind", VALUES)
 def test_values_there_is_no_room_for(kwire, kind, place):
-    """Text, bytes and arrays, in line and in the tag section, one struct deeper too."""
+    """Strings, bytes and arrays fail, inline or tagged, in a nested struct."""
     inner = (
         field("Value", kind) if place == "line" else describe_tagged("Value", kind, 0)
     )
@@ -187,7 +187,7 @@ def test_values_there_is_no_room_for(kwire, kind, place):
 
 @pytest.mark.parametrize("count", [60, 100])
 def test_unknown_tags_there_is_no_room_for(kwire, count):
-    """The list they are kept in, and the tuple it becomes."""
+    """Both the list of tags and the final tuple can fail."""
     cls = message_class(kwire, field("Value", "int32"))
     made = cls(unknown_tagged_fields=[(tag, b"") for tag in range(count)])
     data = kwire.encode(made, 0)
@@ -195,7 +195,10 @@ def test_unknown_tags_there_is_no_room_for(kwire, count):
 
 
 def test_a_struct_there_is_no_room_for(kwire):
-    """Read, made, changed: one of many fields is a large block."""
+    """A struct with many fields is a large block.
+
+    Decoding, creating and changing it fail.
+    """
     names = [f"F{index}" for index in range(80)]
     rows = [field(name, "int8") for name in names]
     cls = message_class(kwire, *rows)
@@ -233,7 +236,7 @@ LAST = {
 
 @pytest.mark.parametrize("name", LAST)
 def test_each_end_of_the_first_buffer(kwire, name):
-    """Whatever is at the 1024th byte, growing there fails and nothing breaks."""
+    """Whatever field is at byte 1024, a failed growth of the buffer damages nothing."""
     fields, values = LAST[name]
     cls = message_class(kwire, field("Text", "string"), *fields)
     values = dict(values)
@@ -242,7 +245,7 @@ def test_each_end_of_the_first_buffer(kwire, name):
     failed = set()
     for length in range(930, 1026):
         made = cls(text="x" * length, **values)
-        # A small one first, so that the next begins in the small buffer.
+        # Encode a small message first, so that the next one starts in the small buffer.
         kwire.encode(cls(), 0)
         failed.add(ran_out("no blocks", lambda made=made: kwire.encode(made, 0)))
         kwire.encode(cls(), 0)
@@ -252,7 +255,7 @@ def test_each_end_of_the_first_buffer(kwire, name):
 
 
 def test_a_second_message_is_as_large_as_the_first(kwire):
-    """The buffer that is taken at the start, grows, and is cut to size at the end."""
+    """The first allocation, the growth and the final resizing of the buffer fail."""
     request = kwire.messages.SaslAuthenticateRequest
     large, small = request(auth_bytes=bytes(5000)), request(auth_bytes=bytes(3000))
     answer = kwire.messages.SaslAuthenticateResponse
@@ -274,7 +277,7 @@ def test_a_second_message_is_as_large_as_the_first(kwire):
 
 
 def test_a_buffer_that_cannot_grow_again(kwire):
-    """It has moved out of the first one, and lets all go."""
+    """A buffer that has already been reallocated once is freed on failure."""
     cls = message_class(kwire, field("A", "bytes"), field("B", "bytes"))
     made = cls(a=bytes(3000), b=bytes(9000))
     kwire.encode(cls(), 0)
@@ -284,7 +287,7 @@ def test_a_buffer_that_cannot_grow_again(kwire):
 
 
 def test_single_values_there_is_no_room_for(kwire):
-    """Each kind that has no bound, and arrays of what has one."""
+    """Test types without a maximum size, and arrays of types with one."""
     wire = kwire.messages.wire
     for name, value in (
         ("string", "x" * 2000),
@@ -303,7 +306,7 @@ def test_single_values_there_is_no_room_for(kwire):
 
 
 def test_bulk_values_there_is_no_room_for(kwire):
-    """They are written to the most there could be, and cut to size."""
+    """The output is allocated with its maximum size and then resized."""
     for name in ("unsigned_varints", "varints", "varlongs"):
         values = numpy.ones(
             1000, "u4" if name[0] == "u" else f"i{4 + 4 * (name[3] == 'l')}"
@@ -327,7 +330,7 @@ BATCHES = {
 
 @pytest.mark.parametrize("name", BATCHES)
 def test_records_there_is_no_room_for(kwire, name):
-    """Tuples of many, and keys, values and names that are long."""
+    """Tuples of many records, and long keys, values and header names can fail."""
     data = BATCHES[name]
     lacks("no blocks", lambda: list(kwire.records.decode_batches(data)))
 
@@ -350,11 +353,11 @@ ROWS = {
 @pytest.mark.parametrize("name", ROWS)
 @pytest.mark.parametrize("kind", ["no blocks", "no resizing"])
 def test_rows_there_is_no_room_for(kwire, name, kind):
-    """What is copied of a row, and the batch itself."""
+    """Copies of row data and the batch itself can fail."""
     row = ROWS[name]
 
     def encode():
-        # A new text, as its UTF-8 stays with it.
+        # Use a new string, because CPython caches the UTF-8 form in the string.
         made = row
         if name.startswith("name"):
             pair = ["\xe9" * 601, b""]
@@ -375,7 +378,7 @@ def test_rows_there_is_no_room_for(kwire, name, kind):
 
 @pytest.mark.parametrize("name", [*ROWS][1:])
 def test_a_builder_there_is_no_room_for(kwire, name):
-    """It copies what may change, and takes no row that it could not copy."""
+    """The builder copies mutable data, and adds no row that it could not copy."""
     builder = kwire.records.BatchBuilder(2**20)
     *row, headers = ((*ROWS[name], None, ())[:4]) if name != "no row" else [b""] * 4
     if name.startswith("name"):
@@ -391,7 +394,7 @@ def test_a_builder_there_is_no_room_for(kwire, name):
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_batches_that_cannot_grow(kwire, magic):
-    """More bytes than the rows let guess: more room is asked for, and not given."""
+    """The batch is larger than estimated, and growing it fails."""
     rows = [(bytearray(500), memoryview(bytes(900)))] * 50
     lacks("no resizing", lambda: kwire.records.encode_batch(rows, magic=magic))
     lacks("no blocks", lambda: kwire.records.encode_batch(rows, magic=magic))
@@ -404,13 +407,13 @@ def test_batches_that_cannot_grow(kwire, magic):
 
 
 def test_columns_there_is_no_room_for(columns, kwire):
-    """The batch that is made of them."""
+    """The allocation of the batch fails."""
     table = columns.decode_records(kwire.records.encode_batch([(b"k", bytes(900))]))
     lacks("no blocks", lambda: columns.encode_batch(table))
 
 
 def test_blocks_of_columns_have_an_end(engine):
-    """More than there are addresses, and more than the process may map."""
+    """Test a size beyond the address space, and one beyond the process limit."""
     with pytest.raises(MemoryError):
         engine.new_memory(2**62)
     assert ran_out_of_pages(lambda: engine.new_memory(2**30))
@@ -418,7 +421,7 @@ def test_blocks_of_columns_have_an_end(engine):
 
 
 def entry(size, count=1, **fields):
-    """Write the header of a batch of this many bytes, which were never touched."""
+    """Return memory with the header of a batch of this size. The rest is unwritten."""
     memory = mmap.mmap(-1, size)
     head = batch(size=size - 12, count=count, last_delta=count - 1, crc=0, **fields)
     memory[: len(head)] = head
@@ -426,7 +429,7 @@ def entry(size, count=1, **fields):
 
 
 def raw_varint(value):
-    """Write an unsigned varint of five bytes."""
+    """Encode an unsigned varint with five bytes."""
     return bytes(
         [value >> shift & 127 | 128 for shift in (0, 7, 14, 21)] + [value >> 28]
     )
@@ -436,7 +439,7 @@ LENGTH = 2**29
 
 
 def value_of(place):
-    """Write a batch of one record with one long value at a place of it."""
+    """Return a batch with one record that has one long value."""
     parts = {"key": b"", "value": b"\1", "content": b"\1\1\2\2n"}
     front = b"\0\0\0" + parts[place] + raw_varint(LENGTH << 1)
     behind = {"key": 2, "value": 1, "content": 0}[place]
@@ -449,7 +452,7 @@ def value_of(place):
 
 @pytest.mark.parametrize("place", ["key", "value", "content"])
 def test_columns_of_long_values(kwire, columns, place):
-    """512 MiB of nothing in one record: neither a column nor an object of it."""
+    """A record with 512 MiB fails as a column and as an object."""
     data = value_of(place)
     assert ran_out_of_pages(lambda: columns.decode_records(data, check_crc=False))
     assert ran_out_of_pages(
@@ -459,7 +462,7 @@ def test_columns_of_long_values(kwire, columns, place):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_columns_of_long_messages(kwire, columns, magic):
-    """The same in the old formats."""
+    """The same for magic 0 and 1."""
     head = struct.pack(">qiIbb", 0, 0, 0, magic, 0) + bytes(8 * magic)
     memory = mmap.mmap(-1, len(head) + 8 + LENGTH)
     memory[: len(head)] = head
@@ -472,13 +475,13 @@ def test_columns_of_long_messages(kwire, columns, magic):
 
 
 def test_columns_of_many_records(columns):
-    """Room for all rows is made before the first one is read."""
+    """Memory for all rows is allocated before the first one is read."""
     data = entry(2**30, count=2**27)
     assert ran_out_of_pages(lambda: columns.decode_records(data, check_crc=False))
 
 
 def test_columns_of_many_headers(columns):
-    """Room for all pairs of a record as well."""
+    """Memory for all headers of a record is allocated before they are read."""
     front = b"\0\0\0\1\1" + raw_varint(2**27 << 1)
     size = len(front) + 2**29
     data = entry(61 + 5 + size)
@@ -488,7 +491,7 @@ def test_columns_of_many_headers(columns):
 
 @pytest.mark.parametrize("is_large", [False, True])
 def test_columns_of_many_messages(kwire, engine, is_large):
-    """Room for all rows of messages, and of request headers."""
+    """Memory for all rows of messages and request headers is allocated first."""
     count = 2**27
     offsets = mmap.mmap(-1, (count + 1) * (8 if is_large else 4))
     rows = (None, offsets, b"", 0, count, is_large, True, kwire.Limits())

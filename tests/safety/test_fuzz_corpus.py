@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs that fuzzing has found are run again on both engines.
+"""Replays inputs that fuzzing has found on both engines.
 
-Inputs that reach further than the seeds, every input that ever failed, and a part of
-the seeds. ``fuzz/README.md`` lists what a target checks.
+The inputs are those that reach more code than the seeds, every input that ever failed,
+and a part of the seeds. ``fuzz/README.md`` lists the checks of each target.
 """
 
 import itertools
@@ -18,11 +18,11 @@ from tests.safety.entries import ENTRIES
 from tests.safety.entries import outcome as entry_outcome
 
 SEEDS = 120
-"""Seeds of each target; the tests of vectors see the rest."""
+"""Number of seeds for each target. The tests of the vectors use the rest."""
 
 
 def test_every_kind_of_bytes_has_its_target():
-    """None is lost: a target that is not there finds nothing."""
+    """Each expected target exists, because a missing target would find nothing."""
     for name in (
         "message",
         "header",
@@ -45,7 +45,7 @@ def test_every_kind_of_bytes_has_its_target():
 
 
 def test_the_corpus_passes(figure):
-    """No input of any corpus fails, ends the process, or makes the engines differ."""
+    """No corpus input fails, crashes the process, or makes the engines differ."""
     inputs = []
     for target in TARGETS:
         found = [data for _, data in corpus.packed(target)]
@@ -65,18 +65,18 @@ def test_the_corpus_passes(figure):
 
 
 def seconds_of_children():
-    """Return the processor time of all children that have ended."""
+    """Return the processor time of all finished child processes in seconds."""
     times = os.times()
     return times.children_user + times.children_system
 
 
 def spread(found, count):
-    """Take some, from the first to the last."""
+    """Select about ``count`` elements, evenly distributed."""
     return found[:: max(1, len(found) // count)]
 
 
 def still_open():
-    """Try every input that ever failed; give those that still do."""
+    """Replay every input that ever failed. Return the inputs that still fail."""
     still = []
     for target in TARGETS:
         for path in corpus.findings(target):
@@ -99,7 +99,7 @@ def test_no_finding_is_open(figure):
 
 
 def agree(name, data):
-    """Try what a deep run has found at an entry, on both engines."""
+    """Run a finding of a deep run at an entry. Both engines must agree."""
     first, *others = (
         entry_outcome(ENTRIES[name], each, data) for each in engines.packages()
     )
@@ -107,7 +107,7 @@ def agree(name, data):
 
 
 def test_a_finding_of_a_deep_run_is_open(tmp_path, monkeypatch, twins):
-    """It is kept with the name of its entry, and seen until the engines agree."""
+    """A finding is saved with its entry, and counts as open until the engines agree."""
     monkeypatch.setattr(process, "FINDINGS", tmp_path)
     corpus.keep_entry("wire varint", b"\1")
     assert list(corpus.entry_findings()) == [("wire varint", b"\1")]
@@ -138,15 +138,15 @@ PLANTED = [
     ("fuzz_arrow", "messages.arrow", "messages_to_arrow"),
     ("fuzz_tables", "client.table_batches", "TableColumns"),
 ]
-"""Every target, and what is broken for it: a module and its function."""
+"""For each target, a module and the function in it that the tests break."""
 
 
 def plant(monkeypatch, package, place, name, wrong):
-    """Put ``wrong(right)`` in the place of a function of one engine's package."""
+    """Replace a function in the package of one engine by ``wrong(function)``."""
     owner = engines.module(package, place) if place else package
     if "." in name:
         kind, name = name.split(".")
-        # A class of the compiled engine takes no attributes, but has subclasses.
+        # Classes of the compiled engine have no settable attributes, so use a subclass.
         broken = type(kind, (getattr(owner, kind),), {})
         monkeypatch.setattr(owner, kind, broken)
         owner = broken
@@ -154,7 +154,7 @@ def plant(monkeypatch, package, place, name, wrong):
 
 
 def raising(error):
-    """Break a function: it raises an error whatever it is given."""
+    """Return a replacement that raises an error for all arguments."""
 
     def wrong(right):
         def broken(*arguments, **options):
@@ -166,25 +166,25 @@ def raising(error):
 
 
 def inputs_of(target):
-    """Return seeds and packed inputs, made before anything is planted."""
+    """Return seeds and corpus inputs. Call it before a bug is planted."""
     return [*getattr(seeds, target)(), *(data for _, data in corpus.packed(target))]
 
 
 def judge_all(target, inputs):
-    """Judge inputs, up to the first that the target does not let through."""
+    """Run the target with each input. Raises the first finding."""
     for data in inputs:
         corpus.judge(target)(data)
 
 
 def test_every_target_has_its_planted_bugs():
-    """None is trusted that was not seen to fail."""
+    """A target is only trusted if it detects a planted bug."""
     assert {target for target, *_ in PLANTED} == set(TARGETS)
 
 
 @pytest.mark.gate
 @pytest.mark.parametrize(("target", "place", "name"), PLANTED)
 def test_a_target_sees_engines_that_differ(target, place, name, monkeypatch, twins):
-    """An engine that calls everything truncated does not get through the seeds."""
+    """A target detects an engine that reports Truncated for every input."""
     inputs, error = inputs_of(target), twins.pure.Truncated("planted", 0)
     plant(monkeypatch, engines.pure(), place, name, raising(error))
     with pytest.raises(engines.Finding):
@@ -194,7 +194,7 @@ def test_a_target_sees_engines_that_differ(target, place, name, monkeypatch, twi
 @pytest.mark.gate
 @pytest.mark.parametrize(("target", "place", "name"), PLANTED)
 def test_a_target_sees_an_error_of_no_type(target, place, name, monkeypatch):
-    """What is no ``KwireError`` leaves a target, whichever engine it is."""
+    """A target does not catch errors that are not a ``KwireError`` on any engine."""
     inputs, error = inputs_of(target), ZeroDivisionError("planted")
     plant(monkeypatch, engines.pure(), place, name, raising(error))
     with pytest.raises(ZeroDivisionError):
@@ -202,17 +202,17 @@ def test_a_target_sees_an_error_of_no_type(target, place, name, monkeypatch):
 
 
 def one_byte_more(right):
-    """Break an encoder: there is a byte after what it writes."""
+    """Break an encoder: it appends a byte."""
     return lambda *arguments, **options: right(*arguments, **options) + b"\0"
 
 
 def only_the_first(right):
-    """Break what takes pieces: all that a piece completes is lost, but for one."""
+    """Break a splitter: only the first result of each piece is returned."""
     return lambda *arguments: itertools.islice(right(*arguments), 1)
 
 
 def no_ceiling(right):
-    """Break a decompressor: it has the usual limits, whatever it is given."""
+    """Break a decompressor: it ignores the passed limits and uses the defaults."""
 
     def broken(codec, data, magic, limits, *others, **options):
         return right(codec, data, magic, type(limits)(), *others, **options)
@@ -221,12 +221,12 @@ def no_ceiling(right):
 
 
 def no_bytes(right):
-    """Break a reader: there is nothing to read."""
+    """Break a reader: it receives empty input."""
     return lambda data, **options: right(b"", **options)
 
 
 def bad_rows_as_null(right):
-    """Break what makes columns: it never raises."""
+    """Break a column reader: it never raises an error."""
     return lambda *arguments, **options: right(
         *arguments, **(options | {"on_error": "null"})
     )
@@ -260,7 +260,7 @@ def bad_rows_as_null(right):
 def test_a_target_sees_what_both_engines_do_wrong(
     target, place, name, wrong, monkeypatch
 ):
-    """Engines that agree still have to keep the rule of the target."""
+    """A target detects errors that are identical in both engines."""
     inputs = inputs_of(target)
     for package in engines.packages():
         plant(monkeypatch, package, place, name, wrong)
@@ -269,7 +269,7 @@ def test_a_target_sees_what_both_engines_do_wrong(
 
 
 def test_the_ledger_adds_up(tmp_path, monkeypatch):
-    """Hours and inputs of all runs are summed, each target has its line."""
+    """The hours and inputs of all runs are summed, with one line for each target."""
     monkeypatch.setattr(ledger, "LEDGER", tmp_path / "ledger.jsonl")
     line = {"target": "fuzz_wire", "cpu_seconds": 900.0, "inputs": 1000}
     line |= {"new_inputs": 3, "findings": 0}

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""No read goes past the end: input ends at a page without access.
+"""Tests that no read exceeds the input, which ends at an inaccessible page.
 
-One byte too far ends the process, in the release build and whatever the allocator
-does. So each kind of input runs in a child process, and a fault is one failed case
-that names its input. A planted over-read shows first that the guard is there. What can
-be cut off a message, and changed in it, is in ``test_message_bytes.py``.
+An access beyond the end terminates the process, in release builds too and independently
+of the allocator. Each kind of input is therefore tested in a child process: a fault
+fails one test case, and the failure names the input. A planted over-read first verifies
+the guard page. Truncated and modified messages are tested in ``test_message_bytes.py``.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def test_the_guard_catches_an_over_read():
-    """One byte after the input is one byte too far; the last byte is not."""
+    """Reading the last byte works, and reading one byte more is a fault."""
     guarded = Guarded()
     guarded.put(b"last")
     check(lambda note: ctypes.string_at(guarded.address + ROOM - 4, 4))
@@ -42,12 +42,12 @@ OPTIONS = [{}, {"compat": "java"}, {"zero_copy": True}]
 
 
 EXHAUSTED = {"prefixes", "changed bytes"}
-"""Families of which ``test_message_bytes.py`` tries all."""
+"""Families that ``test_message_bytes.py`` tests exhaustively."""
 
 
 @pytest.mark.parametrize("family", sorted(hostile.FAMILIES.keys() - EXHAUSTED))
 def test_bad_input_is_not_read_past_its_end(twins, family):
-    """Every other family of bad bytes, strict, lenient and with ``zero_copy``."""
+    """Test other families of invalid input, strict, lenient and with ``zero_copy``."""
     package = twins.fast
     guarded = Guarded()
 
@@ -64,7 +64,7 @@ def test_bad_input_is_not_read_past_its_end(twins, family):
 
 
 def test_good_input_is_not_read_past_its_end(twins):
-    """All vectors; their prefixes are in ``test_message_bytes.py``."""
+    """Test all vectors. Their prefixes are tested in ``test_message_bytes.py``."""
     package = twins.fast
     guarded = Guarded()
 
@@ -79,7 +79,7 @@ def test_good_input_is_not_read_past_its_end(twins):
 
 
 def test_frames_are_not_read_past_their_end(twins):
-    """Headers and bodies of requests and responses, cut anywhere."""
+    """Test requests and responses, truncated at every position."""
     package = twins.fast
     guarded = Guarded()
     framing, messages = package.messages.framing, package.messages
@@ -106,7 +106,7 @@ def test_frames_are_not_read_past_their_end(twins):
 
 
 def test_primitives_are_not_read_past_their_end(twins):
-    """``messages.wire``: one value and many, random bytes that often go on too long."""
+    """Test single and bulk functions with random bytes, which often end too early."""
     package = twins.fast
     guarded = Guarded()
     wire = package.messages.wire

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``import kwire`` imports few modules, counted in new interpreters.
+"""Counts the modules that ``import kwire`` loads, in new interpreters.
 
-Which module may import which is the business of ``test_layers.py``; how long an import
-takes, beside others, is measured by ``python -m benchmarks safety``.
+``test_layers.py`` tests the allowed imports of each module. ``python -m benchmarks
+safety`` measures the import time.
 """
 
 import os
@@ -23,7 +23,7 @@ print(*sorted(set(sys.modules) - before))
 
 
 def list_loaded(kwire):
-    """List the modules that ``import kwire`` loads, without site's own."""
+    """Return the modules that ``import kwire`` loads, without those of ``site``."""
     path = str(Path(kwire.__file__).parents[1])
     done = subprocess.run(
         [sys.executable, "-S", "-W", "error", "-c", LOADED.format(path=path)],
@@ -37,7 +37,7 @@ def list_loaded(kwire):
 
 
 def test_import_loads_no_heavy_module(kwire, figure):
-    """One module of kwire's, and nothing of the standard library that takes time."""
+    """Only few modules are loaded, and none from the standard library that is slow."""
     found = list_loaded(kwire)
     assert "kwire" in found
     figure("P19", "heavy modules that import kwire loads", len(found & HEAVY), most=0)

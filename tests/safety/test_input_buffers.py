@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Input may be any contiguous buffer, is never written, and is always released.
+"""Input may be any contiguous buffer, is never modified, and is always released.
 
-A decoder that kept an export of a ``bytearray`` could not be noticed until the caller
-resizes it; one that wrote to its input would change bytes that others still read.
+A decoder that keeps an export of a ``bytearray`` remains unnoticed until the caller
+resizes it. A decoder that writes to its input changes bytes that other code still
+reads.
 """
 
 import array
@@ -21,11 +22,11 @@ BAD = GOOD[:-1]
 
 
 class Data(bytes):
-    """Bytes that are more than bytes."""
+    """Subclass of bytes."""
 
 
 def map_bytes(data):
-    """Put bytes into anonymous memory."""
+    """Copy bytes to an anonymous memory map."""
     memory = mmap.mmap(-1, len(data))
     memory[:] = data
     return memory
@@ -47,7 +48,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_contiguous_bytes_like_is_accepted(kwire, kind):
-    """The same message out of every kind of buffer."""
+    """All kinds of buffers are decoded to the same message."""
     cls = kwire.messages.ProduceRequest
     expected = kwire.decode(cls, GOOD, 9)
     assert kwire.decode(cls, KINDS[kind](GOOD), 9) == expected
@@ -59,7 +60,7 @@ def test_any_contiguous_bytes_like_is_accepted(kwire, kind):
 
 
 def test_wide_items_count_as_bytes(kwire):
-    """A buffer of 4-byte items is as many bytes as it has, not as many items."""
+    """The size of a buffer counts in bytes, not in items."""
     cls = kwire.messages.HeartbeatResponse
     data = array.array("h", [0])
     assert kwire.decode(cls, data, 0) == cls()
@@ -71,7 +72,7 @@ def test_wide_items_count_as_bytes(kwire):
 @pytest.mark.parametrize("empty", [b"", bytearray(), memoryview(b""), array.array("d")])
 @pytest.mark.parametrize("zero_copy", [False, True])
 def test_empty_input(kwire, empty, zero_copy):
-    """No bytes are a message that has none, and else too few."""
+    """Empty input is a valid message without fields, and otherwise truncated."""
     request = kwire.messages.ApiVersionsRequest
     assert kwire.decode(request, empty, 0, zero_copy=zero_copy) == request()
     with pytest.raises(kwire.Truncated) as caught:
@@ -81,21 +82,21 @@ def test_empty_input(kwire, empty, zero_copy):
 
 @pytest.mark.parametrize("wrong", ["text", None, 5, [1, 2], object()])
 def test_other_objects_are_no_input(kwire, wrong):
-    """``TypeError``, as everywhere in Python."""
+    """Objects without a buffer raise ``TypeError``."""
     with pytest.raises(TypeError, match="bytes-like"):
         kwire.decode(kwire.messages.HeartbeatRequest, wrong, 0)
 
 
 @pytest.mark.parametrize("zero_copy", [False, True])
 def test_input_with_gaps_is_refused(kwire, zero_copy):
-    """Every second byte of something is no input."""
+    """A buffer with gaps between its bytes is rejected."""
     for gaps in (memoryview(GOOD)[::2], numpy.frombuffer(GOOD, "u1")[::-1]):
         with pytest.raises(TypeError, match="contiguous"):
             kwire.decode(kwire.messages.ProduceRequest, gaps, 9, zero_copy=zero_copy)
 
 
 def outcomes(kwire):
-    """Every entry that takes input, each way it can end."""
+    """Return inputs and calls for each entry point, with every kind of outcome."""
     cls, principal = kwire.messages.ProduceRequest, kwire.messages.DefaultPrincipalData
     framing = kwire.messages.framing
     small = kwire.Limits(frame_bytes=3)
@@ -131,12 +132,12 @@ def outcomes(kwire):
 
 
 def test_input_is_released_and_unchanged_whatever_happens(kwire):
-    """After each call, good or bad, the bytearray can be resized and is the same."""
+    """After each call, successful or not, a bytearray is unchanged and resizable."""
     ends = set()
     for data, call in outcomes(kwire):
         given = bytearray(data)
         try:
-            # What is kept of an error, or of a message, must not hold the input.
+            # Keep the result or error, because it must not refer to the input.
             kept = call(given)
         except kwire.KwireError as error:
             kept = error
@@ -149,7 +150,7 @@ def test_input_is_released_and_unchanged_whatever_happens(kwire):
 
 
 def test_zero_copy_points_into_the_input(kwire):
-    """The views see the input's memory, and keep it alive and in its place."""
+    """Views share the memory of the input and prevent its resizing."""
     cls = kwire.messages.ProduceRequest
     topic = cls.TopicProduceData
     partition = cls.PartitionProduceData(records=b"0123456789")
@@ -169,7 +170,7 @@ def test_zero_copy_points_into_the_input(kwire):
 
 
 def test_zero_copy_keeps_the_input_alive(kwire):
-    """The input may be dropped: the message holds what its views need."""
+    """The message keeps the input alive as long as its views exist."""
     cls = kwire.messages.ProduceRequest
     given = numpy.frombuffer(GOOD, dtype="u1").copy()
     watched = weakref.ref(given)
@@ -181,14 +182,14 @@ def test_zero_copy_keeps_the_input_alive(kwire):
 
 
 def test_read_only_memory_is_enough(kwire):
-    """Nothing asks for a writable buffer."""
+    """The decoder never requests a writable buffer."""
     view = memoryview(bytearray(GOOD)).toreadonly()
     cls = kwire.messages.ProduceRequest
     assert kwire.decode(cls, view, 9) == kwire.decode(cls, GOOD, 9)
 
 
 def test_values_are_released_after_encoding(kwire):
-    """A bytearray in a bytes field can be resized after encode, good or bad."""
+    """A bytearray in a bytes field is resizable after encode, successful or not."""
     cls = kwire.messages.ProduceRequest
     for compression in ("good", "bad"):
         records = bytearray(b"records")
@@ -207,7 +208,7 @@ def test_values_are_released_after_encoding(kwire):
 
 
 def test_input_gains_no_references(kwire):
-    """Bytes objects are borrowed for the time of the call."""
+    """Input objects keep their reference counts after each call."""
     cls = kwire.messages.ProduceRequest
     for data in (bytes(bytearray(GOOD)), bytes(bytearray(BAD))):
         before = sys.getrefcount(data)

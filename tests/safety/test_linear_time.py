@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decoding time is linear in the input, by counted work.
+"""Decoding time is linear in the size of the input, measured by counting calls.
 
-What a clock says of the same inputs, up to 16 MB of them, is for
-``python -m benchmarks safety`` to find out.
+``python -m benchmarks safety`` measures the time for the same inputs, up to 16 MB.
 """
 
 import itertools
@@ -15,7 +14,7 @@ from benchmarks.safety.families import FAMILIES
 
 
 def work_of(call):
-    """Count the calls of functions, Python's and C's, that a call makes."""
+    """Return the number of Python and C function calls that a call makes."""
     count = 0
 
     def note(frame, event, argument):
@@ -35,9 +34,10 @@ SIZES = (2000, 4000, 8000, 16_000)
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_work_is_linear_in_the_input(twins, family, figure):
-    """Twice the input is twice the calls, in every family, in plain Python.
+    """Double the input needs about double the number of calls, in every family.
 
-    The compiled engine makes no calls to count; it visits the same steps.
+    The Python engine is measured, because the compiled engine makes no Python calls.
+    Both engines execute the same steps.
     """
     counts = []
     for size in SIZES:
@@ -58,7 +58,7 @@ def test_work_is_linear_in_the_input(twins, family, figure):
     ],
 )
 def test_a_megabyte_of_bad_varints_is_refused_at_once(kwire, name, version, figure):
-    """The error lies within the first bytes: nothing reads on to the end."""
+    """The error occurs within the first bytes, without reading to the end."""
     cls = getattr(kwire.messages, name)
     with pytest.raises(kwire.InvalidVarint) as caught:
         kwire.decode(cls, b"\xff" * 2**20, version)

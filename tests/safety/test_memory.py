@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Announced sizes allocate nothing, and no call leaks memory.
+"""Declared sizes do not cause allocations, and no call leaks memory.
 
-Counts and sizes are checked before anything is allocated for them, and thousands of
-rounds of anything leave nothing. Measured with ``tracemalloc``, which sees the objects
-of both engines, and by the size of the whole process. What a byte of input can cost is
-the business of ``test_memory_factor.py``.
+Counts and sizes are validated before memory is allocated. Thousands of calls do not
+increase the memory, measured with ``tracemalloc``, which traces the objects of both
+engines, and with the size of the complete process. The memory for each byte of input is
+tested in ``test_memory_factor.py``.
 """
 
 import gc
@@ -26,7 +26,7 @@ INPUT_SIZE = 12 * 1024
 
 
 def error_of(kwire, call):
-    """Make a call that has to fail and return its error without the traceback."""
+    """Make a call that must fail, and return its error without the traceback."""
     try:
         call()
     except kwire.DecodeError as error:
@@ -46,17 +46,17 @@ HUGE = {
 
 @pytest.mark.parametrize("what", HUGE)
 def test_a_huge_count_allocates_nothing(kwire, what, figure):
-    """A count of 2^31 costs no more than any error: less than 1 KiB on top."""
+    """A count of 2^31 needs less than 1 KiB more than an error without a count."""
     name, version, huge = bomb(kwire, what)
     cls = getattr(kwire.messages, name)
-    # An error of the same kind, for want of the count.
+    # Truncate the input before the count, so that decoding fails in the same way.
     start = HUGE[what][1]
     small = start if version in cls.flexible_versions else start + b"\0\0"
     peaks = []
     for data in (small, huge):
         refused = partial(error_of, kwire, partial(kwire.decode, cls, data, version))
         refused()
-        # The least of several, of both.
+        # Measure several times and use the minimum.
         peaks.append(peak_of(refused, most=0)[0])
     more = max(0, peaks[1] - peaks[0])
     figure("P7", "memory for a count of 2^31 or more", more, most=1023, unit=" bytes")
@@ -83,13 +83,19 @@ before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 refuse(1000, bombs)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
-"""What a bomb takes counts even where it is given back; so none is among the first."""
+"""Script that measures the peak memory while bombs are decoded.
+
+The warm-up uses no bombs, because ru_maxrss also counts memory that was freed.
+"""
 ALONE = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]])"
-"""A process starts with its parent's largest size, so a small one stands between."""
+"""Starts the script in a small intermediate process.
+
+ru_maxrss of a new process starts with the maximum of its parent.
+"""
 
 
 def bomb(kwire, what):
-    """Write the input of a huge count."""
+    """Return a message with the huge count of ``what``."""
     (name, version), start, count = HUGE[what]
     if version in getattr(kwire.messages, name).flexible_versions:
         return name, version, start + unsigned_varint(count) + bytes(50)
@@ -97,7 +103,7 @@ def bomb(kwire, what):
 
 
 def test_a_thousand_bombs_leave_the_process_as_it_was(kwire, figure):
-    """The whole process at its peak, memory that no object has included."""
+    """Measure the peak of the complete process, including memory outside of objects."""
     code = RESIDENT.format(path=sys.path, bombs=[bomb(kwire, what) for what in HUGE])
     done = subprocess.run(
         [sys.executable, "-c", ALONE, code],
@@ -118,7 +124,7 @@ def test_a_thousand_bombs_leave_the_process_as_it_was(kwire, figure):
 
 @pytest.mark.parametrize("number", [2**31 - 1, 2**32 - 1, 50_000_000])
 def test_huge_tags_allocate_nothing(kwire, number):
-    """Counts of tags, and sizes of unknown ones, are compared with what is left."""
+    """Counts of tags and sizes of unknown tags are limited by the remaining bytes."""
     cls = kwire.messages.ApiVersionsRequest
     head = b"\1\1"
     for attack in (
@@ -134,7 +140,7 @@ def test_huge_tags_allocate_nothing(kwire, number):
 
 
 def test_memory_of_unknown_tags_is_bounded(kwire):
-    """Pairs of small tags and few bytes, as many as fit."""
+    """The input consists of as many small unknown tags as fit."""
     cls = kwire.messages.ApiVersionsRequest
     for content in (b"", b"ab"):
         tags = range(1000, 1000 + INPUT_SIZE // (3 + len(content)))
@@ -149,7 +155,7 @@ def test_memory_of_unknown_tags_is_bounded(kwire):
 
 
 def test_memory_of_text_is_bounded(kwire):
-    """Text of all widths, and bad UTF-8 that a lenient reader replaces."""
+    """Test characters of 1 to 4 bytes, and invalid UTF-8 that is replaced."""
     cls = kwire.messages.SaslHandshakeRequest
     for unit in (b"a", "é".encode(), "日".encode(), "𝄞".encode(), b"\xff"):
         raw = unit * (30_000 // len(unit))
@@ -162,13 +168,15 @@ def test_memory_of_text_is_bounded(kwire):
 
 
 ROUNDS = {"fast": 2_000, "pure": 100}
-"""Reference counts are watched here for what every call shares; ten thousand rounds,
-and all objects there are, are the business of ``tools/prove/references.py``."""
+"""Number of calls for watching the reference counts of shared objects.
+
+``tools/prove/references.py`` makes ten thousand calls and checks all objects.
+"""
 TRACED_ROUNDS = 20
 
 
 def calls(kwire):
-    """Name every entry with good input and with each kind of bad input."""
+    """Return calls of every entry point with valid and with invalid input."""
     messages, framing = kwire.messages, kwire.messages.framing
     cls = messages.MetadataResponse
     plain = dict(systematic(kwire, "MetadataResponse", 12))["unknown tags"]
@@ -260,7 +268,7 @@ FAILING = {
 
 
 def rounds(kwire, call, count):
-    """Make a call many times; count how often it failed."""
+    """Call a function repeatedly. Return the number of failures."""
     failed = 0
     for _ in range(count):
         try:
@@ -271,13 +279,13 @@ def rounds(kwire, call, count):
 
 
 def test_nothing_grows(kwire, figure):
-    """No entry leaves memory or references, whether it works or fails."""
+    """No entry point leaks memory or references, whether it succeeds or fails."""
     watched = [None, True, (), "", b"", 0, kwire.messages.MetadataResponse]
     count = ROUNDS[kwire.backend]
     entries = calls(kwire)
     left = {}
     for what, call in entries.items():
-        # The first rounds fill caches and make programs.
+        # The first calls fill caches and compile programs.
         failed = rounds(kwire, call, 20)
         assert failed == (20 if what in FAILING else 0), what
         gc.collect()

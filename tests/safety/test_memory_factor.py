@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""No input takes more memory than the memory factor of its plan.
+"""No input needs more memory than the memory factor of its plan.
 
-The factor is computed in ``plan.py``. Here the input that costs most under a plan is
-written, byte by byte, from the factor and from what objects really take,
-and what it costs is measured. Counts of 2^31, and what else has nothing to do with a
-plan, are in ``test_memory.py``.
+``plan.py`` computes the factor. The tests construct the most expensive input of each
+plan from the factor and the actual sizes of objects, and measure its memory. Counts of
+2^31 and other checks that are independent of plans are in ``test_memory.py``.
 """
 
 import sys
@@ -19,32 +18,40 @@ from tests.harness.traced import peak_of
 from tests.harness.values import binding_of, pairs
 
 PROMISED = {"fast": 40, "pure": 48}
-"""Bytes of memory for each of input; the objects of plain Python have larger heads."""
+"""Promised bytes of memory for each byte of input.
+
+Objects of the Python engine have larger headers.
+"""
 PROMISED_ZERO_COPY = 100
 DEAR = 35
-"""The factors that are tried in every way of reading."""
+"""Minimum factor of the pairs that are tested in all decoding modes."""
 ENGINES = {"fast": "compiled engine", "pure": "plain Python"}
 INPUT_SIZE = 1024
 LARGE_INPUT_SIZE = 4 * 1024
 SPARE = {"fast": 3 * 1024, "pure": 16 * 1024}
-"""What any call may take besides. The promise is 64 KiB, which would hide a factor
-that is too low from inputs as small as these."""
+"""Fixed allowance for a call in bytes.
+
+The promise is 64 KiB, but with small inputs that would hide a factor that is too low.
+"""
 NUMBER = b"\x81nth"
-"""An int32 that gets another value in each element: arrays of equal ones are shared."""
+"""int32 that is replaced by a different value in each element.
+
+Arrays with equal content would be shared.
+"""
 
 
 class Bytes(NamedTuple):
-    """Some bytes of a message, and what the objects that they become take."""
+    """Encoded bytes, with the memory of the objects that they are decoded to."""
 
     memory: int
     data: bytes
 
 
 class Dearest:
-    """Writes what costs most for its bytes, at a price for each byte."""
+    """Builds the input with the highest memory usage, at a price for each byte."""
 
     def __init__(self, package, binding, price, size, zero_copy=False):
-        """Measure the objects that there are."""
+        """Measure the sizes of the decoded objects."""
         self.plan, self.binding, self.price = package.schema.plan, binding, price
         self.size = size
         size = sys.getsizeof
@@ -72,18 +79,18 @@ class Dearest:
             self.bytes = Bytes(size(memoryview(b"")), b"")
 
     def best(self, *choices):
-        """Choose what leaves the most unpaid."""
+        """Return the alternative whose memory exceeds its price by the most bytes."""
         return max(choices, key=lambda one: one.memory - self.price * len(one.data))
 
     def length(self, step, count, is_array=False):
-        """Write a length or a count; -1 is null."""
+        """Encode a length or count. -1 is null."""
         if step.compact:
             return unsigned_varint(count + 1)
         is_short = step.code == self.plan.STRING and not is_array
         return count.to_bytes(2 if is_short else 4, "big", signed=True)
 
     def content(self, step):
-        """Write an element, or a field that is no array."""
+        """Build an element, or a field that is not an array."""
         if step.plan is not None:
             return self.struct(step.plan)
         if step.code in self.fixed:
@@ -95,7 +102,7 @@ class Dearest:
         )
 
     def value(self, step):
-        """Write a field; an array has one element or none."""
+        """Build a field. An array has zero or one element."""
         one = self.content(step)
         if step.is_array:
             memory = self.tuple + self.slot + one.memory
@@ -107,7 +114,7 @@ class Dearest:
         return self.best(Bytes(one.memory, b"\1" + one.data), Bytes(0, null))
 
     def struct(self, layout, target=None):
-        """Write a struct; an element of each array on the way to a target."""
+        """Build a struct, with one element in each array on the path to the target."""
         memory = sys.getsizeof(self.binding.classes[layout.name]())
         data, tagged = b"", []
         for step in layout.steps:
@@ -136,12 +143,12 @@ class Dearest:
         return Bytes(memory, with_tags)
 
     def unknown(self, layout, size):
-        """Make unknown tags, as many as fit; nothing in each is what costs most."""
+        """Return as many empty unknown tags as fit, because empty ones cost most."""
         first = max((step.tag for step in layout.steps), default=-1) + 1
         return [(first + number, b"") for number in range((size + 2) // 3)]
 
     def towards(self, step, target):
-        """Write a field that may hold the target, or be it."""
+        """Build a field that is the target, contains it, or is unrelated to it."""
         if step is target:
             one = self.content(step)
             count = self.size // len(one.data)
@@ -160,12 +167,12 @@ class Dearest:
         return Bytes(0, b"\1" + data if step.nullable else data)
 
     def target(self, layout):
-        """Choose the array, or the struct for its tags, that is worth the most."""
+        """Return the array, or the struct for unknown tags, with the most memory."""
         found = max(self.targets(layout), key=lambda one: one[0], default=(0, None))
         return found[1]
 
     def targets(self, layout):
-        """Go through what can be repeated: (memory for a byte, array or struct)."""
+        """Yield everything that can be repeated, with its memory per input byte."""
         if layout.flexible:
             yield (self.pair + sys.getsizeof(300)) / 3, layout
         for step in layout.steps:
@@ -179,7 +186,7 @@ class Dearest:
 
 
 def leads_to(step, target):
-    """Whether a field holds the target, at any depth."""
+    """Return whether a field contains the target, at any depth."""
     if target is None or step.plan is None:
         return False
     return step.plan is target or any(
@@ -188,7 +195,7 @@ def leads_to(step, target):
 
 
 def dearest_input(package, name, version, size, **options):
-    """Write the input of a pair that costs most; return its factor too."""
+    """Return the memory factor of a pair, and its most expensive input."""
     binding = binding_of(package, name)
     layout = binding.plan(version)
     factor = package.schema.plan.memory_factor(
@@ -199,7 +206,10 @@ def dearest_input(package, name, version, size, **options):
 
 
 def assert_paid(package, name, version, factor, data, **options):
-    """Decode an input, and compare what that took with what it pays for."""
+    """Assert that decoding an input needs no more memory than the factor allows.
+
+    Returns whether it was decoded, and the measured bytes for each byte of input.
+    """
     cls = getattr(package.messages, name)
 
     def call():
@@ -208,7 +218,7 @@ def assert_paid(package, name, version, factor, data, **options):
         except package.DecodeError as error:
             return error.with_traceback(None)
 
-    # The first call in a version makes its program, which stays.
+    # The first call for a version compiles its program, which is kept.
     call()
     paid = factor * len(data) + SPARE[package.backend]
     peak, kept = peak_of(call, paid)
@@ -217,7 +227,7 @@ def assert_paid(package, name, version, factor, data, **options):
 
 
 def test_no_pair_costs_more_than_its_plan_says(kwire, figure):
-    """The input that costs most, of every message and version, measured."""
+    """Measure the most expensive input of every message and version."""
     factors, measured = [], []
     for name, version in pairs(kwire):
         factor, data = dearest_input(kwire, name, version, INPUT_SIZE)
@@ -252,7 +262,7 @@ MODES = {
 
 @pytest.fixture(scope="module")
 def dearest_pairs(kwire):
-    """Choose one pair for each high factor that there is."""
+    """Return one pair for each high memory factor."""
     chosen = {}
     for name, version in pairs(kwire):
         layout = binding_of(kwire, name).plan(version)
@@ -266,12 +276,12 @@ def dearest_pairs(kwire):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_no_way_of_reading_costs_more(kwire, dearest_pairs, mode):
-    """Bytes that are refused at their very end, and a reader as lenient as Java's."""
+    """Test inputs that are rejected at their end, and a reader as lenient as Java's."""
     options, change = MODES[mode]
     for name, version in dearest_pairs:
         factor, data = dearest_input(kwire, name, version, LARGE_INPUT_SIZE)
         data = change(data)
-        # Plain Python reads a copy of what is no bytes.
+        # The Python engine copies input that is not bytes.
         factor += mode == "bytearray"
         read, _ = assert_paid(kwire, name, version, factor, data, **options)
         assert read == (mode in ("java", "bytearray") or not data)
@@ -279,7 +289,7 @@ def test_no_way_of_reading_costs_more(kwire, dearest_pairs, mode):
 
 @pytest.mark.gate_on_pure
 def test_zero_copy_costs_no_more_than_its_plan_says(kwire, figure):
-    """Views of nothing cost most; the messages are those with bytes in arrays."""
+    """Empty views cost most, so messages with arrays of bytes are tested."""
     compiled, chosen = kwire.backend == "fast", {}
     for name, version in pairs(kwire):
         layout = binding_of(kwire, name).plan(version)

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages cut off, changed and mixed: promises P5, P6, P12 and P16.
+"""Tests truncated, modified and alternating messages: promises P5, P6, P12 and P16.
 
-All prefixes and single-byte changes run on guarded memory in a child process
-(``broken_messages.py``); on the compiled engine a million and more. Other ways to be
-hostile are ``test_guard_pages.py`` and ``engine/twins/test_agreement.py``. The
-environment variable ``KWIRE_HOSTILE_INPUTS`` scales what runs here.
+All prefixes and single-byte changes use guarded memory in a child process
+(``broken_messages.py``), with more than a million inputs on the compiled engine. Other
+hostile inputs are tested in ``test_guard_pages.py`` and
+``engine/twins/test_agreement.py``. ``KWIRE_HOSTILE_INPUTS`` scales the number of
+inputs.
 """
 
 import ctypes
@@ -29,16 +30,16 @@ pytestmark = pytest.mark.skipif(
 )
 
 FLEXIBLE = 482
-"""The (message, version) pairs that have tag sections."""
+"""Number of (message, version) pairs with tag sections."""
 
 
 def tasks_of(vectors, mode, tables):
-    """Make the tasks of some vectors."""
+    """Create tasks for some vectors."""
     return [Task(vector, mode, tables) for vector in some(vectors)]
 
 
 def test_prefixes_are_refused(kwire, figure):
-    """Every proper prefix: of one vector of each pair, and of all when compiled."""
+    """Test all vectors on the compiled engine, and one of each pair on the other."""
     middle = broken_messages.middle_vectors
     if kwire.backend == "fast":
         tasks = tasks_of(golden.vectors(), "strict", None)
@@ -57,9 +58,9 @@ def test_prefixes_are_refused(kwire, figure):
 
 
 def test_changed_bytes_are_messages_or_refused(kwire, figure):
-    """One byte changed: all values of a short vector, hostile ones of a longer.
+    """Short vectors get all values for each byte, longer ones only hostile values.
 
-    The engine in plain Python gets one hostile value for each byte.
+    The Python engine gets one hostile value for each byte.
     """
     middle = broken_messages.middle_vectors
     if kwire.backend == "fast":
@@ -78,31 +79,31 @@ def test_changed_bytes_are_messages_or_refused(kwire, figure):
 
 
 class Faulty:
-    """A package whose decoder is wrong in one way, to see that it is noticed."""
+    """Package whose decoder has a planted bug, to verify that the tests detect it."""
 
     def __init__(self, package, memory, fault):
-        """Take the fault and the memory that it reads."""
+        """Store the bug and the guarded memory."""
         self.backend, self.messages = package.backend, package.messages
         self.DecodeError = package.DecodeError
         self.memory, self.real, self.fault = memory, package.decode, fault
 
     def decode(self, cls, given, version, **options):
-        """Decode as the package does, but do something wrong with a hostile byte."""
+        """Decode correctly, but trigger the bug if the last byte is 0x80."""
         if given[-1:] == b"\x80":
             getattr(self, self.fault)(given)
         return self.real(cls, given, version, **options)
 
     def read_on(self, given):
-        """Read one byte too far."""
+        """Read one byte beyond the end."""
         ctypes.string_at(self.memory.address + ROOM - len(given), len(given) + 1)
 
     def hang(self, given):
-        """Never come back."""
+        """Loop endlessly."""
         while True:
             pass
 
     def raise_untyped(self, given):
-        """Let an error out that no caller expects."""
+        """Raise an undocumented error."""
         raise IndexError("out of range")
 
 
@@ -117,8 +118,9 @@ class Faulty:
 def test_the_harness_names_the_input_at_fault(
     kwire, fault, said, monkeypatch, tmp_path
 ):
-    """A failure names the very input, which is saved."""
-    if fault == "hang":  # the others may wait for a busy machine
+    """The error contains the input that caused the failure, and the input is saved."""
+    # The time limit is only shortened for this bug, because a busy machine is slow.
+    if fault == "hang":
         monkeypatch.setattr(broken_messages, "HANG", 0.2)
     monkeypatch.setattr("fuzz.process.FINDINGS", tmp_path)
     memory = Input()
@@ -136,7 +138,7 @@ def test_the_harness_names_the_input_at_fault(
 
 
 def test_the_harness_notices_a_prefix_that_is_taken(kwire, monkeypatch, tmp_path):
-    """A complete message with bytes after it is a prefix that decodes."""
+    """Trailing bytes of a complete message make a prefix that decodes."""
     monkeypatch.setattr("fuzz.process.FINDINGS", tmp_path)
     vector = golden.Vector("ApiVersionsRequest", 0, b"\0", None)
     with pytest.raises(Broken, match="taken for a whole one"):
@@ -144,7 +146,7 @@ def test_the_harness_notices_a_prefix_that_is_taken(kwire, monkeypatch, tmp_path
 
 
 def spoil(message):
-    """Put something wrong at the end of an array of structs, or among the tags."""
+    """Return an invalid copy, with a wrong last element or a wrong unknown tag."""
     for name in type(message).__match_args__:
         value = getattr(message, name)
         if type(value) is tuple and value and hasattr(value[-1], TAGS):
@@ -153,7 +155,7 @@ def spoil(message):
 
 
 def failures(kwire, cls, vector, dice):
-    """Go through calls that have to fail, at random, without end."""
+    """Yield failing calls with invalid arguments endlessly."""
     data, version = vector.data, vector.version
     broken = spoil(kwire.decode(cls, data, version))
 
@@ -167,7 +169,7 @@ def failures(kwire, cls, vector, dice):
 
 
 def test_a_failed_call_leaves_nothing_behind(kwire, figure):
-    """After any error the same call on good bytes gives the same value."""
+    """After any error, decoding a valid message returns the same value as before."""
     dice = random.Random(3)
     seeds = [v for v in golden.vectors() if 0 < len(v.data) <= LARGEST_SEED]
     what, wanted = "alternations of bad and good", INPUTS // 2
@@ -194,7 +196,7 @@ def test_a_failed_call_leaves_nothing_behind(kwire, figure):
 
 
 def walk_structs(layout, message, depth=1):
-    """Go through a message and its structs: how deep each lies, and its tags."""
+    """Yield the depth and the unknown tags of a message and all its structs."""
     yield depth, message.unknown_tagged_fields
     for step in layout.steps:
         value = getattr(message, step.attribute)
@@ -205,22 +207,22 @@ def walk_structs(layout, message, depth=1):
 
 
 class Marked(UnknownTags):
-    """Unknown tags at every struct, with as many bytes in the last as wanted."""
+    """Unknown tags in every struct, where the last tag has the specified size."""
 
     def __init__(self, size):
-        """Take the size of what the last tag holds."""
+        """Set the content size of the last tag."""
         self.tags = ((0, b""), (3, b"kept"), (2**31, bytes(size)))
 
 
 def flexible(kwire):
-    """Go through all pairs that have tag sections, with their plans."""
+    """Yield all pairs with tag sections, and their plans."""
     for name, version in pairs(kwire):
         if version in getattr(kwire.messages, name).flexible_versions:
             yield name, version, binding_of(kwire, name).plan(version)
 
 
 def test_unknown_tags_survive_at_every_level(kwire, figure):
-    """In all flexible pairs: each struct keeps its tags, and the bytes come back."""
+    """In all flexible pairs, each struct keeps its tags, and encoding restores them."""
     count = structs = deepest = 0
     for name, version, layout in flexible(kwire):
         message = build(kwire, name, Marked(9).message(kwire.schema.plan, layout))
@@ -239,7 +241,7 @@ def test_unknown_tags_survive_at_every_level(kwire, figure):
 
 
 def with_tags(kwire, name, version, layout, size):
-    """Return a call that decodes a message; each struct has a tag of that size."""
+    """Return a call that decodes a message whose structs have tags of this size."""
     message = build(kwire, name, Marked(size).message(kwire.schema.plan, layout))
     data = kwire.encode(message, version)
     call = partial(kwire.decode, type(message), data, version)
@@ -252,10 +254,10 @@ MOST_FOR_A_BYTE = 1.01
 
 @pytest.mark.gate_on_pure
 def test_unknown_tags_take_no_memory_but_their_bytes(kwire, figure):
-    """Tags of 10,300 bytes take what tags of 300 do and the bytes more, once."""
+    """Unknown tags of 10,300 bytes need only 10,000 bytes more than tags of 300."""
     highest = 0.0
     for name, version, layout in flexible(kwire):
-        # The least of several: what is too much here would let by as much there.
+        # Measure several times: if this value were too high, a leak could hide in it.
         small, read = peak_of(with_tags(kwire, name, version, layout, 300), most=0)
         structs = sum(1 for _ in walk_structs(layout, read))
         bound = small + MOST_FOR_A_BYTE * 10_000 * structs

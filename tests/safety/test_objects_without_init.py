@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Objects of the compiled engine without a call of ``__init__`` cause no crash.
+"""Objects of the compiled engine that skip ``__init__`` cause no crash.
 
-Their fields are empty: a method that counted on them would write to memory that was
-taken for nothing. The types are found, not listed.
+Their fields are null. A method that assumes initialized fields would write to arbitrary
+memory. The tests find the types by inspection.
 """
 
 import importlib
@@ -21,13 +21,13 @@ pytestmark = pytest.mark.skipif(
 )
 
 ARGUMENTS = {"import_with": (print, None), "append": (b"key", b"value")}
-"""Those of methods that need some."""
+"""Arguments of methods that require some."""
 
 LEAST_TYPES = 5
 
 
 def types_of_the_engine():
-    """Find all classes that modules of the compiled engine define."""
+    """Return all classes that modules of the compiled engine define, by name."""
     found = {}
     for module in pkgutil.iter_modules(engine.__path__):
         names = vars(importlib.import_module(f"{engine.__name__}.{module.name}"))
@@ -38,7 +38,7 @@ def types_of_the_engine():
 
 
 def methods_of(cls):
-    """List the methods that users of a type call, those of protocols among them."""
+    """Return the public methods of a type, including the Arrow protocol methods."""
     return [
         name
         for name, value in vars(cls).items()
@@ -47,7 +47,7 @@ def methods_of(cls):
 
 
 def test_a_method_of_an_empty_object_raises():
-    """Neither a capsule nor a result comes from an object without content."""
+    """An uninitialized object raises an error and returns no result or capsule."""
     found = types_of_the_engine()
     assert len(found) >= LEAST_TYPES
     assert methods_of(found["Array"]) and methods_of(found["RecordList"])
@@ -67,14 +67,14 @@ def test_a_method_of_an_empty_object_raises():
 
 
 def test_an_empty_array_is_no_child():
-    """An array over one without content would count too little memory."""
+    """A parent with an uninitialized child would calculate its memory incorrectly."""
     array = types_of_the_engine()["Array"]
     with pytest.raises(TypeError, match="has no content"):
         array("+s", "", 0, 0, (None,), (array.__new__(array),))
 
 
 def test_empty_memory_is_no_bytes():
-    """A buffer of no bytes at no place can be looked at, and be part of an array."""
+    """Uninitialized memory is an empty buffer, which can be part of an array."""
     found = types_of_the_engine()
     memory = found["Memory"].__new__(found["Memory"])
     assert bytes(memory) == b"" and len(memory) == 0

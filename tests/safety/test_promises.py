@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Promises about errors that hold over many calls.
+"""Tests promises about errors that concern sequences of calls.
 
-Memory has a file of its own (``test_memory.py``), and so have buffers, bad bytes
-(``engine/twins/test_agreement.py``), what they leave (``test_message_bytes.py``), reads
-past the end (``test_guard_pages.py``), time (``test_linear_time.py``) and threads.
+Other files test memory (``test_memory.py``), buffers, damaged input
+(``engine/twins/test_agreement.py``), the state after errors
+(``test_message_bytes.py``), reads beyond the end (``test_guard_pages.py``), time
+(``test_linear_time.py``) and threads.
 """
 
 import random
@@ -15,7 +16,7 @@ from tests.harness.golden import by_pair
 
 
 def test_errors_are_the_same_each_time(kwire):
-    """An error says the same whatever was called before."""
+    """The message of an error does not depend on previous calls."""
     cls = kwire.messages.MetadataResponse
     data = by_pair()["MetadataResponse", 12][1].data
     cuts = list(range(len(data)))

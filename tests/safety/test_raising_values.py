@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Objects of callers that raise when they are used, and signals in long calls.
+"""Tests objects that raise errors when they are used, and signals in long calls.
 
-What a value raises is its caller's mistake and becomes ``EncodeError``, but for what
-has nothing to do with the value: MemoryError, and KeyboardInterrupt, SystemExit and
-others that are no ``Exception``. Which odd values are refused in which words is for
-``tests/engine/twins/test_refused_values.py``.
+An error from a value of the caller becomes an ``EncodeError``. MemoryError and
+exceptions that are not an ``Exception``, such as KeyboardInterrupt and SystemExit, are
+not caused by the value and propagate unchanged. The messages for unusual values are
+tested in ``tests/engine/twins/test_refused_values.py``.
 """
 
 import asyncio
@@ -30,14 +30,14 @@ PASSING = [
 
 
 class Raising:
-    """Raises a given exception, whatever it is asked."""
+    """Raises the specified exception in every method."""
 
     def __init__(self, error):
-        """Keep what to raise."""
+        """Store the exception."""
         self.error = error
 
     def fail(self, *args):
-        """Raise it."""
+        """Raise the stored exception."""
         raise self.error
 
     __index__ = __float__ = __eq__ = __iter__ = __len__ = __buffer__ = fail
@@ -45,20 +45,20 @@ class Raising:
 
 
 class RaisingUuid(uuid.UUID):
-    """A uuid that raises when it is asked for its number."""
+    """UUID that raises an exception when its number is read."""
 
     def __init__(self, error):
-        """Keep what to raise."""
+        """Store the exception."""
         object.__setattr__(self, "error", error)
 
     @property
     def int(self):
-        """Raise it."""
+        """Raise the stored exception."""
         raise object.__getattribute__(self, "error")
 
 
 def calls(kwire, error):
-    """Make the calls that ask an object for its value, with one that raises."""
+    """Return calls that use the value of an object, which raises ``error``."""
     m, wire, encode = kwire.messages, kwire.messages.wire, kwire.encode
     value = Raising(error)
     assignment, quotas = m.ConsumerProtocolAssignment, m.AlterClientQuotasRequest
@@ -96,7 +96,7 @@ NAMES = [
 @sweep("kind", PASSING)
 @sweep("name", NAMES)
 def test_what_is_no_fault_of_the_value_passes(kwire, name, kind):
-    """The very exception, not one made of it."""
+    """The exception propagates as the same object."""
     error = kind("not yours")
     with pytest.raises(kind) as caught:
         calls(kwire, error)[name]()
@@ -106,13 +106,13 @@ def test_what_is_no_fault_of_the_value_passes(kwire, name, kind):
 @sweep("kind", [ZeroDivisionError, TypeError, RecursionError])
 @sweep("name", [name for name in NAMES if "record" not in name])
 def test_any_other_exception_is_the_fault_of_the_value(kwire, name, kind):
-    """It becomes the error that names the field."""
+    """The exception becomes an EncodeError with the field."""
     with pytest.raises(kwire.EncodeError):
         calls(kwire, kind("yours"))[name]()
 
 
 def test_a_str_is_written_as_it_is(twins):
-    """Not by the method of a subclass, nor by that of another object."""
+    """Overridden methods of a str subclass are not called."""
 
     class Shouting(str):
         __slots__ = ()
@@ -136,11 +136,11 @@ def test_a_str_is_written_as_it_is(twins):
 
 
 class Interrupted(Exception):
-    """What the handler of a signal raises here."""
+    """Raised by the signal handler."""
 
 
 def make_long_call(kwire, name):
-    """Make a call that takes the compiled engine a good part of a second."""
+    """Return a call that takes several tenths of a second on the compiled engine."""
     m, count = kwire.messages, 1_000_000 if name.startswith("decode") else 2_000_000
     if name == "decode tags":
         tags = [(tag, b"") for tag in range(count // 2)]
@@ -165,10 +165,11 @@ def make_long_call(kwire, name):
     "name", ["decode", "decode tags", "encode", "decode records", "encode records"]
 )
 def test_a_long_call_can_be_interrupted(twins, name):
-    """A signal's handler runs long before the call would end.
+    """A signal handler runs long before the end of the call.
 
-    The kernel may send the signal late on a busy machine, so there are four tries.
-    The collector is off: what a handler raises while it calls back is lost.
+    The kernel may deliver the signal late on a busy machine, so the test makes four
+    attempts. The garbage collector is disabled, because it discards exceptions of
+    handlers that run in its callbacks.
     """
     call = make_long_call(twins.fast, name)
     gc.disable()
@@ -181,7 +182,7 @@ def test_a_long_call_can_be_interrupted(twins, name):
 
 
 def times_and_interrupts(call):
-    """Time some calls, then interrupt as many: the time that each of them took."""
+    """Time four complete calls and four interrupted calls. Return both lists."""
     times = []
     for _ in range(4):
         start = time.process_time()
@@ -191,9 +192,9 @@ def times_and_interrupts(call):
 
 
 def interrupted_after(call, wait_s):
-    """Call something, and raise from a handler after some time of the processor.
+    """Call a function and interrupt it after ``wait_s`` seconds of processor time.
 
-    Returns the time that the call took; infinite if it came to its end.
+    Returns the processor time of the call, or infinity if the call completed.
     """
     is_calling = True
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Both sides of each bound of the readers of record sets, as in ``test_bounds.py``.
+"""Tests both sides of each bound in the record readers, as in ``test_bounds.py``.
 
-Objects and columns, which have readers of their own, are asked for the same.
+Objects and columns have separate readers, so both are tested.
 """
 
 import contextlib
@@ -25,11 +25,11 @@ from tests.records.record_bytes import (
 )
 
 LEAST = record()
-"""A record of seven bytes, which is the least there can be."""
+"""Record of the minimum size, 7 bytes."""
 
 
 def fails(kwire, call, offset=0):
-    """Whether a call raises what is said of a damaged set, at that byte."""
+    """Assert that a call raises DecodeError at this offset. Return the class name."""
     with pytest.raises(kwire.DecodeError) as caught:
         call()
     assert caught.value.offset == offset
@@ -37,12 +37,12 @@ def fails(kwire, call, offset=0):
 
 
 def columns_of(kwire):
-    """Import the columns of one engine."""
+    """Import the ``columns`` module of one engine."""
     return importlib.import_module(f"{kwire.__name__}.records.columns")
 
 
 def offsets(kwire, data, **options):
-    """Read offsets as objects and as columns, which have to agree."""
+    """Decode offsets as objects and as columns, which must agree."""
     options = {"check_crc": False} | options
     rows = kwire.records.decode_batches(data, **options)
     found = [each.offset for one in rows for each in one.records]
@@ -52,13 +52,13 @@ def offsets(kwire, data, **options):
 
 
 def test_a_head_ends_where_it_may_be_read(kwire):
-    """What is cut off counts for nothing, even where it is there and bad."""
+    """Bytes beyond ``end`` are ignored, even if they exist and are invalid."""
     read = partial(kwire.records.read_batch_header, check_crc=False)
-    # Too small for anything: an error as soon as the size is there, from byte 12 on.
+    # A size below the minimum is an error as soon as all its bytes are available.
     short = bytes(8) + (13).to_bytes(4, "big") + bytes(20)
     assert read(short, end=11) is None
     assert fails(kwire, partial(read, short, end=12)) == "CorruptBatch"
-    # An unknown magic: an error as soon as it is there, at byte 16.
+    # An unknown magic is an error as soon as its byte 16 is available.
     strange = bytes(8) + (14).to_bytes(4, "big") + bytes(4) + b"\3" + bytes(20)
     assert read(strange, end=16) is None
     assert fails(kwire, partial(read, strange, end=17)) == "CorruptBatch"
@@ -66,7 +66,7 @@ def test_a_head_ends_where_it_may_be_read(kwire):
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_a_head_has_a_least_size(kwire, magic):
-    """14, 22 and 49 bytes after the size; and all of them, to the last."""
+    """The minimum sizes are 14, 22 and 49 bytes after the size field."""
     read = partial(kwire.records.read_batch_header, check_crc=False)
     least = (14, 22, 49)[magic]
     for spare in (0, 1):
@@ -81,7 +81,7 @@ def test_a_head_has_a_least_size(kwire, magic):
 
 
 def test_a_head_is_within_the_input(kwire):
-    """From the first byte to the last, and no further."""
+    """Positions from the first to the last byte are valid, and others are rejected."""
     data = batch(LEAST) + batch(LEAST, base_offset=1)
     read = kwire.records.read_batch_header
     half = len(data) // 2
@@ -106,7 +106,7 @@ def test_a_head_is_within_the_input(kwire):
 
 
 def test_a_run_has_no_batch_that_ends_before_it_begins(kwire):
-    """A batch whose last offset lies below its first moves no reader on."""
+    """A last offset below the first one would not advance a reader."""
     run = partial(kwire.records.measure_run, last_start=2**40, most_bytes=2**40)
     assert run(batch(LEAST, base_offset=5), 0, 68, expected=5) == (68, 6)
     for delta in (-1, -2):
@@ -116,7 +116,7 @@ def test_a_run_has_no_batch_that_ends_before_it_begins(kwire):
 
 @pytest.mark.parametrize("extra", [0, 1, 2, 6])
 def test_a_batch_has_no_more_records_than_bytes_for_them(kwire, extra):
-    """Seven bytes each: known from the head, before anything is read."""
+    """Each record needs 7 bytes, so the header alone shows an invalid count."""
     read = kwire.records.read_batch_header
     data = batch(LEAST, LEAST, bytes(extra))
     for count in (0, 2):
@@ -132,7 +132,7 @@ def test_a_batch_has_no_more_records_than_bytes_for_them(kwire, extra):
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_codecs_have_numbers(kwire, magic):
-    """Up to 4 since magic 2, up to 3 before."""
+    """Codec numbers are limited to 4 in magic 2, and to 3 before."""
     read = kwire.records.read_batch_header
     most = 4 if magic == 2 else 3
 
@@ -149,14 +149,14 @@ def test_codecs_have_numbers(kwire, magic):
 
 
 def sized_record(spare, **fields):
-    """Write a record that says it has so many bytes more than it has."""
+    """Encode a record whose declared size is ``spare`` bytes too high."""
     body = record(**fields)[1:]
     return framed(body, size=len(body) + spare)
 
 
 @pytest.mark.parametrize("spare", [-7, -6, -1, 1, 2])
 def test_a_record_is_as_long_as_it_says(kwire, spare):
-    """Not a byte more or less, whatever comes after it."""
+    """A wrong size of a record is an error, whatever follows the record."""
     for behind in (b"", LEAST, LEAST * 2):
         data = batch(sized_record(spare), behind, count=1 + len(behind) // 7)
         for read in (
@@ -178,7 +178,7 @@ PARTS = {
 
 @pytest.mark.parametrize("part", PARTS)
 def test_a_part_of_a_record_lies_within_it(kwire, part):
-    """A length that goes to the last byte is right, one more is not."""
+    """A length may extend to the last byte of the record, but not beyond it."""
     for size in (-2, 1, 2, 3, 2**31 - 1):
         data = batch(framed(PARTS[part](size)), LEAST, LEAST)
         with pytest.raises(kwire.DecodeError):
@@ -190,7 +190,7 @@ def test_a_part_of_a_record_lies_within_it(kwire, part):
 
 
 def test_headers_take_two_bytes_each(kwire):
-    """As many as there is room for."""
+    """The header count is limited by the remaining bytes."""
     for count in (1, 2, 15, 16, 17, 33):
         body = b"\0\0\0\1\1" + varint(count) + b"\0\1" * count
         assert offsets(kwire, batch(framed(body))) == [0]
@@ -201,14 +201,14 @@ def test_headers_take_two_bytes_each(kwire):
 
 
 def test_a_varint_may_end_where_its_record_ends(kwire):
-    """As the count of headers does, which may be longer than it has to be."""
+    """A header count that is not minimally encoded may end the record."""
     for longer in range(5):
         count = b"\x80" * longer + b"\0"
         assert offsets(kwire, batch(framed(b"\0\0\0\1\1" + count))) == [0]
 
 
 def test_the_last_byte_of_a_varint_is_of_any_value(kwire):
-    """Up to 127; but the fifth byte of a length has four bits, a tenth has one."""
+    """The last byte may be 127, but a fifth or tenth byte only has 4 bits or 1 bit."""
     for shift in range(0, 63, 7):
         raw = 0x7F << shift
         delta = raw >> 1 ^ -(raw & 1)
@@ -225,7 +225,7 @@ def test_the_last_byte_of_a_varint_is_of_any_value(kwire):
 
 
 def test_nothing_is_read_behind_the_last_record(twins):
-    """A record that is cut anywhere, or says too much, at the very end of memory."""
+    """Truncated records and wrong sizes end at an inaccessible page."""
     decode, guarded = columns_of(twins.fast).decode_records, Guarded()
     last = [b"\0", *(sized_record(spare, value=b"v" * 9) for spare in (-1, 0, 1, 2))]
     whole = record(value=b"v" * 9, headers=[(b"h", b"w")] * 2)
@@ -233,7 +233,7 @@ def test_nothing_is_read_behind_the_last_record(twins):
     for size in (0, 1, 2, 3, 5, 64, 2**31 - 1):
         last += [framed(make(size)) for make in PARTS.values()]
         last += [framed(b"\0\0\0\1\1\2" + varint(size) + b"k" * 3 + b"\1")]
-    # A count of headers that goes on where there is nothing more.
+    # Test counts of headers that are truncated.
     last += [framed(b"\0\0\0\1\1" + b"\x80" * length) for length in range(1, 5)]
 
     def work(note):
@@ -249,7 +249,7 @@ def test_nothing_is_read_behind_the_last_record(twins):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_a_part_of_a_message_lies_within_it(kwire, magic):
-    """Keys and values have lengths of four bytes, -1 for null."""
+    """Keys and values have lengths of four bytes, and -1 is null."""
     good = message(magic, key=b"k", value=None)
     assert offsets(kwire, good) == [0]
     place = 26 if magic else 18
@@ -282,7 +282,7 @@ SETS = {
 
 @pytest.mark.parametrize("kind", SETS)
 def test_offsets_that_are_asked_for(kwire, kind):
-    """Every first and every last one, beside and within each batch."""
+    """Test all combinations of start and end, outside and inside of each batch."""
     data = b"".join(SETS[kind])
     decode = columns_of(kwire).decode_records
     for start in range(9, 21):
@@ -293,7 +293,7 @@ def test_offsets_that_are_asked_for(kwire, kind):
 
 
 def test_a_batch_within_the_range_is_taken_as_it_is(kwire):
-    """What its head says counts, whatever the records say of themselves."""
+    """The offsets in the header decide whether a batch is within the range."""
     data = batch(record(offset=0), record(offset=7), base_offset=10, last_delta=2)
     decode = columns_of(kwire).decode_records
     for start, end in ((10, 13), (9, 14)):
@@ -304,7 +304,7 @@ def test_a_batch_within_the_range_is_taken_as_it_is(kwire):
 
 
 def test_an_empty_batch_that_nobody_asked_for_is_not_looked_into(kwire):
-    """Bytes after its head are wrong, where it counts."""
+    """A batch outside the range may have invalid bytes after its header."""
     decode = columns_of(kwire).decode_records
     data = SETS["batches"][0] + batch(b"what", count=0, last_delta=2, base_offset=13)
     assert decode(data, end_offset=13).offset.tolist() == [10, 11, 12]
@@ -315,7 +315,7 @@ def test_an_empty_batch_that_nobody_asked_for_is_not_looked_into(kwire):
 
 @pytest.mark.parametrize("kind", ["batches", "messages"])
 def test_what_nobody_asked_for_is_not_looked_into(kwire, kind):
-    """Damage inside of a batch below the first offset, or above the last, is not."""
+    """Damage in batches outside the range is ignored."""
     decode = partial(columns_of(kwire).decode_records, check_crc=False)
     first, *_, last = SETS[kind]
     bad_first, bad_last = (each[:-1] + b"\x7f" for each in (first, last))
@@ -334,7 +334,7 @@ def test_what_nobody_asked_for_is_not_looked_into(kwire, kind):
 
 
 def test_the_most_records_that_limits_allow(kwire):
-    """In a batch, and within a compressed message: the last that is taken."""
+    """The limit of records applies to a batch and to a compressed message."""
     decode = columns_of(kwire).decode_records
     for data in (SETS["batches"][0], SETS["wrappers"][0]):
         limits = kwire.Limits(records=3)
@@ -344,7 +344,7 @@ def test_the_most_records_that_limits_allow(kwire):
 
 
 def test_a_wrapper_says_the_offset_of_its_last_message(kwire):
-    """Which is not below the last one inside; 0 leaves them as they are."""
+    """The wrapper offset is at least the last inner offset. 0 keeps inner offsets."""
     inner = [message(1, 5), message(1, 7)]
     assert offsets(kwire, wrapper(1, *inner, offset=0)) == [5, 7]
     assert offsets(kwire, wrapper(1, *inner, offset=7)) == [5, 7]
@@ -358,7 +358,7 @@ def test_a_wrapper_says_the_offset_of_its_last_message(kwire):
 
 @pytest.mark.parametrize("spare", [1, 2, 11, 12])
 def test_a_wrapper_holds_messages_and_nothing_else(kwire, spare):
-    """Not even a byte after the last of them."""
+    """A single byte after the last inner message is an error."""
     inner = message(1, 5) + message(1, 6)
     decode = columns_of(kwire).decode_records
     good = message(1, 6, value=gzip.compress(inner), attributes=1)
@@ -370,7 +370,7 @@ def test_a_wrapper_holds_messages_and_nothing_else(kwire, spare):
 
 @pytest.mark.parametrize("count", [1, 15, 16, 17, 31, 32, 33, 64, 65])
 def test_rows_of_many_batches(kwire, count):
-    """Columns grow where they are full, to the row."""
+    """Columns grow when they are full, at various row counts."""
     one = [
         batch(record(offset=0, headers=[(b"h", b"v")] * 3), base_offset=i)
         for i in range(count)
@@ -382,7 +382,7 @@ def test_rows_of_many_batches(kwire, count):
 
 
 def test_a_head_that_lies_asks_for_no_memory(kwire):
-    """Sizes and counts of what is not there, which a guess must not believe."""
+    """Huge declared sizes and counts must not cause an allocation."""
     head = bytearray(batch(LEAST * 10, count=10))
     head[8:12] = (2**31 - 1).to_bytes(4, "big")
     head[57:61] = (2**28).to_bytes(4, "big")
@@ -403,7 +403,7 @@ def test_a_head_that_lies_asks_for_no_memory(kwire):
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_timestamps_that_a_unit_can_say(kwire, unit):
-    """The first and the last number of the unit; those beyond are null."""
+    """The minimum and maximum of each unit are valid, and values beyond are null."""
     factor = {"s": 1, "ms": 1, "us": 1000, "ns": 10**6}[unit]
     last = (2**63 - 1) // factor
     decode = partial(columns_of(kwire).decode_records, timestamp_unit=unit)

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Each allocation of a call may be the one that fails, the smallest too.
+"""Each single allocation of a call may fail, including the smallest ones.
 
-CPython's own hooks let one allocation fail, then a few, wherever it is in the call:
-there is a ``MemoryError``, or the result is what it always is. Afterwards the same call
-works. In a child, as the other way for it to end is a crash. Records have the same in
-``records/test_record_memory.py``; blocks that are large in
+CPython's hooks let one allocation fail, or three in a row, at every position in the
+call. The result is a ``MemoryError`` or the normal result, and the next call works. The
+tests run in a child process, because a bug causes a crash. The same is tested for
+records in ``records/test_record_memory.py``, and for large blocks in
 ``test_failing_allocations.py``.
 """
 
@@ -24,15 +24,15 @@ from tests.harness.values import neutral
 
 LACKS = {"one allocation": 1, "three allocations": 3}
 CALM = 12
-"""So many calls in a row without a failure: the last allocation was passed."""
+"""Number of consecutive calls without failure that indicate the last allocation."""
 MOST = 3000
 OWN = re.compile("^error return without exception set|^<function .* returned NULL")
-"""What the interpreter says that has no memory for a frame of Python."""
+"""Errors of an interpreter that has no memory for a Python frame."""
 
 
 @pytest.fixture
 def kwire(twins):
-    """Return the compiled engine; the other one leaves memory to Python."""
+    """Return the compiled engine. The Python engine leaves allocation to Python."""
     return twins.fast
 
 
@@ -44,14 +44,14 @@ def failing():
 
 
 def longest_vectors(kwire):
-    """Choose the longest vector of each message in each version."""
+    """Yield the longest vector of each message and version."""
     for (name, _), vectors in by_pair().items():
         longest = max(vectors, key=lambda vector: len(vector.data))
         yield getattr(kwire.messages, name), longest
 
 
 def partitions(kwire):
-    """Make a response whose ids and epochs are no ints that CPython keeps."""
+    """Build a response whose ids and epochs are not in CPython's integer cache."""
     cls = kwire.messages.MetadataResponse
     topic = cls.MetadataResponseTopic
     parts = [
@@ -69,7 +69,7 @@ def partitions(kwire):
 
 
 def try_each(failing, package, call, width, read):
-    """Let each allocation fail in turn; return how often memory ran out."""
+    """Let each allocation fail in turn. Return the number of MemoryErrors."""
     expected = outcome_of(package, call, read)
     start = calm = ran_out = 0
     while calm < CALM:
@@ -83,7 +83,7 @@ def try_each(failing, package, call, width, read):
         except package.KwireError as raised:
             error = raised
         except SystemError as raised:
-            # Its text may be what there was no memory for.
+            # The message of the error may be missing, because it needs memory, too.
             if raised.args and not OWN.search(str(raised)):
                 raise
         finally:
@@ -102,7 +102,7 @@ def try_each(failing, package, call, width, read):
 
 
 def outcome_of(package, call, read):
-    """Make a call; return what is compared of its result or of its error."""
+    """Make a call. Return the comparable form of its result or error."""
     try:
         found = call()
     except package.KwireError as error:
@@ -111,14 +111,14 @@ def outcome_of(package, call, read):
 
 
 def read_column(made):
-    """Read what a column has in Arrow."""
+    """Return the values of a column."""
     import pyarrow
 
     return pyarrow.array(made).to_pylist()
 
 
 def calls(kwire, cls, vector):
-    """Name the calls, with how their results are compared."""
+    """Yield calls with names, and functions that make their results comparable."""
     version, data = vector.version, vector.data
     made = kwire.decode(cls, data, version)
     engine = importlib.import_module(f"{kwire.__name__}._engine.active").record_engine
@@ -142,7 +142,7 @@ def calls(kwire, cls, vector):
         frame = write()
         yield "frame", write, bytes
         yield "decode frame", partial(read, frame[4:]), neutral
-        # These begin with a size, which errors give a hint at.
+        # The input starts with a size, so the error contains a hint.
         yield "frame, size", partial(read, frame), neutral
         yield "body, size", partial(kwire.decode, cls, frame, version), neutral
     for what, rows in (("columns", data + data), ("columns, cut", data + data[:-1])):
@@ -153,7 +153,7 @@ def calls(kwire, cls, vector):
 
 @pytest.mark.parametrize("lack", LACKS)
 def test_whichever_allocation_fails(kwire, failing, lack):
-    """Of each message in each version, and of each call that takes one."""
+    """Test each message and version, and each function that accepts a message."""
     chosen = list(longest_vectors(kwire))
     large = partitions(kwire)
     for version in (1, 9, 12):
@@ -172,7 +172,7 @@ def test_whichever_allocation_fails(kwire, failing, lack):
 
 
 def calls_beside(kwire):
-    """Name calls of what is no message of its own."""
+    """Yield calls without a message: headers and single values."""
     engine = importlib.import_module(f"{kwire.__name__}._engine.active").record_engine
     wire, framing = kwire.messages.wire, kwire.messages.framing
     heartbeat = kwire.messages.HeartbeatRequest(group_id="g", member_id="m")
@@ -213,7 +213,7 @@ def calls_beside(kwire):
 
 @pytest.mark.parametrize("lack", LACKS)
 def test_whichever_allocation_fails_beside(kwire, failing, lack):
-    """Headers to columns, with their good and bad rows; and values by themselves."""
+    """Test header columns with valid and invalid rows, and single values."""
 
     def work(note):
         ran_out = 0
@@ -230,10 +230,10 @@ LEAVES = ("return", "break", "continue")
 
 
 def test_no_except_clause_is_left_early():
-    """Cython then drops the traceback, and crashes where there is none.
+    """Leaving an except clause early would crash if the error has no traceback.
 
-    There is none if there was no memory for it. At the end of the clause, and where an
-    exception leaves it, Cython looks first.
+    Without memory, the traceback cannot be created, and Cython drops a null pointer. At
+    the end of a clause, and if an exception leaves the clause, Cython checks for null.
     """
     clauses = 0
     for path in sorted(ENGINE.glob("*.p[yx][xd]")):

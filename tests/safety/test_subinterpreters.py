@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""kwire in several interpreters of a process, and imported again.
+"""Tests kwire in several interpreters of a process, and repeated imports.
 
-The engine in plain Python works in each of them. The compiled one belongs to the
-interpreter that loaded it first, and refuses all others by an ``ImportError``; isolated
-ones, with a lock of their own, CPython refuses before it is loaded. That the engine
-neither crashes nor disturbs the first is shown here, in processes of their own.
+The Python engine works in every interpreter. The compiled engine belongs to the
+interpreter that imported it first, and raises ``ImportError`` in all others. CPython
+refuses to load it in isolated interpreters, which have their own GIL. The tests run in
+new processes and verify that the engine neither crashes nor affects the first
+interpreter.
 """
 
 import json
@@ -15,7 +16,7 @@ import sys
 
 import pytest
 
-# CPython 3.12, the first with isolated interpreters, crashes if one imports datetime.
+# CPython 3.12 introduced isolated interpreters, but crashes if they import datetime.
 DATETIME_WORKS = sys.version_info >= (3, 13)
 
 PROGRAM = """
@@ -70,10 +71,11 @@ for _ in range(4):
 
 
 def outcomes(backend, *, is_first, isolated=False):
-    """Use kwire in four interpreters, one after the other; list how each import went.
+    """Import kwire in four consecutive interpreters. Return the result of each import.
 
-    ``is_first``: the main interpreter has kwire before the others, and uses it after
-    each of them. ``isolated``: the others share no lock with it, from CPython 3.12 on.
+    * ``is_first``: the main interpreter imports kwire before the others, and uses it
+      after each of them.
+    * ``isolated``: the interpreters have their own GIL (CPython 3.12 and newer).
     """
     reading, writing = os.pipe()
     code = PROGRAM.format(
@@ -102,7 +104,7 @@ def outcomes(backend, *, is_first, isolated=False):
 
 
 def test_plain_python_works_in_every_interpreter(figure):
-    """Before and after another one, and in many in turn."""
+    """Test subinterpreters with and without an import in the main interpreter."""
     found = [
         one
         for is_first, isolated in ((True, False), (False, DATETIME_WORKS))
@@ -114,7 +116,7 @@ def test_plain_python_works_in_every_interpreter(figure):
 
 
 def test_the_compiled_engine_works_or_refuses_by_one_error(kwire, figure):
-    """Each import of all interpreters but one says the same; that one goes on."""
+    """All failed imports raise the same error, and the main interpreter still works."""
     found = outcomes(kwire.backend, is_first=True)
     assert {kind for kind, _ in found} <= {"works", "refused"}
     texts = {text for kind, text in found if kind == "refused"}
@@ -123,7 +125,7 @@ def test_the_compiled_engine_works_or_refuses_by_one_error(kwire, figure):
 
 
 def test_the_first_interpreter_to_import_has_the_engine(kwire):
-    """Whichever it is; the others are refused, or work, but never half."""
+    """Another interpreter may import the engine first. Later imports work or fail."""
     found = outcomes(kwire.backend, is_first=False)
     assert found[:3] == [("works", "")] * 3
     assert {kind for kind, _ in found} <= {"works", "refused"}
@@ -133,7 +135,7 @@ def test_the_first_interpreter_to_import_has_the_engine(kwire):
     not DATETIME_WORKS, reason="isolated interpreters work from CPython 3.13 on"
 )
 def test_isolated_interpreters_are_refused_by_the_true_reason(kwire):
-    """No interpreter has the engine, so the reason is not that another one has it."""
+    """No interpreter owns the engine, so the error must not mention another one."""
     found = outcomes(kwire.backend, is_first=False, isolated=True)
     if kwire.backend == "pure":
         assert found == [("works", "")] * 12
@@ -167,7 +169,7 @@ print(len(set(map(id, kept))))
 
 
 def test_import_may_happen_again(kwire, figure):
-    """Modules that were dropped are imported anew, and work beside the old ones."""
+    """Modules that were removed from sys.modules can be imported again."""
     done = subprocess.run(
         [sys.executable, "-c", AGAIN.format(path=sys.path)],
         env=os.environ | {"KWIRE_BACKEND": kwire.backend},

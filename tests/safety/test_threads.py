@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Any number of threads may use kwire at once, whatever they share.
+"""Any number of threads may use kwire concurrently, with shared objects.
 
-Eight threads start as one, twenty times over (``KWIRE_THREAD_ROUNDS``), while the
-interpreter switches between them as often as it can; where the interpreter has no lock
-they run at once, and kwire must not have brought the lock back.
+Eight threads start simultaneously, 20 times (``KWIRE_THREAD_ROUNDS``), while the
+interpreter switches between them as often as possible. In a build without the GIL, they
+run in parallel, and importing kwire must not enable the GIL.
 """
 
 import importlib
@@ -29,7 +29,7 @@ ROUNDS = int(os.environ.get("KWIRE_THREAD_ROUNDS", "20"))
 
 @pytest.fixture
 def in_threads(kwire, figure):
-    """Run ``work(number)`` in threads, many rounds; raise what they raise."""
+    """Return a function that runs ``work(number)`` in threads, for many rounds."""
 
     def run(work, rounds=ROUNDS):
         started = [one_round(work) for _ in range(rounds)]
@@ -41,9 +41,9 @@ def in_threads(kwire, figure):
 
 
 def one_round(work):
-    """Run ``work(number)`` once in each thread; raise the first failure.
+    """Run ``work(number)`` once in each thread. Raise the first error.
 
-    Give the number of threads that have done it.
+    Returns the number of threads that have completed the work.
     """
     barrier = threading.Barrier(THREADS)
     done = []
@@ -63,7 +63,7 @@ def module_of(package, name):
 
 
 def test_messages_are_read_and_written_at_once(kwire, in_threads):
-    """Every one comes back as if alone, and bad ones fail as if alone."""
+    """Results and errors are the same as in a single thread."""
     chosen = random.Random(8).sample(vectors(), 12)
 
     def work(number):
@@ -78,7 +78,7 @@ def test_messages_are_read_and_written_at_once(kwire, in_threads):
 
 
 def test_bad_messages_are_refused_at_once(kwire, in_threads):
-    """Every one has the result or the error that it has alone."""
+    """Each input has the same result or error as in a single thread."""
     given = [one for name in hostile.FAMILIES for one in hostile.take(name, 10)]
 
     def result(one):
@@ -110,7 +110,7 @@ SCHEMA = """
 
 
 def test_a_fresh_message_is_met_at_once(kwire, in_threads):
-    """The first use of a class in each version may happen in all threads."""
+    """All threads may use a class and version for the first time concurrently."""
     fresh = [kwire.messages.message_class(SCHEMA % number) for number in range(ROUNDS)]
     met = [0] * THREADS
 
@@ -126,7 +126,7 @@ def test_a_fresh_message_is_met_at_once(kwire, in_threads):
 
 
 def test_schemas_are_compiled_at_once(kwire, in_threads):
-    """Each thread its own class, of one text."""
+    """Each thread compiles its own class from the same text."""
 
     def work(number):
         cls = kwire.messages.message_class(SCHEMA % number)
@@ -160,7 +160,7 @@ print(len(names))
 
 
 def test_definitions_are_met_at_once(kwire, figure):
-    """In a process that has none of them: all threads get one and the same class."""
+    """In a new process, all threads receive the same class for a name."""
     done = subprocess.run(
         [sys.executable, "-c", DEFINITIONS.format(path=sys.path)],
         env=os.environ | {"KWIRE_BACKEND": kwire.backend},
@@ -174,7 +174,7 @@ def test_definitions_are_met_at_once(kwire, figure):
 
 
 def test_one_message_is_shared(kwire, in_threads):
-    """Frozen messages need no locks: hash, repr, equality and encode all at once."""
+    """hash, repr, == and encode of the same message need no locks."""
     plain = dict(systematic(kwire, "MetadataResponse", 12))["unknown tags"]
     message = build(kwire, "MetadataResponse", plain)
     expected = kwire.encode(message, 12), hash(message), repr(message)
@@ -189,7 +189,7 @@ def test_one_message_is_shared(kwire, in_threads):
 
 
 def test_records_are_read_and_written_at_once(kwire, in_threads):
-    """As objects, compressed and plain, from bytes that all threads share."""
+    """Threads decode the same bytes as objects, compressed and uncompressed."""
     rows = [(b"key", bytes([i]) * i, i, [("name", b"x")]) for i in range(30)]
     plain = kwire.records.encode_batch(rows)
     packed = kwire.records.encode_batch(rows, compression="gzip")
@@ -208,7 +208,7 @@ def test_records_are_read_and_written_at_once(kwire, in_threads):
 
 
 def test_columns_are_read_and_written_at_once(kwire, in_threads):
-    """Columns of one thread, read by all of them, and columns of their own."""
+    """Threads share the columns of one thread, and also decode their own."""
     columns = module_of(kwire, "records.columns")
     rows = [(b"key", bytes([i]) * i, i, []) for i in range(30)]
     plain = kwire.records.encode_batch(rows)
@@ -225,7 +225,7 @@ def test_columns_are_read_and_written_at_once(kwire, in_threads):
 
 
 def test_memory_of_columns_is_used_again_at_once(kwire):
-    """Columns too large for ``malloc`` alone: each thread has its own bytes."""
+    """Large blocks that are reused never belong to two threads."""
     columns = module_of(kwire, "records.columns")
     headers = [("first", b"x"), ("zweiter ü", None)]
     rows = [(b"key", bytes([i % 256]) * (i % 400), i, headers) for i in range(900)]
@@ -244,7 +244,7 @@ def test_memory_of_columns_is_used_again_at_once(kwire):
 
 
 def test_each_thread_has_a_connection(kwire, in_threads):
-    """Connections share a table and nothing else."""
+    """The connections only share a version table."""
     connection = module_of(kwire, "connection")
     negotiation = module_of(kwire, "connection.negotiation")
     table = negotiation.ApiVersionTable.from_ranges({3: (0, 9), 18: (0, 4)})
@@ -275,7 +275,7 @@ print(getattr(sys, "_is_gil_enabled", lambda: True)())
 
 
 def test_kwire_does_not_bring_the_lock_back(kwire, monkeypatch):
-    """On a build without it; an extension that does not declare it would."""
+    """In a build without the GIL, an extension without a declaration enables it."""
     monkeypatch.setenv("KWIRE_BACKEND", kwire.backend)
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", LOCK.format(path=sys.path)],

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages: branches of the engines that no other test reaches.
+"""Tests branches of the message engines that no other test reaches.
 
-Values of more than 2 GiB are memory that is never touched, so they cost nothing.
-Corners of records are in ``test_unreached_records.py``, those of memory that runs out
+Values above 2 GiB are memory that is never written, so they use no physical memory. The
+same for records is in ``test_unreached_records.py``, and failing allocations are tested
 in ``test_failing_allocations.py``.
 """
 
@@ -21,18 +21,18 @@ HUGE = 2**31
 
 
 def field(name, kind, **keys):
-    """Describe a field of all versions."""
+    """Return the schema of a field that exists in all versions."""
     return {"name": name, "type": kind, "versions": "0+"} | keys
 
 
 def describe_tagged(name, kind, tag, **keys):
-    """Describe a field in the tag section."""
+    """Return the schema of a tagged field."""
     keys = {"versions": "1+", "taggedVersions": "1+", "tag": tag} | keys
     return field(name, kind, **keys)
 
 
 def message(kwire, *fields):
-    """Make a message of two versions, the second one flexible."""
+    """Create a message class with two versions, the second one flexible."""
     messages = importlib.import_module(f"{kwire.__name__}.messages")
     return messages.message_class(
         json.dumps(
@@ -48,12 +48,12 @@ def message(kwire, *fields):
 
 
 def arrow(kwire):
-    """Find the package's module of Arrow columns."""
+    """Return the ``messages.arrow`` module of the package."""
     return importlib.import_module(f"{kwire.__name__}.messages.arrow")
 
 
 def module(package, name):
-    """Find a module of a package's engine."""
+    """Import a module of the package's engine."""
     return importlib.import_module(
         f"{package.__name__}._engine.{package.backend}.{name}"
     )
@@ -61,7 +61,10 @@ def module(package, name):
 
 @pytest.mark.parametrize("version", [0, 1])
 def test_arrays_of_bytes_and_bools(kwire, version):
-    """No message of Kafka's has one, a schema may; by both kinds of emitted code."""
+    """No Kafka message has such arrays, but a custom schema may.
+
+    Generated code for classic and compact encodings is tested.
+    """
     cls = message(kwire, field("Parts", "[]bytes"), field("Flags", "[]bool"))
     made = cls(parts=[b"x", b""], flags=[True, False])
     data = kwire.encode(made, version)
@@ -91,7 +94,7 @@ def test_arrays_of_bytes_and_bools(kwire, version):
 
 
 def test_emitted_code_needs_no_second_try(twins):
-    """What the pure engine compiles is Python that reads and writes, without a walk."""
+    """The code that the Python engine generates works without the generic functions."""
     cls = message(
         twins.pure,
         field("Number", "int32"),
@@ -112,17 +115,17 @@ def test_emitted_code_needs_no_second_try(twins):
 
 
 class Odd:
-    """Cannot be compared."""
+    """Object that cannot be compared."""
 
     def __eq__(self, other):
-        """Be no value."""
+        """Raise LookupError."""
         raise LookupError("mine")
 
     __hash__ = None
 
 
 def test_the_walk_writes_what_emitted_code_writes(twins):
-    """The pure engine's two writers agree, on what is null, long or left out too."""
+    """Both writers of the Python engine agree on null, long and omitted values."""
     null = {"nullableVersions": "0+", "default": "null"}
     inner = {"fields": [field("Number", "int64")], **null}
     cls = message(
@@ -147,7 +150,7 @@ def test_the_walk_writes_what_emitted_code_writes(twins):
 
 
 def test_unknown_tags_are_checked_before_they_are_written(kwire):
-    """Pairs of a number and bytes, ascending, and none that the schema knows."""
+    """Tags must be ascending pairs of a number and bytes, unknown to the schema."""
     cls = message(kwire, describe_tagged("Tag", "int32", 0))
     for wrong in (
         [5],
@@ -170,7 +173,7 @@ def test_unknown_tags_are_checked_before_they_are_written(kwire):
 
 @pytest.mark.parametrize("start", [-1, 3, 2**40])
 def test_a_start_outside_of_the_input_is_refused(kwire, start):
-    """It is the caller's mistake and no fault of the bytes."""
+    """The error is a ValueError, because the input is not damaged."""
     decode_prefix = importlib.import_module(f"{kwire.__name__}._engine.active").engine
     with pytest.raises(ValueError, match=rf"start must be 0 to 2, .* \(got {start}\)"):
         decode_prefix.decode_prefix(kwire.messages.MetadataRequest, b"ab", 1, start)
@@ -178,7 +181,7 @@ def test_a_start_outside_of_the_input_is_refused(kwire, start):
 
 @pytest.mark.parametrize("compat", ["scala", "", False])
 def test_there_is_one_leniency(kwire, compat):
-    """Another word for it is a mistake, not a strict reader."""
+    """An unknown mode raises an error and does not select the strict reader."""
     with pytest.raises(
         ValueError, match=rf'compat must be None or "java" \(got {compat!r}\)'
     ):
@@ -186,8 +189,10 @@ def test_there_is_one_leniency(kwire, compat):
 
 
 def test_int32_arrays_that_never_repeat(twins):
-    """Equal lists of 16 ids are one tuple; among many others none is looked for, and
-    longer ones are not compared.
+    """Equal arrays of up to 16 ids share one tuple.
+
+    The engine stops searching if many arrays differ, and does not compare longer
+    arrays.
     """
     cls = twins.fast.messages.MetadataResponse
     row = cls.MetadataResponsePartition
@@ -213,7 +218,7 @@ def test_int32_arrays_that_never_repeat(twins):
 
 
 def test_a_tagged_struct_names_the_field_in_it(kwire):
-    """The path of what cannot be written leads through a nullable struct with a tag."""
+    """The path of the error includes a nullable tagged struct."""
     inner = describe_tagged("Inner", "Inner", 0, nullableVersions="1+", default="null")
     cls = message(kwire, inner | {"fields": [field("Text", "string")]})
     assert kwire.encode(cls(inner=cls.Inner(text="x")), 1) == b"\1\0\4\1\2x\0"
@@ -225,7 +230,7 @@ def test_a_tagged_struct_names_the_field_in_it(kwire):
 
 @pytest.mark.parametrize("marker", [0, 2, 127])
 def test_columns_refuse_what_is_no_marker(kwire, marker):
-    """In line it is 1 or -1, with a tag 1 or 0; objects say the same."""
+    """Inline markers are 1 or -1, tagged ones 1 or 0. Objects raise the same error."""
     keys = {"nullableVersions": "0+", "default": "null"}
     inner = [field("Text", "string")]
     line = message(kwire, field("Inner", "Inner", fields=inner, **keys))
@@ -246,7 +251,7 @@ def test_columns_refuse_what_is_no_marker(kwire, marker):
 
 
 def test_columns_refuse_a_tag_that_is_too_short(kwire):
-    """A number has all its bytes within the size before it."""
+    """The declared size of a tagged number must include all its bytes."""
     cls = message(kwire, describe_tagged("Number", "int32", 0))
     good = b"\1\0\4\0\0\0\5"
     for size in range(4):
@@ -260,7 +265,10 @@ def test_columns_refuse_a_tag_that_is_too_short(kwire):
 
 
 def test_what_is_set_behind_the_back_of_a_struct(kwire):
-    """Compiled structs cannot be set at all; plain ones say what is wrong with it."""
+    """Attributes of compiled structs cannot be set.
+
+    For others, encode detects the error.
+    """
     for name, wrong in (("topics", [1]), ("unknown_tagged_fields", [(5, b"")])):
         made = kwire.messages.FetchRequest()
         if kwire.backend == "fast":
@@ -275,13 +283,13 @@ def test_what_is_set_behind_the_back_of_a_struct(kwire):
 
 
 def make_untouched(kind, size=HUGE):
-    """Return memory that is never written to."""
+    """Return memory that is never written."""
     return bytes(size) if kind == "bytes" else memoryview(mmap.mmap(-1, size))
 
 
 @pytest.mark.parametrize("kind", ["bytes", "view"])
 def test_a_value_of_two_gib_is_refused(kwire, kind):
-    """Its length has no place in an int32: as a field and by itself, unread."""
+    """The length does not fit in an int32. The value is rejected without reading it."""
     value = make_untouched(kind)
     with pytest.raises(kwire.EncodeError, match=TOO_LARGE):
         kwire.messages.wire.encode_bytes(value)
@@ -290,7 +298,7 @@ def test_a_value_of_two_gib_is_refused(kwire, kind):
 
 
 def test_a_message_names_the_value_of_two_gib(kwire):
-    """A field, and an unknown tag, whose size an int32 has to hold as well."""
+    """A field and an unknown tag both have an int32 size."""
     cls = kwire.messages.SaslAuthenticateRequest
     value = make_untouched("bytes")
     with pytest.raises(kwire.EncodeError, match=TOO_LARGE) as caught:
@@ -301,7 +309,7 @@ def test_a_message_names_the_value_of_two_gib(kwire):
 
 
 def test_a_tagged_field_has_less_than_two_gib(twins, monkeypatch):
-    """Nor may a known field be larger; the bound is moved down, as it is written."""
+    """A known tagged field has the same limit, which the test lowers."""
     monkeypatch.setattr(module(twins.pure, "encoder"), "LARGEST", 100)
     cls = message(twins.pure, describe_tagged("Text", "string", 0))
     assert twins.pure.encode(cls(text="x" * 99), 1) == b"\1\0dd" + b"x" * 99
@@ -311,7 +319,7 @@ def test_a_tagged_field_has_less_than_two_gib(twins, monkeypatch):
 
 
 def test_more_elements_than_an_int32_counts(twins):
-    """A tuple of them takes 16 GiB, so the engine is asked with the count alone."""
+    """A tuple of that size would need 16 GiB, so the test only passes the count."""
     primitives = module(twins.pure, "primitives")
     writer = module(twins.pure, "writer")
     most = HUGE - 2
@@ -325,17 +333,17 @@ def test_more_elements_than_an_int32_counts(twins):
 
 
 class Long(bytes):
-    """Bytes that say how long they are."""
+    """Bytes with a fake length."""
 
     size = 0
 
     def __len__(self):
-        """Return the number."""
+        """Return the fake length."""
         return self.size
 
 
 def test_a_frame_of_two_gib_is_refused(twins):
-    """The size in front of it is an int32; parts that large are never joined."""
+    """The frame size is an int32. Parts that are too large are not concatenated."""
     frames = module(twins.pure, "frames")
     body = Long(b"body")
     body.size = HUGE - 1 - 4
@@ -346,7 +354,7 @@ def test_a_frame_of_two_gib_is_refused(twins):
 
 
 def test_a_view_that_was_released_has_no_bytes(kwire):
-    """It is refused like other values without contiguous bytes."""
+    """A released view is rejected like other values without contiguous bytes."""
     view = memoryview(b"abc")
     view.release()
     cls = kwire.messages.SaslAuthenticateRequest
@@ -356,13 +364,13 @@ def test_a_view_that_was_released_has_no_bytes(kwire):
 
 
 def test_single_values_are_read_from_contiguous_bytes(kwire):
-    """Every second byte of a buffer is no input."""
+    """A strided buffer raises TypeError."""
     with pytest.raises(TypeError, match="must be contiguous"):
         kwire.messages.wire.decode_varint(memoryview(bytes(16))[::2])
 
 
 def test_tags_by_themselves_say_what_is_wrong(kwire):
-    """A dict of uint32 to bytes, and nothing that is alike."""
+    """Only a dict from uint32 to bytes is accepted."""
     encode = kwire.messages.wire.encode_tagged_fields
     assert encode({2: b"x", 0: b""}) == b"\2\0\0\2\1x"
     for wrong, words in (
@@ -380,10 +388,10 @@ def test_tags_by_themselves_say_what_is_wrong(kwire):
 
 
 class Missing:
-    """What imports find in a Python without numpy."""
+    """Import finder that simulates a Python without numpy."""
 
     def find_spec(self, name, path=None, target=None):
-        """Refuse to find it."""
+        """Raise ModuleNotFoundError for numpy."""
         if name == "numpy":
             raise ModuleNotFoundError(name)
 
@@ -397,7 +405,7 @@ BULK = [
 
 @pytest.mark.parametrize(("name", "dtype"), BULK)
 def test_bulk_functions_take_nothing(kwire, name, dtype):
-    """No values are no bytes, of whatever type the empty array is."""
+    """An empty array of any type yields no bytes."""
     encode = getattr(kwire.messages.wire, f"encode_{name}")
     for empty in ([], (), numpy.array([], "U1"), numpy.array([], "int8")):
         assert encode(empty) == b""
@@ -407,7 +415,7 @@ def test_bulk_functions_take_nothing(kwire, name, dtype):
 
 @pytest.mark.parametrize(("name", "dtype"), BULK)
 def test_bulk_functions_say_that_they_need_numpy(kwire, monkeypatch, name, dtype):
-    """It is an extra; without it they name what to install."""
+    """The error names the extra to install, because numpy is optional."""
     monkeypatch.delitem(sys.modules, "numpy")
     monkeypatch.setattr(sys, "meta_path", [Missing(), *sys.meta_path])
     for call in (
@@ -419,7 +427,7 @@ def test_bulk_functions_say_that_they_need_numpy(kwire, monkeypatch, name, dtype
 
 
 def test_blocks_and_arrays_of_arrow(kwire):
-    """Blocks know their size; arrays are made of blocks and arrays, and made once."""
+    """Memory blocks know their size, and arrays only accept blocks and arrays."""
     arrays = module(kwire, "arrays")
     block = arrays.new_memory(12)
     assert (block.size, len(block)) == (12, 12)
@@ -430,7 +438,7 @@ def test_blocks_and_arrays_of_arrow(kwire):
 
 
 def test_an_array_is_made_once(twins):
-    """A second ``__init__`` would change what others look at without the GIL."""
+    """A second ``__init__`` would modify memory that others read without the GIL."""
     arrays = module(twins.fast, "arrays")
     made = arrays.Array("l", "", 1, 0, (None, arrays.new_memory(8)))
     with pytest.raises(TypeError, match="cannot be changed"):

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records: branches of the engines that no other test reaches.
+"""Tests branches of the record engines that no other test reaches.
 
-Some are after heads and columns that no reader of kwire's makes, so the engines are
-asked directly. Values of more than 1 GiB are memory that is never touched; where
-the pure engine would copy it, its bound is moved down instead.
+Some branches require headers or columns that no reader of kwire returns, so the engines
+are called directly. Values above 1 GiB are memory that is never written. Where the
+Python engine would copy them, its limit is lowered instead.
 """
 
 import importlib
@@ -31,34 +31,34 @@ TEXT = (None, struct.pack("=2i", 0, 1), b"a", 0)
 
 
 NONE = (bytes(50), struct.pack("=401i", *[0] * 401), b"", 0)
-"""Nulls, enough for any of the columns here."""
+"""Column of nulls that is long enough for all tests."""
 
 
 def engine_of(package):
-    """Find what the engine of a package offers for records."""
+    """Return the record engine of the package."""
     return importlib.import_module(f"{package.__name__}._engine.active").record_engine
 
 
 def columns_of(package):
-    """Find the package's module of columns."""
+    """Return the ``columns`` module of the package."""
     return importlib.import_module(f"{package.__name__}.records.columns")
 
 
 def module(package, name):
-    """Find a module of a package's engine."""
+    """Import a module of the package's engine."""
     return importlib.import_module(
         f"{package.__name__}._engine.{package.backend}.{name}"
     )
 
 
 def head(kwire, **fields):
-    """Make the header of a batch that is to be written."""
+    """Return the header for a batch to encode."""
     fields = {"magic": 2, "last_offset": -1} | fields
     return kwire.records.BatchHeader(**fields)
 
 
 def test_runs_are_measured_in_contiguous_bytes(kwire):
-    """Every second byte of a buffer is no input."""
+    """A strided buffer raises TypeError."""
     data = memoryview(batch(record()) * 2)[::2]
     with pytest.raises(TypeError, match="must be contiguous"):
         engine_of(kwire).measure_run(
@@ -67,7 +67,7 @@ def test_runs_are_measured_in_contiguous_bytes(kwire):
 
 
 FIRST = message(1, 7, b"k", b"v", 5, crc=1)
-"""A message whose checksum is wrong, which its head was read without."""
+"""Message with a wrong checksum. Its header is read without checking it."""
 
 RUNS = {
     "nothing": (b"", 1),
@@ -87,7 +87,7 @@ RUNS = {
 @sweep("name", RUNS)
 @sweep("kind", [bytes, bytearray])
 def test_the_checksum_of_the_first_message_is_not_asked_again(kwire, name, kind):
-    """That was decided with its header; all after it are looked at."""
+    """The checksum of the first message was handled with its header already."""
     behind, count = RUNS[name]
     data = kind(FIRST + behind)
     first = kwire.records.read_batch_header(data, check_crc=False)
@@ -106,7 +106,7 @@ def test_the_checksum_of_the_first_message_is_not_asked_again(kwire, name, kind)
 
 
 def test_what_is_wrong_with_the_first_message_is_said(kwire):
-    """Its error is that of the bytes, whatever its checksum is."""
+    """A decoding error does not depend on the checksum."""
     data = message(1, 7, body=b"\0\0\0\1k\xff\xff\xff\xfe", crc=1)
     first = kwire.records.read_batch_header(data, check_crc=False)
     with pytest.raises(kwire.DecodeError) as caught:
@@ -130,7 +130,7 @@ def test_what_is_wrong_with_the_first_message_is_said(kwire):
     ids=repr,
 )
 def test_a_head_of_other_bytes_is_refused(kwire, changes):
-    """An entry has to lie in the input that it is said to be of."""
+    """A header must belong to the input."""
     data = message(1, 7, b"k", b"v")
     other = kwire.records.read_batch_header(data).replace(**changes)
     engine = engine_of(kwire)
@@ -140,7 +140,7 @@ def test_a_head_of_other_bytes_is_refused(kwire, changes):
 
 
 def test_a_name_whose_size_does_not_end(kwire):
-    """A varint of a header's key that is too long, or cut off by its record's end."""
+    """The varint for the size of a header key is too long or truncated."""
     parts = b"\0" + varint(0) * 2 + sized(b"k") + sized(b"v") + varint(1)
     for size in (b"\xff\xff", b"\xff" * 5 + b"\0", b"\xff\xff\xff\xff\x10\0"):
         data = batch(framed(parts + size))
@@ -154,7 +154,7 @@ def test_a_name_whose_size_does_not_end(kwire):
 
 
 def test_a_batch_may_have_a_delete_horizon(kwire):
-    """Its timestamps count from there, in rows that are right at first sight or not."""
+    """Timestamp deltas are relative to the delete horizon, on both encoding paths."""
     batches = {
         kwire.records.encode_batch(
             [(key, b"v", 5), (None, b"", 2**62)], delete_horizon=3, base_offset=9
@@ -168,7 +168,7 @@ def test_a_batch_may_have_a_delete_horizon(kwire):
 
 
 def test_no_batch_begins_below_zero(kwire):
-    """The error of the engine names the field."""
+    """The error of the engine contains the field."""
     engine, below = engine_of(kwire), head(kwire, base_offset=-1)
     for call in (
         lambda: engine.encode_batch([(b"k", b"v")], below),
@@ -182,7 +182,7 @@ def test_no_batch_begins_below_zero(kwire):
 
 @pytest.mark.parametrize("count", [-1, 2**31, 2**64, -(2**64)])
 def test_a_count_of_rows_is_an_int32(kwire, count):
-    """Other counts are refused before a column is looked at."""
+    """An invalid count is rejected before any column is read."""
     encode = engine_of(kwire).encode_columns
     with pytest.raises(kwire.EncodeError, match="shorter than the number of rows"):
         encode(count, None, None, TEXT, TEXT, None, head(kwire))
@@ -190,7 +190,7 @@ def test_a_count_of_rows_is_an_int32(kwire, count):
 
 @pytest.fixture
 def huge(kwire, monkeypatch):
-    """Return a value of which two are too large for a batch."""
+    """Return a value of which two exceed the maximum size of a batch."""
     if kwire.backend == "fast":
         return bytes(2**30)
     for name in ("record_encoder", "record_fast_lane"):
@@ -199,7 +199,7 @@ def huge(kwire, monkeypatch):
 
 
 def test_a_batch_has_less_than_two_gib(kwire, huge):
-    """One row too many is refused, in each format and from columns too."""
+    """One row too many is rejected, in each format and for columns."""
     engine = engine_of(kwire)
     old = head(kwire, magic=1)
     for encode, fields in (
@@ -217,7 +217,7 @@ def test_a_batch_has_less_than_two_gib(kwire, huge):
 
 
 def test_a_value_of_more_than_two_gib(kwire):
-    """No sum of sizes wraps around; the bytes are not looked at."""
+    """The sum of the sizes does not overflow, and the values are not read."""
     value = bytes(2**31)
     if kwire.backend == "pure":
         lane = module(kwire, "record_fast_lane")
@@ -233,7 +233,7 @@ def test_a_value_of_more_than_two_gib(kwire):
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_a_codec_may_not_give_two_gib(kwire, magic):
-    """What cannot be compressed gets longer; its size has to fit in the head."""
+    """Incompressible data grows, and its size must fit in the header."""
     engine = engine_of(kwire)
     encode = engine.encode_batch if magic == 2 else engine.encode_messages
     with pytest.raises(kwire.EncodeError, match=TOO_LARGE):
@@ -241,7 +241,7 @@ def test_a_codec_may_not_give_two_gib(kwire, magic):
 
 
 def test_offsets_of_a_column_are_int32(twins):
-    """Two values of 1 GiB are one byte too long for one column."""
+    """Two values of 1 GiB exceed the limit of a column by one byte."""
     memory = module(twins.pure, "record_columns").make_offsets_memory
     assert bytes(memory([1, 2**31 - 2])) == struct.pack("=3i", 0, 1, 2**31 - 1)
     with pytest.raises(twins.pure.LimitExceeded, match="column"):
@@ -250,7 +250,7 @@ def test_offsets_of_a_column_are_int32(twins):
 
 @pytest.mark.parametrize("place", ["key", "value"])
 def test_a_released_view_is_no_content(kwire, place):
-    """Of a key, a value, and the value of a header."""
+    """A released view as key, value or header value is rejected."""
     gone = memoryview(b"abc")
     gone.release()
     row = {"key": b"k", "value": b"v"} | {place: gone}
@@ -268,7 +268,7 @@ def test_a_released_view_is_no_content(kwire, place):
 
 @pytest.mark.parametrize("headers", [5, object(), 1.5])
 def test_a_builder_takes_headers_that_are_some(kwire, headers):
-    """What cannot be gone through is refused, and no row is taken."""
+    """An object that cannot be iterated is rejected, and no row is added."""
     builder = kwire.records.BatchBuilder(1000)
     with pytest.raises(kwire.EncodeError, match="expected pairs") as caught:
         builder.append(b"k", b"v", 1, headers)
@@ -277,7 +277,7 @@ def test_a_builder_takes_headers_that_are_some(kwire, headers):
 
 
 def test_a_wrapper_is_read_by_both_entries(twins):
-    """Rows and columns agree on wrappers of each kind, with and without a base."""
+    """Objects and columns agree on wrappers of each kind, with any base offset."""
     for magic, offset, attributes in ((0, None, 0), (1, 0, 0), (1, 50, 8), (1, 1, 0)):
         inner = message(magic, 0, b"k", b"v", 3), message(magic, 1, None, None, 9)
         data = wrapper(magic, *inner, offset=offset, attributes=attributes, timestamp=7)
@@ -296,7 +296,7 @@ def test_a_wrapper_is_read_by_both_entries(twins):
 
 @pytest.mark.parametrize("place", range(4))
 def test_columns_that_change_meanwhile(twins, place):
-    """Offsets are checked again as their bytes are written: they may have moved."""
+    """Offsets are validated again when bytes are copied, because they may change."""
     package = twins.fast
     count, size = 40, 400
     good = struct.pack(f"={count + 1}i", *range(count + 1))

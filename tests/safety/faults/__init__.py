@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kills, full disks and slow peers."""
+"""Tests of killed processes, full disks and slow peers."""

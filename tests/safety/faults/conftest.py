@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures of the tests of faults: commands, their input, and checks of output."""
+"""Fixtures for the fault tests: commands, their inputs, and checks of their output."""
 
 import pytest
 
@@ -9,14 +9,14 @@ from tools.prove.fault_runs import Runner, content, make_inputs, works
 
 @pytest.fixture(scope="session")
 def runner():
-    """Run commands, and the stream, in processes that may be killed."""
+    """Return a runner for commands and the stream driver, in processes to be killed."""
     with Runner("kwire.spark.log.stream", "kwire.spark.topics.layout") as runner:
         yield runner
 
 
 @pytest.fixture(scope="session")
 def inputs(tmp_path_factory):
-    """Write logs and captures; whatever befalls a run, no byte of them changes."""
+    """Create logs and captures. The fixture verifies that no test changes them."""
     folder = tmp_path_factory.mktemp("inputs")
     make_inputs(folder)
     before = content(folder)
@@ -26,7 +26,7 @@ def inputs(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def normal_run(runner, inputs, tmp_path_factory):
-    """Run each command as it should be: the run, and what it has written."""
+    """Run each command without faults. Return the runs and their output by name."""
     found = {}
     for work in works(inputs):
         folder = tmp_path_factory.mktemp("whole")
@@ -40,13 +40,13 @@ def normal_run(runner, inputs, tmp_path_factory):
     params=("repair", "dump to Parquet", "dump to lines", "export", "audit", "offsets")
 )
 def work(request, inputs):
-    """Each command that writes files."""
+    """Return each command that writes files."""
     return _named(request.param, inputs)
 
 
 @pytest.fixture(params=("repair", "dump to Parquet", "export"))
 def kind_of_work(request, inputs):
-    """One command for each way to write: bytes, a table, a folder of tables."""
+    """Return a command for each kind of output: bytes, a table, several tables."""
     return _named(request.param, inputs)
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs ``kwire record`` with files that are merged after every third."""
+"""Runs ``kwire record`` with a fake clock, so that files are merged frequently."""
 
 from itertools import count
 
@@ -8,11 +8,11 @@ from kwire.cli.main import program
 from kwire.recording import buffering
 
 CALLS_A_MINUTE = 6
-"""What is written asks for the time twice: for its own, and for what is over."""
+"""Each write reads the time twice: for the current minute and for finished minutes."""
 
 
 def run(arguments):
-    """Run the command."""
+    """Run the command with a clock that advances a minute every six calls."""
     asked = count()
     buffering._current_minute = lambda: next(asked) // CALLS_A_MINUTE
     program(arguments, prog_name="kwire")

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Drives a stream as Spark's driver does, in a few lines and without Java.
+"""Minimal stream driver that imitates Spark's driver, without Java.
 
-It writes down a range before it reads it, replaces the sink's file of that micro-batch,
-and commits; when it starts, what was planned and not committed is read again. All that
-it knows is in the checkpoint, so it may be killed anywhere.
+It stores each range before reading it, replaces the sink file of that micro-batch, and
+then commits. On startup, it repeats micro-batches that were planned but not committed.
+All state is in the checkpoint, so the process may be killed at any time.
 """
 
 import json
@@ -18,11 +18,11 @@ from kwire.spark.topics.layout import default_layout
 from kwire.spark.topics.stream_reader import make_stream_reader
 
 MOST = 40
-"""Offsets of a micro-batch."""
+"""Maximum number of offsets in a micro-batch."""
 
 
 def run(arguments):
-    """Read all that there is of a log, in micro-batches, into files of lines."""
+    """Read a complete log in micro-batches, and write them to JSON files."""
     log, checkpoint, sink = map(Path, arguments)
     for folder in checkpoint / "offsets", checkpoint / "commits", sink:
         folder.mkdir(parents=True, exist_ok=True)
@@ -47,7 +47,7 @@ def run(arguments):
 
 
 def micro_batch(reader, number, checkpoint, sink):
-    """Plan, read, write and commit what the checkpoint says of a micro-batch."""
+    """Read the planned range of a micro-batch, write the rows, and commit."""
     start, end = (
         json.loads((checkpoint / "offsets" / str(each)).read_text())
         for each in (number - 1, number)
@@ -66,13 +66,13 @@ def micro_batch(reader, number, checkpoint, sink):
 
 
 def newest(folder):
-    """Return the highest number that is written, -1 for none."""
+    """Return the highest batch number in a directory, or -1."""
     names = (path.name for path in folder.iterdir())
     return max((int(name) for name in names if name.isdigit()), default=-1)
 
 
 def write(path, value):
-    """Write a file that appears as a whole."""
+    """Write a file atomically."""
     hidden = path.with_name(f".{path.name}")
     hidden.write_text(json.dumps(value))
     os.replace(hidden, path)

@@ -1,13 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Output files appear complete or not at all, whatever happens to the command.
+"""Output files appear completely or not at all, whatever happens to the command.
 
-What they protect: no file or folder under its final name is ever half, what a kill
-leaves is named ``.partial`` and blocks no later run, the input is never touched, and
-a person reads one line that says what is wrong. A full disk is the kernel's own, by way
-of ``/dev/full``, or a limit for the size of files, so that no rights to mount are
-needed; ``tools/prove/faults.py`` has a disk that is really small, and kills by the
-hundred.
+No file or directory with its final name is ever incomplete. A killed command only
+leaves ``.partial`` files, which do not block later runs. Inputs are never modified, and
+users see a one-line error. A full disk is simulated with ``/dev/full`` or with a limit
+for the file size, so that the tests do not need mount permissions.
+``tools/prove/faults.py`` uses a small disk and hundreds of kills.
 """
 
 import os
@@ -23,25 +22,28 @@ from kwire.jobs.tables import Output, open_table
 from tools.prove.fault_runs import KILLED, Fault, content, judge
 
 SPREAD = 2
-"""Kills of a long job before its last steps, of which none is left out."""
+"""Number of kills of a long job before its last steps.
+
+The last steps are all tested.
+"""
 
 LAST = 3
 LONGEST_S = 30
 
 
 def kill_points(calls):
-    """Choose calls to be killed at: all of a few, else some, and the last ones."""
+    """Return the calls at which to kill: all, or a selection with the last ones."""
     count = len(calls) + 1
     if count <= SPREAD + LAST + 2:
         return range(1, count + 1)
     early = range(1, count - LAST, max(1, (count - LAST) // SPREAD))
-    # The folder gets its name among the last ones.
+    # The directory is renamed during the last calls.
     name = max(n for n, call in enumerate(calls, 1) if call == "rename")
     return sorted({*early, name, name + 1, *range(count - LAST, count + 1)})
 
 
 def test_a_kill_at_any_step_leaves_all_or_nothing(runner, work, normal_run, tmp_path):
-    """All kills meet one folder, so that each run has the leftovers of all before."""
+    """All kills use the same directory, so runs find the remains of earlier runs."""
     run, whole = normal_run[work.name]
     killed = there = 0
     for call in kill_points(run.calls):
@@ -65,7 +67,7 @@ def test_a_kill_at_any_step_leaves_all_or_nothing(runner, work, normal_run, tmp_
 def test_a_kill_in_the_middle_of_a_file_leaves_nothing(
     runner, kind_of_work, normal_run, tmp_path, share
 ):
-    """The kernel ends the process at a certain byte, inside a write."""
+    """The kernel terminates the process at a specific byte, during a write."""
     _, whole = normal_run[kind_of_work.name]
     size = int(max(map(len, whole.values())) * share)
     fault = Fault(file_bytes=max(size, 600), dies=True)
@@ -102,7 +104,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(
 def test_a_folder_that_is_read_only_is_one_line(
     runner, kind_of_work, normal_run, tmp_path
 ):
-    """Root's right to write everywhere is taken from the process."""
+    """The process runs without the capability of root to write everywhere."""
     folder = tmp_path / "kept"
     folder.mkdir(stat.S_IRUSR | stat.S_IXUSR)
     fault = Fault(has_no_rights=True)
@@ -117,9 +119,10 @@ def test_a_folder_that_is_read_only_is_one_line(
 def test_of_two_that_write_the_same_one_has_it(
     runner, kind_of_work, normal_run, tmp_path
 ):
-    """The first one stops right before it gives the name, and the second one is faster.
+    """The output already exists when the first of two commands publishes its own.
 
-    Then the first one finds the name taken, reports it, and touches nothing.
+    The first command is stopped right before it renames its output. After the second
+    command has finished, the first one reports the conflict and changes nothing.
     """
     run, whole = normal_run[kind_of_work.name]
     naming = "rename" if len(whole) > 1 else "link"
@@ -139,7 +142,7 @@ def test_of_two_that_write_the_same_one_has_it(
 
 
 def test_a_name_is_given_after_the_bytes_are_safe(normal_run):
-    """So that a power cut, too, leaves all or nothing: bytes, name, folder."""
+    """Data, name and directory are synced in this order, in case of a power failure."""
     file = ["open", "fsync", "link", "unlink", "open", "fsync"]
     assert normal_run["repair"][0].calls == file
     assert normal_run["dump to Parquet"][0].calls == file
@@ -151,7 +154,7 @@ def test_a_name_is_given_after_the_bytes_are_safe(normal_run):
 
 
 def test_two_jobs_with_the_same_process_id_are_apart(tmp_path):
-    """As in two containers that share a disk: neither takes the other's files."""
+    """Containers that share a disk may have equal process ids but separate files."""
     out = tmp_path / "out"
     with pytest.raises(FileExistsError, match="remove it"), Output(out) as slow:
         slow.write_report("slow")
@@ -162,7 +165,10 @@ def test_two_jobs_with_the_same_process_id_are_apart(tmp_path):
 
 
 def test_what_a_killed_task_left_is_no_part_of_a_table(tmp_path):
-    """Spark runs a task again; what the first one wrote is hidden, then taken away."""
+    """Spark repeats a failed task.
+
+    Output of the failed attempt is hidden and deleted.
+    """
     rows = pa.table({"a": [1, 2]})
     with Output(tmp_path / "out") as output:
         path = Path(output.table_path("rows"))

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire record`` when killed, on a full disk, and where it may not write.
+"""Tests ``kwire record`` under kills, with a full disk, and without permission.
 
-What they protect: frames of a file that has got its name are there for good, through
-merging, kills and a full disk; each once, and no file is half. How much time a kill
-costs at most is for ``tests/recording``.
+Frames in a file with its final name survive merges, kills and a full disk. Each frame
+appears once, and no file is incomplete. The maximum time span that a kill can lose is
+tested in ``tests/recording``.
 """
 
 import re
@@ -32,13 +32,16 @@ def echo(connection):
 
 @pytest.fixture(scope="module")
 def peer():
-    """A broker that says what it hears."""
+    """Return a broker that sends back what it receives."""
     with Listener(echo) as peer:
         yield peer
 
 
 def talk_until_it_ends(going, out, size=40):
-    """Send frames through the relay until it is gone; give the last that was named."""
+    """Send frames until the relay ends.
+
+    Return the last sequence number in a file name.
+    """
     last = -1
     deadline = time.monotonic() + TIMEOUT_S
     while not (found := re.search(r"listening on 127\.0\.0\.1:(\d+) ", going.said())):
@@ -91,7 +94,7 @@ def names_of(folder):
 def test_a_kill_at_any_step_costs_no_frame_of_a_named_file(
     runner, peer, tmp_path, name, number
 ):
-    """Three small files are merged into one, again and again, while others come."""
+    """Three small files are merged repeatedly while further files arrive."""
     command = ["record", "--listen", "127.0.0.1:0", "--upstream", peer.address]
     command += ["--output", str(tmp_path), *FLUSH]
     fault = Fault(kill_call=number, kill_name=name)
@@ -150,7 +153,7 @@ def test_a_folder_that_is_read_only_is_one_line(runner, peer, tmp_path):
 
 
 def test_two_may_record_into_one_folder(runner, peer, tmp_path):
-    """Each has a folder of its own, and a reader sees both."""
+    """Each recorder creates its own directory, and a reader reads both."""
     command = ["record", "--listen", "127.0.0.1:0", "--upstream", peer.address]
     command += ["--output", str(tmp_path), *FLUSH, "--count", "20"]
     going = [runner.start(command, target=MANY_MINUTES) for _ in range(2)]
@@ -164,7 +167,7 @@ def test_two_may_record_into_one_folder(runner, peer, tmp_path):
         talk.join()
     ended = [runner.wait(each) for each in going]
     assert [run.code for run in ended] == [0, 0]
-    # A power cut costs no more than a kill: folder, bytes, name, in this order.
+    # Directory, data and name are synced in this order, in case of a power failure.
     steps = ["mkdir", "open", "fsync", "open", "fsync", "replace", "open", "fsync"]
     assert ended[0].calls[:8] == steps
     batches = list(read_captures(tmp_path, ["recording", "sequence"]))

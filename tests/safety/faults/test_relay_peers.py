@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The relay of ``kwire record`` between peers that disconnect, stall or never read.
+"""Tests the relay of ``kwire record`` with peers that disconnect, stall or never read.
 
-What they protect: half a frame reaches no peer and no file, what waits in the relay is
-bounded, one peer stalls no other, and the end of a recording waits for none of them.
-Loopback only; every wait ends. Peers that merely are slow are in ``tests/recording``.
+Incomplete frames are neither forwarded nor recorded. The relay buffers a limited number
+of bytes, one peer does not stall others, and closing does not wait for peers. The tests
+use the loopback interface only, and every wait has a timeout. Slow peers are tested in
+``tests/recording``.
 """
 
 import select
@@ -20,13 +21,13 @@ from tests.harness.loopback_brokers import TIMEOUT_S, Listener
 
 ANY = "127.0.0.1:0"
 AT_ONCE_S = 3.0
-"""Far below any timeout of the relay, far above what a busy machine takes."""
+"""Shorter than all timeouts of the relay, and sufficient on a busy machine."""
 
 MOST_UNDER_WAY = 32 << 20
-"""More than the system keeps for four sockets, and less than a relay that piles up."""
+"""More than the buffers of four sockets, but less than an unlimited relay buffers."""
 
 LINGER_NOT = b"\1\0\0\0" + bytes(4)
-"""For SO_LINGER: closing is a reset."""
+"""Value for SO_LINGER that makes close() reset the connection."""
 
 
 def add_size(data):
@@ -64,7 +65,7 @@ def reset(connection):
 
 
 def is_served(recorder):
-    """Whether another client has its answer, and soon."""
+    """Return whether another client receives its answer within ``AT_ONCE_S``."""
     begin = time.monotonic()
     with connect_to(recorder) as client:
         client.sendall(add_size(b"me too"))
@@ -76,7 +77,10 @@ def is_served(recorder):
 
 @contextmanager
 def closing_soon(recorder):
-    """Close the recorder at the end of the block; it waits for no peer."""
+    """Close the recorder at the end of the block.
+
+    Closing must not wait for any peer.
+    """
     try:
         yield
     finally:
@@ -88,12 +92,12 @@ def closing_soon(recorder):
 @pytest.mark.parametrize("how", [socket.socket.close, reset], ids=["closes", "resets"])
 @pytest.mark.parametrize("sent", [2, 4, 9], ids=["size", "no body", "half a body"])
 def test_a_broker_that_breaks_off_in_a_frame_is_an_end(tmp_path, sent, how):
-    """The client has the whole answer before, no byte of the half one, and the end."""
+    """The client receives complete responses, no part of the last one, and the end."""
 
     def answer_and_a_half(connection):
         read(connection, 9)
         connection.sendall(add_size(b"whole") + add_size(b"never whole")[:sent])
-        read(connection, 8)  # the client has the answer
+        read(connection, 8)  # Wait until the client has received the answer.
         how(connection)
 
     with Listener(answer_and_a_half) as peer:
@@ -111,7 +115,7 @@ def test_a_broker_that_breaks_off_in_a_frame_is_an_end(tmp_path, sent, how):
 
 @pytest.mark.parametrize("how", ["half-closes", "closes", "resets"])
 def test_a_client_that_breaks_off_in_a_frame_costs_that_frame(tmp_path, how):
-    """The broker has all frames before, the end, and no byte of the half one."""
+    """The broker receives complete frames, no part of the last one, and the end."""
     heard, ended = bytearray(), threading.Event()
 
     def listen(connection):
@@ -142,7 +146,7 @@ def test_a_client_that_breaks_off_in_a_frame_costs_that_frame(tmp_path, how):
 
 
 def test_frames_may_come_byte_by_byte(tmp_path):
-    """Both ways, and others are served meanwhile."""
+    """Frames are forwarded in both directions while other clients are served."""
 
     def dribble(connection):
         while chunk := connection.recv(1 << 16):
@@ -170,7 +174,7 @@ def test_many_that_stop_in_the_middle_are_in_nobodys_way(tmp_path):
                 client = clients.enter_context(connect_to(recorder))
                 client.sendall(add_size(bytes(1000))[:500])
             assert is_served(recorder)
-        # All of them hear that it is over.
+        # Closing the recorder closes the connections of all clients.
         with suppress(ConnectionResetError):
             assert client.recv(1) == b""
     assert frames(tmp_path) == [("request", b"me too"), ("response", b"me too")]
@@ -178,7 +182,7 @@ def test_many_that_stop_in_the_middle_are_in_nobodys_way(tmp_path):
 
 @pytest.mark.parametrize("who", ["client", "broker"])
 def test_a_peer_that_never_reads_stops_its_own_sender_alone(tmp_path, who):
-    """What is under way in the relay and in the system has an end, and is little."""
+    """The number of bytes buffered by the relay and the system is limited."""
     frame, over = add_size(bytes(64 << 10)), threading.Event()
 
     def send_for_ever(connection, counts):
@@ -219,7 +223,7 @@ def test_a_peer_that_never_reads_stops_its_own_sender_alone(tmp_path, who):
 
 
 def test_a_flood_of_small_frames_stalls_nobody(tmp_path):
-    """The work for one connection is cut into turns of a bounded time."""
+    """The relay limits the time for each turn of a connection."""
     stop = threading.Event()
 
     def flood(connection):

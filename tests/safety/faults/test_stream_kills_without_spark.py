@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The stream of ``kafka-log`` under kill -9, with a driver without Java.
+"""Tests the ``kafka-log`` stream under SIGKILL, with a driver that does not use Java.
 
-What they protect: a restart plans the range that was written down, reads the same
-records from it, and in the end the sink has each record once, while the log grows,
-rolls, is torn at its end and loses segments that were read. ``make spark`` does the
-same with Spark itself (``tools/interop/spark/stream_kills.py``).
+After a restart, the driver repeats the stored range and reads the same records. In the
+end, the sink contains each record once, although the log grows, rolls, has a torn end
+and loses segments that were already read. ``make spark`` repeats the test with Spark
+(``tools/interop/spark/stream_kills.py``).
 """
 
 import json
@@ -19,7 +19,7 @@ DRIVER = "tests.safety.faults.stream_driver:run"
 
 
 class Log:
-    """A partition that grows by batches of seven, in segments of 70 offsets."""
+    """Partition that grows in batches of seven records, with 70 offsets per segment."""
 
     def __init__(self, root):
         self.folder = root / "orders-0"
@@ -29,7 +29,10 @@ class Log:
         self.deleted = 0
 
     def grow(self, batches):
-        """Write batches; the last one is torn until the next call."""
+        """Append batches.
+
+        The second half of the last one is written by the next call.
+        """
         for number in range(batches):
             rows = [(None, b"value %d" % n) for n in range(self.end, self.end + 7)]
             data = records.encode_batch(rows, base_offset=self.end)
@@ -64,21 +67,22 @@ def read_last_commit(checkpoint):
 def test_each_record_is_in_the_sink_once_whenever_the_driver_is_killed(
     runner, tmp_path
 ):
-    """Killed before each kind of step: the plan, the sink's file, the commit."""
+    """The driver is killed before each kind of step: plan, sink file and commit."""
     logs, checkpoint, sink = (tmp_path / name for name in ("logs", "check", "sink"))
     log = Log(logs)
     arguments = [str(logs), str(checkpoint), str(sink)]
     ranges, killed, unsettled = {}, 0, 0
     for round_ in range(ROUNDS):
         log.grow(8)
-        # Steps are plan, sink, commit; one more comes before the first plan.
+        # The steps are plan, sink and commit. One more plan precedes the first
+        # micro-batch.
         fault = Fault(kill_call=round_ % 5 + 1, kill_name="replace")
         ended = runner.run(arguments, fault, target=DRIVER)
         assert ended.code in (0, -signal.SIGKILL), ended.err
         killed += ended.code != 0
         for path in (checkpoint / "offsets").glob("[0-9]*"):
             text = path.read_text()
-            # What was planned once stays as it is, through all that comes.
+            # A stored range must never change.
             assert ranges.setdefault(path.name, text) == text
         commits = len(list((checkpoint / "commits").glob("[0-9]*")))
         unsettled += len(ranges) - 1 > commits
@@ -91,7 +95,7 @@ def test_each_record_is_in_the_sink_once_whenever_the_driver_is_killed(
         for path in sorted(sink.glob("[0-9]*"), key=lambda path: int(path.name))
         for row in json.loads(path.read_text())
     ]
-    # The last batch is torn, and waits.
+    # The last batch is incomplete, so it is not read yet.
     assert rows == [
         ("orders", 0, n, (b"value %d" % n).hex()) for n in range(log.end - 7)
     ]
