@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lists the public functions and classes, with the names that their callers write.
+"""Lists the parameters and attributes of all public functions and classes.
 
-What is public is what the reference documents: the pages in ``docs/reference`` name
-modules, functions, classes and members. Parameters and attributes are found at run
-time, because annotations of compiled functions are not in the source of a stub.
+A name is public if the reference documents it: the pages in ``docs/reference`` list
+modules, functions, classes and members. Parameters and attributes are inspected at run
+time, because the source of a stub has no annotations for compiled functions.
 """
 
 import importlib
@@ -25,10 +25,11 @@ _DIRECTIVE = re.compile(
 
 @dataclass(frozen=True)
 class PublicName:
-    """A parameter or an attribute, or the name of a function or a method.
+    """Parameter or attribute, or the name of a function or method.
 
-    ``owner`` is the path of the function or the class, ``annotation`` the text of the
-    type, "" if there is none. ``kind`` is "function", "parameter" or "attribute".
+    * ``owner``: path of the function or class.
+    * ``annotation``: text of the type, or "".
+    * ``kind``: "function", "parameter" or "attribute".
     """
 
     module: str
@@ -56,7 +57,8 @@ def list_public_names() -> list[PublicName]:
 
 def describe(module: str, name: str) -> list[PublicName]:
     """Return the names of one function or class of a module."""
-    # A module such as ``kwire.error_codes`` is an attribute with another import path.
+    # A module such as ``kwire.error_codes`` is an attribute with a different import
+    # path.
     value: object = importlib.import_module("kwire")
     for part in (*module.split(".")[1:], *name.split(".")):
         if not hasattr(value, part):
@@ -80,7 +82,7 @@ def _describe_class(module: str, path: str, cls: type) -> list[PublicName]:
             attributes[name] = str(annotation)
         for name, value in vars(base).items():
             if isinstance(value, ForeignName):
-                # A name of another client, which raises an error with advice.
+                # The name belongs to another client and raises an error with advice.
                 continue
             attributes.setdefault(name, "")
             function = getattr(value, "__func__", value)

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What ``examples/pipeline`` relies on, without Spark: frames, counts, damage, output.
+"""Tests the components of ``examples/pipeline`` without Spark.
 
-Real frames of librdkafka and its mock cluster go through the recorder; both engines
-decode them and encode them again to the same bytes. Loopback only.
+Real frames of librdkafka and its mock cluster pass through the recorder. Both engines
+decode them and encode them to the same bytes. The tests use the loopback interface
+only.
 """
 
 import io
@@ -39,7 +40,7 @@ print(json.dumps([kwire.backend, [row["outcome"] for row in rows]]))
 
 
 class Run:
-    """One run: what the clients say, and what was recorded."""
+    """Run of the pipeline clients, with their results and the recorded frames."""
 
     def __init__(self, folder):
         """Run the clients against the mock cluster, through the recorder."""
@@ -63,13 +64,13 @@ class Run:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """Run the clients once for all tests here."""
+    """Run the clients once for all tests of this module."""
     return Run(tmp_path_factory.mktemp("capture"))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_frame_encodes_to_the_same_bytes_on_each_engine(run, engine):
-    """Both directions; nothing but frames of known oddness is set apart."""
+    """Test both directions. Only frames with known deviations are excluded."""
     done = subprocess.run(
         [sys.executable, "-c", ON_ENGINE, str(run.folder)],
         cwd=PROJECT,
@@ -85,7 +86,7 @@ def test_every_frame_encodes_to_the_same_bytes_on_each_engine(run, engine):
 
 
 def test_odd_frames_are_of_known_kinds(run):
-    """They have no strict reading; whatever has one is never set apart."""
+    """Excluded frames cannot be decoded strictly, and others are never excluded."""
     odd = {
         frame.title.partition(",")[0]
         for frame, row in zip(run.frames, run.rows, strict=True)
@@ -100,7 +101,7 @@ def test_odd_frames_are_of_known_kinds(run):
 
 
 def test_main_apis_pass_in_both_directions(run):
-    """The recording holds records, group membership, offsets and a transaction."""
+    """The recording contains records, group membership, offsets and a transaction."""
     seen = {(frame.api_key, frame.direction) for frame in run.frames}
     for request in (
         messages.ProduceRequest,
@@ -117,7 +118,7 @@ def test_main_apis_pass_in_both_directions(run):
 
 
 def test_record_counts_equal_what_the_clients_say(run):
-    """Delivery reports, records in Produce, in Fetch, and received messages agree."""
+    """Delivery reports, Produce and Fetch records, and received messages agree."""
     assert run.done.delivered == run.done.received == MESSAGES
     assert sum(row["produced"] for row in run.rows) == MESSAGES
     fetched = {}
@@ -128,12 +129,12 @@ def test_record_counts_equal_what_the_clients_say(run):
 
 
 def test_clients_see_no_address_but_the_relays(run):
-    """All brokers that librdkafka knows are listeners of the recorder."""
+    """The only brokers that librdkafka knows are listeners of the recorder."""
     assert run.done.seen_brokers == run.listeners
 
 
 def test_the_old_client_asks_for_no_versions(run):
-    """Its frames are of versions that Kafka 4 does not know any more."""
+    """It uses versions that Kafka 4 no longer supports."""
     mine = [frame for frame in run.frames if frame.client_id == old_client.CLIENT_ID]
     requests = [frame for frame in mine if frame.direction == "request"]
     assert len(requests) == run.asked == len(mine) - len(requests)
@@ -144,7 +145,7 @@ def test_the_old_client_asks_for_no_versions(run):
 
 
 def test_a_frame_that_comes_out_different_is_told(run):
-    """The sentence names message, version, frame and place."""
+    """The outcome contains the message, version, frame and position."""
     frame = next(frame for frame in run.frames if frame.api_key == 0)
     batch = pa.RecordBatch.from_pylist(
         [frame._replace(frame=frame.frame + b"x")._asdict()]
@@ -156,7 +157,7 @@ def test_a_frame_that_comes_out_different_is_told(run):
 
 
 def test_injuries_are_of_whole_batches_that_the_tool_saw(tmp_path):
-    """What is lost is in both copies damaged, and nothing else is."""
+    """Lost records are damaged in both copies, and everything else is unchanged."""
     brokers.copy(tmp_path)
     lost = brokers.injure(tmp_path)
     assert lost < brokers.records()
@@ -175,13 +176,13 @@ def test_injuries_are_of_whole_batches_that_the_tool_saw(tmp_path):
 
 
 def make_checks(verbose, log=None):
-    """Make checks that print to a screen without a bar."""
+    """Return checks that print to a screen without a progress bar."""
     screen = Screen(1.0, has_bar=not verbose)
     return Checks(screen, io.StringIO() if log is None else log, verbose=verbose)
 
 
 def test_failed_checks_are_counted_and_told(capsys):
-    """In lines of 80 columns; the demo's exit code goes by the count."""
+    """Lines have at most 80 columns, and the exit code depends on the count."""
     checks = make_checks(verbose=True)
     checks.must(True, "a fact " * 30, "no")
     checks.must(False, "yes", f"offsets: {difference({1, 2}, {2, 3, 4})}")
@@ -194,7 +195,7 @@ def test_failed_checks_are_counted_and_told(capsys):
 
 
 def run_two_steps(checks, holds):
-    """Run a step that holds, and one with a check that may fail."""
+    """Run a successful step, and a step with a check that may fail."""
     checks.step("First: in full", "First", 1)
     checks.must(True, "first fact", "no")
     checks.result("First is done")
@@ -206,7 +207,7 @@ def run_two_steps(checks, holds):
 
 
 def test_brief_output_has_one_line_for_each_step_and_the_log_has_all(capsys):
-    """The log has the lines of the verbose output."""
+    """The log contains the lines of the verbose output."""
     log = io.StringIO()
     run_two_steps(make_checks(verbose=False, log=log), holds=True)
     assert capsys.readouterr().out.splitlines() == [
@@ -219,7 +220,7 @@ def test_brief_output_has_one_line_for_each_step_and_the_log_has_all(capsys):
 
 
 def test_brief_output_shows_everything_about_a_step_that_fails(capsys):
-    """What came before the failed check, and what came after it, but no result."""
+    """Lines before and after the failed check are printed, but not the result line."""
     run_two_steps(make_checks(verbose=False), holds=False)
     assert [line.strip() for line in capsys.readouterr().out.splitlines()] == [
         "[  0 s] First is done",
@@ -233,7 +234,7 @@ def test_brief_output_shows_everything_about_a_step_that_fails(capsys):
 
 @pytest.mark.parametrize("is_reported", [True, False])
 def test_brief_output_shows_the_step_that_an_exception_ends(capsys, is_reported):
-    """Both for an expected exception, with its traceback, and for any other."""
+    """Test a reported exception with its traceback, and an unexpected exception."""
     checks = make_checks(verbose=False)
     checks.step("First: in full", "First", 1)
     checks.say("first fact")
@@ -250,7 +251,7 @@ def test_brief_output_shows_the_step_that_an_exception_ends(capsys, is_reported)
 
 
 def test_a_terminal_gets_a_bar_and_a_file_gets_no_control_characters(capsys):
-    """The bar is drawn over the line below the last one, and removed at the end."""
+    """The bar is drawn below the last line, and removed at the end."""
     program = (
         "from examples.pipeline.screen import Screen\n"
         "with Screen(2.0) as screen:\n"
@@ -277,7 +278,7 @@ def test_a_terminal_gets_a_bar_and_a_file_gets_no_control_characters(capsys):
 def test_the_page_shows_traffic_negotiation_records_and_the_race(
     run, tmp_path, monkeypatch
 ):
-    """Its numbers are those of the clients, and it leads to the reports of the jobs."""
+    """Its figures equal those of the clients, and it links to the job reports."""
     monkeypatch.chdir(tmp_path)
     out = Path("demo-output")
     shutil.copytree(run.folder, out / "capture")
@@ -311,7 +312,7 @@ def test_the_page_shows_traffic_negotiation_records_and_the_race(
         if "data-start" in facts
         for value, start in [(facts["data-end"], facts["data-start"])]
     )
-    # The versions that the client of 2013 sends are marked in the same colour.
+    # The two versions of the client from 2013 have the same color.
     assert sizes == len(lost) + 2
     rates = {
         facts["data-label"]: int(facts["data-value"])
@@ -331,7 +332,7 @@ def test_the_page_shows_traffic_negotiation_records_and_the_race(
 
 @pytest.mark.parametrize("client", ["shop-zstd", "billing-1", "invoices"])
 def test_the_page_shows_the_versions_that_clients_negotiated(run, client):
-    """The broker offers each version that a client sends, and kwire knows it."""
+    """Clients only send versions that the broker offers and that kwire knows."""
     offered = page.find_offer(run.frames)
     for frame in run.frames:
         if frame.client_id == client and frame.api_key != page.NEGOTIATES:

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every example of the documentation runs, with the output shown.
+"""Every example of the documentation runs and prints the documented output.
 
-A page is one run from top to bottom, by ``doctest`` in an interpreter of
-its own with warnings as errors. Examples are the lines after ``>>>``; code without the
-prompt is not run, so a page that shows Python has to have some with it.
+``doctest`` runs each page from top to bottom in a new interpreter, with warnings as
+errors. Only lines after ``>>>`` are executed, so a page with Python code must have
+some.
 """
 
 import re
@@ -27,7 +27,7 @@ SHOWING_PYTHON = [page for page in PAGES if "```py" in page.read_text("utf-8")]
 
 
 def page_name(page):
-    """Return the path of a page in the directory of the documentation."""
+    """Return the path of a page relative to the documentation directory."""
     return str(page.relative_to(DOCS).with_suffix(""))
 
 
@@ -45,9 +45,9 @@ print("examples:", attempted, "failed:", failed)
 
 
 def run_examples(page, backend, monkeypatch, folder):
-    """Run the examples of a page in a fresh interpreter; return what it prints."""
+    """Run the examples of a page in a new interpreter, and return the output."""
     monkeypatch.setenv("KWIRE_BACKEND", backend)
-    # Examples leave the files that they make.
+    # Examples do not delete their temporary files.
     monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.setenv("PYTHONWARNINGS", "error")
     done = subprocess.run(
@@ -63,7 +63,7 @@ def run_examples(page, backend, monkeypatch, folder):
 
 
 def test_there_are_pages():
-    """Each of the five drafts has one; without this an empty folder would pass."""
+    """An empty directory must not pass, so each of the five drafts needs a page."""
     numbers = {page.name[:3] for page in (DOCS / "drafts").glob("0*.md")}
     assert numbers == {f"00{number}" for number in range(5)}
 
@@ -78,7 +78,7 @@ def test_every_example_of_a_page_is_true(kwire, page, monkeypatch, tmp_path):
 
 @sweep("page", PAGES, ids=page_name)
 def test_the_text_of_a_page_fits_a_terminal(page):
-    """No line is over 88 columns, but for tables, links and what programs print."""
+    """Lines have at most 88 columns, except tables, links and program output."""
     parts = page.read_text("utf-8").split("\n```")
     lines = [line for text in parts[::2] for line in text.splitlines()]
     long = [line for line in lines if len(line) > 88 and line[:1] != "|"]
@@ -86,11 +86,11 @@ def test_the_text_of_a_page_fits_a_terminal(page):
 
 
 COMMAND = re.compile(r"^(?:    |\$ )?kwire +((?:.*\\\n)*.*)$", re.MULTILINE)
-"""A command in a block, with the lines that it goes on in."""
+"""Command in a code block, with its continuation lines."""
 
 
 def shown_commands(text):
-    """Yield the words of each command that a page shows in its blocks."""
+    """Yield the words of each command in the code blocks of a page."""
     names = program.list_commands(None)
     for found in COMMAND.findall(text):
         line = re.split(r" {2,}", re.sub(r"\s*\\\n\s*", " ", found))[0]
@@ -100,7 +100,7 @@ def shown_commands(text):
 
 @sweep("page", [*PAGES, *DOCS.parent.glob("*.md")], ids=str)
 def test_a_command_that_a_page_shows_has_its_options(page):
-    """Each option exists, has a value where it needs one, and nothing is left over."""
+    """Each option exists and has a valid number of values."""
     for name, *words in shown_commands(page.read_text("utf-8")):
         command = program.get_command(click.Context(program), name)
         parser = command.make_parser(click.Context(command))
@@ -108,7 +108,7 @@ def test_a_command_that_a_page_shows_has_its_options(page):
 
 
 def test_commands_are_found_and_wrong_ones_fail():
-    """A continued line, a comment beside a command, and prose in between."""
+    """Test a continued line, a comment after a command, and text in between."""
     text = "    kwire ls x --deep   what it is\n$ kwire dump \\\n  --tail 3\nkwire is\n"
     shown = list(shown_commands(text))
     assert shown == [["ls", "x", "--deep"], ["dump", "--tail", "3"]]

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The reference is complete: every public name, its docstring and its errors.
+"""The reference is complete: public names, their docstrings and their errors.
 
-The site itself is built by ``make docs``, where every warning is an error. Here is what
-needs no Sphinx: which names are listed, what their docstrings say, and where links
-lead.
+``make docs`` builds the site and treats warnings as errors. These tests check
+everything that does not need Sphinx: listed names, their docstrings, and the targets of
+links.
 """
 
 import ast
@@ -30,7 +30,7 @@ NOT_FOR_USERS = {
     "messages.internal_topics": {"read_frame"},
     "records": {"measure_run"},
 }
-"""What the modules of kwire share among themselves."""
+"""Functions that are shared between modules of kwire and not meant for users."""
 LISTED = re.compile(
     r"^\.\. (module|currentmodule|autofunction|autoclass):: (.+?)(?:\(\))?$",
     re.M,
@@ -38,7 +38,7 @@ LISTED = re.compile(
 
 
 def listed():
-    """Return (module, name) for each name of the reference, in its order."""
+    """Return (module, name) for each name of the reference, in order."""
     found = []
     for page in sorted(REFERENCE.glob("*.md")):
         module = ""
@@ -55,18 +55,18 @@ NAMES = listed()
 
 @pytest.fixture(scope="module")
 def pure():
-    """The package in plain Python, whose functions can be read."""
+    """Return the package with the Python engine, whose functions have source code."""
     return sys.modules["kwire_pure"]
 
 
 def module_of(package, name):
-    """Import a module of a package by its public name within it."""
+    """Import a module of a package by its public name."""
     home = package._MODULES.get(name, name)
     return importlib.import_module(f"{package.__name__}.{home}".rstrip("."))
 
 
 def public_names(module):
-    """Return what a module offers: its list, what it gathers, or what it defines."""
+    """Return the names in ``__all__``, or the public names that a module defines."""
     if hasattr(module, "__all__"):
         return set(module.__all__)
     is_package = module.__file__.endswith("__init__.py")
@@ -84,13 +84,13 @@ def public_names(module):
 
 
 def test_every_public_name_is_in_the_reference(pure):
-    """A name that is new, or a module, has to be put there; constants by their name."""
+    """New names and modules must be added. Constants may only be mentioned."""
     missing = []
     text = "".join(page.read_text("utf-8") for page in REFERENCE.glob("*.md"))
     modules = {*pure._MODULES, *(module for module, _ in NAMES)} - {"", "drafts"}
     for name in sorted(modules - {"messages"}):
         known = {item for module, item in NAMES if module == name}
-        if name == "spark":  # names that it takes from its functions
+        if name == "spark":  # This module re-exports names of its functions.
             known |= {item for module, item in NAMES if module == "spark.functions"}
         offered = public_names(module_of(pure, name)) - NOT_FOR_USERS.get(name, set())
         missing += [
@@ -105,13 +105,13 @@ def test_every_public_name_is_in_the_reference(pure):
 
 
 def members(module, name):
-    """Yield a name and, of a class, what it has: pairs of a title and a function."""
+    """Yield (title, object) for a name and, for a class, its public members."""
     value = getattr(module, name)
     yield name, value
     if not inspect.isclass(value):
         return
     for inner, found in vars(value).items():
-        # The header documents the attributes that a batch has from it.
+        # The header documents the attributes that a batch has in common with it.
         is_borrowed = str(getattr(found, "__doc__", "")).startswith("The header's")
         if inner[0] != "_" and not is_borrowed:
             found = getattr(found, "fget", getattr(found, "__func__", found))
@@ -120,14 +120,14 @@ def members(module, name):
 
 
 RAISED = re.compile("Error|Raises|raises|LimitExceeded|UnsupportedVersion|InvalidValue")
-"""Words by which a docstring names what is raised."""
+"""Words in a docstring that name a raised error."""
 OWN_VERBS = ("decode", "encode", "from_json", "to_json", "convert_", "read_")
 BY_THE_PAGE = {"messages.wire", "spark.functions"}
-"""Modules of many similar functions, whose errors are on their page, once."""
+"""Modules with many similar functions, whose page documents the errors once."""
 
 
 def raises(function, errors):
-    """Whether a function raises an exception of kwire itself, by its source."""
+    """Return whether the source of a function raises an exception of kwire."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     for node in ast.walk(tree):
         if isinstance(node, ast.Raise) and node.exc is not None:
@@ -140,7 +140,7 @@ def raises(function, errors):
 
 @sweep(("module", "name"), NAMES, ids=str)
 def test_a_public_name_says_what_it_does_and_what_it_raises(pure, module, name):
-    """Functions, classes, methods and properties; a class may speak for its methods."""
+    """Methods may be covered by the docstring of their class."""
     errors = {
         kind.__name__
         for home in ("errors", "client.errors", "connection.sasl", "recording")
@@ -159,14 +159,14 @@ def test_a_public_name_says_what_it_does_and_what_it_raises(pure, module, name):
 
 
 def test_there_are_names_to_look_at():
-    """Without this a reference that is written in another way would pass."""
+    """The tests must not pass if the format of the reference changes."""
     assert len(NAMES) > 150
     expected = {"", "records", "messages.wire", "log", "client", "spark"}
     assert expected <= {name for name, _ in NAMES}
 
 
 def test_a_public_name_has_one_import_path(pure):
-    """No page lists an object that another page, or another module, has already."""
+    """No object is listed with two different import paths."""
     paths = {}
     for module, name in NAMES:
         value = getattr(module_of(pure, module), name)
@@ -178,7 +178,7 @@ def test_each_public_package_has_a_page_and_no_private_module():
     """A name at the top of ``src/kwire`` is public unless it has an underscore."""
     source = ROOT / "src" / "kwire"
     found = {path.stem for path in source.iterdir() if path.suffix in ("", ".py")}
-    # The command line has a page for its commands, and no names for programs.
+    # The command line has a page for its commands, but no public names.
     public = {name for name in found - {"cli"} if name[0] != "_"}
     index = (REFERENCE / "index.md").read_text("utf-8")
     rows = re.findall(r"^\| \[`kwire\.([\w.]+)`\]\(", index, re.M)
@@ -193,7 +193,7 @@ FENCED = re.compile(r"^```.*?^```", re.M | re.S)
 
 
 def anchors(page):
-    """Return the names of a page's headings, as links name them."""
+    """Return the link anchors of the headings of a page."""
     text = FENCED.sub("", page.read_text("utf-8"))
     titles = re.findall(r"^#+ (.+)$", text, re.M)
     return {
@@ -203,7 +203,7 @@ def anchors(page):
 
 @sweep("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
-    """To a file of the repository, and to a heading that it has."""
+    """Links refer to existing files and headings of the repository."""
     for link in LINK.findall(FENCED.sub("", page.read_text("utf-8"))):
         if "://" in link:
             continue
@@ -215,12 +215,15 @@ def test_links_lead_somewhere(page):
 
 PATH = re.compile(r"`([\w./-]+\.(?:py|pyx|pxd|h|txt|md|json|xml))`")
 NOT_OURS = {"tshark_capture.py"}
-"""Files that a reader of a page makes."""
+"""Files that the reader of a page creates."""
 
 
 @sweep("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_file_that_a_page_names_exists(page):
-    """By its path from the root, src/kwire or the page, or alone by its name."""
+    """Paths are relative to the root, src/kwire or the page.
+
+    A plain name may be anywhere.
+    """
     for name in PATH.findall(FENCED.sub("", page.read_text("utf-8"))):
         homes = (ROOT, ROOT / "src" / "kwire", page.parent)
         found = any((home / name).exists() for home in homes)
@@ -230,7 +233,7 @@ def test_a_file_that_a_page_names_exists(page):
 
 
 def test_the_design_describes_each_package_of_its_table():
-    """One table of DESIGN.md has the contents of packages, one has their imports."""
+    """Both tables of DESIGN.md list the same packages in the same order."""
     text = (ROOT / "DESIGN.md").read_text("utf-8")
     contents, _, imports = text.partition("| package | may import |")
     imports = imports.partition("\n\n")[0]
@@ -246,7 +249,7 @@ def test_the_design_describes_each_package_of_its_table():
 
 
 def test_the_head_of_a_package_names_its_imports():
-    """Each has at most ten lines, and the packages of its row in DESIGN.md."""
+    """Each docstring has at most ten lines and lists the packages of its row."""
     text = (ROOT / "DESIGN.md").read_text("utf-8")
     table = text.partition("| package | may import |")[2]
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", table, re.M))

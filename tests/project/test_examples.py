@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Each example of ``examples/*.py`` runs as a program and prints what it claims.
+"""Each example in ``examples/*.py`` runs as a program and prints what it claims.
 
 ``spark_logs.py`` runs in ``tests/spark/test_docs_run.py``, which has a Spark session.
 """
@@ -43,7 +43,7 @@ def run_example(name, *arguments, exit_code=0):
 
 @pytest.fixture
 def damaged_logs(tmp_path):
-    """A log directory with 30 records, of which the second ten are damaged."""
+    """Return a log directory with 30 records, of which the second ten are damaged."""
     directory = tmp_path / "kafka-logs" / "orders-0"
     directory.mkdir(parents=True)
     batches = [
@@ -56,7 +56,7 @@ def damaged_logs(tmp_path):
 
 
 def test_every_example_has_a_test():
-    """A new file in ``examples`` needs a test here or beside the Spark session."""
+    """A new file in ``examples`` needs a test here or in the Spark tests."""
     tested = Path(__file__).read_text() + (
         ROOT / "tests" / "spark" / "test_docs_run.py"
     ).read_text(encoding="utf-8")
@@ -164,7 +164,7 @@ def test_ask_broker_prints_the_topics():
 
 
 def test_proxy_prints_the_requests_of_a_client():
-    """The example runs until its process ends, so the test ends it."""
+    """The example runs until its process is terminated."""
     with LogBroker({"orders": (5,)}) as broker:
         command = [sys.executable, str(EXAMPLES / "proxy.py"), "0", broker.address]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as proxy:

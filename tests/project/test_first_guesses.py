@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Spellings that users of other Kafka clients try first, and what helps them.
+"""Spellings that users of other Kafka clients try first, and their error messages.
 
-A spelling works, or its error names the right one, or it is a row in a table of the
-guides. ``PYTHON`` and ``COMMANDS`` have the text that the error must contain.
+A spelling works, or its error contains the correct one, or a table in the guides lists
+it. ``PYTHON`` and ``COMMANDS`` contain the text that the error must contain.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from kwire._text.foreign_names import COMMANDS as OTHER_COMMANDS
 ROOT = Path(__file__).parents[2]
 GUIDES = ROOT / "docs" / "guides"
 
-# The name before the first "." or "(" is that of an object of the fixture ``objects``.
+# Names before the first "." or "(" are objects of the fixture ``objects``.
 PYTHON = {
     # Modules and classes of other clients.
     "kwire.loads(data)": "use kwire.decode(",
@@ -191,7 +191,7 @@ SPARK = {
     "isolation.level": "did you mean isolationLevel?",
 }
 
-# Rows in tables of the guides, for spellings whose errors are Python's own.
+# Rows in tables of the guides, for spellings that raise Python's own errors.
 IN_GUIDES = {
     "live.md": (
         "from kwire import Consumer",
@@ -217,7 +217,7 @@ IN_GUIDES = {
 
 @pytest.fixture(scope="module")
 def objects(kwire):
-    """The objects that the spellings use, without a connection."""
+    """Return the objects that the spellings use. They do not connect."""
 
     def load(name):
         return importlib.import_module(f"{kwire.__name__}.{name}")
@@ -253,7 +253,7 @@ def objects(kwire):
 
 
 def test_the_list_has_enough_guesses():
-    """The trial had 51 spellings."""
+    """The original trial had 51 spellings."""
     assert len(PYTHON) + len(WORKING) + len(COMMANDS) + len(SPARK) > 140
 
 

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The cost of imports, and which package may import which.
+"""Tests the cost of imports and the allowed imports between packages.
 
-``import kwire`` loads nothing heavy and no definitions, and every module imports alone.
-A package imports only those that its row of the table in DESIGN.md permits, ``cimport``
-included. The twins never import each other, and a pure run loads no extension.
+``import kwire`` loads no slow modules and no definitions, and every module can be
+imported first. A package only imports the packages that its row in the table of
+DESIGN.md permits, including ``cimport``. The engines never import each other, and the
+Python engine loads no compiled extension.
 """
 
 import ast
@@ -42,7 +43,7 @@ HEAVY = {
 
 
 def run(code, backend="auto", *options):
-    """Run code in a fresh interpreter; return what it prints, by lines."""
+    """Run code in a new interpreter, and return the lines that it prints."""
     environment = os.environ | {"KWIRE_BACKEND": backend}
     done = subprocess.run(
         [sys.executable, "-W", "error", *options, "-c", code],
@@ -56,18 +57,18 @@ def run(code, backend="auto", *options):
 
 
 LOADED = "import sys; print(*sorted(sys.modules), sep='\\n')"
-# Site packages may import what they like at start-up; that is not kwire's.
+# Site packages may import modules at startup, which do not count.
 HERE = f"import sys; sys.path.insert(0, {str(SOURCE.parent)!r})\n"
 
 
 def loaded_by(code, backend="auto"):
-    """List the modules that some code loads in an interpreter without site."""
+    """Return the modules that code loads in an interpreter without ``site``."""
     bare = set(run(HERE + LOADED, backend, "-S"))
     return set(run(f"{HERE}{code}\n{LOADED}", backend, "-S")) - bare
 
 
 def modules():
-    """List all modules of the package; of the compiled engine only where it is."""
+    """Return all modules of the package, with the compiled engine only if available."""
     found = []
     for path in sorted(SOURCE.rglob("*.py")):
         parts = path.relative_to(SOURCE).with_suffix("").parts
@@ -78,7 +79,7 @@ def modules():
 
 
 def test_import_loads_nothing_heavy():
-    """One file of kwire's, and none of the standard library that it does not need."""
+    """One module of kwire is loaded, and no slow module of the standard library."""
     loaded = loaded_by("import kwire")
     assert loaded & HEAVY == set()
     assert {name for name in loaded if name.startswith("kwire")} == {"kwire"}
@@ -86,7 +87,7 @@ def test_import_loads_nothing_heavy():
 
 @pytest.mark.parametrize("backend", ["auto", "pure"])
 def test_first_message_loads_no_heavy_modules(backend):
-    """Encoding a message without uuids loads no slow module, such as ``uuid``."""
+    """Encoding a message without UUIDs loads no slow module, such as ``uuid``."""
     code = (
         "import kwire\n"
         "from kwire.messages import HeartbeatRequest as H\n"
@@ -98,9 +99,9 @@ def test_first_message_loads_no_heavy_modules(backend):
 
 @pytest.mark.parametrize("backend", ["auto", "pure"])
 def test_messages_and_records_load_no_typing(backend):
-    """Importing ``typing`` would make the import of messages about a sixth slower.
+    """``typing`` would make the import of messages about a sixth slower.
 
-    So their modules set ``TYPE_CHECKING = False``; others take it from ``typing``.
+    Their modules therefore set ``TYPE_CHECKING = False``. Other modules import it.
     """
     code = "import kwire.messages, kwire.records, kwire.messages.codec"
     assert "typing" not in loaded_by(code, backend)
@@ -124,8 +125,8 @@ DOCUMENTED = sorted(
 def test_every_module_of_the_reference_is_an_attribute_after_import_kwire():
     """Users of ``kwire.client.TopicNotFound`` need no second import.
 
-    Each name is resolved in an interpreter that has imported ``kwire`` alone, and in
-    reverse order too, so that none depends on what another module has imported.
+    Each name is resolved in an interpreter that has only imported ``kwire``, and also
+    in reverse order, so that no name depends on the imports of another module.
     """
     assert {"kwire.records.partitioners", "kwire.client.adapters"} <= {*DOCUMENTED}
     packages = [name for name in DOCUMENTED if name.count(".") == 1]
@@ -136,20 +137,20 @@ def test_every_module_of_the_reference_is_an_attribute_after_import_kwire():
         homes = [installed._MODULES[name.removeprefix("kwire.")] for name in names]
         expected = [f"kwire.{home}" for home in homes]
         assert run(HERE + "import kwire\n" + code) == expected
-    # Modules within packages too, but for the one that requires pyspark.
+    # Test modules within packages too, except the one that requires pyspark.
     for name in {*DOCUMENTED} - {*packages, "kwire.spark.functions"}:
         assert run(f"{HERE}import kwire\nprint({name}.__name__)") == [name]
 
 
 def test_type_checkers_see_the_same_modules_as_the_interpreter():
-    """A module that resolves at run time is in the stub of the package, too."""
+    """Modules that resolve at run time are also declared in the stub of the package."""
     stub = (SOURCE / "__init__.pyi").read_text()
     declared = re.findall(r"^from \.(?:schema)? import (\w+) as \1$", stub, re.M)
     assert sorted(declared) == sorted(installed._MODULES)
 
 
 def test_import_reads_no_definitions():
-    """Definitions are read when a message is asked for, and only its own file."""
+    """The definition file of a message is read when the message is first used."""
     code = (
         "import sys\n"
         "opened = []\n"
@@ -178,10 +179,11 @@ for name in {modules!r}:
 @pytest.mark.gate
 @pytest.mark.parametrize("backend", ["auto", "pure"])
 def test_every_module_imports_alone(backend):
-    """None of kwire's loaded before it, and warnings are errors: no order is needed.
+    """No module depends on the import of another one, with warnings as errors.
 
-    One interpreter forgets all of kwire each time; but compiled modules load once. An
-    order could be needed in a circle of imports alone, which tests below look for.
+    A single interpreter removes all modules of kwire before each import, except
+    compiled modules, which can only be loaded once. An order could only matter in an
+    import cycle, which the tests below detect.
     """
     assert (
         run(ALONE.format(modules=modules(), stays="_engine.fast"), backend) == modules()
@@ -189,7 +191,7 @@ def test_every_module_imports_alone(backend):
 
 
 def test_pure_run_loads_nothing_compiled():
-    """The pure engine never calls compiled code of ours, all its modules included."""
+    """The Python engine never loads a compiled module of kwire."""
     code = (
         "import sys, importlib, kwire\n"
         f"for name in {[m for m in modules() if '.fast' not in m]!r}:\n"
@@ -206,7 +208,7 @@ TABLE_HEAD = "| package | may import |"
 
 
 def read_table():
-    """Read the packages of DESIGN.md with the packages that each one may import."""
+    """Parse the table in DESIGN.md: packages with their permitted imports."""
     rows = {}
     for line in DESIGN.read_text("utf-8").partition(TABLE_HEAD)[2].splitlines()[2:]:
         if not line.startswith("|"):
@@ -217,13 +219,13 @@ def read_table():
 
 
 def is_for_type_checkers(node):
-    """Whether a node is an ``if TYPE_CHECKING:`` block."""
+    """Return whether a node is an ``if TYPE_CHECKING:`` block."""
     test = getattr(node, "test", None)
     return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(test)
 
 
 def executed_nodes(node):
-    """Go through the nodes of a tree that are executed, in functions too."""
+    """Yield the nodes of a tree that are executed, including function bodies."""
     for child in ast.iter_child_nodes(node):
         if is_for_type_checkers(child) and "not" not in ast.unparse(child.test):
             for other in child.orelse:
@@ -235,7 +237,7 @@ def executed_nodes(node):
 
 
 def python_imports(path, nodes):
-    """Go through the modules and names of kwire that Python nodes import."""
+    """Yield the modules and names of kwire that Python nodes import."""
     package = ("kwire", *path.relative_to(SOURCE).parts[:-1])
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -247,7 +249,7 @@ def python_imports(path, nodes):
 
 
 def cython_imports(path):
-    """Go through the modules of kwire that a Cython file imports or cimports."""
+    """Yield the modules of kwire that a Cython file imports or cimports."""
     pattern = r"^ *(?:from|c?import) (kwire[\w.]*)(?: c?import (\w+))?"
     for home, name in re.findall(pattern, path.read_text(), re.MULTILINE):
         yield f"{home}.{name}" if name else home
@@ -255,7 +257,7 @@ def cython_imports(path):
 
 @functools.cache
 def all_imports():
-    """List the imports within kwire: (file, its package, package, full name)."""
+    """Return the imports within kwire: (file, its package, package, full name)."""
     listed = []
     for path in sorted(SOURCE.rglob("*")):
         parts = path.relative_to(SOURCE).with_suffix("").parts
@@ -285,7 +287,7 @@ def test_a_package_imports_only_what_its_row_permits():
 
 
 def test_the_table_has_each_package_and_only_earlier_ones():
-    """A row may name the rows above it, so packages cannot form a cycle."""
+    """A row only permits packages of previous rows, so there are no cycles."""
     table = read_table()
     found = {
         path.stem
@@ -300,12 +302,12 @@ def test_the_table_has_each_package_and_only_earlier_ones():
 
 
 def test_the_top_has_at_most_20_packages_and_modules():
-    """A reader has to know all of them."""
+    """The number is limited, because readers have to know all packages."""
     assert len(read_table()) <= 20
 
 
 def test_a_row_permits_no_import_that_nobody_makes():
-    """A right that is not used would hide the next wrong import."""
+    """An unused permission would allow a wrong import in the future."""
     used = {(home, target) for _, home, target, _ in all_imports()}
     unused = {
         (home, target)
@@ -317,7 +319,7 @@ def test_a_row_permits_no_import_that_nobody_makes():
 
 
 def test_only_the_choice_and_wire_import_an_engine():
-    """Everything else works on the active engine."""
+    """All other modules use the active engine."""
     homes = {
         path.relative_to(SOURCE).as_posix()
         for path, _, _, name in all_imports()
@@ -328,7 +330,7 @@ def test_only_the_choice_and_wire_import_an_engine():
 
 
 def test_imports_are_really_found():
-    """The tests above have something to read, in Python and in Cython."""
+    """The other tests must not pass because of a parser that finds no imports."""
     found = {(path.suffix, target) for path, _, target, _ in all_imports()}
     assert {(".py", "errors"), (".py", "schema"), (".pyx", "_engine")} <= found
     assert {(".pxd", "_engine"), (".pyx", "errors"), (".pyx", "schema")} <= found
@@ -336,7 +338,7 @@ def test_imports_are_really_found():
 
 
 def test_twins_do_not_import_each_other():
-    """Each engine stands alone."""
+    """Each engine only depends on shared packages."""
     crossing = [
         (path.name, name)
         for path, home, target, name in all_imports()
@@ -357,13 +359,13 @@ CIRCLES = [
         "a connection reports to its relay",
     ),
 ]
-"""Files that import each other, and why. The engine is one by its plan."""
+"""Import cycles between files, with reasons. The engine is treated as one unit."""
 
 _ENGINE = {"_engine"}
 
 
 def find_circles(graph):
-    """Find the sets of nodes from which each one leads to each other one."""
+    """Return the sets of nodes that can all reach each other."""
 
     def reach(node):
         seen, waiting = set(), [node]
@@ -383,7 +385,7 @@ def find_circles(graph):
 
 
 def test_files_import_each_other_only_where_it_has_a_reason():
-    """For type checkers and within functions, too: a result is below its page."""
+    """Imports for type checkers and imports in functions count, too."""
     names = {
         ".".join(path.relative_to(SOURCE).with_suffix("").parts): path
         for path in SOURCE.rglob("*.py")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The counts of messages and the newest release are right in all pages."""
+"""Tests that all pages contain the correct message counts and the newest release."""
 
 import re
 from pathlib import Path
@@ -28,11 +28,11 @@ NAMED = [
     ("tools/interop/oracle/pom.xml", r"<id>(\d+\.\d+)\.\d+</id>"),
     ("tools/interop/oracle/record_classes/pom.xml", r"<id>(\d+\.\d+)\.\d+</id>"),
 ]
-"""The files that name a count or the newest release, and how."""
+"""Files that contain a count or the newest release, with a pattern for it."""
 
 
 def test_every_message_and_version_is_there(kwire):
-    """No definition is lost, neither in the registry nor on the way to its class."""
+    """No definition is lost in the registry or when its class is created."""
     definitions = [registry.load(name) for name in registry.names()]
     assert len(definitions) == len(kwire.messages.ALL) == MESSAGES
     assert sum(len(one.valid_versions) for one in definitions) == PAIRS
@@ -41,7 +41,7 @@ def test_every_message_and_version_is_there(kwire):
 
 @pytest.mark.parametrize(("file", "pattern"), NAMED)
 def test_a_page_names_the_counts_and_the_newest_release_that_are_true(file, pattern):
-    """A page that still names the release before the newest is found here."""
+    """A page that still contains the previous release is detected."""
     text = (ROOT / file).read_text("utf-8")
     found = re.findall(pattern.replace(" ", r"\s+"), text, re.MULTILINE)
     assert found, f"{file} has nothing like {pattern}"
@@ -53,7 +53,7 @@ def test_a_page_names_the_counts_and_the_newest_release_that_are_true(file, patt
 
 
 def test_no_other_file_repeats_a_count():
-    """What tests and tools compare with is ``message_counts``, not a copy of it."""
+    """Tests and tools use ``message_counts`` instead of a copy of the number."""
     count = re.compile(rf"(?<![\w.,]){PAIRS}(?![\w.,])")
     repeating = {
         str(file.relative_to(ROOT))

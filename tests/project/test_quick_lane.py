@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``make quick`` runs the tests of its subject that need no heavy library."""
+"""Tests that ``make quick`` runs the codec tests that need no slow library."""
 
 import subprocess
 import sys
@@ -34,7 +34,7 @@ HEAVY = {
 
 
 def test_the_group_of_the_lane_has_no_heavy_library():
-    """A library that is slow to install or compared with kwire is in ``test`` alone."""
+    """Slow libraries and peer implementations are only in the group ``test``."""
     assert set(find_requirements("test")) >= HEAVY
     assert not HEAVY & set(find_requirements("quick"))
     assert {"pytest", "hypothesis", "numpy", "pyarrow", "kwire"} <= find_light_modules()
@@ -52,7 +52,7 @@ def test_the_group_of_the_lane_has_no_heavy_library():
     ],
 )
 def test_a_heavy_import_is_found(tmp_path, code, heavy):
-    """At the top, within a function, and through the files that a test imports."""
+    """Imports at the top level, in functions and in imported files are detected."""
     (tmp_path / "light.py").write_text("import second_light")
     (tmp_path / "second_light.py").write_text("import light")
     (tmp_path / "first.py").write_text("import second")
@@ -62,7 +62,7 @@ def test_a_heavy_import_is_found(tmp_path, code, heavy):
 
 
 def test_a_library_without_a_wheel_is_heavy(tmp_path):
-    """Some processors have no wheel of one: ``--without`` leaves out what needs it."""
+    """``--without`` skips tests of a library that has no wheel for some processor."""
     (tmp_path / "test_it.py").write_text("import pyarrow.compute")
     assert find_heavy_import(tmp_path / "test_it.py") is None
     found = find_heavy_import(tmp_path / "test_it.py", frozenset({"pyarrow"}))
@@ -70,7 +70,7 @@ def test_a_library_without_a_wheel_is_heavy(tmp_path):
 
 
 def is_taken(name):
-    """Whether the lane runs a file of the tests; it has to exist."""
+    """Return whether the lane runs a test file, which must exist."""
     path = TESTS / name
     assert path.exists()
     folders = [folder for folder in path.parents if TESTS in folder.parents]
@@ -78,7 +78,7 @@ def is_taken(name):
 
 
 def test_the_lane_has_its_subject_and_no_peer():
-    """Codec, records and columns, and nothing heavy."""
+    """The lane contains codec, record and column tests, and no peers."""
     for name in (
         "messages/test_round_trip.py",
         "messages/test_vectors.py",
@@ -97,7 +97,7 @@ def test_the_lane_has_its_subject_and_no_peer():
 
 @pytest.mark.slow
 def test_pytest_takes_the_files_of_the_lane_alone():
-    """``pytest --quick`` collects a folder of the lane, and no other."""
+    """``pytest --quick`` only collects directories of the lane."""
     done = subprocess.run(
         [
             sys.executable,
@@ -106,7 +106,7 @@ def test_pytest_takes_the_files_of_the_lane_alone():
             "--quick",
             "--collect-only",
             "-qq",
-            # What would take long to collect.
+            # Collecting these directories would take long.
             "--ignore=tests/records",
             "--ignore=tests/messages",
             "--ignore=tests/schema",

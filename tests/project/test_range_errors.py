@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Errors about ranges have one pattern, in both engines.
+"""Errors about ranges have the same format in both engines.
 
-A message says "must be 0 to 9 (got 10)", "must be 1 or more (got 0)", "must be 9 or
-less (got 10)" or "must be more than 0 (got 0)". The texts are read from the source of
+The formats are "must be 0 to 9 (got 10)", "must be 1 or more (got 0)", "must be 9 or
+less (got 10)" and "must be more than 0 (got 0)". The texts are read from the source of
 each ``raise`` statement.
 """
 
@@ -29,7 +29,7 @@ _RANGE = re.compile(
 
 
 def read_call(text, start):
-    """Return the arguments of a call; parentheses in its texts come in pairs."""
+    """Return the arguments of a call. Parentheses in its strings must be balanced."""
     depth = 1
     for position in range(start, len(text)):
         depth += {"(": 1, ")": -1}.get(text[position], 0)
@@ -39,7 +39,7 @@ def read_call(text, start):
 
 
 def find_deviations(text):
-    """Return the texts of raise statements that have another pattern."""
+    """Return the texts of raise statements that have a different format."""
     found = []
     for match in _RAISE.finditer(text):
         message = _BETWEEN_LITERALS.sub("", read_call(text, match.end()))
@@ -51,7 +51,7 @@ def find_deviations(text):
 
 
 def test_range_errors_have_one_pattern():
-    """In Python and in Cython."""
+    """Python and Cython files are checked."""
     paths = [*SOURCE.rglob("*.py"), *SOURCE.rglob("*.pyx")]
     assert len(paths) > 400
     found = {
@@ -74,7 +74,7 @@ def test_range_errors_have_one_pattern():
     ],
 )
 def test_another_pattern_is_noticed(message):
-    """Also if the text is split over two lines."""
+    """The text is found even if it is split over two lines."""
     code = f"if True:\n    raise ValueError(\n        {message}\n    )\nx = 1\n"
     assert len(find_deviations(code)) == 1
 
@@ -89,5 +89,5 @@ def test_another_pattern_is_noticed(message):
     ],
 )
 def test_the_pattern_is_accepted(message):
-    """A type is no range."""
+    """Errors about types have their own format."""
     assert find_deviations(f"def f():\n    raise ValueError({message})\n") == []

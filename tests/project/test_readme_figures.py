@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""README.md: each figure has a source, each part has a link, and the install lines.
+"""Tests README.md: sources of figures, links of its parts, and install commands.
 
-The picture and the ratios come from pages that are written by measurements. The install
-lines are those for a clone until CHANGELOG.md has a release.
+The picture and the ratios come from pages that measurements generate. The install
+commands refer to a clone until CHANGELOG.md contains a release.
 """
 
 import re
@@ -27,7 +27,7 @@ PARTS = ("codec", "negotiation", "drafts", "Spark", "wheels", "benchmarks", "cli
 
 
 def part_rows():
-    """Return (part, path, figure) of each row of the table of parts."""
+    """Return (part, path, figure) for each row of the table of parts."""
     return re.findall(r"^\| \[([^]]+)\]\(([^)]+)\) \| (.+) \|$", README, re.MULTILINE)
 
 
@@ -51,12 +51,12 @@ CHAPTER = """
 
 
 def test_the_picture_and_the_text_have_the_measured_figures():
-    """``python -m tools.generate.readme_figures --check`` finds nothing."""
+    """``python -m tools.generate.readme_figures --check`` finds no problems."""
     assert list(readme_figures.find_problems(readme_figures.read_groups())) == []
 
 
 def test_an_old_figure_in_the_text_and_an_old_picture_are_found(tmp_path, monkeypatch):
-    """A new measurement is compared with the text and with the picture."""
+    """An outdated figure is detected in the text and in the picture."""
     readme, picture = tmp_path / "README.md", tmp_path / "speed.svg"
     monkeypatch.setattr(readme_figures, "ROOT", tmp_path)
     monkeypatch.setattr(readme_figures, "README", readme)
@@ -73,7 +73,7 @@ def test_an_old_figure_in_the_text_and_an_old_picture_are_found(tmp_path, monkey
 
 
 def test_the_chapter_about_udfs_fills_the_text_and_the_picture():
-    """The first table of the chapter has the record sets; its ratios are used."""
+    """The first table of the chapter contains the figures for record sets."""
     bars = readme_figures.read_udf_bars(CHAPTER)
     assert [tuple(bar) for bar in bars] == [
         ("Python UDF by hand", "3.24", ""),
@@ -105,7 +105,7 @@ def test_a_figure_that_is_missing_in_its_page_is_named():
 
 
 def test_the_table_has_a_row_for_each_part():
-    """In the order of the request, each with a page that exists."""
+    """The order of the parts is fixed, and each links to an existing page."""
     assert tuple(part for part, _, _ in part_rows()) == PARTS
     for _, path, _ in part_rows():
         assert (ROOT / path).is_file()
@@ -113,7 +113,7 @@ def test_the_table_has_a_row_for_each_part():
 
 @pytest.mark.parametrize(("part", "path", "figure"), part_rows())
 def test_each_figure_of_the_table_is_in_its_page_or_in_the_results(part, path, figure):
-    """A figure without a measurement, or with an old one, is found here."""
+    """A figure that is outdated or was never measured is detected."""
     pages = [(ROOT / path).read_text("utf-8"), *MEASURED]
     numbers = re.findall(r"\d[\d,]*(?:\.\d+)?", figure)
     assert numbers, f"the row of {part} has no figure"
@@ -124,19 +124,19 @@ def test_each_figure_of_the_table_is_in_its_page_or_in_the_results(part, path, f
 
 @pytest.mark.parametrize("word", ["UDF", "drop-in", "KIP", "draft", "Cython"])
 def test_a_word_that_readers_search_for_is_there(word):
-    """These name the parts of kwire that readers look for."""
+    """Readers search for these words."""
     assert re.search(rf"\b{word}\b", README)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.number)
 def test_each_design_is_linked(document):
-    """README.md and the index have a line with each design."""
+    """README.md and the documentation index have a line for each design."""
     assert f"](docs/drafts/{document.page}.md)" in README
     assert f"](drafts/{document.page}.md)" in INDEX
 
 
 def test_the_measured_time_of_kip_951_is_beside_its_design():
-    """The medians with and without the hints are those of the measurement."""
+    """The medians with and without the hints equal the measurement."""
     page = (ROOT / "docs" / "drafts" / "002-kip-951-measured.md").read_text("utf-8")
     (hints,) = re.findall(r"^\| with hints \| \d+ \| (\d+) \|", page, re.MULTILINE)
     (ignored,) = re.findall(r"^\| hints ignored \| \d+ \| (\d+) \|", page, re.MULTILINE)
@@ -149,7 +149,7 @@ def test_the_measured_time_of_kip_951_is_beside_its_design():
 
 @pytest.mark.parametrize("name", install_lines.PAGES)
 def test_the_install_lines_are_those_of_a_clone_until_there_is_a_release(name):
-    """The lines are switched in the commit that dates a release in CHANGELOG.md."""
+    """The commands change in the commit that adds a dated release to CHANGELOG.md."""
     changes = (ROOT / "CHANGELOG.md").read_text("utf-8")
     is_released = re.search(r"^## [\d.]+ \(\d{4}-\d\d-\d\d\)", changes, re.MULTILINE)
     text = (ROOT / name).read_text("utf-8")
@@ -157,7 +157,7 @@ def test_the_install_lines_are_those_of_a_clone_until_there_is_a_release(name):
 
 
 def test_the_switch_installs_from_pypi_and_changes_nothing_else(tmp_path):
-    """A second switch changes nothing; the clone is not mentioned any longer."""
+    """A second switch changes nothing, and the clone is no longer mentioned."""
     for name in install_lines.PAGES:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
@@ -177,7 +177,7 @@ def test_the_switch_installs_from_pypi_and_changes_nothing_else(tmp_path):
 
 
 def test_changed_install_lines_are_an_error_and_not_published_unswitched(tmp_path):
-    """The error names the tool, which has the same lines."""
+    """The error contains the file name. The tool has the same commands."""
     (tmp_path / "README.md").write_text("pip install .\n", "utf-8")
     with pytest.raises(ValueError, match=r"README\.md has no install lines"):
         install_lines.switch_pages(tmp_path, ("README.md",))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``make test`` leaves out runs on plain Python that add nothing."""
+"""``make test`` skips redundant test runs on the Python engine."""
 
 from types import SimpleNamespace
 
@@ -10,10 +10,13 @@ from tests.harness import second_runs
 
 
 class Item:
-    """A test as pytest collects it."""
+    """Imitation of a test that pytest has collected."""
 
     def __init__(self, name, engine, markers=()):
-        """Place it in a file of the tests; ``engine`` is None without ``kwire``."""
+        """Set the file and engine of the test.
+
+        ``engine`` is None if it uses no engine.
+        """
         self.path = second_runs.TESTS / name
         self.markers = list(markers)
         if engine:
@@ -40,7 +43,7 @@ class Item:
     ],
 )
 def test_second_runs_have_markers(monkeypatch, name, engine, markers, added):
-    """All runs on the compiled engine, and both runs of an engine's folder, stay."""
+    """Runs on the compiled engine, and both runs of engine tests, are not marked."""
     monkeypatch.setattr(second_runs, "PACKAGES", {"fast": None, "pure": None})
     item = Item(name, engine, markers)
     second_runs.pytest_collection_modifyitems([item])
@@ -48,7 +51,7 @@ def test_second_runs_have_markers(monkeypatch, name, engine, markers, added):
 
 
 def test_a_build_without_the_compiled_engine_runs_all(monkeypatch):
-    """There the run on plain Python is the only one."""
+    """Without the compiled engine, the run on the Python engine is the only one."""
     monkeypatch.setattr(second_runs, "PACKAGES", {"pure": None})
     item = Item("cli/test_it.py", "pure")
     second_runs.pytest_collection_modifyitems([item])
@@ -56,5 +59,5 @@ def test_a_build_without_the_compiled_engine_runs_all(monkeypatch):
 
 
 def test_the_folders_of_both_engines_exist():
-    """A folder with a new name would lose its runs on plain Python."""
+    """A renamed directory would lose its runs on the Python engine."""
     assert all((second_runs.TESTS / name).is_dir() for name in second_runs.BOTH)

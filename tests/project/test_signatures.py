@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Public names: one word has one meaning, and a number has its unit in its name.
+"""Tests public names: consistent vocabulary, and units in the names of numbers.
 
 The rules apply to the parameters and attributes of everything that the reference
-documents, see ``public_names``. Fields of Kafka's messages are not among them, and a
-name that follows one of Kafka's properties is exempt from the rule about limits.
+documents, see ``public_names``. Fields of Kafka messages are not included. Names that
+match a Kafka property are exempt from the rule about limits.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ _DURATIONS = {
 }
 _COUNTS = {"num", "number_of", "message_count", "messages_count", "row_count"}
 
-# Modules that have positions in bytes and no logs. ``kwire.messages.wire`` and
+# Modules with positions in bytes and without logs. ``kwire.messages.wire`` and
 # ``DecodeError`` are older, and their ``offset`` is part of their interface.
 _WITHOUT_LOGS = (
     "kwire.connection",
@@ -41,17 +41,17 @@ _WITH_RECORDS = ("kwire.client", "kwire.log", "kwire.records")
 
 
 def words_of(item: PublicName) -> set[str]:
-    """Return the words of a name."""
+    """Split a name into its words."""
     return set(item.name.split("_"))
 
 
 def is_value(item: PublicName) -> bool:
-    """Whether a name is that of a parameter or an attribute."""
+    """Return whether a name is a parameter or an attribute."""
     return item.kind != "function"
 
 
 def is_of_kafka(item: PublicName) -> bool:
-    """Whether a name follows a property of Kafka: ``retry.backoff.max.ms``."""
+    """Return whether a name is that of a Kafka property (``retry.backoff.max.ms``)."""
     name = item.name.removesuffix("_s") + "_ms" if item.name[-2:] == "_s" else item.name
     return name.replace("_", ".") in KNOWN
 
@@ -76,34 +76,37 @@ def has_other_limit(item: PublicName) -> bool:
 
 
 def lacks_bytes(item: PublicName) -> bool:
-    """A size ends with ``_bytes``; ``size`` alone is that of the object, in bytes."""
+    """A size ends with ``_bytes``.
+
+    ``size`` alone is the size of the object in bytes.
+    """
     words = words_of(item)
     is_size = bool(words & {"size", "length"}) and len(words) > 1
     return is_value(item) and is_size and not item.name.endswith("_bytes")
 
 
 def has_offset_in_bytes(item: PublicName) -> bool:
-    """An offset is an offset of a log; a position in bytes is ``position``."""
+    """An offset always refers to a log. A position in bytes is called ``position``."""
     is_elsewhere = item.module.startswith(_WITHOUT_LOGS) and item.module != _WIRE
     return is_value(item) and is_elsewhere and "offset" in words_of(item)
 
 
 def has_other_count(item: PublicName) -> bool:
-    """A number of records is ``record_count``."""
+    """A number of records is called ``record_count``."""
     is_vague = item.kind == "attribute" and item.name == "count"
     is_other = bool(words_of(item) & {"num"}) or item.name in _COUNTS
     return is_value(item) and (is_vague or is_other or item.name == "records_count")
 
 
 def has_other_kafka_word(item: PublicName) -> bool:
-    """``isolation_level``, ``group_id``, ``group_instance_id``: as in Kafka."""
+    """``isolation_level``, ``group_id`` and ``group_instance_id`` are Kafka's terms."""
     is_group = item.name == "group" and item.annotation in ("str", "str | None")
     return is_value(item) and (item.name in ("isolation", "instance_id") or is_group)
 
 
 def has_rows(item: PublicName) -> bool:
-    """Records are records; rows belong to tables, and messages to the protocol."""
-    # The rows of an Arrow record batch.
+    """Only tables have rows, and only the protocol has messages."""
+    # Rows of an Arrow record batch.
     if not item.module.startswith(_WITH_RECORDS) or item.name == "batch_rows":
         return False
     is_of_protocol = any(
@@ -125,12 +128,12 @@ RULES: dict[Rule, PublicName] = {
     has_other_kafka_word: PublicName("kwire.client", "a", "group", "str"),
     has_rows: PublicName("kwire.client", "a", "rows"),
 }
-"""Each rule, with a name that breaks this rule."""
+"""Rules, each with a name that violates only this rule."""
 
 
 @pytest.fixture(scope="module")
 def names():
-    """All public names."""
+    """Return all public names."""
     found = list_public_names()
     assert len(found) > 1500
     return found
@@ -138,13 +141,13 @@ def names():
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 def test_public_names_follow_the_rules(names, rule):
-    """No name breaks the rule."""
+    """No public name violates the rule."""
     assert [str(item) for item in names if rule(item)] == []
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 def test_a_name_that_breaks_a_rule_is_noticed(rule):
-    """The example of the rule, and no other rule rejects it."""
+    """Only the rule of the example rejects it."""
     example = RULES[rule]
     assert [each.__name__ for each in RULES if each(example)] == [rule.__name__] or (
         rule is has_milliseconds
@@ -153,7 +156,7 @@ def test_a_name_that_breaks_a_rule_is_noticed(rule):
 
 
 def test_names_of_kafka_properties_are_exempt():
-    """Also where Kafka's name has the limit in its middle."""
+    """Kafka's names may contain the limit in the middle."""
     assert not has_other_limit(PublicName("kwire.client", "a", "retry_backoff_max_s"))
     assert has_other_limit(PublicName("kwire.client", "a", "retry_pause_max_s"))
 
@@ -172,5 +175,5 @@ def test_names_of_kafka_properties_are_exempt():
     ],
 )
 def test_the_list_of_names_is_complete(names, name):
-    """Parameters and attributes of classes, compiled functions, and inherited ones."""
+    """Test parameters and attributes of classes, compiled and inherited functions."""
     assert name in {str(item) for item in names}

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The stubs equal the classes at run time: every field, keyword and default.
+"""The stubs declare the fields, keywords and defaults of all classes at run time.
 
-Here they are read as text and compared with the classes that an engine builds; what
-type checkers make of them is tested in ``typing/test_checkers.py``.
+The stubs are parsed and compared with the classes that an engine creates. Type checkers
+are tested in ``typing/test_checkers.py``.
 """
 
 import ast
@@ -30,23 +30,24 @@ ABSTRACT = {"Struct", "Message", "Request", "Response"}
 
 @pytest.fixture(scope="module")
 def stub_classes():
-    """Return the class statements of the stub by the name of the message."""
+    """Return the class statements of the stub by message name."""
     tree = ast.parse(STUB.read_text())
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     return {name: node for name, node in classes.items() if name not in ABSTRACT}
 
 
 def test_every_message_is_declared(kwire, stub_classes):
-    """No class is missing, none is invented, and they come in the order of ``ALL``."""
+    """The declared classes equal ``ALL``, in the same order."""
     assert tuple(stub_classes) == kwire.messages.ALL
 
 
 def test_every_class_has_the_structs_and_fields_that_are_declared(kwire, stub_classes):
-    """Nested classes, their fields in order, and what patterns match by position."""
+    """Nested classes, the order of fields and ``__match_args__`` are equal."""
     for name, node in stub_classes.items():
         cls = getattr(kwire.messages, name)
         structs = {part.name for part in node.body if isinstance(part, ast.ClassDef)}
-        # Names of other codecs are listed, and raise AttributeError with advice.
+        # Names of other codecs are listed in dir(), but raise AttributeError with
+        # advice.
         found = {name for name in dir(cls) if inspect.isclass(getattr(cls, name, None))}
         assert structs == {name for name in found if not name.startswith("_")}, name
         for at_run_time, class_node in pairs(cls, node):
@@ -63,7 +64,7 @@ def test_every_class_has_the_structs_and_fields_that_are_declared(kwire, stub_cl
 def test_constructors_take_the_keywords_and_defaults_that_are_declared(
     kwire, stub_classes
 ):
-    """A default that is an object is declared as ``...``, all others agree."""
+    """A default that is an object is declared as ``...``, and others are equal."""
     for name, node in stub_classes.items():
         for cls, class_node in pairs(getattr(kwire.messages, name), node):
             wanted = keywords(class_node, "__init__")
@@ -81,7 +82,7 @@ def test_constructors_take_the_keywords_and_defaults_that_are_declared(
 
 
 def test_what_kafka_wrote_decodes_to_the_declared_types(kwire, stub_classes):
-    """Nulls above all: where the stub says no None, no vector has one."""
+    """If the stub does not declare None, no vector contains a null."""
     types = {
         (name, part.name): fields_of(part)
         for name, node in stub_classes.items()
@@ -110,7 +111,7 @@ def test_what_kafka_wrote_decodes_to_the_declared_types(kwire, stub_classes):
 
 
 def test_every_name_at_the_top_is_declared(kwire):
-    """``kwire/__init__.pyi`` has the names of the package, no more and no fewer."""
+    """``kwire/__init__.pyi`` declares exactly the names of the package."""
     tree = ast.parse((ROOT / "src" / "kwire" / "__init__.pyi").read_text())
     names = set()
     for node in tree.body:
@@ -124,7 +125,7 @@ def test_every_name_at_the_top_is_declared(kwire):
 
 
 def pairs(cls, node):
-    """Walk over a message class and its structs, each with its statement."""
+    """Yield a message class and its structs, each with its class statement."""
     yield cls, node
     for part in node.body:
         if isinstance(part, ast.ClassDef):
@@ -132,7 +133,7 @@ def pairs(cls, node):
 
 
 def fields_of(class_node):
-    """Read the declared fields: name to (type, whether an array, whether nullable)."""
+    """Return the declared fields: name to (type, is an array, is nullable)."""
     fields = {}
     for part in class_node.body:
         if isinstance(part, ast.AnnAssign):
@@ -145,7 +146,7 @@ def fields_of(class_node):
 
 
 def keywords(class_node, name):
-    """Read the keyword parameters of a declared method with their defaults."""
+    """Return the keyword parameters of a declared method with their defaults."""
     method = next(
         part
         for part in class_node.body

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A sweep loses no case and no error of one."""
+"""Tests that a sweep runs all cases and reports all errors."""
 
 import pytest
 
@@ -13,13 +13,13 @@ from tests.harness.sweeps import MOST_ERRORS, sweep
 def test_cases_are_stacked_and_get_the_fixtures(
     record_property, number, left, right, sign
 ):
-    """As with ``parametrize``, which may stand above."""
+    """Sweeps can be combined with ``parametrize``."""
     assert (number in (3, 4), left + right, abs(sign)) == (True, 3, 1)
     record_property("case", (left, right, sign))
 
 
 def test_each_case_runs_although_others_fail():
-    """All errors are raised, and name their cases."""
+    """All errors are raised, with notes that name their cases."""
     ran = []
 
     @sweep("number", range(4))
@@ -40,7 +40,7 @@ def test_each_case_runs_although_others_fail():
 
 
 def test_one_error_is_raised_as_it_is():
-    """In a stack its notes name all arguments."""
+    """In stacked sweeps, its notes contain all arguments."""
 
     @sweep("left", [1, 2], ids=lambda value: f"number {value}")
     @sweep("right", ["a" * 1000, "b"])
@@ -56,7 +56,7 @@ def test_one_error_is_raised_as_it_is():
 
 
 def test_a_sweep_of_failures_ends():
-    """After a number of errors that can be read."""
+    """The sweep stops after a readable number of errors."""
     ran = []
 
     @sweep("number", range(1000))
@@ -70,6 +70,6 @@ def test_a_sweep_of_failures_ends():
 
 
 def test_a_sweep_of_nothing_is_refused():
-    """A test that checks nothing would pass."""
+    """A test without cases would always pass."""
     with pytest.raises(AssertionError, match="there is no name"):
         sweep("name", [])

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What type checkers say of programs that use kwire."""
+"""Tests how type checkers evaluate programs that use kwire."""

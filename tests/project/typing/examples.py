@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Code that type checkers read: which types they see in calls of kwire.
+"""Code for type checkers: the types that they infer for calls of kwire.
 
-The comment after ``reveal_type`` is the type that every checker has to see there.
-``# error`` marks a line that every checker has to refuse; all others have to pass.
-Nothing here is ever run.
+The comment after ``reveal_type`` is the type that every checker must infer. ``# error``
+marks a line that every checker must reject, and all other lines must be accepted. The
+code is never executed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NOTHING = uuid.UUID(int=0)
 
 
 def reading(data: bytes) -> None:
-    """Decode: the class that goes in is the class that comes out."""
+    """Decoding returns an instance of the class that was passed."""
     reply = kwire.decode(MetadataResponse, data, version=12)
     reveal_type(reply)  # MetadataResponse
     reveal_type(reply.topics)  # tuple[MetadataResponseTopic, ...]
@@ -55,7 +55,7 @@ def reading(data: bytes) -> None:
 
 
 def writing() -> None:
-    """Construct with keywords and any sequence; encode any message."""
+    """Constructors take keywords and any sequence, and encode takes any message."""
     topic = MetadataRequest.MetadataRequestTopic(name="a", topic_id=NOTHING)
     request = MetadataRequest(topics=[topic], allow_auto_topic_creation=False)
     reveal_type(request.topics)  # tuple[MetadataRequestTopic, ...] | None
@@ -76,7 +76,7 @@ def writing() -> None:
 
 
 def changing(reply: MetadataResponse) -> None:
-    """Messages are frozen; a copy takes the fields of the class and no others."""
+    """Messages are frozen. ``replace`` takes the fields of the class only."""
     reveal_type(reply.replace(controller_id=7, topics=[]))  # MetadataResponse
     reveal_type(reply.topics[0].replace(name=None))  # MetadataResponseTopic
     reply.replace(controller_id="7")  # error
@@ -88,7 +88,7 @@ def changing(reply: MetadataResponse) -> None:
 
 
 def matching(reply: MetadataResponse) -> None:
-    """Patterns know the order and the names of the fields."""
+    """Patterns use the order and the names of fields."""
     match reply:
         case MetadataResponse(throttle, brokers, cluster_id=str(cluster)):
             reveal_type(throttle)  # int
@@ -99,7 +99,7 @@ def matching(reply: MetadataResponse) -> None:
 
 
 def facts() -> None:
-    """What a class says of its message."""
+    """Message classes have typed attributes."""
     reveal_type(MetadataRequest.api_key)  # int
     reveal_type(RegisterBrokerRecord.api_key)  # int | None
     reveal_type(MetadataRequest.kind)  # str
@@ -116,14 +116,14 @@ def facts() -> None:
 
 
 def json_form(request: MetadataRequest, obj: dict[str, object]) -> None:
-    """JSON keeps the class, too."""
+    """from_json returns an instance of the class that was passed to it."""
     reveal_type(kwire.to_json(request, 12))  # dict[str, Any]
     reveal_type(kwire.from_json(MetadataRequest, obj, 12))  # MetadataRequest
     kwire.from_json(MetadataRequest, "{}", 12)  # error
 
 
 def frames(request: MetadataRequest, reply: MetadataResponse) -> None:
-    """A request goes where a request is wanted, a response where a response is."""
+    """Functions for requests reject responses, and the other way around."""
     reveal_type(framing.encode_request(request, 12, 7, client_id="me"))  # bytes
     reveal_type(framing.encode_response(reply, 12, correlation_id=7))  # bytes
     framing.encode_request(reply, 12)  # error
@@ -143,14 +143,14 @@ def frames(request: MetadataRequest, reply: MetadataResponse) -> None:
 
 
 def any_message(message: messages.Message) -> None:
-    """Code over any message may annotate it; the names are for annotations alone."""
+    """``Message`` is available for annotations only."""
     reveal_type(message.replace(error_code=0))  # Message
     reveal_type(kwire.encode(message, message.valid_versions.max))  # bytes
     reveal_type(message == message)  # bool
 
 
 def reading_records(data: bytes, position: int | None) -> None:
-    """A read from an offset always has a next offset."""
+    """Decoding from an offset always returns a next offset."""
     rows, after = records.decode_records(data, start_offset=7)
     reveal_type(rows)  # list[Record]
     reveal_type(after)  # int
@@ -161,7 +161,7 @@ def reading_records(data: bytes, position: int | None) -> None:
 
 
 def own_schema(text: str, data: bytes) -> None:
-    """A class made at run time has fields that no checker can know."""
+    """Checkers do not know the fields of a class that is created at run time."""
     cls = kwire.messages.message_class(text)
     kwire.encode(cls(topics=[]), 0)
     print(kwire.decode(cls, data, 0).topics)
@@ -169,7 +169,7 @@ def own_schema(text: str, data: bytes) -> None:
 
 
 def failing(data: bytes) -> None:
-    """Errors say where."""
+    """Errors have typed attributes."""
     try:
         kwire.decode(MetadataResponse, data, 12)
     except kwire.DecodeError as error:
@@ -181,7 +181,7 @@ def failing(data: bytes) -> None:
 
 
 async def awaiting(kafka: client.Kafka) -> None:
-    """Await the operations of a client of asyncio."""
+    """The asyncio client has coroutine methods."""
     reveal_type(await kafka.topics())  # TopicsByName
     reveal_type(await kafka.sizes(["orders"]))  # dict[tuple[str, int], int]
     reveal_type(await kafka.offsets("orders"))  # dict[int, int]
@@ -190,7 +190,7 @@ async def awaiting(kafka: client.Kafka) -> None:
 
 
 def blocking(kafka: client.KafkaSync) -> None:
-    """Call the same operations of a blocking client."""
+    """The blocking client has the same methods."""
     reveal_type(kafka.topics())  # TopicsByName
     reveal_type(kafka.sizes(["orders"]))  # dict[tuple[str, int], int]
     reveal_type(kafka.offsets("orders"))  # dict[int, int]

