@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes hostile record sets, the same on every run.
+"""Generates hostile record sets, reproducibly.
 
-Each family is an endless generator of bytes. In most inputs the checksums are
-repaired, so that what is bad is reached and not only noticed.
+Each family is an endless generator of bytes. The checksums of most inputs are
+corrected, so that the damage is decoded and not only detected by the checksum.
 """
 
 import gzip
@@ -19,7 +19,7 @@ HOSTILE = (0, 1, 2, 0x7F, 0x80, 0xFE, 0xFF)
 
 
 def seeds(name):
-    """Choose good sets without end, in a shuffled order."""
+    """Yield valid sets endlessly, in shuffled order."""
     dice = random.Random(name)
     names = sorted(SMALL)
     while True:
@@ -29,12 +29,12 @@ def seeds(name):
 
 
 def maybe_repaired(data, dice):
-    """Put the right checksums into most of the inputs."""
+    """Correct the checksums of most inputs."""
     return repaired(data) if dice.random() < 0.8 else bytes(data)
 
 
 def changed_bytes():
-    """Put another value in the place of one byte, anywhere but in the checksum."""
+    """Replace one byte, except in the checksum."""
     for data, dice in seeds("changed bytes"):
         at = dice.randrange(len(data))
         for new in (*HOSTILE, data[at] + 1 & 0xFF, data[at] - 1 & 0xFF):
@@ -44,12 +44,12 @@ def changed_bytes():
 
 
 def correct_size(data):
-    """Correct the size of a single entry, so that a change of length is one inside."""
+    """Correct the size of a single entry, so that the damage is within the entry."""
     return data[:8] + max(0, len(data) - 12).to_bytes(4, "big") + data[12:]
 
 
 def spliced():
-    """Insert, delete, repeat or swap some bytes; the size of the entry is right."""
+    """Insert, delete, repeat or reverse bytes, usually with a correct entry size."""
     for data, dice in seeds("spliced"):
         data = bytearray(data)
         for _ in range(dice.randint(1, 3)):
@@ -68,7 +68,7 @@ def spliced():
 
 
 def large_numbers():
-    """Write a huge length or count over the bytes at some place."""
+    """Overwrite the bytes at a random position with a huge length or count."""
     attacks = [
         *(number.to_bytes(4, "big") for number in (2**31 - 1, 2**31, 2**32 - 2, 2**16)),
         *map(raw_varint, _NUMBERS),
@@ -83,7 +83,7 @@ def large_numbers():
 
 
 def mixed_sets():
-    """Entries of several sets one after the other, and some bytes between them."""
+    """Yield concatenated entries of several sets, with random bytes between them."""
     for data, dice in seeds("mixed sets"):
         other = SMALL[dice.choice(sorted(SMALL))]
         between = dice.randbytes(dice.choice((0, 0, 0, 1, 12, 30)))
@@ -93,7 +93,7 @@ def mixed_sets():
 
 
 def random_records():
-    """Heads that are right, over bytes that were never records."""
+    """Yield valid headers with random content."""
     for data, dice in seeds("random records"):
         size = dice.randrange(60)
         if dice.random() < 0.3:
@@ -118,7 +118,7 @@ def random_records():
 
 
 def changed_within():
-    """Change what is compressed, and compress it again."""
+    """Modify compressed content, and compress it again."""
     for data, dice in seeds("changed within"):
         at = dice.randrange(len(data))
         changed = bytearray(data)
@@ -143,5 +143,5 @@ FAMILIES = {
 
 
 def take(family, count):
-    """Take the first inputs of a family."""
+    """Return the first ``count`` inputs of a family."""
     return itertools.islice(FAMILIES[family](), count)

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes batches and messages by hand, field by field, right or wrong.
+"""Encodes batches and messages by hand, with valid or invalid fields.
 
-Nothing here uses kwire, so that what kwire reads and writes has a second opinion.
-Every field can be given, the checksum as well; what is left out is right.
+The module does not use kwire, so that kwire is tested against an independent
+implementation. All fields, including the checksum, can be specified. Omitted fields are
+correct.
 """
 
 import gzip
@@ -24,7 +25,7 @@ _TABLE = _crc32c_table()
 
 
 def crc32c(data):
-    """Sum up bytes as batches of magic 2 do (Castagnoli)."""
+    """Compute CRC-32C (Castagnoli), the checksum of magic 2 batches."""
     value = 0xFFFFFFFF
     for byte in data:
         value = value >> 8 ^ _TABLE[(value ^ byte) & 0xFF]
@@ -32,7 +33,7 @@ def crc32c(data):
 
 
 def raw_varint(value):
-    """Write an unsigned varint."""
+    """Encode an unsigned varint."""
     written = bytearray()
     while value > 0x7F:
         written.append(value & 0x7F | 0x80)
@@ -42,19 +43,19 @@ def raw_varint(value):
 
 
 def varint(value):
-    """Write a number in its zigzag form."""
+    """Encode a zigzag varint."""
     return raw_varint(value << 1 if value >= 0 else (-value << 1) - 1)
 
 
 def sized(content):
-    """Write bytes after their length, or -1 for None."""
+    """Encode bytes after their varint length, which is -1 for None."""
     return varint(-1) if content is None else varint(len(content)) + content
 
 
 def record(
     offset=0, timestamp=0, key=None, value=None, headers=(), attributes=0, size=None
 ):
-    """Write a record of magic 2; offset and timestamp are deltas."""
+    """Encode a magic 2 record. ``offset`` and ``timestamp`` are deltas."""
     body = bytes([attributes]) + varint(timestamp) + varint(offset)
     body += sized(key) + sized(value) + varint(len(headers))
     body += b"".join(sized(name) + sized(content) for name, content in headers)
@@ -62,7 +63,7 @@ def record(
 
 
 def framed(body, size=None):
-    """Put the length in front of the bytes of a record."""
+    """Add the length of a record before its bytes."""
     return varint(len(body) if size is None else size) + body
 
 
@@ -84,7 +85,7 @@ BATCH_FIELDS = {
 
 
 def batch(*records, **fields):
-    """Write a batch of magic 2 of records that are written already."""
+    """Encode a magic 2 batch with encoded records."""
     f = BATCH_FIELDS | fields
     assert f.keys() == BATCH_FIELDS.keys()
     count = len(records) if f["count"] is None else f["count"]
@@ -108,14 +109,14 @@ def batch(*records, **fields):
 
 
 def compressed_batch(*records, **fields):
-    """Write a batch of magic 2 whose records are gzipped."""
+    """Encode a magic 2 batch with gzip-compressed records."""
     fields = {"count": len(records), "last_delta": len(records) - 1} | fields
     fields["attributes"] = fields.get("attributes", 0) | 1
     return batch(gzip.compress(b"".join(records), mtime=0), **fields)
 
 
 def classic(content):
-    """Write bytes after a length of four bytes, -1 for None."""
+    """Encode bytes after their INT32 length, which is -1 for None."""
     if content is None:
         return b"\xff\xff\xff\xff"
     return len(content).to_bytes(4, "big") + content
@@ -131,7 +132,7 @@ def message(
     crc=None,
     body=None,
 ):
-    """Write a message of magic 0 or 1; ``body`` replaces key and value."""
+    """Encode a message of magic 0 or 1. ``body`` replaces key and value."""
     head = struct.pack(">BB", magic, attributes)
     if magic:
         head += struct.pack(">q", timestamp)
@@ -141,7 +142,10 @@ def message(
 
 
 def wrapper(magic, *messages, offset=None, **fields):
-    """Write a gzipped message that holds others; its offset is that of the last."""
+    """Encode a gzip-compressed message that contains others.
+
+    Its default offset is that of the last inner message.
+    """
     if offset is None:
         offset = int.from_bytes(messages[-1][:8], "big")
     fields["attributes"] = fields.get("attributes", 0) | 1
@@ -150,7 +154,7 @@ def wrapper(magic, *messages, offset=None, **fields):
 
 
 def repaired(data):
-    """Put the right checksum into every entry that is whole."""
+    """Correct the checksum of every complete entry."""
     data = bytearray(data)
     at = 0
     while len(data) - at > 16:

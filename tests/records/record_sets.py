@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Valid record sets of every kind, and the comparison of two readers of them.
+"""Valid record sets of every kind, and functions to compare two readers.
 
-``SETS`` is what the tests of columns, of hostile input and of both engines start
-from. ``rows_of`` and ``table_of`` bring objects and columns into one form.
+Tests of columns, of hostile input and of both engines use ``SETS``. ``rows_of`` and
+``table_of`` convert objects and columns to a common form.
 """
 
 import struct
@@ -32,7 +32,7 @@ ROWS = [
 
 
 def marker(kind, producer_id, offset, epoch=0, **fields):
-    """Write the control batch that ends a transaction."""
+    """Encode the control batch that ends a transaction."""
     content = record(key=struct.pack(">hh", 0, kind), value=struct.pack(">hi", 0, 7))
     return batch(
         content,
@@ -45,7 +45,7 @@ def marker(kind, producer_id, offset, epoch=0, **fields):
 
 
 def transactional(producer_id, offset, *values):
-    """Write a batch of a transaction."""
+    """Encode a batch of a transaction."""
     return batch(
         *(record(offset=i, value=value) for i, value in enumerate(values)),
         attributes=0x10,
@@ -121,7 +121,7 @@ SETS |= {
 
 
 def row_of(record):
-    """Turn a record of any engine into a tuple."""
+    """Convert a record of any engine to a tuple."""
     return (
         record.offset,
         record.timestamp,
@@ -132,12 +132,12 @@ def row_of(record):
 
 
 def header_of(header):
-    """Turn the header of a batch of any engine into a tuple."""
+    """Convert a batch header of any engine to a tuple."""
     return tuple(getattr(header, name) for name in header.__match_args__)
 
 
 def rows_of(batches, control=True):
-    """Turn batches into tuples, one a record, with the timestamp type."""
+    """Convert batches to one tuple for each record, with the timestamp type."""
     return [
         (*row_of(each), found.timestamp_type)
         for found in batches
@@ -147,9 +147,9 @@ def rows_of(batches, control=True):
 
 
 def texts_of(column, whole=True):
-    """Take the bytes of a column out of its arrays, as a reader of arrays would.
+    """Return the values of a bytes column, read from its arrays.
 
-    A column of views has no such arrays: there they come row by row.
+    A column of views has no such arrays, so its values are read row by row.
     """
     assert column.validity.shape == (len(column),)
     if not hasattr(column, "offsets"):
@@ -167,7 +167,7 @@ def texts_of(column, whole=True):
 
 
 def table_of(table, whole=True):
-    """Turn columns into the tuples that ``rows_of`` gives."""
+    """Convert columns to the tuples that ``rows_of`` returns."""
     lists = [()] * len(table)
     if table.headers is not None:
         pairs = list(
@@ -179,7 +179,7 @@ def table_of(table, whole=True):
         )
         bounds = table.headers.offsets.tolist()
         assert len(bounds) == len(table) + 1
-        # A slice has the headers of all records, and bounds of its own.
+        # A slice contains the headers of all records, and its own offsets.
         assert bounds[-1] == len(pairs) or not whole
         lists = [tuple(pairs[start:end]) for start, end in pairwise(bounds)]
     return list(
@@ -196,5 +196,5 @@ def table_of(table, whole=True):
 
 
 def package_of(module):
-    """Find the package of a module, which knows the errors of its engine."""
+    """Return the package of a module, which has the errors of its engine."""
     return sys.modules[module.__name__.partition(".")[0]]

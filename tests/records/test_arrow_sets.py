@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Columns of record sets and frames from any library become pyarrow arrays.
 
-The content is tested in ``tests/spark``; here are the forms of the input, the types and
-the errors of the public functions.
+Their contents are tested in ``tests/spark``. These tests cover the input forms, the
+types and the errors of the public functions.
 """
 
 import pandas
@@ -13,12 +13,12 @@ import pytest
 
 
 def make_set(kwire):
-    """Encode one batch of two records."""
+    """Encode a batch with two records."""
     return kwire.records.encode_batch([(b"k", b"v", 5, [("h", b"x")]), (None, None)])
 
 
 def make_forms(rows):
-    """Make the same column in the form of each library."""
+    """Return the same column in the form of each library."""
     array = pyarrow.array(rows, pyarrow.binary())
     return {
         "array": array,
@@ -31,7 +31,7 @@ def make_forms(rows):
 
 
 def test_columns_of_every_library_are_the_same_records(kwire):
-    """Names are those of ``records_to_arrow``; headers are null if there are none."""
+    """Names equal those of ``records_to_arrow``. Missing headers are null."""
     data = make_set(kwire)
     good = {
         "offset": 0,
@@ -51,7 +51,7 @@ def test_columns_of_every_library_are_the_same_records(kwire):
 
 
 def test_damage_is_an_error_or_a_record_with_its_text(kwire):
-    """``on_error`` is that of ``messages_to_arrow``."""
+    """``on_error`` has the same meaning as in ``messages_to_arrow``."""
     decode = kwire.records.arrow.record_sets_to_arrow
     data = make_set(kwire)
     rows = pyarrow.array([data[:-1] + b"?" + data])
@@ -68,7 +68,7 @@ def test_damage_is_an_error_or_a_record_with_its_text(kwire):
 
 
 def test_frames_of_every_library_are_the_same_structs(kwire):
-    """Versions are a number, a column, or in the frames."""
+    """A version may be a number, a column, or part of the frames."""
     cls = kwire.messages.MetadataResponse
     decode = kwire.messages.arrow.frames_to_arrow
     made = cls(throttle_time_ms=7, cluster_id="c")
@@ -97,7 +97,7 @@ def test_frames_of_every_library_are_the_same_structs(kwire):
 
 
 def test_wrong_input_is_an_error_that_helps(kwire):
-    """Types of columns and schemas, with Arrow's names of types."""
+    """Errors about column types and schemas contain Arrow's type names."""
     decode = kwire.records.arrow.record_sets_to_arrow
     with pytest.raises(TypeError, match="an Arrow array is required"):
         decode([b""])

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``BatchBuilder`` takes rows until the batch is full, and never exceeds its size.
+"""``BatchBuilder`` accepts rows until the batch is full, and never exceeds its size.
 
-A producer sends what ``build`` gives, so the bound has to hold for every compression,
-even of bytes that no compression makes smaller.
+A producer sends the result of ``build``, so the limit must hold for every compression,
+even for incompressible data.
 """
 
 import gc
@@ -19,7 +19,7 @@ from tests.records.test_writing import BYTES, HEADERS, MAGICS_AND_CODECS, NUMBER
 
 
 def built(records, builder):
-    """The rows of what a builder gives."""
+    """Return the rows in the batch of a builder."""
     return [
         row_of(each)
         for found in records.decode_batches(builder.build())
@@ -29,7 +29,7 @@ def built(records, builder):
 
 @pytest.mark.parametrize(("magic", "codec"), MAGICS_AND_CODECS)
 def test_a_batch_is_filled_and_not_overfilled(records, magic, codec):
-    """As many rows as fit; what is refused has left no trace."""
+    """The batch is filled as far as possible, and a rejected row leaves no trace."""
     dice = random.Random(3)
     for limit in (400, 1000, 5000, 100_000):
         builder = records.BatchBuilder(limit, magic=magic, compression=codec)
@@ -48,13 +48,13 @@ def test_a_batch_is_filled_and_not_overfilled(records, magic, codec):
         assert len(data) <= builder.size_bound_bytes <= limit
         assert [row[2:4] for row in built(records, builder)] == rows
         if codec == "none":
-            # The bound is near enough to fill most of a batch.
+            # The bound is close enough to fill most of a batch.
             assert len(data) > limit * 0.6
 
 
 @pytest.mark.parametrize(("magic", "codec"), MAGICS_AND_CODECS)
 def test_the_first_row_is_always_taken(records, magic, codec):
-    """However large: there is no smaller batch that has it. The second is not."""
+    """The first row is accepted whatever its size is, but not the second one."""
     builder = records.BatchBuilder(100, magic=magic, compression=codec)
     assert builder.append(b"k", bytes(5000), 5)
     assert builder.size_bound_bytes >= 100
@@ -63,7 +63,7 @@ def test_the_first_row_is_always_taken(records, magic, codec):
 
 
 def test_the_bound_of_a_plain_batch_is_tight(records):
-    """Not more than the varints may take above what they do."""
+    """The bound only exceeds the actual size by the maximum length of the varints."""
     builder = records.BatchBuilder(10**6)
     for number in range(100):
         builder.append(b"k" * 10, bytes(100), number, [("h", b"x")])
@@ -73,7 +73,7 @@ def test_the_bound_of_a_plain_batch_is_tight(records):
 
 @pytest.mark.parametrize(("magic", "codec"), MAGICS_AND_CODECS)
 def test_the_last_byte_may_be_used(records, magic, codec):
-    """A row that fits exactly is taken, and one that needs a byte more is not."""
+    """A row that fits exactly is accepted, and one that needs one byte more is not."""
     options = {"magic": magic, "compression": codec}
     first = records.BatchBuilder(10**6, **options)
     rows = [(b"k", bytes(70)), (None, bytes(200))]
@@ -91,7 +91,7 @@ def test_the_last_byte_may_be_used(records, magic, codec):
     kind=st.sampled_from(MAGICS_AND_CODECS),
 )
 def test_the_bound_is_kept_whatever_the_rows_are(kwire, rows, limit, kind):
-    """Any bytes, any timestamps, any order of them; both engines alike."""
+    """Test arbitrary bytes, timestamps and orders on both engines."""
     magic, codec = kind
     options = {"magic": magic, "compression": codec, "base_offset": 2**40}
     builder = kwire.records.BatchBuilder(limit, **options)
@@ -111,7 +111,7 @@ def test_the_bound_is_kept_whatever_the_rows_are(kwire, rows, limit, kind):
 
 
 def test_both_engines_have_the_same_bound(twins):
-    """So a producer fills the same batches on both."""
+    """Producers create the same batches on both engines."""
     dice = random.Random(8)
     for magic, codec in MAGICS_AND_CODECS:
         builders = [
@@ -141,7 +141,7 @@ BAD = [
 
 @pytest.mark.parametrize(("row", "path"), BAD)
 def test_what_is_no_row_is_refused_by_append(kwire, records, row, path):
-    """Not by ``build``, when it could not be taken back; the builder goes on."""
+    """An invalid row is rejected immediately, and the builder remains usable."""
     builder = records.BatchBuilder(1000)
     builder.append(b"a", b"b")
     before = builder.size_bound_bytes
@@ -155,7 +155,7 @@ def test_what_is_no_row_is_refused_by_append(kwire, records, row, path):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_messages_have_no_headers(kwire, records, magic):
-    """``append`` raises at once."""
+    """``append`` raises the error immediately."""
     builder = records.BatchBuilder(1000, magic=magic)
     with pytest.raises(kwire.EncodeError) as caught:
         builder.append(b"k", b"v", 5, [("h", b"v")])
@@ -164,7 +164,7 @@ def test_messages_have_no_headers(kwire, records, magic):
 
 
 def test_rows_are_kept_as_they_were(records):
-    """What the caller does with its buffers and lists later changes nothing."""
+    """Later changes of the caller's buffers and lists have no effect."""
     builder = records.BatchBuilder(300)
     value, headers = bytearray(b"v"), [("h", b"1")]
     builder.append(value, value, 5, headers)
@@ -179,7 +179,7 @@ def test_rows_are_kept_as_they_were(records):
 
 
 def test_the_options_are_those_of_a_batch(records):
-    """Producer fields and offsets are in what is built, each time."""
+    """Each built batch contains the producer fields and offsets."""
     builder = records.BatchBuilder(
         500,
         base_offset=70,
@@ -197,7 +197,7 @@ def test_the_options_are_those_of_a_batch(records):
 
 
 def test_nothing_is_no_batch(kwire, records):
-    """``build`` without rows is refused, and says what is missing."""
+    """``build`` without rows raises an error that says what is missing."""
     builder = records.BatchBuilder(500)
     assert len(builder) == 0
     with pytest.raises(kwire.EncodeError, match="records: must not be empty"):
@@ -205,7 +205,7 @@ def test_nothing_is_no_batch(kwire, records):
 
 
 def test_a_batch_is_sealed_late(kwire, records):
-    """A producer's numbers may come with ``build``, again and again for a retry."""
+    """Producer fields can be passed to ``build``, repeatedly for a retry."""
     builder = records.BatchBuilder(500, compression="gzip")
     builder.append(b"k", b"v", 5)
     numbers = {"producer_id": 5, "producer_epoch": 6, "base_sequence": 7}
@@ -222,7 +222,7 @@ def test_a_batch_is_sealed_late(kwire, records):
 
 
 def test_what_build_does_not_name_is_the_constructors(records):
-    """The sequence alone changes from batch to batch of a producer."""
+    """Usually only the sequence changes between the batches of a producer."""
     builder = records.BatchBuilder(
         500, producer_id=5, producer_epoch=6, base_sequence=7
     )
@@ -232,7 +232,7 @@ def test_what_build_does_not_name_is_the_constructors(records):
 
 
 def test_a_transactional_batch_waits_for_its_producer(kwire, records):
-    """It may be begun without one, and not be built without."""
+    """A transactional batch can be started without a producer, but not built."""
     builder = records.BatchBuilder(500, is_transactional=True)
     builder.append(b"k", b"v")
     with pytest.raises(kwire.EncodeError, match="producer_id: is required"):
@@ -243,7 +243,7 @@ def test_a_transactional_batch_waits_for_its_producer(kwire, records):
 
 
 def test_a_row_may_get_the_present_time(kwire, records):
-    """Protects the timestamps of a producer's ``append``, and its linger."""
+    """Tests the timestamps of a producer's ``append``, which its linger time uses."""
     rows = records.batches.engine.RecordList(2, 200)
     before = time.time_ns() // 1_000_000
     now = rows.append_now(b"k", b"v")
@@ -257,10 +257,13 @@ def test_a_row_may_get_the_present_time(kwire, records):
 
 
 def test_rows_that_are_in_no_cycle_are_not_visited_by_the_collector(kwire, records):
-    """Protects ``append`` from its quadratic walks; a header may be of any class."""
+    """Tracking all rows would make ``append`` quadratic.
+
+    A header may be of any class.
+    """
 
     class Text(str):
-        """Can be part of a cycle."""
+        """Class whose instances may be part of a cycle."""
 
     rows = records.batches.engine.RecordList(2, 1 << 20)
     headers = [(Text("h"), b"x")]
@@ -275,9 +278,9 @@ def test_rows_that_are_in_no_cycle_are_not_visited_by_the_collector(kwire, recor
 
 
 def test_many_rows_are_taken_at_once(records):
-    """As if appended one by one; those without a timestamp get the one that is given.
+    """``extend`` equals single appends. Missing timestamps get the passed value.
 
-    What the caller changes afterwards is not in the batch.
+    Later changes of the caller have no effect.
     """
     record = records.Record(offset=9, key=b"f", value=b"6", headers=(("j", b"z"),))
     value, headers = bytearray(b"3"), [("h", b"x")]
@@ -307,7 +310,7 @@ def test_many_rows_are_taken_at_once(records):
 
 
 def test_rows_are_taken_while_they_fit(records):
-    """The index returned is where the next batch goes on; no row is lost or doubled."""
+    """The next batch continues at the returned index, without lost or repeated rows."""
     rows = [(b"%d" % n, bytes(n % 300)) for n in range(1000)]
     at, taken = 0, []
     while at < len(rows):
@@ -323,7 +326,7 @@ def test_rows_are_taken_while_they_fit(records):
 
 @pytest.mark.parametrize(("row", "path"), BAD)
 def test_what_is_no_row_is_refused_by_extend(kwire, records, row, path):
-    """The rows before it have been taken, and the builder goes on."""
+    """Previous rows have been added, and the builder remains usable."""
     builder = records.BatchBuilder(1000)
     with pytest.raises(kwire.EncodeError) as caught:
         builder.extend([(b"a", b"b"), row, (b"c", b"d")])

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The limit of a call over many batches, and the forms that decode in pieces.
+"""Tests the limit of a call over many batches, and the functions that return pieces.
 
-Anyone who may produce to a topic can write batches of 2 KB that hold 64 MiB each. A
-limit for each batch does not help against many of them: 128 KB made a call allocate
-3.9 GB.
+Every producer of a topic can write 2 KB batches that decompress to 64 MiB each. A limit
+for single batches does not help against many of them: without a limit of the call, 128
+KB of input allocated 3.9 GB.
 """
 
 import pytest
@@ -12,10 +12,10 @@ import pytest
 from tests.harness.bombs import MIB, measure
 
 BATCHES = 12
-"""Batches of 64 MiB: a call that keeps all of them takes 768 MiB."""
+"""Number of 64 MiB batches. A call that keeps all of them needs 768 MiB."""
 
 MOST_MIB = 600
-"""Bound for every form: below the batches together, above the limits of a call."""
+"""Memory limit in MiB: less than all batches, but more than the limits of a call."""
 
 WHOLE = {
     "rows": "len(chunk.records())",
@@ -35,7 +35,7 @@ PIECES = {
 @pytest.mark.gate_on_pure
 @pytest.mark.parametrize("form", WHOLE)
 def test_bombs_in_one_call_end_with_limit_exceeded(kwire, form):
-    """The call stops at its limit, and names the limit."""
+    """The call stops at its limit, and the error names the limit."""
     result, peak = measure(kwire, WHOLE[form], BATCHES)
     assert result == "LimitExceeded"
     assert peak < MOST_MIB
@@ -44,7 +44,7 @@ def test_bombs_in_one_call_end_with_limit_exceeded(kwire, form):
 @pytest.mark.gate_on_pure
 @pytest.mark.parametrize("form", PIECES)
 def test_bombs_are_read_completely_in_pieces(kwire, form):
-    """Every record arrives, in memory that does not depend on the batch count."""
+    """All records arrive, and the memory does not depend on the number of batches."""
     result, peak = measure(kwire, PIECES[form], BATCHES)
     assert result == str(BATCHES)
     assert peak < MOST_MIB
@@ -52,7 +52,7 @@ def test_bombs_are_read_completely_in_pieces(kwire, form):
 
 @pytest.mark.parametrize("form", ["rows", "messages"])
 def test_bombs_of_smallest_records_end_with_limit_exceeded(kwire, form):
-    """9 million records of 7 bytes fit into 64 MiB, but take 1.3 GB as objects."""
+    """9 million records of 7 bytes fit into 64 MiB, but need 1.3 GB as objects."""
     forms = WHOLE | PIECES
     result, peak = measure(kwire, forms[form], 1, record_count=9 << 20)
     assert result == "LimitExceeded"
@@ -60,7 +60,7 @@ def test_bombs_of_smallest_records_end_with_limit_exceeded(kwire, form):
 
 
 def make_sets(kwire):
-    """Make {format: three compressed entries of two records, 1,000 bytes each}."""
+    """Return three compressed entries by format, with two 1,000-byte records each."""
     encode = kwire.records.encode_batch
     return {
         (magic, codec): b"".join(
@@ -86,7 +86,10 @@ def decoders(kwire):
 
 
 def test_calls_may_decompress_as_much_as_their_limit(kwire):
-    """The limit applies to the sum of all entries; the error is at the entry."""
+    """The limit applies to the sum of all entries.
+
+    The error contains the entry's offset.
+    """
     for data in make_sets(kwire).values():
         size = kwire.records.read_batch_header(data, 0).size
         low, high = 1, 10_000
@@ -101,7 +104,7 @@ def test_calls_may_decompress_as_much_as_their_limit(kwire):
         assert 6000 < high < 6500
         for decode in decoders(kwire):
             decode(data, limits=kwire.Limits(total_decompressed_bytes=high))
-            # The last entry begins before the end of the data, after the second one.
+            # The last entry starts after the second one and before the end of the data.
             with pytest.raises(kwire.LimitExceeded, match="total_decompressed") as info:
                 decode(data, limits=kwire.Limits(total_decompressed_bytes=low))
             assert 2 * size - 10 <= info.value.offset < len(data)
@@ -110,7 +113,7 @@ def test_calls_may_decompress_as_much_as_their_limit(kwire):
 
 
 def test_plain_batches_have_no_limit_for_the_call(kwire):
-    """Records that are not compressed are bounded by their input."""
+    """Uncompressed records are limited by the size of the input."""
     data = kwire.records.encode_batch([(None, bytes(1000))] * 10)
     limits = kwire.Limits(total_decompressed_bytes=1)
     for decode in decoders(kwire):
@@ -118,7 +121,7 @@ def test_plain_batches_have_no_limit_for_the_call(kwire):
 
 
 def test_small_records_count_as_64_bytes(kwire):
-    """A record becomes an object or a row however small it is."""
+    """Each record becomes an object or row, so it counts at least 64 bytes."""
     data = kwire.records.encode_batch([(None, None)] * 100, compression="gzip")
     for decode in decoders(kwire):
         decode(data, limits=kwire.Limits(total_decompressed_bytes=6400))
@@ -127,7 +130,7 @@ def test_small_records_count_as_64_bytes(kwire):
 
 
 def test_one_batch_may_not_pass_the_limit_of_the_call(kwire):
-    """The smaller limit applies, and the error names that limit."""
+    """The smaller limit applies, and the error names it."""
     data = kwire.records.encode_batch([(None, bytes(5000))], compression="gzip")
     limits = kwire.Limits(decompressed_bytes=None, total_decompressed_bytes=4000)
     for decode in decoders(kwire):
@@ -136,7 +139,7 @@ def test_one_batch_may_not_pass_the_limit_of_the_call(kwire):
 
 
 def test_false_record_counts_are_damage_and_no_limit(kwire):
-    """A count that the bytes rule out stays an error of the data."""
+    """A count that the bytes contradict is damage, not an exceeded limit."""
     data = bytearray(kwire.records.encode_batch([(None, None)], compression="gzip"))
     data[57:61] = (1 << 30).to_bytes(4, "big")
     for decode in decoders(kwire)[:2]:
@@ -146,7 +149,7 @@ def test_false_record_counts_are_damage_and_no_limit(kwire):
 
 
 def test_pieces_together_are_the_whole(kwire):
-    """Each record once and in order, whatever the size of the pieces."""
+    """Each record is returned once and in order, for all piece sizes."""
     data = b"".join(make_sets(kwire).values())
     rows = kwire.records.decode_records(data)[0]
     assert len(rows) == 24
@@ -163,7 +166,7 @@ def test_pieces_together_are_the_whole(kwire):
 
 
 def test_pieces_hide_what_the_whole_hides(kwire):
-    """Offsets and transactions apply across the pieces."""
+    """Offsets and transactions apply across pieces."""
     encode = kwire.records.encode_batch
     producer = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0}
     marker = {**producer, "is_transactional": True, "is_control": True}
@@ -198,7 +201,7 @@ def test_pieces_hide_what_the_whole_hides(kwire):
 
 
 def test_pieces_before_damage_arrive(kwire):
-    """Damage ends the iteration where it is reached."""
+    """Damage stops the iteration only when it is reached."""
     data = kwire.records.encode_batch([(None, b"a")], compression="gzip")
     bad = data[:-1] + bytes([data[-1] ^ 1])
     for iterate in (kwire.records.iter_records, kwire.records.columns.iter_records):
@@ -209,7 +212,7 @@ def test_pieces_before_damage_arrive(kwire):
 
 
 def test_pieces_of_no_bytes_are_rejected(kwire):
-    """A piece has at least one batch."""
+    """A piece contains at least one batch, so the size must be positive."""
     for iterate in (kwire.records.iter_records, kwire.records.columns.iter_records):
         with pytest.raises(ValueError, match="piece_bytes must be 1 or more"):
             list(iterate(b"", piece_bytes=0))

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Readers with ``check_records`` reject records that clients read differently.
+"""``check_records`` rejects records that clients decode differently.
 
-The adapters depend on it: what passes has one meaning for kwire, kafka-python and
-aiokafka. Without the option, kwire reads such records as Java's client does.
+The adapters depend on it: accepted records have the same meaning in kwire, kafka-python
+and aiokafka. Without the option, kwire decodes such records like Java's client.
 """
 
 import importlib
@@ -38,12 +38,13 @@ ODD = {
         {"base_timestamp": -1},
     ),
 }
-"""The index of the odd record, the records, and header fields."""
+"""Index of the unusual record, the records, and header fields."""
 
 
 def decode(package, data, check_records):
     """Decode the records of a batch."""
-    importlib.import_module(f"{package.__name__}.records")  # binds the record class
+    # This import binds the record class of the engine.
+    importlib.import_module(f"{package.__name__}.records")
     engine = importlib.import_module(f"{package.__name__}._engine.active").record_engine
     decompress = importlib.import_module(
         f"{package.__name__}.records.compression"
@@ -60,7 +61,7 @@ def decode(package, data, check_records):
 @pytest.mark.parametrize("write", [batch, compressed_batch])
 @pytest.mark.parametrize("name", ORDINARY)
 def test_records_in_the_form_of_brokers_pass_the_check(kwire, name, write):
-    """The option changes nothing for them."""
+    """The option has no effect on regular records."""
     records, fields = ORDINARY[name]
     data = write(*records, base_offset=5, **fields)
     rows = decode(kwire, data, check_records=True)

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records between kwire and librdkafka over sockets, in every format.
+"""Exchanges records between kwire and librdkafka over sockets, in every format.
 
-librdkafka's consumer fetches what kwire wrote, and its producer sends what kwire
-reads: through a broker of each magic (``one_broker.py``), and through librdkafka's own
-mock cluster, which knows magic 2. Loopback only, and every wait ends.
+librdkafka's consumer fetches batches that kwire encoded, and its producer sends batches
+that kwire decodes. The broker is ``one_broker.py`` for each magic, or librdkafka's mock
+cluster for magic 2. The tests use the loopback interface only, and every wait has a
+timeout.
 """
 
 import socket
@@ -52,7 +53,7 @@ SINCE = {"log append time": 1, "headers": 2, "transactional": 2, "kept last offs
 
 
 class Received(NamedTuple):
-    """A record as a client has it."""
+    """Record as returned by a client."""
 
     offset: int
     timestamp: int
@@ -62,7 +63,7 @@ class Received(NamedTuple):
 
 
 def consume(address, wanted, **options):
-    """Read each topic of ``wanted`` (start offset, count) and a little longer."""
+    """Read the topics in ``wanted``, (start offset, count) each, and a bit longer."""
     consumer = Consumer(
         {
             "bootstrap.servers": address,
@@ -76,7 +77,7 @@ def consume(address, wanted, **options):
     )
     found: dict[str, list[Received]] = {topic: [] for topic in wanted}
     try:
-        # Without metadata it waits half a second before it looks for the leaders.
+        # Without metadata, the consumer waits half a second before it looks up leaders.
         consumer.list_topics(timeout=TIMEOUT_S)
         consumer.assign(
             [TopicPartition(t, 0, start) for t, (start, _) in wanted.items()]
@@ -92,7 +93,7 @@ def consume(address, wanted, **options):
 
 
 def take(consumer, found, count, timeout):
-    """Sort up to ``count`` messages by topic; raise errors.
+    """Add up to ``count`` messages to ``found`` by topic, and raise errors.
 
     Returns after ``timeout`` seconds, or when ``count`` messages have arrived.
     """
@@ -114,7 +115,7 @@ def take(consumer, found, count, timeout):
 
 
 def expected(magic, rows, options):
-    """Return rows as a client has them: offsets, and the timestamps that are left."""
+    """Return a client's rows, with the timestamps that the format keeps."""
     start = options.get("base_offset", 0)
     stamp = options.get("log_append_time") if magic else -1
     return [
@@ -124,7 +125,7 @@ def expected(magic, rows, options):
 
 
 def features(magic):
-    """Return the features that a magic has."""
+    """Return the features that a magic supports."""
     return {
         name: feature
         for name, feature in FEATURES.items()
@@ -134,7 +135,7 @@ def features(magic):
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_librdkafka_consumes_what_kwire_wrote(kwire, magic):
-    """Every compression and feature of the magic, checksums checked by the client."""
+    """Test every compression and feature, with checksums verified by the client."""
     wanted, rows_of = {}, {}
     with Broker(magic) as broker:
         for codec in CODECS[magic]:
@@ -154,7 +155,7 @@ def test_librdkafka_consumes_what_kwire_wrote(kwire, magic):
 
 
 def test_librdkafka_and_kwire_leave_out_the_same_aborted_records(kwire):
-    """Transactions that interleave: committed, aborted, aborted again, and none."""
+    """The transactions are interleaved: committed, aborted, and without transaction."""
 
     def batch(name, offset, producer_id=-1, **options):
         if producer_id >= 0:
@@ -218,9 +219,9 @@ def test_librdkafka_and_kwire_leave_out_the_same_aborted_records(kwire):
 
 
 def produce(address, topic, rows, **options):
-    """Send rows with librdkafka's producer, in one batch.
+    """Send rows with librdkafka's producer in one batch.
 
-    It waits for the last row, however busy the machine is, and for nothing after that.
+    The producer waits for the last row, however slow the machine is, but no longer.
     """
     producer = Producer(
         {
@@ -231,8 +232,8 @@ def produce(address, topic, rows, **options):
             **options,
         }
     )
-    # Of a topic that it does not know, it may send the first rows while others are on
-    # their way to the queue of their partition; a batch of one row is not compressed.
+    # If the topic is unknown, the producer may send the first rows while others are
+    # still being queued. A batch with a single row is not compressed.
     producer.list_topics(topic, timeout=TIMEOUT_S)
     for key, value, timestamp, headers in rows:
         more = {"headers": list(headers)} if headers else {}
@@ -242,7 +243,7 @@ def produce(address, topic, rows, **options):
 
 @pytest.fixture(scope="module", params=[0, 1, 2])
 def sent(request):
-    """What librdkafka's producers send to a broker of each magic."""
+    """Return the batches that librdkafka's producers send to a broker of each magic."""
     magic = request.param
     with Broker(magic) as broker:
         for codec in CODECS[magic]:
@@ -257,7 +258,7 @@ def sent(request):
 
 
 def test_kwire_reads_what_librdkafka_produces(kwire, sent):
-    """Every compression, headers and an idempotent producer; objects and columns."""
+    """Test every compression, headers and an idempotent producer, in all forms."""
     magic, produced = sent
     rows = dict.fromkeys(CODECS[magic], PLAIN)
     if magic == 2:
@@ -289,16 +290,16 @@ def test_kwire_reads_what_librdkafka_produces(kwire, sent):
 
 @pytest.fixture(scope="module")
 def mock():
-    """The address of librdkafka's mock cluster of one broker."""
+    """Yield the address of librdkafka's mock cluster with one broker."""
     handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 1})
     (broker,) = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
-    # The handle keeps the cluster running.
+    # The cluster runs as long as the handle exists.
     yield broker.host, broker.port
     del handle
 
 
 def ask(address, request, version):
-    """Send one request and return the answer."""
+    """Send a request and return the response."""
     with socket.create_connection(address, timeout=TIMEOUT_S) as connection:
         connection.sendall(framing.encode_request(request, version, 1, "kwire"))
         stream = connection.makefile("rb")
@@ -309,7 +310,7 @@ def ask(address, request, version):
 
 
 def create(address, topic):
-    """Ask for a topic, which the mock then has."""
+    """Create a topic with a Metadata request."""
     name = messages.MetadataRequest.MetadataRequestTopic(name=topic)
     request = messages.MetadataRequest(topics=[name], allow_auto_topic_creation=True)
     (answer,) = ask(address, request, 4).topics
@@ -317,7 +318,7 @@ def create(address, topic):
 
 
 def test_the_mock_cluster_takes_kwires_batches_to_a_consumer(kwire, mock):
-    """Produced by raw requests, stored by the mock, consumed by librdkafka."""
+    """Raw Produce requests are stored by the mock and consumed by librdkafka."""
     host, port = mock
     wanted, rows_of = {}, {}
     for codec in NAMES:
@@ -346,10 +347,10 @@ def test_the_mock_cluster_takes_kwires_batches_to_a_consumer(kwire, mock):
 
 
 def test_kwire_reads_what_the_mock_cluster_stores_for_librdkafka(kwire, mock):
-    """Produced by librdkafka with every compression, fetched by raw requests.
+    """Producers of librdkafka use every compression. Raw requests fetch the batches.
 
-    On a fast machine it may send the first rows before the others, and sends a batch
-    as it is where compression would not make it smaller: each fetch brings one batch.
+    On a fast machine, librdkafka may send the first rows separately, and it does not
+    compress a batch that would not become smaller. Each Fetch returns one batch.
     """
     host, port = mock
     for codec in NAMES:

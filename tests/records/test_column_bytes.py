@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The memory of columns, read by struct: in the byte order of the machine.
+"""Tests the memory of columns with ``struct``, in the byte order of the machine.
 
-No library of Arrow is needed, as there is none for some processors.
+The tests need no Arrow library, because some processors have none.
 """
 
 import importlib
@@ -16,13 +16,13 @@ ROWS = [
 
 
 def numbers(memory, kind):
-    """Read numbers of a column as this machine has them."""
+    """Decode the numbers of a column in the native byte order."""
     data = bytes(memory)
     return struct.unpack(f"={len(data) // struct.calcsize(kind)}{kind}", data)
 
 
 def test_records_are_columns_in_the_order_of_the_machine(kwire):
-    """Numbers, offsets, text and the bits of nulls."""
+    """Test numbers, offsets, strings and validity bitmaps."""
     data = kwire.records.encode_batch(ROWS, base_offset=258)
     records = kwire.records.columns.decode_records(data)
     assert records.offset.tolist() == [258, 259, 260]
@@ -35,14 +35,14 @@ def test_records_are_columns_in_the_order_of_the_machine(kwire):
 
 
 def test_columns_are_written_as_they_were_read(kwire):
-    """A batch of columns has the bytes of the batch of rows."""
+    """Encoding columns restores the bytes of the original batch."""
     data = kwire.records.encode_batch(ROWS, base_offset=258)
     records = kwire.records.columns.decode_records(data)
     assert kwire.records.columns.encode_batch(records) == data
 
 
 def test_messages_are_columns_in_the_order_of_the_machine(kwire):
-    """Fields of 16, 32 and 64 bits, text and arrays of them."""
+    """Test fields of 16, 32 and 64 bits, strings and arrays."""
     columns = importlib.import_module(
         f"{kwire.__name__}._engine.{kwire.backend}.message_columns"
     )

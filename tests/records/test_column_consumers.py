@@ -30,17 +30,17 @@ SCHEMA = pyarrow.schema(
     ]
 )
 DATED = {name: data for name, data in SETS.items() if name != "extremes"}
-"""Sets whose timestamps Python's own dates can show."""
+"""Sets whose timestamps are within the range of Python's datetime."""
 
 
 def rows_of_table(records, data):
-    """Return the decoded rows as tables have them: a missing timestamp is None."""
+    """Return decoded rows in the form of tables, where a missing timestamp is None."""
     rows = rows_of(records.decode_batches(data), control=False)
     return [(row[0], None if row[1] == -1 else row[1], *row[2:]) for row in rows]
 
 
 def arrow_rows(batch):
-    """Turn an Arrow table into the tuples of ``rows_of``."""
+    """Convert an Arrow table to the tuples of ``rows_of``."""
     columns = [
         batch.column("offset").to_pylist(),
         batch.column("timestamp").cast("int64").to_pylist(),
@@ -57,7 +57,7 @@ def arrow_rows(batch):
 
 @sweep("name", SETS)
 def test_pyarrow(records, columns, arrow, name):
-    """By ``records_to_arrow`` and by the capsules of ``decode_records``."""
+    """Test ``records_to_arrow``, and the capsules of ``decode_records``."""
     expected = rows_of_table(records, SETS[name])
     table = columns.decode_records(SETS[name])
     for batch in (
@@ -75,7 +75,7 @@ def test_pyarrow(records, columns, arrow, name):
 
 
 def test_slices_leave_by_their_own_rows(records, columns):
-    """The rows of the slice, in pyarrow, polars and DuckDB; no other ones."""
+    """Only the rows of the slice are exported to pyarrow, polars and DuckDB."""
     for name in DATED:
         table = columns.decode_records(DATED[name])
         rows = rows_of_table(records, DATED[name])
@@ -102,7 +102,7 @@ def test_slices_leave_by_their_own_rows(records, columns):
 @pytest.mark.parametrize("headers", [True, False])
 @pytest.mark.parametrize("batch_columns", [True, False])
 def test_arguments_of_arrow(columns, arrow, unit, headers, batch_columns):
-    """The schema is that of the arguments, each time."""
+    """The schema matches the arguments in repeated calls."""
     options = {
         "timestamp_unit": unit,
         "headers": headers,
@@ -121,14 +121,14 @@ def test_arguments_of_arrow(columns, arrow, unit, headers, batch_columns):
 
 
 def test_arrow_reads_what_is_committed(arrow):
-    """The arguments of ``decode_records`` are those of ``records_to_arrow``."""
+    """``records_to_arrow`` has the same arguments as ``decode_records``."""
     data = SETS["transactions"]
     batch = arrow.records_to_arrow(data, aborted_transactions=[])
     assert batch.column("value").to_pylist() == [b"a", b"b", b"c", b"d"]
 
 
 def test_arrow_names_the_damage(kwire, arrow):
-    """As all readers do."""
+    """The error contains the offset of the damage."""
     with pytest.raises(kwire.errors.CorruptBatch) as caught:
         arrow.records_to_arrow(SETS["headers"] + b"\0" * 20)
     assert caught.value.offset == len(SETS["headers"])
@@ -136,7 +136,7 @@ def test_arrow_names_the_damage(kwire, arrow):
 
 @sweep("name", DATED)
 def test_polars(records, columns, name):
-    """A data frame of the columns."""
+    """The columns can be converted to a data frame."""
     table = columns.decode_records(DATED[name])
     frame = polars.DataFrame(table)
     expected = rows_of_table(records, DATED[name])
@@ -156,7 +156,7 @@ def test_polars(records, columns, name):
 
 @sweep("name", DATED)
 def test_duckdb(records, columns, arrow, name):
-    """A relation over the capsules, and over a table of pyarrow."""
+    """DuckDB reads the capsules, and a pyarrow table."""
     expected = rows_of_table(records, DATED[name])
     batch = arrow.records_to_arrow(DATED[name])
     for source in (columns.decode_records(DATED[name]), pyarrow.table(batch)):
@@ -184,7 +184,7 @@ def test_numpy(columns):
 
 
 def test_slices_of_columns(arrow):
-    """Parts of a batch hold the right rows, headers included."""
+    """Slices of a batch contain the correct rows and headers."""
     batch = arrow.records_to_arrow(SETS["magic 2 zstd"])
     rows = arrow_rows(batch)
     for start in range(len(rows)):
@@ -194,7 +194,7 @@ def test_slices_of_columns(arrow):
 
 
 def test_columns_may_go_before_their_consumers(columns, arrow):
-    """What was exported keeps the memory."""
+    """Exported arrays keep the memory alive."""
     table = columns.decode_records(SETS["headers"])
     expected = table_of(table)
     key, batch = pyarrow.array(table.key), pyarrow.record_batch(table)
@@ -238,7 +238,7 @@ except ImportError as error:
     ],
 )
 def test_libraries_are_loaded_where_they_are_needed(kwire, blocked, call, words):
-    """Without them the rest works, and the error names the extra."""
+    """Without the libraries, everything else works, and the error names the extra."""
     code = LACKING.format(blocked=blocked, call=call)
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns make no object for a record, and leave other threads running.
+"""Columns create no object for each record, and let other threads run.
 
-Both are promises of the C engine. Memory of columns is the engine's own, so what
-``tracemalloc`` and the interpreter count are objects.
+Both are promises of the compiled engine. Columns use the engine's own memory, so
+``tracemalloc`` and the interpreter only count objects.
 """
 
 import gc
@@ -20,12 +20,12 @@ from tests.records.record_bytes import batch, record
 
 
 def columns_of(twins):
-    """``kwire.records.columns`` on the C engine."""
+    """Return ``kwire.records.columns`` of the compiled engine."""
     return importlib.import_module(f"{twins.fast.__name__}.records.columns")
 
 
 def rows(count):
-    """Make rows with keys, values and headers, some of them null."""
+    """Return rows with keys, values and headers, some of them null."""
     return [
         (b"key", None if i % 7 == 0 else b"value", 1000 + i, [("h", b"x")] * (i % 3))
         for i in range(count)
@@ -33,7 +33,7 @@ def rows(count):
 
 
 def costs(call):
-    """Measure the objects that a call leaves, and the most bytes while it ran."""
+    """Return the number of kept blocks and the peak memory of a call in bytes."""
     call()
     gc.collect()
     gc.disable()
@@ -56,7 +56,7 @@ def costs(call):
     ("magic", "codec"), [(0, "none"), (1, "none"), (1, "lz4"), (2, "none"), (2, "zstd")]
 )
 def test_decoding_makes_no_object_per_record(twins, codec, magic):
-    """Ten records and four thousand cost the same objects, kept or not."""
+    """10 and 4,000 records need the same number of objects, kept or temporary."""
     columns = columns_of(twins)
     arrow = importlib.import_module(f"{twins.fast.__name__}.records.arrow")
 
@@ -77,7 +77,7 @@ def test_decoding_makes_no_object_per_record(twins, codec, magic):
 
 
 def test_encoding_makes_no_object_per_record(twins):
-    """The one object is the batch."""
+    """The batch is the only object."""
     columns = columns_of(twins)
 
     def measured(count):
@@ -88,12 +88,12 @@ def test_encoding_makes_no_object_per_record(twins):
 
     few, many = measured(10), measured(4_000)
     assert many[0] <= few[0] + 20
-    # Room is made for the longest varints, and given back.
+    # Memory is allocated for varints of maximum length, and then released.
     assert many[1] <= few[1] + 4_000 * 40
 
 
 def test_the_measure_sees_objects(twins):
-    """Else the tests above would prove nothing: records as objects are counted."""
+    """The measurement must detect objects, otherwise the other tests prove nothing."""
     read = twins.fast.records.decode_batches
 
     def measured(count):
@@ -106,7 +106,7 @@ def test_the_measure_sees_objects(twins):
 
 
 class Clock:
-    """Another thread that notes the time whenever it gets its turn."""
+    """Thread that stores the time whenever it runs."""
 
     def __enter__(self):
         """Start the thread, and wait until it runs."""
@@ -119,18 +119,18 @@ class Clock:
         return self
 
     def run(self):
-        """Tick about every millisecond."""
+        """Store the time about every millisecond."""
         while not self.stopped:
             self.ticks.append(time.perf_counter())
             time.sleep(0.001)
 
     def __exit__(self, *_):
-        """End the thread."""
+        """Stop the thread."""
         self.stopped = True
         self.thread.join()
 
     def turns_during(self, call):
-        """Count the turns within the middle of a call; the seconds that it worked."""
+        """Return how often the thread ran during a call, and the processor time."""
         start, work = time.perf_counter(), time.thread_time()
         kept = call()
         end, work = time.perf_counter(), time.thread_time() - work
@@ -141,7 +141,7 @@ class Clock:
 
 
 def test_other_threads_run_during_one_call(twins):
-    """One call on 256 MB: the other thread goes on all the while."""
+    """The other thread keeps running during a call with 256 MB."""
     columns = columns_of(twins)
     content = bytes(range(256)) * 400
     one = batch(*(record(i, i, b"key", content) for i in range(10)))
@@ -149,7 +149,7 @@ def test_other_threads_run_during_one_call(twins):
     with Clock() as clock:
         turns, seconds = clock.turns_during(lambda: columns.decode_records(data))
         assert turns >= max(5, seconds / 0.02)
-        # The same measure sees a call that keeps the others waiting.
+        # The same measurement detects calls that keep the GIL.
         turns, _ = clock.turns_during(lambda: sorted(range(3_000_000, 0, -1)))
         held, _ = clock.turns_during(lambda: data.count(b"\1\2\3\5"))
         assert min(turns, held) < 3

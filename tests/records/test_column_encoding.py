@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns are encoded to the bytes that the same rows give.
+"""Columns are encoded to the same bytes as the corresponding rows.
 
-Columns come from kwire itself, or as tables of pyarrow and polars in any types that
-can be cast, sliced and in chunks. Columns that lie about themselves are
-in ``test_lying_columns.py``.
+The columns come from kwire, or are tables of pyarrow and polars with all types that can
+be cast, sliced and in chunks. Inconsistent columns are tested in
+``test_lying_columns.py``.
 """
 
 import datetime
@@ -29,7 +29,7 @@ ROWS = [
 
 
 def table_of_rows(rows):
-    """Make a table of pyarrow."""
+    """Return the rows as a pyarrow table."""
     fields = {
         "offset": pyarrow.array([row[0] for row in rows], pyarrow.int64()),
         "timestamp": pyarrow.array(
@@ -46,14 +46,14 @@ def table_of_rows(rows):
 
 
 def as_records(records, rows):
-    """Make records of rows."""
+    """Return the rows as Record objects."""
     names = ("offset", "timestamp", "key", "value", "headers")
     return [records.Record(**dict(zip(names, row, strict=True))) for row in rows]
 
 
 @sweep("name", SETS)
 def test_decoded_columns_can_be_encoded(kwire, records, columns, name):
-    """In each magic, the bytes are those of the records as objects."""
+    """In each magic, the bytes equal those of the records as objects."""
     expected = rows_of(records.decode_batches(SETS[name]), control=False)
     rows = [row[:5] for row in expected]
     table = columns.decode_records(SETS[name])
@@ -73,7 +73,7 @@ def test_decoded_columns_can_be_encoded(kwire, records, columns, name):
 
 
 def test_a_table_gives_the_bytes_of_its_rows(records, columns):
-    """Offsets with holes, null timestamps, nulls, headers."""
+    """Test gaps in the offsets, null timestamps, null values and headers."""
     expected = records.encode_batch(as_records(records, ROWS))
     table = table_of_rows(ROWS)
     for given in (
@@ -90,7 +90,7 @@ def test_a_table_gives_the_bytes_of_its_rows(records, columns):
 @sweep("start", range(5))
 @sweep("count", range(1, 5))
 def test_slices(records, columns, start, count):
-    """Only the rows of a slice are there, its headers and nulls included."""
+    """Only the rows of a slice are encoded, with their headers and nulls."""
     rows = ROWS[start : start + count]
     expected = records.encode_batch(as_records(records, rows))
     table = table_of_rows(ROWS)
@@ -103,7 +103,7 @@ def test_slices(records, columns, start, count):
 
 
 def test_other_types_are_cast(records, columns):
-    """Text, large and view types, smaller numbers, other units."""
+    """Test string, large and view types, smaller integers, and other units."""
     rows = [(3, 5000, b"k", b"v", (("h", b"x"),)), (4, 6000, None, b"w", ())]
     expected = records.encode_batch(as_records(records, rows))
     table = table_of_rows(rows)
@@ -135,7 +135,7 @@ def test_other_types_are_cast(records, columns):
 
 
 def test_columns_that_may_be_missing(records, columns):
-    """Without offsets they go on from the base; without timestamps there are none."""
+    """Missing offsets continue from the base offset, and missing timestamps are -1."""
     table = pyarrow.table({"value": [b"v", b"w"], "key": ["k", None], "other": [1, 2]})
     rows = [(b"k", b"v"), (None, b"w")]
     assert columns.encode_batch(table) == records.encode_batch(rows)
@@ -155,7 +155,7 @@ def test_columns_that_may_be_missing(records, columns):
 
 
 def test_the_options_are_those_of_rows(records, columns):
-    """Producer fields, attributes and levels."""
+    """Test producer fields, attributes and compression levels."""
     options = {
         "base_offset": 5,
         "last_offset": 2**30 + 4,
@@ -176,7 +176,7 @@ def test_the_options_are_those_of_rows(records, columns):
 
 
 def test_no_rows(kwire, records, columns):
-    """Refused, unless there is a last offset to be kept."""
+    """An empty table is rejected, unless a last offset is specified."""
     empty = table_of_rows(ROWS[:0])
     for given in (empty, columns.decode_records(b"")):
         with pytest.raises(kwire.EncodeError) as caught:
@@ -188,14 +188,14 @@ def test_no_rows(kwire, records, columns):
 
 
 def replace_column(name, values, kind):
-    """The table of good rows with one other column."""
+    """Return the table of valid rows with a replaced column."""
     table = table_of_rows(ROWS)
     place = table.schema.get_field_index(name)
     return table.set_column(place, name, pyarrow.array(values, kind))
 
 
 def test_rows_that_no_batch_can_carry(kwire, columns):
-    """Named by their row, as rows are."""
+    """The error path contains the row, as for rows."""
     none_key = [[], [], [{"key": None, "value": b"v"}], [], []]
     for given, options, path in (
         (replace_column("offset", [1, 2, 2, 3, 4], "int64"), {}, "[2].offset"),
@@ -222,7 +222,7 @@ def test_rows_that_no_batch_can_carry(kwire, columns):
 
 
 def test_what_is_no_table_is_refused(columns):
-    """By type, or by the columns that are missing."""
+    """The error contains the type, or the missing columns."""
     for wrong, words in (
         (5, "(got int)"),
         ([(b"k", b"v")], "(got list)"),
@@ -236,7 +236,7 @@ def test_what_is_no_table_is_refused(columns):
 
 
 def test_null_headers_are_no_headers(records, columns):
-    """A null list has none, whatever its offsets say."""
+    """A null list has no headers, whatever its offsets are."""
     pairs = pyarrow.array(
         [{"key": "a", "value": b"x"}, {"key": "b", "value": b"y"}], PAIR
     )
@@ -253,7 +253,7 @@ def test_null_headers_are_no_headers(records, columns):
 
 
 def test_null_pairs_are_no_headers(kwire, columns):
-    """A header that is null has no key, whatever stands below it."""
+    """A null header has no key, whatever the child arrays contain."""
     pairs = pyarrow.StructArray.from_arrays(
         [pyarrow.array(["a", "b"]), pyarrow.array([b"x", b"y"])],
         fields=list(PAIR),
@@ -269,12 +269,12 @@ def test_null_pairs_are_no_headers(kwire, columns):
 
 
 def with_a_null(values, kind):
-    """Make an array without nulls that has bits for them all the same."""
+    """Return an array without nulls that still has a validity bitmap."""
     return pyarrow.array([*values, None], kind).slice(0, len(values))
 
 
 def test_every_column_may_have_nulls(records, columns):
-    """All buffers that Arrow arrays can have are there at once."""
+    """All optional buffers of Arrow arrays exist."""
     pairs = pyarrow.StructArray.from_arrays(
         [
             with_a_null(["a", "b", "c"], pyarrow.string()),
@@ -320,7 +320,7 @@ B = pyarrow.array([b"a"], pyarrow.binary())
     ],
 )
 def test_columns_that_cannot_be_cast_are_named(kwire, columns, name, column):
-    """It is kwire's error with the column, not pyarrow's."""
+    """The error is kwire's and contains the column, instead of pyarrow's."""
     table = pyarrow.table({"key": B, "value": B} | {name: column})
     with pytest.raises(kwire.EncodeError) as caught:
         columns.encode_batch(table)
@@ -330,7 +330,7 @@ def test_columns_that_cannot_be_cast_are_named(kwire, columns, name, column):
 
 
 def test_a_column_that_is_there_twice_is_named(kwire, columns):
-    """Which of them is meant is unknown."""
+    """It is ambiguous which column to use."""
     table = pyarrow.Table.from_arrays([B, B, B], ["key", "value", "key"])
     with pytest.raises(kwire.EncodeError) as caught:
         columns.encode_batch(table)
@@ -339,7 +339,7 @@ def test_a_column_that_is_there_twice_is_named(kwire, columns):
 
 @pytest.mark.parametrize("protocol", ["array", "stream"])
 def test_an_array_of_another_library_is_no_table(columns, protocol):
-    """It says what it is by the C interface only when it is imported."""
+    """The C interface only reveals the type when the array is imported."""
 
     class Foreign:
         pass

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of views: the same rows without their copy, and the memory that they hold.
+"""Tests columns of views: equal rows without a copy, and their memory.
 
-``decode_records(views=True)`` leaves the bytes of keys and values in the input or in
-the decompressed batch. Every row is compared with that of plain columns.
+With ``decode_records(views=True)``, the bytes of keys and values stay in the input or
+in the decompressed batch. Every row is compared with that of regular columns.
 """
 
 import gc
@@ -46,7 +46,7 @@ BINARY, VIEW = pyarrow.binary(), pyarrow.binary_view()
 @sweep("headers", [True, False])
 @sweep("batch_columns", [True, False])
 def test_views_are_the_records(records, columns, name, headers, batch_columns):
-    """Row by row, and by pyarrow's own full check of every view."""
+    """Compare rows, and validate every view with pyarrow."""
     options = {"headers": headers, "batch_columns": batch_columns}
     plain = columns.decode_records(MANY[name], **options)
     table = columns.decode_records(MANY[name], views=True, **options)
@@ -64,7 +64,7 @@ def test_views_are_the_records(records, columns, name, headers, batch_columns):
 
 
 def test_views_of_wanted_records(columns):
-    """Offsets that are not wanted are left out, in every format."""
+    """Records outside the offset range are omitted, in every format."""
     for data in MANY.values():
         for start in (None, 1, 4, 6):
             for end in (None, 3, 7, 102):
@@ -77,7 +77,7 @@ def test_views_of_wanted_records(columns):
 
 
 def test_views_see_the_input(columns):
-    """More than 12 bytes are where they were, and so is what is written there."""
+    """Views refer to values above 12 bytes in the input, so changes are visible."""
     data = bytearray(batch(record(key=b"k" * 12, value=b"v" * 13)))
     table = columns.decode_records(data, views=True)
     at = data.index(b"v" * 13)
@@ -91,7 +91,7 @@ def test_views_see_the_input(columns):
 
 
 def test_the_input_is_held_as_long_as_a_column(columns, arrow):
-    """By the table, a slice, one column and what Arrow was given; not any longer."""
+    """Tables, slices, columns and exported arrays keep the input, but no longer."""
     for take in (
         lambda data: columns.decode_records(data, views=True),
         lambda data: columns.decode_records(data, views=True)[1:2],
@@ -113,7 +113,7 @@ def test_the_input_is_held_as_long_as_a_column(columns, arrow):
 
 
 def test_the_input_may_be_forgotten(columns):
-    """Nothing else refers to it, and the columns still read it."""
+    """If nothing else refers to the input, the columns still keep it alive."""
     given = numpy.frombuffer(MANY["long and compressed"], "u1").copy()
     watched = weakref.ref(given)
     expected = table_of(columns.decode_records(given))
@@ -129,7 +129,7 @@ def test_the_input_may_be_forgotten(columns):
 
 @pytest.mark.parametrize("write", [compressed_batch, lambda *_: b""])
 def test_an_input_without_views_is_not_held(columns, write):
-    """A compressed batch is held in the form that has its records."""
+    """For a compressed batch, the decompressed bytes are kept instead."""
     data = bytearray(write(record(key=LONG, value=LONG)))
     table = columns.decode_records(data, views=True)
     data.append(0)
@@ -137,7 +137,7 @@ def test_an_input_without_views_is_not_held(columns, write):
 
 
 def test_errors_release_the_input(kwire, columns, arrow):
-    """Also while the error is kept, with whatever its traceback refers to."""
+    """The input is released even if the error and its traceback are kept."""
     bad = SETS["headers"], MANY["long and compressed"], SIZES
     for data in (*(each + b"\0" * 20 for each in bad), *(d[:-1] + b"x" for d in bad)):
         for read in (columns.decode_records, arrow.records_to_arrow):
@@ -152,7 +152,7 @@ def test_errors_release_the_input(kwire, columns, arrow):
 
 
 def test_slices_of_views(records, columns):
-    """The rows of the slice, in pyarrow, polars and DuckDB; no other ones."""
+    """Only the rows of the slice are exported to pyarrow, polars and DuckDB."""
     data = MANY["long and compressed"]
     rows = rows_of(records.decode_batches(data), control=False)
     table = columns.decode_records(data, views=True)
@@ -175,7 +175,7 @@ def test_slices_of_views(records, columns):
 
 
 def test_views_are_encoded(columns):
-    """As other columns are, slices too; the bytes are the same."""
+    """Views and slices of views are encoded to the same bytes as other columns."""
     for data in (SIZES, MANY["long and compressed"]):
         plain = columns.decode_records(data)
         table = columns.decode_records(data, views=True)
@@ -188,7 +188,7 @@ def test_views_are_encoded(columns):
 
 
 def test_views_have_no_flat_arrays(columns):
-    """The error says how to read them."""
+    """The error says how to read the values."""
     table = columns.decode_records(SETS["headers"], views=True)
     for column in (table.key, table.value):
         for name in ("data", "offsets"):
@@ -200,9 +200,9 @@ def test_views_have_no_flat_arrays(columns):
 
 
 def test_inputs_of_more_than_a_gigabyte(columns):
-    """A view has 31 bits for the place: the input is several buffers to Arrow."""
+    """A view has a 31-bit offset, so Arrow receives the input as several buffers."""
     size = len(SIZES)
-    # With 32 bits there is no such input.
+    # A 32-bit platform cannot map such an input.
     gigabytes = 2 if sys.maxsize >> 32 else 1
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
     with mmap.mmap(-1, (gigabytes << 30) + (1 << 20), flags=flags) as data:
@@ -221,7 +221,7 @@ def test_inputs_of_more_than_a_gigabyte(columns):
 
 
 def test_both_engines_make_the_same_views(twins):
-    """The buffers of views are equal, number by number."""
+    """The buffers of both engines are equal."""
     for name, data in MANY.items():
         made = [
             pyarrow.record_batch(

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns hold what the objects hold, for every format and compression.
+"""Columns contain the same values as objects, for every format and compression.
 
-``decode_records`` is a reader of its own on the C engine, so everything is compared
-with ``decode_batches``. What other libraries make of columns is
-in ``test_column_consumers.py``.
+The compiled engine has a separate reader for columns, so the tests compare everything
+with ``decode_batches``. Other libraries that read columns are tested in
+``test_column_consumers.py``.
 """
 
 import importlib
@@ -35,7 +35,7 @@ DTYPES = ["int64", "int64", "int8", "int16", "int32", "int64", "int16", "int32"]
 @sweep("headers", [True, False])
 @sweep("batch_columns", [True, False])
 def test_columns_are_the_records(records, columns, name, headers, batch_columns):
-    """Row by row, whatever columns are asked for."""
+    """Compare each row, for all selections of columns."""
     table = columns.decode_records(
         SETS[name], headers=headers, batch_columns=batch_columns
     )
@@ -54,7 +54,7 @@ def test_columns_are_the_records(records, columns, name, headers, batch_columns)
 
 @sweep("name", SETS)
 def test_batch_columns_are_the_head_of_the_entry(records, columns, name):
-    """The batch at ``batch_position`` as ``decode_batches`` gives it, for each row."""
+    """Batch columns equal the header that ``decode_batches`` returns."""
     data = SETS[name]
     table = columns.decode_records(b"\xff" + data, position=1, batch_columns=True)
     for column, dtype in zip(BATCH_COLUMNS, DTYPES, strict=True):
@@ -87,7 +87,7 @@ SLICES = [
 @sweep("name", SETS)
 @sweep("headers", [True, False])
 def test_slices_are_those_of_a_list(columns, name, headers):
-    """Every column, with nulls and headers; and slices of slices."""
+    """Test every column with nulls and headers, and slices of slices."""
     options = {"headers": headers, "batch_columns": True}
     table = columns.decode_records(SETS[name], **options)
     rows = table_of(table)
@@ -114,7 +114,7 @@ def test_slices_are_those_of_a_list(columns, name, headers):
 
 
 def test_slices_of_many_rows(columns):
-    """Nulls are counted across bytes of the validity, wherever a slice begins."""
+    """Nulls are counted correctly, wherever a slice starts in the bitmap."""
     keys = [None if row % 3 == 0 or 40 < row < 60 else b"%d" % row for row in range(99)]
     rows = [record(row, row, key, None, HEADERS) for row, key in enumerate(keys)]
     table = columns.decode_records(batch(*rows))
@@ -126,7 +126,7 @@ def test_slices_of_many_rows(columns):
 
 
 def test_slices_copy_nothing(columns):
-    """The memory is that of the whole, which lives as long as the slice."""
+    """A slice shares and keeps the memory of the complete table."""
     table = columns.decode_records(SETS["headers"])
     part = table[1:]
     assert numpy.shares_memory(part.offset, table.offset)
@@ -139,7 +139,7 @@ def test_slices_copy_nothing(columns):
 
 
 def test_what_is_no_slice_is_refused(columns):
-    """With what to do instead."""
+    """The error suggests a valid expression."""
     table = columns.decode_records(SETS["headers"])
     for step in (2, -1):
         with pytest.raises(ValueError, match=rf"no step \(got {step}\)"):
@@ -155,19 +155,19 @@ def test_what_is_no_slice_is_refused(columns):
 
 @pytest.mark.parametrize("name", ["headers", "magic 2 lz4", "all magics", "run"])
 def test_slices_are_encoded(columns, name):
-    """A batch of the rows of the slice alone."""
+    """Only the rows of the slice are encoded."""
     table = columns.decode_records(SETS[name])
     for rows_wanted in SLICES[:6]:
         part = table[rows_wanted]
         assert len(part)
         again = columns.decode_records(columns.encode_batch(part))
         rows = table_of(part, whole=False)
-        # Who set the timestamp is the batch's to say, and a new one says 0.
+        # The timestamp type belongs to the batch, and is 0 in a new batch.
         assert [row[:5] for row in table_of(again)] == [row[:5] for row in rows]
 
 
 def test_many_sets_in_one_call(records, columns):
-    """Columns grow over hundreds of batches of all kinds, small ones and large."""
+    """Columns grow over hundreds of small and large batches of all kinds."""
     dice = random.Random(5)
     names = [name for name in SETS if name != "transactions"]
     parts = [SETS[dice.choice(names)] for _ in range(300)]
@@ -185,7 +185,7 @@ def test_many_sets_in_one_call(records, columns):
 
 
 def test_nulls_at_every_place(records, columns):
-    """The bits of the validity belong to their rows, in each byte of them."""
+    """Validity bits are correct at each position within a byte."""
     dice = random.Random(6)
     for count in (1, 7, 8, 9, 63, 64, 65, 300):
         for share in (0.0, 0.1, 0.9, 1.0):
@@ -220,7 +220,7 @@ STAMPS += [2**63 - 1, -(2**63), -(2**63) + 1]
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 @pytest.mark.parametrize("write", [batch, compressed_batch])
 def test_units_of_timestamps(columns, unit, write):
-    """Seconds are rounded down; -1 and what the finer ones cannot carry is null."""
+    """Seconds are rounded down. -1 and values beyond the range of a unit are null."""
     data = b"".join(write(record(), base_timestamp=stamp) for stamp in STAMPS)
     table = columns.decode_records(data, timestamp_unit=unit)
     factors = {"s": (1, 1000), "ms": (1, 1), "us": (1000, 1), "ns": (10**6, 1)}
@@ -236,7 +236,7 @@ def test_units_of_timestamps(columns, unit, write):
     assert found.type == pyarrow.timestamp(unit, "UTC")
     assert found.view("int64").to_pylist() == expected
     assert table.timestamp.dtype == "int64"
-    # In numpy, -1 is no timestamp in every unit, and 0 one that does not fit.
+    # In numpy, a missing timestamp is -1, and one out of range is 0.
     assert table.timestamp.tolist() == [
         -1 if stamp == -1 else each or 0
         for stamp, each in zip(STAMPS, expected, strict=True)
@@ -244,7 +244,7 @@ def test_units_of_timestamps(columns, unit, write):
 
 
 def test_no_records_are_columns_too(columns):
-    """All columns are there, and empty; of no input, and of emptied batches."""
+    """Empty input and emptied batches yield empty columns."""
     for data in (b"", b"\0" * 11, SETS["emptied"], bytearray()):
         table = columns.decode_records(data, batch_columns=True)
         assert len(table) == 0 and table_of(table) == []
@@ -259,7 +259,7 @@ def test_no_records_are_columns_too(columns):
 
 
 def test_a_column_of_bytes_is_a_sequence(columns):
-    """Indexed from both ends; null is None."""
+    """Values can be indexed from both ends, and null is None."""
     table = columns.decode_records(
         batch(record(key=b"a"), record(1), record(2, 0, b"", b"v"))
     )
@@ -275,7 +275,7 @@ def test_a_column_of_bytes_is_a_sequence(columns):
 
 
 def test_arrays_cannot_be_written(columns):
-    """They are views of memory that Arrow consumers may share."""
+    """The arrays are read-only, because Arrow consumers may share their memory."""
     table = columns.decode_records(SETS["headers"])
     arrays = (table.offset, table.timestamp, table.key.offsets, table.key.data)
     for array in (*arrays, table.headers.offsets, table.headers.key.data):
@@ -285,7 +285,7 @@ def test_arrays_cannot_be_written(columns):
 
 
 def test_columns_live_on_their_own(columns):
-    """Neither the input nor the table is needed by an array."""
+    """An array needs neither the input nor the table."""
     data = bytearray(SETS["headers"])
     table = columns.decode_records(data)
     expected = table_of(table)
@@ -299,7 +299,7 @@ def test_columns_live_on_their_own(columns):
 
 
 def test_other_columns_are_not_there(columns):
-    """The error names the column; batch columns come if they are asked for."""
+    """The error names the column. Batch columns only exist if requested."""
     table = columns.decode_records(SETS["headers"])
     for name in (*BATCH_COLUMNS, "nothing"):
         with pytest.raises(AttributeError, match=f"no column '{name}'"):
@@ -312,7 +312,7 @@ def test_other_columns_are_not_there(columns):
 @pytest.mark.parametrize("place", ["key", "value"])
 @pytest.mark.parametrize("write", [batch, compressed_batch])
 def test_columns_have_a_ceiling(kwire, records, columns, monkeypatch, place, write):
-    """Arrow's offsets end at 2 GiB; here at 1000 bytes, so that it is soon seen."""
+    """The limit of Arrow offsets is 2 GiB, which the test lowers to 1000 bytes."""
     module = f"{kwire.__name__}._engine.{kwire.backend}.record_columns"
     monkeypatch.setattr(importlib.import_module(module), "LARGEST_OFFSET", 1000)
     data = write(record(0, 0, **{place: bytes(500)}))
@@ -326,7 +326,7 @@ def test_columns_have_a_ceiling(kwire, records, columns, monkeypatch, place, wri
 
 
 def test_wrappers_and_offsets_in_part(records, columns):
-    """``start_offset`` and ``end_offset`` look at each message within a wrapper."""
+    """``start_offset`` and ``end_offset`` apply to each message in a wrapper."""
     data = wrapper(1, *(message(1, i, bytes([i])) for i in range(6)), offset=15)
     data += compressed_batch(*(record(i) for i in range(4)), base_offset=16)
     every = rows_of(records.decode_batches(data))
@@ -340,7 +340,7 @@ def test_wrappers_and_offsets_in_part(records, columns):
 
 
 def test_headers_of_rows_that_are_left_out(records, columns):
-    """Their headers are left out with them."""
+    """Headers of omitted rows are omitted, too."""
     rows = [record(i, 0, b"k", None, HEADERS[: i % 5]) for i in range(20)]
     for data in (batch(*rows), compressed_batch(*rows)):
         every = rows_of(records.decode_batches(data))
@@ -350,7 +350,7 @@ def test_headers_of_rows_that_are_left_out(records, columns):
 
 
 def test_both_engines_make_the_same_columns(twins):
-    """Buffer by buffer, but for what stands below a null."""
+    """All buffers are equal, except for values of null rows."""
     for name, data in SETS.items():
         for unit in ("s", "ms", "us", "ns"):
             tables = [

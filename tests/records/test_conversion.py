@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Conversion of batches between magics: what changes, and what the report counts."""
+"""Tests the conversion of batches between magics, and its report."""
 
 import pytest
 
@@ -12,12 +12,12 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 
 def counts(report):
-    """All that a report counts, but what is nothing."""
+    """Return the counters of a report that are not zero."""
     return {name: n for name in report.__slots__ if (n := getattr(report, name))}
 
 
 def without_headers(row, magic):
-    """What a row of magic 2 is in an older format."""
+    """Return a magic 2 row in the form that an older format can store."""
     offset, timestamp, key, value, _, kind = row
     if magic == 0:
         timestamp, kind = -1, -1
@@ -27,7 +27,7 @@ def without_headers(row, magic):
 @sweep("magic", [0, 1, 2])
 @sweep("name", SETS)
 def test_the_same_magic_is_copied(records, name, magic):
-    """Byte by byte, whatever it holds; what is damaged inside as well."""
+    """Batches of the requested magic are copied unchanged, even if damaged inside."""
     data = SETS[name]
     heads, position = [], 0
     while head := records.read_batch_header(data, position):
@@ -45,7 +45,7 @@ def test_the_same_magic_is_copied(records, name, magic):
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("magic", [0, 1])
 def test_down_from_batches(kwire, records, magic, codec):
-    """Keys, values, offsets and the compression stay; zstd cannot."""
+    """Keys, values, offsets and the compression are kept, but zstd is not supported."""
     data = SETS[f"magic 2 {codec}"]
     if codec == "zstd":
         with pytest.raises(kwire.EncodeError, match="zstd") as caught:
@@ -66,7 +66,10 @@ def test_down_from_batches(kwire, records, magic, codec):
 
 
 def test_each_record_is_a_message_of_its_own(records):
-    """Without compression; with it, one within a wrapper with relative offsets."""
+    """Without compression, each record becomes a message.
+
+    Otherwise they share a wrapper.
+    """
     rows = [record(0, 0, b"k", b"v"), record(2, 5, None, b"w")]
     fields = {"base_offset": 40, "base_timestamp": 100, "last_delta": 4}
     made, _ = records.convert_batches(batch(*rows, **fields), 1)
@@ -82,7 +85,10 @@ def test_each_record_is_a_message_of_its_own(records):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_batches_that_the_old_formats_do_not_know(records, magic):
-    """Control batches and emptied ones go, and transactions lose their producer."""
+    """Control batches and emptied batches are dropped.
+
+    Transactions lose their producer.
+    """
     data = SETS["transactions"] + SETS["emptied"]
     made, report = records.convert_batches(data, magic)
     found = list(records.decode_batches(made))
@@ -95,14 +101,14 @@ def test_batches_that_the_old_formats_do_not_know(records, magic):
 
 
 def test_damage_in_what_is_dropped_costs_nothing(records):
-    """A control batch is not looked into on its way out."""
+    """A control batch is dropped without decoding it."""
     bad = batch(b"\1what is this", count=1, attributes=0x20)
     assert records.convert_batches(bad, 1)[0] == b""
 
 
 @pytest.mark.parametrize("name", ["magic 1 none", "magic 1 gzip", "relative"])
 def test_down_to_absolute_offsets(records, name):
-    """From 1 to 0: no timestamps, and offsets within a wrapper as they are."""
+    """Magic 0 has no timestamps, and keeps the absolute offsets in a wrapper."""
     made, report = records.convert_batches(SETS[name], 0)
     before = rows_of(records.decode_batches(SETS[name]))
     assert rows_of(records.decode_batches(made)) == [
@@ -116,7 +122,7 @@ def test_down_to_absolute_offsets(records, name):
 @pytest.mark.parametrize("to", [1, 2])
 @pytest.mark.parametrize("codec", CODECS[:4])
 def test_up_from_magic_0(records, to, codec, kind):
-    """No timestamp, of the type that the topic has."""
+    """The records have no timestamp, and the timestamp type of the topic."""
     data = SETS[f"magic 0 {codec}"]
     made, report = records.convert_batches(data, to, timestamp_type=kind)
     found = list(records.decode_batches(made))
@@ -141,7 +147,7 @@ def test_up_from_magic_0(records, to, codec, kind):
     ],
 )
 def test_up_from_magic_1(records, data):
-    """One batch: its base is the first record's offset, and it has no producer."""
+    """The base offset is that of the first record, and there is no producer."""
     made, report = records.convert_batches(data, 2)
     (found,) = records.decode_batches(made)
     before = rows_of(records.decode_batches(data))
@@ -153,7 +159,7 @@ def test_up_from_magic_1(records, data):
 
 
 def test_log_append_time_stays(records):
-    """Its time is the largest of the batch, in every format that has one."""
+    """The log append time is the max timestamp of the batch, in magic 1 and 2."""
     data = batch(record(timestamp=5), attributes=8, max_timestamp=77)
     made, _ = records.convert_batches(data, 1)
     assert made == message(1, 0, timestamp=77, attributes=8)
@@ -162,7 +168,7 @@ def test_log_append_time_stays(records):
 
 
 def test_records_below_the_start_go(records):
-    """Of uncompressed batches going down, as brokers do it; no others."""
+    """As in Kafka, only down-conversion of uncompressed batches drops such records."""
     rows = [record(i, value=b"v") for i in range(4)]
     for data, expected in (
         (batch(*rows, base_offset=10), [12, 13]),
@@ -178,7 +184,7 @@ def test_records_below_the_start_go(records):
 
 
 def test_a_mixed_set(records):
-    """Each batch for itself, in order; wrappers, runs and batches."""
+    """Each batch is converted separately, in order: wrappers, runs and batches."""
     data = SETS["all magics"]
     before = rows_of(records.decode_batches(data))
     for magic in (0, 1, 2):
@@ -186,13 +192,13 @@ def test_a_mixed_set(records):
         after = rows_of(records.decode_batches(made))
         assert [row[::3] for row in after] == [row[::3] for row in before]
         assert {each.magic for each in records.decode_batches(made)} == {magic}
-        # The run of two messages of magic 0 is one batch, or two copies.
+        # The run of two magic 0 messages becomes one batch, or two copies.
         expected = {0: (2, 5), 1: (3, 3), 2: (2, 4)}[magic]
         assert (report.copied, report.converted) == expected
 
 
 def test_what_is_left_over_is_counted(records):
-    """An incomplete last batch stays out."""
+    """An incomplete last batch is omitted."""
     data = batch(record()) + message(1, 1)[:-1]
     for magic, size in ((2, len(batch(record()))), (1, 34)):
         made, report = records.convert_batches(data, magic)
@@ -204,7 +210,7 @@ def test_what_is_left_over_is_counted(records):
 
 
 def test_damage_is_told_with_its_place(kwire, records):
-    """Checksums are checked, of what is copied too, unless they are trusted."""
+    """Checksums are verified for copied batches too, unless they are trusted."""
     good, bad = batch(record()), batch(record(), crc=5)
     for magic in (0, 1, 2):
         with pytest.raises(kwire.errors.CorruptBatch) as caught:
@@ -219,13 +225,13 @@ def test_damage_is_told_with_its_place(kwire, records):
 
 @pytest.mark.parametrize("magic", [3, -1, None, "2"])
 def test_there_are_three_magics(kwire, records, magic):
-    """Another one is refused."""
+    """Other values raise an error."""
     with pytest.raises(kwire.EncodeError, match="must be 0, 1 or 2"):
         records.convert_batches(b"", magic)
 
 
 def test_limits_hold(kwire, records):
-    """What is converted is decompressed, under the limit."""
+    """The limit applies to converted batches, because they are decompressed."""
     data = compressed_batch(record(value=bytes(5000)))
     limits = kwire.Limits(decompressed_bytes=1000)
     with pytest.raises(kwire.errors.LimitExceeded):
@@ -235,7 +241,7 @@ def test_limits_hold(kwire, records):
 
 @pytest.mark.parametrize("name", ["all magics", "magic 2 none", "nothing"])
 def test_both_engines_convert_alike(twins, name):
-    """The same bytes and the same report."""
+    """Both engines return the same bytes and the same report."""
     for magic in (0, 1, 2):
         made = [p.records.convert_batches(SETS[name], magic) for p in twins]
         assert made[0][0] == made[1][0]
@@ -243,14 +249,14 @@ def test_both_engines_convert_alike(twins, name):
 
 
 def test_headers_are_counted_one_by_one(records):
-    """Not the records that had some."""
+    """The report counts headers, not records with headers."""
     data = batch(record(headers=HEADERS), record(1, headers=HEADERS[:1]))
     _, report = records.convert_batches(data, 1)
     assert report.headers == 5
 
 
 def test_the_input_is_released(kwire, records):
-    """Good or bad, also where the error is kept."""
+    """The input is released after success and failure, even if the error is kept."""
     for data in (
         batch(record()) + marker(1, 5, 1) + wrapper(1, message(1, 2)),
         batch(record(), crc=5),

@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records that are decoded in one call equal the batches and columns of the same bytes.
+"""``decode_records`` returns the same records as ``decode_batches`` and columns.
 
-``decode_records``, ``decode_batches`` and ``columns.decode_records`` select the same
-records, because they share one function that iterates over the batches.
+The three functions share the iteration over batches, so they select the same records.
 """
 
 import sys
@@ -23,7 +22,7 @@ from tests.records.record_sets import (
 
 
 class Aborted:
-    """What names an aborted transaction."""
+    """Aborted transaction in the form of a Fetch response."""
 
     def __init__(self, producer_id, first_offset):
         self.producer_id = producer_id
@@ -45,13 +44,13 @@ MIXED = b"".join(
 
 
 def rows_without_type(rows):
-    """What a row says, without the type of its timestamp, which the batch has."""
+    """Return the fields of rows without the timestamp type, which the batch has."""
     return [(r.offset, r.timestamp, r.key, r.value, r.headers) for r in rows]
 
 
 @sweep("name", SETS)
 def test_rows_are_those_of_the_batches(records, name):
-    """In every format; control records are left out."""
+    """Test every format. Control records are omitted."""
     rows, next_offset = records.decode_records(SETS[name])
     expected = rows_of(records.decode_batches(SETS[name]), control=False)
     assert rows_without_type(rows) == [each[:5] for each in expected]
@@ -62,7 +61,7 @@ def test_rows_are_those_of_the_batches(records, name):
 @sweep("aborted", [None, (), (Aborted(7, 8),)])
 @sweep("start", [None, *range(19)])
 def test_rows_batches_and_columns_cut_alike(records, columns, start, aborted):
-    """By the first offset, the last one, and by transactions."""
+    """Test all combinations of start offset, end offset and transactions."""
     options = {"start_offset": start, "aborted_transactions": aborted}
     found = rows_of(records.decode_batches(MIXED, **options), control=False)
     for end in (None, *range(19)):
@@ -76,7 +75,7 @@ def test_rows_batches_and_columns_cut_alike(records, columns, start, aborted):
 
 @sweep("magic", [0, 1])
 def test_messages_out_of_order_are_cut_one_by_one(records, columns, magic):
-    """The first and the last one of a run have wanted offsets, one between has not."""
+    """In a run, the offset of a message between selected ones may be out of range."""
     data = b"".join(message(magic, offset) for offset in (5, 9, 6))
     rows, _ = records.decode_records(data, end_offset=8)
     table = columns.decode_records(data, end_offset=8)
@@ -87,7 +86,7 @@ def test_messages_out_of_order_are_cut_one_by_one(records, columns, magic):
 
 
 def test_a_filter_sees_the_markers_before_the_start(records, columns):
-    """A marker below the start ends its transaction all the same."""
+    """A marker before the start offset still ends its transaction."""
     data = transactional(7, 0, b"x") + marker(ABORT, 7, 1) + transactional(7, 2, b"y")
     options = {"start_offset": 2, "aborted_transactions": [Aborted(7, 0)]}
     assert [row.value for row in records.decode_records(data, **options)[0]] == [b"y"]
@@ -95,7 +94,7 @@ def test_a_filter_sees_the_markers_before_the_start(records, columns):
 
 
 def test_entries_outside_the_offsets_are_not_looked_into(records, columns):
-    """Whether transactions are filtered or not: damage there is not reported."""
+    """Damage outside the offsets is ignored, with and without a transaction filter."""
     data = transactional(7, 0, b"x") + batch(b"\1damaged", base_offset=1, count=1)
     data += transactional(7, 2, b"y")
     for aborted in (None, ()):
@@ -106,7 +105,7 @@ def test_entries_outside_the_offsets_are_not_looked_into(records, columns):
 
 
 def test_a_damaged_batch_is_named_by_rows_as_by_batches(kwire, records):
-    """The same error, with the same position."""
+    """Both functions raise the same error with the same position."""
     data = batch(record()) + batch(b"\1damaged", base_offset=1, count=1)
     with pytest.raises(kwire.DecodeError) as by_rows:
         records.decode_records(data)
@@ -117,7 +116,7 @@ def test_a_damaged_batch_is_named_by_rows_as_by_batches(kwire, records):
 
 
 def test_the_limit_of_records_is_for_each_batch(kwire, records):
-    """Also for those of a compressed message, whose header has no count."""
+    """The limit also applies to a compressed message, whose header has no count."""
     limits = kwire.Limits(records=2)
     for data in (
         batch(record(), record(1)) * 2,
@@ -133,7 +132,7 @@ def test_the_limit_of_records_is_for_each_batch(kwire, records):
 
 
 def test_an_error_that_is_kept_keeps_no_buffer(kwire, records):
-    """A caller may resize what failed to decode."""
+    """Callers can resize an input that failed to decode."""
     for damaged in (
         batch(b"\1damaged", count=1),
         batch(record())[:-1] + b"?",
@@ -147,9 +146,9 @@ def test_an_error_that_is_kept_keeps_no_buffer(kwire, records):
 
 
 def test_a_fetch_is_one_call_of_the_engine(twins):
-    """However many batches it has; a call for each was most of the cost of small ones.
+    """The number of calls is constant, because calls dominate small batches.
 
-    Calls are counted, as times differ from run to run.
+    The test counts calls, because times vary between runs.
     """
     records = twins.fast.records
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``EncodedRows`` makes the batch that ``encode_batch`` makes of the same rows.
+"""``EncodedRows`` builds the same batch as ``encode_batch`` from the same rows.
 
-A producer keeps no rows: it encodes each as it comes, and learns the batch's numbers
-when it is sent.
+A producer does not store rows. It encodes each row immediately, and the header fields
+of the batch are set when it is sent.
 """
 
 import random
@@ -17,13 +17,13 @@ MOST = 2**40
 
 @pytest.fixture
 def encoded_rows(records):
-    """The class of the engine under test."""
+    """Return the class of the engine under test."""
     return records.batches.engine.EncodedRows
 
 
 @pytest.fixture
 def make_header(kwire):
-    """Make a batch header of the arguments of ``encode_batch``."""
+    """Return a function that creates a batch header from ``encode_batch`` arguments."""
     import importlib
 
     options = importlib.import_module(f"{kwire.__name__}.records.options")
@@ -35,7 +35,7 @@ def make_header(kwire):
 
 
 def some_rows(seed, count):
-    """Make rows of all kinds, with and without timestamps and headers."""
+    """Return rows of all kinds, with and without timestamps and headers."""
     dice = random.Random(seed)
     rows = []
     for _ in range(count):
@@ -50,7 +50,7 @@ def some_rows(seed, count):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_batch_is_that_of_the_rows(records, encoded_rows, make_header, seed):
-    """Byte by byte, in whatever portions the rows come, and as often as it is made."""
+    """Compare the bytes, for rows in portions of any size and repeated builds."""
     rows = some_rows(seed, 300)
     timed = [(*row, None, ())[:4] if len(row) > 2 else (*row, None) for row in rows]
     timed = [(*row[:2], 77 if row[2] is None else row[2], *row[3:]) for row in timed]
@@ -69,7 +69,7 @@ def test_the_batch_is_that_of_the_rows(records, encoded_rows, make_header, seed)
 def test_the_records_are_compressed_when_the_batch_is_made(
     records, encoded_rows, make_header
 ):
-    """By the function that is given, once for each batch."""
+    """The passed function compresses the records once for each batch."""
     rows = some_rows(3, 20)
     found = encoded_rows(MOST)
     found.extend(rows, 0, 5)
@@ -87,7 +87,7 @@ def test_the_records_are_compressed_when_the_batch_is_made(
 
 
 def test_a_batch_that_was_made_stays_as_it_is(records, encoded_rows, make_header):
-    """Whatever is made or taken after it: it may wait to be sent, as a copy or not."""
+    """A built batch that waits to be sent is not changed by later operations."""
     rows = some_rows(4, 40)
     timed = [(*row, None, ())[:4] for row in rows]
     timed = [(k, v, 5 if time is None else time, h) for k, v, time, h in timed]
@@ -107,7 +107,7 @@ def test_a_batch_that_was_made_stays_as_it_is(records, encoded_rows, make_header
 
 
 def test_rows_that_are_taken_while_a_batch_is_made(records, encoded_rows, make_header):
-    """A codec is code of others: the batch has the rows of before."""
+    """A codec may call back. The batch only contains the rows before the call."""
     rows = [(b"k", bytes(300), 5)] * 30
     found = encoded_rows(MOST)
     found.extend(rows[:10])
@@ -122,7 +122,7 @@ def test_rows_that_are_taken_while_a_batch_is_made(records, encoded_rows, make_h
 
 
 def test_offsets_of_records_are_left_out(records, encoded_rows, make_header):
-    """What was read at one offset is written at another, without gaps."""
+    """Records are written with new offsets without gaps."""
     rows = [records.Record(offset=n, key=b"k", value=b"v") for n in (9, 4, 700)]
     found = encoded_rows(MOST)
     found.extend(rows, 0, 5)
@@ -135,7 +135,7 @@ def test_offsets_of_records_are_left_out(records, encoded_rows, make_header):
 def test_what_the_caller_changes_later_is_not_in_the_batch(
     records, encoded_rows, make_header
 ):
-    """The bytes are those of the time of the call."""
+    """The batch contains the bytes at the time of the call."""
     value, headers = bytearray(b"v"), [("h", b"x")]
     found = encoded_rows(MOST)
     found.extend([[b"k", value, 5, headers]])
@@ -146,7 +146,10 @@ def test_what_the_caller_changes_later_is_not_in_the_batch(
 
 
 def test_rows_are_taken_while_they_fit(records, encoded_rows, make_header):
-    """To the last byte; no row is lost or doubled, and the first is always taken."""
+    """Rows are added up to the last byte.
+
+    The first row is accepted whatever its size is.
+    """
     rows = [(b"%d" % n, bytes(n % 300), 5) for n in range(1000)]
     at, read = 0, []
     while at < len(rows):
@@ -168,7 +171,7 @@ def test_rows_are_taken_while_they_fit(records, encoded_rows, make_header):
 
 @pytest.mark.parametrize(("row", "path"), BAD)
 def test_what_is_no_row_is_refused(kwire, encoded_rows, make_header, row, path):
-    """The rows before it have been taken, and others can be after that."""
+    """Previous rows have been added, and further rows can be added later."""
     found = encoded_rows(1000)
     with pytest.raises(kwire.EncodeError) as caught:
         found.extend([(b"a", b"b"), row, (b"c", b"d")])
@@ -183,11 +186,11 @@ def test_what_is_no_row_is_refused(kwire, encoded_rows, make_header, row, path):
 def test_a_caller_that_adds_rows_while_rows_are_added(
     records, encoded_rows, make_header
 ):
-    """Code of a row runs while it is split; what it adds comes before the row."""
+    """If the code of a row adds rows while it is encoded, they precede the row."""
     found = encoded_rows(MOST)
 
     class Adds(list):
-        """Adds another row when its items are taken."""
+        """Adds another row when it is iterated."""
 
         def __iter__(self):
             found.extend([(b"inner", bytes(5000))])

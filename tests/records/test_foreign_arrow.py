@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Invalid Arrow data from elsewhere is an ``EncodeError``, at every entry.
+"""Invalid Arrow data from other libraries raises ``EncodeError`` in every function.
 
-pyarrow's kernels follow offsets, views and indices without a check. Each case here ends
-the process, or puts other memory of it into a record, if a kernel reads it first. So
-all cases run in a child process.
+pyarrow's kernels use offsets, views and indexes without validation. If a kernel read
+the data of these cases first, the process would crash, or unrelated memory would be
+written to a record. All cases therefore run in a child process.
 """
 
 import importlib
@@ -23,28 +23,28 @@ HEADERS = pyarrow.list_(PAIR)
 
 
 def int32s(*numbers):
-    """Pack offsets."""
+    """Encode int32 offsets."""
     return struct.pack(f"={len(numbers)}i", *numbers)
 
 
 def view(size, buffer=0, offset=0):
-    """Pack a view, whose prefix is that of the data of ``views``."""
+    """Encode a view whose prefix matches the data of ``views``."""
     return struct.pack("=i4sii", size, b"aaaa", buffer, offset)
 
 
 def views(kind, *rows):
-    """Make an array of views into 100 bytes."""
+    """Return an array of views into 100 bytes."""
     return build(kind, len(rows), [None, b"".join(rows), b"a" * 100])
 
 
 def pairs(key, count=2):
-    """Make an array of headers; their values are good."""
+    """Return an array of headers with valid values."""
     value = pyarrow.array([b"v"] * count, pyarrow.binary())
     return build(PAIR, count, [None], 0, 0, [key, value])
 
 
 def bad_keys():
-    """Make keys of headers of which one begins far outside."""
+    """Return header keys with an offset far outside of the data."""
     return build(pyarrow.string(), 2, [None, int32s(0, FAR, 2), b"ab"])
 
 
@@ -110,7 +110,7 @@ LISTS = {
 
 
 def encode(kwire, column, name):
-    """Encode it as a batch."""
+    """Encode the column as a batch."""
     table = {"key": column, "value": column, name: column}
     table = {
         role: table[role] if role == name else pyarrow.nulls(len(column))
@@ -121,7 +121,7 @@ def encode(kwire, column, name):
 
 
 def send(kwire, column, name):
-    """Prepare it for a producer, as a table of some chunks."""
+    """Prepare the column for a producer, as a table with several chunks."""
     module = importlib.import_module(f"{kwire.__name__}.client.table_batches")
     chunks = pyarrow.chunked_array([column[:0], column, column])
     table = {"value": pyarrow.nulls(len(chunks)), name: chunks}
@@ -132,7 +132,10 @@ def send(kwire, column, name):
 
 
 def write_from_spark(kwire, column, name):
-    """Write it as a task of Spark does; no broker is asked before the data is bad."""
+    """Write the column like a Spark task.
+
+    The error occurs before a broker is contacted.
+    """
     module = importlib.import_module(f"{kwire.__name__}.spark.live.writing")
     options = importlib.import_module(f"{kwire.__name__}.spark.live.sink_options")
     table = {"topic": ["t", "u"][: len(column)], name: column}
@@ -146,13 +149,13 @@ FIELDS = importlib.import_module("kwire.spark.live.sink_options").SinkColumns._f
 
 
 def decode(kwire, column, name):
-    """Decode it as messages."""
+    """Decode the column as messages."""
     arrow = importlib.import_module(f"{kwire.__name__}.messages.arrow")
     arrow.messages_to_arrow(column, kwire.messages.ApiVersionsRequest, 0)
 
 
 def hash_keys(kwire, column, name):
-    """Hash it as keys."""
+    """Hash the column as keys."""
     partitioners = importlib.import_module(f"{kwire.__name__}.records.partitioners")
     partitioners.murmur2_column(column)
 
@@ -169,7 +172,7 @@ OF_TABLES = ("encode_batch", "send_table", "Spark")
 
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_invalid_values_are_an_encode_error(kwire, entry):
-    """Of each type that pyarrow casts to bytes."""
+    """Test each type that pyarrow casts to bytes."""
 
     def work(note):
         for words, column in COLUMNS.items():
@@ -184,7 +187,7 @@ def test_invalid_values_are_an_encode_error(kwire, entry):
 
 @pytest.mark.parametrize("entry", OF_TABLES)
 def test_invalid_headers_are_an_encode_error(kwire, entry):
-    """In lists, their keys and what is null of them."""
+    """Test lists, their keys, and null values of them."""
 
     def work(note):
         for words, column in LISTS.items():
@@ -225,7 +228,10 @@ def prepare(module, table, **roles):
 
 
 def test_a_cast_with_an_invalid_result_is_an_encode_error(kwire):
-    """Or a batch with all rows: pyarrow 26 casts list views without a last offset."""
+    """Version 26 of pyarrow casts list views without a last offset.
+
+    The result may also be correct.
+    """
     module = importlib.import_module(f"{kwire.__name__}.client.table_batches")
     lists = pyarrow.array([[("a", b"b")], [("c", b"d")]], pyarrow.list_view(PAIR))
     table = pyarrow.table({"value": ["a", "b"], "headers": lists})
@@ -239,7 +245,7 @@ def test_a_cast_with_an_invalid_result_is_an_encode_error(kwire):
 
 
 def test_values_that_cannot_be_cast_name_their_column(kwire):
-    """As an ``EncodeError``, and a type that cannot as a ``TypeError``."""
+    """Values that cannot be cast raise ``EncodeError``, and types ``TypeError``."""
     module = importlib.import_module(f"{kwire.__name__}.client.table_batches")
     times = pyarrow.array([2**63], pyarrow.uint64())
     keys = pyarrow.array([[{"key": b"\xff", "value": b"a"}]])
@@ -259,7 +265,7 @@ def test_values_that_cannot_be_cast_name_their_column(kwire):
 
 
 def test_damaged_c_arrays_are_values_or_encode_errors(kwire, figure):
-    """Whatever lengths, null counts, offsets and missing buffers they have."""
+    """Test random lengths, null counts, offsets and missing buffers."""
     columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     rows = 8
     texts = [f"text {n}" for n in range(rows)]

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The meaning of each field and each bit of the three formats.
+"""Tests the meaning of each field and bit in the three formats.
 
-The bytes are written by hand in ``record_bytes.py``, or stand here as other writers
-gave them. What is wrong with bytes is in ``test_reading_rules.py`` and
+The bytes are encoded by hand in ``record_bytes.py``, or are examples of other writers
+in this file. Invalid bytes are tested in ``test_reading_rules.py`` and
 ``test_record_faults.py``.
 """
 
@@ -41,7 +41,7 @@ EXAMPLES = {magic: bytes.fromhex(text) for magic, text in EXAMPLES.items()}
 
 
 def example_rows(magic):
-    """The two records of the examples, as far as the format carries them."""
+    """Return the two example records, with the fields that the format supports."""
     return [
         (
             0,
@@ -55,14 +55,14 @@ def example_rows(magic):
 
 
 def only(records, data, **options):
-    """Decode what has to be one batch."""
+    """Decode data that must contain a single batch."""
     (found,) = records.decode_batches(data, **options)
     return found
 
 
 @pytest.mark.parametrize("magic", EXAMPLES)
 def test_bytes_of_another_writer_are_read(records, magic):
-    """The two records, and everything that the head says."""
+    """Compare the two records and all header fields."""
     found = only(records, EXAMPLES[magic])
     assert [row_of(each) for each in found.records] == example_rows(magic)
     first, last = (1000, 1001) if magic else (-1, -1)
@@ -86,7 +86,7 @@ def test_bytes_of_another_writer_are_read(records, magic):
 
 @pytest.mark.parametrize("magic", EXAMPLES)
 def test_the_same_rows_give_the_same_bytes(records, magic):
-    """What kwire writes is what the other writer wrote."""
+    """The records are encoded to the bytes of the other writer."""
     rows = [(row[2], row[3], row[1], row[4]) for row in example_rows(magic)]
     made = records.encode_batch(
         rows, magic=magic, partition_leader_epoch=0 if magic == 2 else -1
@@ -95,7 +95,7 @@ def test_the_same_rows_give_the_same_bytes(records, magic):
 
 
 def test_every_field_of_the_head_is_read(records):
-    """Each has a value of its own, so none can be taken for another."""
+    """Each field has a unique value, so that no two fields can be confused."""
     data = batch(
         record(),
         base_offset=0x0102030405060708,
@@ -131,7 +131,7 @@ def test_every_field_of_the_head_is_read(records):
 @sweep("high", [0x0000, 0x7F00, 0x8000, 0xFF00])
 @sweep("low", range(0, 0x80, 8))
 def test_every_attribute_bit(records, low, high):
-    """Bits 3 to 6 mean what they mean in any company; those from 7 on nothing."""
+    """Bits 3 to 6 have a meaning in all combinations, bits from 7 on none."""
     data = batch(
         record(timestamp=5),
         attributes=high | low | 0x80,
@@ -150,7 +150,7 @@ def test_every_attribute_bit(records, low, high):
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("bit", [0x08, 0x10, 0x20, 0x40, 0x80])
 def test_messages_have_but_the_timestamp_type(records, magic, bit):
-    """Bit 3 of magic 1; no other bit of a message says anything."""
+    """Only bit 3 of magic 1 has a meaning in messages."""
     found = only(records, message(magic, 3, b"k", b"v", 9, bit))
     assert found.timestamp_type == (-1 if magic == 0 else int(bit == 0x08))
     assert not found.is_transactional and not found.is_control
@@ -164,7 +164,7 @@ def test_messages_have_but_the_timestamp_type(records, magic, bit):
 )
 @sweep("start", [0, 1])
 def test_unknown_compressions_are_refused(kwire, records, magic, codec, start):
-    """No format has codecs 5 to 7, and zstd requires magic 2."""
+    """Codecs 5 to 7 do not exist, and zstd requires magic 2."""
     good = message(0, 0)
     bad = (
         batch(record(), attributes=codec)
@@ -178,7 +178,7 @@ def test_unknown_compressions_are_refused(kwire, records, magic, codec, start):
 
 @pytest.mark.parametrize("write", [batch, compressed_batch])
 def test_log_append_time_is_everybodys(records, write):
-    """All records have the max timestamp of the batch, deltas or not."""
+    """All records have the max timestamp of the batch, whatever their deltas are."""
     data = write(
         record(timestamp=2**63 - 1), record(1, -5), attributes=8, max_timestamp=77
     )
@@ -187,7 +187,7 @@ def test_log_append_time_is_everybodys(records, write):
 
 
 def test_the_delete_horizon_is_still_the_base(records):
-    """Its bit gives the base timestamp a second meaning, and keeps the first."""
+    """The base timestamp has a second meaning if the bit is set."""
     data = batch(record(timestamp=-40), attributes=0x40, base_timestamp=900)
     found = only(records, data)
     assert found.delete_horizon == found.base_timestamp == 900
@@ -195,7 +195,7 @@ def test_the_delete_horizon_is_still_the_base(records):
 
 
 def test_an_emptied_batch_moves_the_reader_on(records):
-    """It has no records and a last offset that is to be believed."""
+    """A batch without records has a last offset, from which the reader continues."""
     data = batch(
         last_delta=5, base_offset=10, base_timestamp=-1, max_timestamp=8, producer_id=4
     )
@@ -205,7 +205,7 @@ def test_an_emptied_batch_moves_the_reader_on(records):
 
 
 def test_holes_are_kept(records):
-    """Compaction leaves offsets as they were, at the end of the batch as well."""
+    """Compaction keeps offsets, including the last offset of the batch."""
     data = batch(record(3), record(7), base_offset=40, last_delta=12)
     found = only(records, data)
     assert [each.offset for each in found.records] == [43, 47]
@@ -213,14 +213,14 @@ def test_holes_are_kept(records):
 
 
 def test_headers_are_kept_as_they_are(records):
-    """Order, twins, empty keys, null and empty values."""
+    """Order, duplicates, empty keys, null values and empty values are kept."""
     headers = [(b"b", b"1"), (b"a", None), (b"b", b""), (b"", b"\0"), (b"b", b"1")]
     found = only(records, batch(record(headers=headers)))
     assert found.records[0].headers == tuple((k.decode(), v) for k, v in headers)
 
 
 def test_many_records_may_share_their_header_keys(records):
-    """Keys that come again, at their place or another, are each what they are."""
+    """Repeated keys at the same or another position keep their values."""
     names = [b"one", b"two", b"six", "sieben€".encode(), b"", b"ninety", b"8", b"9"]
     rows = [
         [(names[(i * j) % 8] * (1 + i % 3), bytes([j])) for j in range(i % 13)]
@@ -234,7 +234,7 @@ def test_many_records_may_share_their_header_keys(records):
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_empty_is_not_null(records, magic):
-    """A key or value of no bytes is one."""
+    """An empty key or value differs from null."""
     pairs = [(None, b""), (b"", None), (b"", b""), (None, None)]
     if magic == 2:
         data = batch(*(record(i, 0, *pair) for i, pair in enumerate(pairs)))
@@ -244,7 +244,7 @@ def test_empty_is_not_null(records, magic):
 
 
 def test_sums_of_int64_wrap(records):
-    """Offsets and timestamps are added as Kafka adds them."""
+    """Offsets and timestamps overflow as in Kafka."""
     data = batch(
         record(1, 1),
         record(-1, -1),
@@ -261,7 +261,7 @@ def test_sums_of_int64_wrap(records):
 @pytest.mark.parametrize("number", [0, 2**63 - 1, -1, -(2**63)])
 @pytest.mark.parametrize("magic", [1, 2])
 def test_int64_extremes(records, magic, number):
-    """The first and the last offset and timestamp there are."""
+    """Test the minimum and maximum offsets and timestamps."""
     if magic == 2:
         data = batch(record(), base_offset=number, base_timestamp=number)
     else:
@@ -272,7 +272,7 @@ def test_int64_extremes(records, magic, number):
 
 
 def test_varints_may_be_longer_than_needed(records):
-    """Every reader of Kafka takes them; so the bytes of a record are what counts."""
+    """All Kafka readers accept padded varints, so only the record length matters."""
     body = b"\0\x82\0\x82\x80\0" + b"\x82\x80\x80\x80\0k" + b"\x81\0" + b"\x80\0"
     assert framed(body)[0] == len(body) << 1
     padded = bytes([len(body) << 1 | 0x80, 0x80, 0x80, 0x80, 0]) + body
@@ -281,13 +281,13 @@ def test_varints_may_be_longer_than_needed(records):
 
 
 def test_the_attributes_of_a_record_mean_nothing(records):
-    """No bit of them is used so far, so none is refused."""
+    """No attribute bits of records are used yet, so all are accepted."""
     found = only(records, batch(record(attributes=0xFF, value=b"v")))
     assert found.records[0].value == b"v"
 
 
 def marker_of(kwire, kind):
-    """The key and the value of a control record of each type."""
+    """Return the key and the value of a control record of each type."""
     messages = kwire.messages
     value = {
         0: lambda: struct.pack(">hi", 0, 12),
@@ -304,7 +304,7 @@ def marker_of(kwire, kind):
 @sweep("kind", [*range(7), 7, 32767])
 @sweep("write", [batch, compressed_batch])
 def test_control_records_are_decoded(kwire, records, kind, write):
-    """All known types into their messages, later ones into none."""
+    """Known types are decoded to their messages, and unknown types have none."""
     key, value = marker_of(kwire, kind)
     found = only(records, write(record(key=key, value=value), attributes=0x20))
     assert found.is_control
@@ -322,13 +322,13 @@ def test_control_records_are_decoded(kwire, records, kind, write):
 
 
 def test_other_batches_have_no_control_records(records):
-    """A key of four bytes makes no control record."""
+    """A key of four bytes is not sufficient for a control record."""
     found = only(records, batch(record(key=bytes(4), value=bytes(6))))
     assert found.control_records == ()
 
 
 def test_the_last_sequence_wraps(records):
-    """Sequence numbers go on with 0 after 2^31 - 1."""
+    """Sequence numbers continue with 0 after 2^31 - 1."""
     for first, count, last in ((0, 1, 0), (2**31 - 2, 2, 2**31 - 1), (2**31 - 2, 4, 1)):
         rows = [record(i) for i in range(count)]
         data = batch(*rows, base_sequence=first, producer_id=1, producer_epoch=0)
@@ -337,7 +337,7 @@ def test_the_last_sequence_wraps(records):
 
 
 def test_batches_and_records_are_values(records):
-    """They compare, hash, pickle and copy by what they hold, and cannot be changed."""
+    """Batches and records compare, hash, pickle and copy by value."""
     data = batch(record(key=b"k", headers=[(b"h", b"x")]), record(1))
     one, same = only(records, data), only(records, data)
     other = only(records, batch(record(), record(1)))
@@ -358,7 +358,7 @@ def test_batches_and_records_are_values(records):
 
 
 def test_a_run_of_messages_is_one_batch(records):
-    """Messages of one magic and type; the head reaches from the first to the last."""
+    """A run has messages of one magic and type. Its header covers all of them."""
     data = b"".join(message(1, 2 * i, timestamp=[5, 9, 7][i]) for i in range(3))
     data += message(1, 6, timestamp=1, attributes=8) + message(0, 7) + message(0, 8)
     found = list(records.decode_batches(data))
@@ -371,7 +371,7 @@ def test_a_run_of_messages_is_one_batch(records):
 
 
 def test_deltas_of_every_size_of_varint(records):
-    """Offsets and timestamps on both sides of each step of their own length."""
+    """Test offsets and timestamps around each change of the varint length."""
     steps = [sign << 7 * size - 1 for size in range(1, 10) for sign in (1, -1)]
     stamps = [step + around for step in steps for around in (-1, 0, 1)]
     places = [step for step in stamps if -(2**31) <= step < 2**31]
@@ -384,7 +384,7 @@ def test_deltas_of_every_size_of_varint(records):
 
 
 def test_lengths_of_every_size_of_varint(records):
-    """Keys and values around each step of the length's own length."""
+    """Test keys and values around each change of the varint length."""
     sizes = [0, 1, 63, 64, 65, 8191, 8192, 8193]
     rows = [record(i, 0, bytes(size), b"x" * size) for i, size in enumerate(sizes)]
     found = only(records, batch(*rows)).records
@@ -394,7 +394,7 @@ def test_lengths_of_every_size_of_varint(records):
 
 @pytest.mark.parametrize("wrap", [bytes, bytearray], ids=["bytes", "other buffers"])
 def test_offsets_reach_an_int32_from_the_base(kwire, wrap):
-    """The largest delta is written and read back; one more is refused."""
+    """The maximum delta is encoded and decoded, and one more is rejected."""
 
     def encode(last):
         rows = [

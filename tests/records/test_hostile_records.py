@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Any bytes give records or a ``DecodeError``, the same on both engines.
+"""Any bytes yield records or a ``DecodeError``, the same on both engines.
 
-Objects and columns of each engine have to agree, and the engines with each other:
-in every record, or in class, byte, path and words of the error.
+Objects and columns must agree in each engine, and the engines with each other: in all
+records, or in the class, offset, path and message of the error.
 """
 
 import contextlib
@@ -34,14 +34,14 @@ from tests.records.record_sets import SETS, header_of, rows_of, table_of
 
 
 def facts(package, data, error):
-    """Everything that an error says; it has to be one of kwire's own about bytes."""
+    """Return all attributes of an error, which must be a ``DecodeError``."""
     assert isinstance(error, package.errors.DecodeError)
     assert 0 <= error.offset <= len(data)
     return type(error).__name__, error.offset, error.path, str(error)
 
 
 def read_objects(package, data, **options):
-    """Read as objects: heads, rows, and how it ended."""
+    """Decode objects. Return headers, rows and the error."""
     heads, rows, fault = [], [], None
     try:
         for found in package.records.decode_batches(data, **options):
@@ -53,7 +53,7 @@ def read_objects(package, data, **options):
 
 
 def read_columns(package, data, **options):
-    """Read as columns: rows, or how it failed."""
+    """Decode columns. Return rows and end position, or the error."""
     columns = importlib.import_module(f"{package.__name__}.records.columns")
     try:
         table = columns.decode_records(data, **options)
@@ -63,7 +63,7 @@ def read_columns(package, data, **options):
 
 
 def compare(package, data, **options):
-    """Read both ways, which have to agree; give what was found."""
+    """Decode objects and columns, which must agree. Return the result."""
     heads, rows, fault = read_objects(package, data, **options)
     table, other = read_columns(package, data, **options)
     assert other == fault, data.hex()
@@ -74,12 +74,12 @@ def compare(package, data, **options):
 
 
 COMMITTED = {"aborted_transactions": ()}
-"""Only so do both readers look at the same batches: columns never show control ones."""
+"""Columns omit control batches, so both readers only agree for committed reads."""
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_all_readers_agree(twins, family):
-    """Two engines, two readers: records for records, error for error."""
+    """Two engines with two readers each return the same records or errors."""
     seen = set()
     for data in hostile_records.take(family, share(1)):
         found = compare(twins.fast, data, **COMMITTED)
@@ -97,7 +97,7 @@ DAMAGED = {
 
 @pytest.mark.parametrize("damage", DAMAGED)
 def test_a_damaged_wrapper_is_damaged_before_it_is_too_long(twins, damage):
-    """All readers look into the messages of a wrapper before they count them."""
+    """All readers check the messages of a wrapper before they count them."""
     behind, offset, error = DAMAGED[damage]
     inner = message(1, 5, b"k"), message(1, 9, b"v"), behind
     data = wrapper(1, *inner, offset=offset)
@@ -108,7 +108,7 @@ def test_a_damaged_wrapper_is_damaged_before_it_is_too_long(twins, damage):
 
 
 def test_control_batches_keep_the_ceiling_of_records(twins):
-    """Columns look into a control batch as rows do: not into one that is too long."""
+    """Columns do not decode a control batch that exceeds the limit of records."""
     data = batch(*(record(i, i) for i in range(3)), attributes=0x20)
     for package in twins:
         limits = package.Limits(records=2)
@@ -118,14 +118,14 @@ def test_control_batches_keep_the_ceiling_of_records(twins):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_all_readers_agree_without_a_filter(twins, family):
-    """As above, with control batches, without checksums, with odd header keys."""
+    """Include control batches, wrong checksums and invalid header keys."""
     options = {"check_crc": False, "errors": "replace"}
     for data in hostile_records.take(family, share(1) // 2):
         found = read_objects(twins.fast, data, **options)
         assert found == read_objects(twins.pure, data, **options), data.hex()
         table = read_columns(twins.fast, data, **options)
         assert table == read_columns(twins.pure, data, **options), data.hex()
-        # Control batches are never in columns, nor is damage in them.
+        # Columns never contain control batches, nor report damage in them.
         if found[2] is None or table[1] is not None:
             assert (table[1] is None) == (found[2] is None)
         if found[2] is None and not any(head[3] & 0x20 for head in found[0]):
@@ -134,7 +134,7 @@ def test_all_readers_agree_without_a_filter(twins, family):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_parts_of_bad_sets_agree(twins, family):
-    """With a first and a last offset, and columns of the batch."""
+    """Test start and end offsets, and batch columns."""
     for number, data in enumerate(hostile_records.take(family, share(1) // 3)):
         start = (0, 1, 5, 101, 103)[number % 5]
         options = {"start_offset": start, "end_offset": start + 3}
@@ -145,7 +145,7 @@ def test_parts_of_bad_sets_agree(twins, family):
 
 @sweep("name", SMALL)
 def test_every_single_byte_change(kwire, name):
-    """Each byte takes each of the hostile values, or one; the checksum fits again."""
+    """Replace each byte by hostile values, with a corrected checksum."""
     data = bytearray(SMALL[name])
     ends = set()
     changes = (
@@ -164,7 +164,7 @@ def test_every_single_byte_change(kwire, name):
 
 @sweep("name", SMALL)
 def test_a_changed_byte_is_noticed_by_the_checksum(kwire, name):
-    """Nothing but offsets, leader epoch and size can change without notice."""
+    """Only offsets, the leader epoch and the size are not covered by the checksum."""
     data = bytearray(SMALL[name])
     whole = read_objects(kwire, bytes(data))
     position, free = 0, set()
@@ -185,7 +185,7 @@ def test_a_changed_byte_is_noticed_by_the_checksum(kwire, name):
 @pytest.mark.gate_on_pure
 @sweep("name", SMALL)
 def test_every_prefix_is_the_whole_entries(kwire, name):
-    """A cut is no error; but a cut within the compressed bytes of a repaired one is."""
+    """Truncation is no error, unless the sizes hide it and there is compression."""
     data = SMALL[name]
     for cut in range(len(data)):
         assert compare(kwire, data[:cut], **COMMITTED)[2] is None
@@ -196,7 +196,7 @@ def test_every_prefix_is_the_whole_entries(kwire, name):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_bad_input_is_not_read_past_its_end(twins, family):
-    """The last byte is at the end of what may be read."""
+    """The input ends at an inaccessible page."""
     package = twins.fast
     guarded = Guarded()
 
@@ -212,7 +212,7 @@ def test_bad_input_is_not_read_past_its_end(twins, family):
 
 
 def test_prefixes_are_not_read_past_their_end(twins):
-    """All cuts of all sets, with and without a right size."""
+    """Test every truncation of all sets, with original and corrected sizes."""
     package = twins.fast
     guarded = Guarded()
 
@@ -234,11 +234,14 @@ def test_prefixes_are_not_read_past_their_end(twins):
 
 
 def try_to_convert(package, data, magic):
-    """Convert: the bytes and the report, or what the error says."""
+    """Convert a set.
+
+    Return the bytes and the report, or all attributes of the error.
+    """
     try:
         made, report = package.records.convert_batches(data, magic)
     except package.errors.EncodeError as error:
-        # What was read and has no place in the other format.
+        # The record is valid but cannot be represented in the other format.
         return error.path, str(error)
     except package.errors.KwireError as error:
         return facts(package, data, error)
@@ -247,7 +250,7 @@ def try_to_convert(package, data, magic):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_bad_sets_are_converted_alike(twins, family):
-    """Or refused alike; what was not just copied can be read."""
+    """Both engines return the same result. Converted sets can be decoded."""
     good = 0
     for number, data in enumerate(hostile_records.take(family, share(1) // 3)):
         found = try_to_convert(twins.fast, data, number % 3)
@@ -278,11 +281,11 @@ BOMBS = {
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_huge_numbers_allocate_little(kwire, name):
-    """A length or count of 2^31 costs no more than an error does."""
+    """A length or count of 2^31 needs no more memory than another error."""
     data = BOMBS[name]
     for read in (read_objects, read_columns):
         read(kwire, data)
-        # What a library of compression needs to begin with.
+        # Maximum initial memory of a compression library.
         most = 160 * 1024 - 1
         peak, found = peak_of(partial(read, kwire, data), most)
         assert found[-1] is not None or name == "a size"
@@ -290,9 +293,9 @@ def test_huge_numbers_allocate_little(kwire, name):
 
 
 def test_memory_follows_the_input(kwire):
-    """The smallest records there are cost no more than 40 bytes for each of theirs.
+    """The smallest records need at most 40 bytes of memory for each input byte.
 
-    And a fixed sum; columns cost as much, whatever heads announce.
+    A fixed amount is added. Columns have the same limit, whatever headers declare.
     """
     data = batch(*[record()] * 2000)
     columns = importlib.import_module(f"{kwire.__name__}.records.columns")
@@ -308,7 +311,7 @@ def test_memory_follows_the_input(kwire):
 
 
 def test_a_failed_call_leaves_nothing_behind(kwire):
-    """Good bytes give the same after each failure of any kind."""
+    """Valid input returns the same result after failures of any kind."""
     names = ("headers", "all magics", "magic 2 gzip", "transactions")
     good = {name: compare(kwire, SETS[name], **COMMITTED) for name in names}
     inputs = [data for family in FAMILIES for data in hostile_records.take(family, 120)]
@@ -322,7 +325,7 @@ def test_a_failed_call_leaves_nothing_behind(kwire):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_input_is_released_and_unchanged(kwire, family):
-    """A bytearray can be resized after each call, though the error is kept."""
+    """A bytearray can be resized after each call, even if the error is kept."""
     columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     failed = 0
     for data in hostile_records.take(family, 150):
@@ -332,7 +335,7 @@ def test_the_input_is_released_and_unchanged(kwire, family):
         ):
             given = bytearray(data)
             try:
-                # What is kept of an error, or of records, must not hold the input.
+                # The kept error or records must not refer to the input.
                 kept = read(given)
             except kwire.DecodeError as error:
                 kept = error

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Objects of the caller whose methods lie or raise cause no crash.
+"""Objects of the caller whose methods lie or raise errors cause no crash.
 
-Heads can be made by hand, columns have numbers that were not checked, and values are
-of any class. What could end the process is tried in a child of it.
+Headers may be created by hand, columns may contain unchecked numbers, and values may be
+of any class. Cases that could crash the process run in a child process.
 """
 
 import contextlib
@@ -28,13 +28,13 @@ HEADS = [
 
 
 def readers(package):
-    """What the engine reads by a head that the caller gives."""
+    """Return the engine functions that decode with a header from the caller."""
     engine = importlib.import_module(f"{package.__name__}._engine.active").record_engine
     return engine.find_payload, engine.read_message_run, engine.read_records
 
 
 def lies(package):
-    """Each lie in each format, with the readers that take it."""
+    """Yield each invalid header in each format, with the functions that accept it."""
     payload, run, records = readers(package)
     make = package.records.BatchHeader
     for fields in HEADS:
@@ -46,7 +46,7 @@ def lies(package):
 
 
 def test_heads_that_lie_are_refused(twins):
-    """They are not of this input: a ``ValueError``, as decode errors are too."""
+    """The header does not belong to the input, which raises a ``ValueError``."""
     for package in twins:
 
         def work(note, package=package):
@@ -74,7 +74,7 @@ def test_heads_that_lie_show_nothing_else(twins):
 
 @pytest.mark.parametrize("count", [-1, -(2**31)])
 def test_a_negative_count_of_a_head_is_refused(kwire, count):
-    """As a count that cannot be, plain or compressed."""
+    """A negative count is rejected, uncompressed or compressed."""
     read = readers(kwire)[2]
     data = batch(record())
     head = kwire.records.read_batch_header(data).replace(record_count=count)
@@ -84,7 +84,7 @@ def test_a_negative_count_of_a_head_is_refused(kwire, count):
 
 
 def test_other_objects_are_no_heads(kwire):
-    """``TypeError`` or ``AttributeError``, before a byte is looked at."""
+    """The error is a ``TypeError`` or ``AttributeError``, before any byte is read."""
     for read in readers(kwire):
         for wrong in (None, 5, "head", kwire.records.Record()):
             with pytest.raises((TypeError, AttributeError)):
@@ -96,7 +96,7 @@ STARTS = [-1, -(10**6), -(2**62), 2**31, 2**61, 2**62]
 
 @pytest.mark.parametrize("start", STARTS)
 def test_columns_that_begin_elsewhere_are_refused(twins, start):
-    """A start outside of the buffers, however large."""
+    """A start outside of the buffers is rejected, whatever its size is."""
     text = (*TEXT[:3], start)
     numbers = (None, int64s(1, 2, 3), start)
     bits = (b"\x07", int64s(1, 2, 3), start)
@@ -122,7 +122,7 @@ def test_columns_that_begin_elsewhere_are_refused(twins, start):
 
 @pytest.mark.parametrize("count", [-1, 2**31, 2**61])
 def test_a_count_of_rows_that_cannot_be_is_refused(twins, count):
-    """More rows than a batch can have, or fewer than none."""
+    """The number of rows must be valid for a batch."""
     for package in twins:
 
         def work(note, package=package):
@@ -133,15 +133,15 @@ def test_a_count_of_rows_that_cannot_be_is_refused(twins, count):
 
 
 class Text(str):
-    """Says of itself what is not so."""
+    """String subclass with an incorrect ``encode``."""
 
     def encode(self, *_):
-        """Lie."""
+        """Return incorrect bytes."""
         return b"never written"
 
 
 def test_texts_are_what_they_hold(twins):
-    """A subclass of ``str`` may say what it likes: its text is what is written."""
+    """The encoder uses the text of a ``str`` subclass, not its methods."""
     for package in twins:
         encode_batch = package.records.encode_batch
 
@@ -158,10 +158,10 @@ def test_texts_are_what_they_hold(twins):
 
 
 class Interrupted:
-    """Raises at every access."""
+    """Raises KeyboardInterrupt at every access."""
 
     def __iter__(self):
-        """Be no iterator."""
+        """Raise KeyboardInterrupt."""
         raise KeyboardInterrupt
 
     __index__ = __iter__
@@ -169,13 +169,13 @@ class Interrupted:
 
 class InterruptedList(list):
     def __iter__(self):
-        """Be no iterator."""
+        """Raise KeyboardInterrupt."""
         raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_interrupts_come_through(records, magic):
-    """What the caller's own objects raise is the caller's."""
+    """Interrupts raised by the caller's objects propagate unchanged."""
     rows = [
         (None, None, Interrupted()),
         (None, None, None, Interrupted()),
@@ -191,7 +191,7 @@ def test_interrupts_come_through(records, magic):
     "offset", [2**63 - 1, 2**63, 2**64, -(2**63), -(2**63) - 1, -(2**80)]
 )
 def test_offsets_beyond_all_records(records, columns, offset):
-    """A start or an end may be any number; records are before or after it."""
+    """Offsets may be any integers, and all records are before or after them."""
     data = (
         message(1, 5)
         + wrapper(1, message(1, 0), offset=6)

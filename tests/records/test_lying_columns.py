@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns whose buffers do not fit each other are rejected.
+"""Columns whose buffers are inconsistent are rejected.
 
-pyarrow finds some of these lies itself, so the engines are asked directly, with
-buffers that end where memory ends. A lie that reached memory would end the process.
-Columns are encoded all at once, or row by row with the numbers of the rows.
+pyarrow detects some of these errors itself, so the engines are called directly, with
+buffers that end at inaccessible memory. An access outside of a buffer would crash the
+process. Columns are encoded completely, or row by row with row numbers.
 """
 
 import contextlib
@@ -21,21 +21,21 @@ from tests.harness.sweeps import sweep
 
 
 def int32s(*values):
-    """Write 32-bit offsets as Arrow has them."""
+    """Encode 32-bit offsets as in Arrow."""
     return struct.pack(f"={len(values)}i", *values)
 
 
 def int64s(*values):
-    """Write numbers as Arrow has them."""
+    """Encode 64-bit integers as in Arrow."""
     return struct.pack(f"={len(values)}q", *values)
 
 
 TEXT = (None, int32s(0, 1, 2, 3), b"abc", 0)
-"""Three rows of one byte."""
+"""Column of three rows with one byte each."""
 
 
 def encode(package, count=3, headers=None, numbers=None, **columns):
-    """Ask the engine of a package for a batch of all rows, or of those with numbers."""
+    """Encode all rows, or the rows with these numbers, on the engine of a package."""
     records = importlib.import_module(f"{package.__name__}.records")
     engine = importlib.import_module(f"{package.__name__}._engine.active").record_engine
     columns = {
@@ -70,7 +70,7 @@ OFFSETS = {
 
 
 def lists(offsets=(0, 1, 2, 3), key=TEXT, value=TEXT, count=3):
-    """Make the columns of headers."""
+    """Return the columns of headers."""
     return (int32s(*offsets), 0, count, key, value)
 
 
@@ -78,7 +78,7 @@ def lists(offsets=(0, 1, 2, 3), key=TEXT, value=TEXT, count=3):
 @sweep("place", ["key", "value", "header key", "header value"])
 @sweep("way", WAYS)
 def test_offsets_that_leave_the_bytes(kwire, name, place, way):
-    """Each row's offsets are looked at, not only the last."""
+    """The offsets of each row are validated, not only the last one."""
     lie = (None, int32s(*OFFSETS[name]), b"abc", 0)
     given = {place: lie}
     if place.startswith("header"):
@@ -90,13 +90,13 @@ def test_offsets_that_leave_the_bytes(kwire, name, place, way):
 @sweep("name", OFFSETS)
 @sweep("way", WAYS)
 def test_lists_that_leave_their_items(kwire, name, way):
-    """The lists of headers as well."""
+    """The offsets of header lists are validated, too."""
     with pytest.raises(kwire.EncodeError, match="not within the bytes of the column"):
         encode(kwire, headers=lists(OFFSETS[name]), numbers=WAYS[way])
 
 
 def test_the_first_row_that_lies_is_named(twins):
-    """The same on both engines."""
+    """Both engines report the same row."""
     for offsets, row in (([0, 2, 1, 3], 1), ([0, 1, 2, 4], 2), ([-1, 0, 1, 2], 0)):
         for place in ("key", "value"):
             for package, numbers in itertools.product(twins, WAYS.values()):
@@ -127,7 +127,7 @@ SHORT = {
 @sweep("name", SHORT)
 @sweep("way", WAYS)
 def test_buffers_that_are_too_short(kwire, name, way):
-    """Counted before the first of them is read."""
+    """The length of each buffer is checked before it is read."""
     with pytest.raises(
         kwire.EncodeError, match="shorter than the number of rows"
     ) as caught:
@@ -137,7 +137,7 @@ def test_buffers_that_are_too_short(kwire, name, way):
 
 @sweep("number", [-(2**63), -(2**32), -1, 3, 4, 2**31, 2**32 + 1, 2**61, 2**63 - 1])
 def test_rows_that_are_not_there(kwire, number):
-    """Refused by their number before any column is looked at."""
+    """Row numbers are validated before any column is read."""
     for count, before in ((3, []), (3, [2, 0]), (0, [])):
         given = {} if count else {"key": (None, None, None, 0), "value": TEXT}
         with pytest.raises(kwire.EncodeError, match="no such row") as caught:
@@ -148,7 +148,7 @@ def test_rows_that_are_not_there(kwire, number):
 @sweep("key", [b"\xff", b"a\xed\xa0\x80", b"\xc3", b"\xf5\x80\x80\x80"])
 @sweep("way", WAYS)
 def test_header_keys_are_utf8(kwire, key, way):
-    """Arrow promises that its text is, unchecked."""
+    """Arrow requires UTF-8 strings, but does not validate them."""
     names = (None, int32s(0, 0, 0, len(key)), key, 0)
     with pytest.raises(kwire.EncodeError, match="UTF-8") as caught:
         encode(kwire, headers=lists(key=names), numbers=WAYS[way])
@@ -157,7 +157,7 @@ def test_header_keys_are_utf8(kwire, key, way):
 
 @sweep("way", WAYS)
 def test_all_buffers_at_once(kwire, way):
-    """As many as columns can have, with bits for nulls in each."""
+    """Every column has all optional buffers, including validity bitmaps."""
     bits = b"\x07"
     text = (bits, *TEXT[1:])
     made = encode(
@@ -176,7 +176,7 @@ def test_all_buffers_at_once(kwire, way):
 
 @sweep("way", WAYS)
 def test_buffers_are_released(kwire, way):
-    """All of them, whether the columns were good or not."""
+    """All buffers are released, whether the columns are valid or not."""
     for offsets in (int32s(0, 1, 2, 3), int32s(0, 2, 1, 3), int32s(0, 1)):
         buffers = [bytearray(b"\x07"), bytearray(offsets), bytearray(b"abc")]
         numbers = WAYS[way] and bytearray(WAYS[way])
@@ -189,7 +189,7 @@ def test_buffers_are_released(kwire, way):
 
 
 def test_buffers_are_held_while_rows_may_be_read(kwire):
-    """A column cannot move under the rows that were opened over it."""
+    """Opened rows hold their buffers, so that they cannot be reallocated."""
     engine = importlib.import_module(f"{kwire.__name__}._engine.active").record_engine
     data = bytearray(b"abc")
     rows = engine.ColumnRows(3, None, None, (*TEXT[:2], data, 0), TEXT, None)
@@ -201,7 +201,7 @@ def test_buffers_are_held_while_rows_may_be_read(kwire):
 
 
 def random_column(dice, put):
-    """Make a column of bytes that may be right, its buffers placed by ``put``."""
+    """Return a bytes column that may be valid, with buffers placed by ``put``."""
     size = dice.randrange(8)
     count = dice.choice((3, 4, 4, 4, 5))
     values = sorted(dice.randrange(size + 1) for _ in range(count))
@@ -217,7 +217,7 @@ def random_column(dice, put):
 
 
 def random_columns(dice, put):
-    """Make columns of three rows that may be right, and maybe numbers of rows."""
+    """Return columns with three rows that may be valid, and optionally row numbers."""
     given = {"key": random_column(dice, put), "value": random_column(dice, put)}
     for name in ("offsets", "timestamps"):
         if dice.random() < 0.5:
@@ -237,7 +237,7 @@ def random_columns(dice, put):
 
 
 def test_random_buffers_are_not_read_past_their_end(twins):
-    """Each flush against memory that must not be read."""
+    """Each buffer ends at an inaccessible page."""
     pages = [Guarded() for _ in range(20)]
 
     def work(note):
@@ -258,7 +258,7 @@ def test_random_buffers_are_not_read_past_their_end(twins):
 
 
 def test_both_engines_take_the_same_columns(twins):
-    """The same bytes, or both refuse."""
+    """Both engines return the same bytes, or both reject the columns."""
     dice = random.Random(10)
     seen = set()
     for _ in range(4000):

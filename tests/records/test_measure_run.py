@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of ordinary batches end at the same byte on both engines.
+"""Runs of regular batches end at the same byte on both engines.
 
-Readers of segments take a run without a look at its batches, so it must not hold a
-byte that a look would have found wrong.
+Readers of segments skip the batches of a run, so a run must not contain a byte that a
+reader would reject.
 """
 
 import random
@@ -15,7 +15,7 @@ from tests.log.log_files import batch, messages, module, patched
 
 @pytest.fixture
 def run(kwire):
-    """Measure from the front, with everything open."""
+    """Return a function that measures a run from the start, with default arguments."""
     measure_run = module(kwire, "records").measure_run
 
     def measured(data, position=0, **given):
@@ -67,7 +67,7 @@ def test_a_run_goes_to_the_end_of_what_is_ordinary(run):
     ],
 )
 def test_a_run_ends_before_whatever_else_there_is(run, stranger):
-    """The byte that comes next decides what it is."""
+    """The next batch determines why the run ends."""
     data = b"".join((*PLAIN[:2], stranger, batch(9, 1)))
     assert run(data) == (len(PLAIN[0]) + len(PLAIN[1]), 5)
 
@@ -98,13 +98,13 @@ def test_batches_belong_to_where_they_begin(run):
 
 
 def test_offsets_end_where_int64_does(run):
-    """The offset after the highest one is none."""
+    """There is no valid offset after the maximum."""
     last = patched(batch(0, 1), 0, ">q", 2**63 - 1)
     assert run(last, expected=2**63 - 1) == (0, 2**63 - 1)
 
 
 def test_engines_agree_on_any_bytes(twins):
-    """Changed bytes, cut ends, any place to begin with."""
+    """Test modified bytes, truncation and arbitrary start positions."""
     chance = random.Random(11)
     data = bytearray(b"".join(PLAIN * 3))
     engines = [module(each, "records").measure_run for each in twins]

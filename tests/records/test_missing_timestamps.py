@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A record without a timestamp is null in Arrow, -1 in numpy and in objects.
+"""A record without a timestamp is null in Arrow, and -1 in numpy and in objects.
 
 Records of magic 0 have no timestamp. In magic 1 and 2, -1 means that there is none.
 """
@@ -12,7 +12,7 @@ from tests.records.record_bytes import batch, compressed_batch, message, record,
 
 LOG_APPEND_TIME = 0x08
 
-# Each set has one record without a timestamp, and one with it if it can have one.
+# Each set has a record without a timestamp and, if the format allows it, one with it.
 SETS = {
     "magic 0": (message(0, 0), [-1]),
     "magic 0, compressed": (wrapper(0, message(0, 0), message(0, 1)), [-1, -1]),
@@ -64,7 +64,7 @@ def test_missing_timestamp_is_null_in_arrow_and_minus_one_in_numpy(
     assert find_timestamps(table) == nulls
     batch = arrow.records_to_arrow(data, timestamp_unit=unit, views=views)
     assert find_timestamps(batch) == nulls
-    # The schema of the first call serves the next ones.
+    # The schema of the first call is cached.
     assert find_timestamps(arrow.records_to_arrow(data, timestamp_unit=unit)) == nulls
 
 
@@ -102,7 +102,7 @@ def test_nulls_of_a_slice_are_its_own(columns):
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_null_timestamps_are_written_as_minus_one(records, columns, magic):
-    """From columns of kwire, and from a table of another library."""
+    """Test columns of kwire, and a table of another library."""
     stamps = [5, -1, 6] if magic else [-1, -1, -1]
     rows = [(b"k", b"v", each) for each in stamps]
     data = records.encode_batch(rows, magic=magic)

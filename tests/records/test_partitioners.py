@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The partitions of keys are those of the clients that people already have.
+"""Keys are assigned to the same partitions as by other clients.
 
-A key whose records end up in another partition than before is out of order from then
-on, and nothing reports it. Kafka's own class is compared in
-``tools/interop/oracle/partitions.py``.
+If a key changes its partition, its records are no longer ordered, and no error reports
+it. ``tools/interop/oracle/partitions.py`` compares with Kafka's own class.
 """
 
 import asyncio
@@ -20,7 +19,7 @@ from aiokafka.partitioner import DefaultPartitioner
 from aiokafka.partitioner import murmur2 as aiokafka_murmur2
 from confluent_kafka import Producer
 
-# The values that Kafka's own UtilsTest has.
+# Values from Kafka's own UtilsTest.
 KNOWN = {
     b"21": -973932308,
     b"foobar": -790332482,
@@ -30,23 +29,23 @@ KNOWN = {
     b"abc": 479470107,
 }
 CHECK = 0xCBF43926
-"""The CRC-32 of b"123456789", by which its variants are distinguished."""
+"""CRC-32 of b"123456789", which distinguishes the CRC variants."""
 
 
 @pytest.fixture
 def partitioners(kwire):
-    """``kwire.records.partitioners`` of the engine under test."""
+    """Return ``kwire.records.partitioners`` of the engine under test."""
     return importlib.import_module(f"{kwire.__name__}.records.partitioners")
 
 
 def keys_of(seed, count):
-    """Make keys of every length, with bytes above 127, and empty ones."""
+    """Return keys of various lengths, including empty keys and bytes above 127."""
     dice = random.Random(seed)
     return [dice.randbytes(dice.randrange(40)) for _ in range(count)]
 
 
 def test_murmur2_is_that_of_java(partitioners):
-    """The values of Kafka's own test, and those of another client."""
+    """The hashes equal those in Kafka's own test, and those of another client."""
     for key, value in KNOWN.items():
         assert partitioners.murmur2(key) == value
         assert partitioners.murmur2(bytearray(key)) == value
@@ -58,7 +57,7 @@ def test_murmur2_is_that_of_java(partitioners):
 
 
 def test_what_is_no_bytes_has_no_hash(partitioners):
-    """A str has no bytes before it is encoded, and a strided view has gaps."""
+    """A str must be encoded first, and a strided view has gaps."""
     for key in ("text", None, 5, memoryview(b"abcdef")[::2]):
         with pytest.raises(TypeError):
             partitioners.murmur2(key)
@@ -67,7 +66,7 @@ def test_what_is_no_bytes_has_no_hash(partitioners):
 
 
 def test_crc32_is_that_of_zlib(partitioners):
-    """And the partition is its remainder, unsigned."""
+    """The partition is the remainder of the unsigned checksum."""
     assert partitioners.crc32(b"123456789") == CHECK
     assert partitioners.consistent(b"123456789", range(1000), []) == CHECK % 1000
 
@@ -76,7 +75,7 @@ def test_crc32_is_that_of_zlib(partitioners):
     "make", [list, pyarrow.array, numpy.array], ids=["list", "arrow", "numpy"]
 )
 def test_a_column_has_the_hashes_of_its_keys(partitioners, make):
-    """Of a list, an Arrow array and a numpy array of objects; a null has 0."""
+    """Test a list, an Arrow array and a numpy array of objects. Null has hash 0."""
     keys = [*keys_of(2, 300), None]
     column = numpy.array(keys, object) if make is numpy.array else make(keys)
     found = partitioners.murmur2_column(column)
@@ -88,7 +87,7 @@ def test_a_column_has_the_hashes_of_its_keys(partitioners, make):
 
 
 def test_columns_of_many_kinds_are_taken(kwire, partitioners):
-    """Slices, chunks, text, dictionaries, views, and columns that kwire decoded."""
+    """Test slices, chunks, strings, dictionaries, views, and decoded columns."""
     texts = ["a", "bcd", None, "efghi", "é"]
     wanted = [0 if t is None else partitioners.murmur2(t.encode()) for t in texts]
     array = pyarrow.array(texts)
@@ -112,14 +111,14 @@ def test_columns_of_many_kinds_are_taken(kwire, partitioners):
 
 
 def test_columns_of_no_bytes_are_refused(partitioners):
-    """Numbers have no bytes that two clients would agree on."""
+    """Numbers have no canonical bytes, so they are rejected."""
     for column in ([1, 2], pyarrow.array([1, 2]), pyarrow.array([[b"a"]]), 5):
         with pytest.raises(TypeError, match="keys must be a column of bytes or text"):
             partitioners.murmur2_column(column)
 
 
 def test_offsets_of_a_lying_column_are_checked(kwire, partitioners):
-    """No byte outside of the column is looked at."""
+    """No byte outside of the column is read."""
     module = importlib.import_module(f"{kwire.__name__}._engine.active")
     engine = module.record_engine
     good = numpy.array([0, 1, 2], "int32")
@@ -133,7 +132,7 @@ def test_offsets_of_a_lying_column_are_checked(kwire, partitioners):
 
 
 def test_java_keys_choose_as_aiokafka_does(partitioners):
-    """The same partition for each key, so that a producer can change its client."""
+    """Each key has the same partition, so a producer can be migrated."""
     everything = list(range(7))
     theirs = DefaultPartitioner()
     for key in keys_of(3, 300):
@@ -151,7 +150,7 @@ def test_java_keys_choose_as_aiokafka_does(partitioners):
     [("murmur2", "murmur2_random"), ("consistent", "consistent")],
 )
 def test_librdkafka_chooses_alike(partitioners, name, function):
-    """Each key that it produced to its mock cluster is where kwire would put it."""
+    """Each key that librdkafka produces is in the partition that kwire selects."""
     producer = Producer(
         {
             "bootstrap.servers": "mock",
@@ -179,7 +178,7 @@ def test_librdkafka_chooses_alike(partitioners, name, function):
 
 
 def test_aiokafka_takes_it_as_its_partitioner(partitioners):
-    """By the public argument, called as aiokafka calls it."""
+    """Producers of aiokafka use the function as ``partitioner``."""
     from aiokafka import AIOKafkaProducer
 
     async def run():
@@ -195,9 +194,9 @@ def test_aiokafka_takes_it_as_its_partitioner(partitioners):
 
 @pytest.mark.parametrize("name", ["murmur2_random", "consistent", "consistent_random"])
 def test_kafka_python_takes_it_as_its_partitioner(partitioners, name):
-    """Its own code gets the partition; version 3 calls a method of two forms."""
+    """kafka-python's own code returns the partition. Version 3 calls a method."""
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        # Reads its own resources in an old way while it is imported.
+        # kafka-python uses a deprecated function when it is imported.
         from kafka import KafkaProducer
 
     choose = getattr(partitioners, name)
@@ -219,7 +218,7 @@ def test_kafka_python_takes_it_as_its_partitioner(partitioners, name):
 
 
 def test_rows_are_sorted_by_the_partition_of_their_key(kwire, partitioners):
-    """Each list has its rows in order; those without a key are apart."""
+    """Each list contains its rows in order. Rows without a key are separate."""
     module = importlib.import_module(f"{kwire.__name__}._engine.active")
     engine = module.record_engine
     dice = random.Random(5)

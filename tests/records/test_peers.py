@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records between kwire and other implementations: aiokafka, kafka-python and kio.
+"""Exchanges records between kwire, aiokafka, kafka-python and kio.
 
-Each reads what kwire wrote and kwire reads what each wrote, for every magic,
-compression and feature that it knows. Clients that speak over sockets are in
-``test_clients.py``, Kafka itself in ``test_vectors.py``.
+Each library decodes batches of kwire, and kwire decodes batches of each library, for
+every magic, compression and feature that it supports. Clients that use sockets are
+tested in ``test_clients.py``, and Kafka itself in ``test_vectors.py``.
 """
 
 import io
@@ -23,7 +23,7 @@ import pytest
 from tests.harness.sweeps import sweep
 
 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-    # Reads its own resources in an old way while it is imported.
+    # kafka-python uses a deprecated function when it is imported.
     import kafka.record.default_records
     import kafka.record.legacy_records
     import kafka.record.memory_records
@@ -31,13 +31,13 @@ with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
 pytestmark = pytest.mark.gate_on_pure
 
 NAMES = ("none", "gzip", "snappy", "lz4", "zstd")
-# lz4 of magic 0 is known to librdkafka alone, see ``test_clients.py``.
+# Only librdkafka supports lz4 in magic 0, see ``test_clients.py``.
 CODECS = {0: NAMES[:3], 1: NAMES[:4], 2: NAMES}
 TIME = 1_600_000_000_000
 
 
 class Peer(NamedTuple):
-    """The classes of one library."""
+    """Classes of one library."""
 
     memory_records: Any
     batch_builder: Any
@@ -55,7 +55,7 @@ PEERS = {
 
 
 class Case(NamedTuple):
-    """What is to be written: rows of (offset, timestamp, key, value, headers)."""
+    """Rows to encode: (offset, timestamp, key, value, headers)."""
 
     magic: int
     codec: str
@@ -82,7 +82,7 @@ PRODUCER = {"producer_id": 2**40, "producer_epoch": 3, "base_sequence": 2**31 - 
 
 
 def cases():
-    """Yield each feature in each format that has it."""
+    """Yield each feature in each format that supports it."""
     for magic, codecs in CODECS.items():
         for codec in codecs:
             yield Case(magic, codec, "plain", PLAIN, {})
@@ -113,7 +113,7 @@ def title(value):
 
 
 def expected_rows(case):
-    """Return the rows as they can be read: not every format keeps all timestamps."""
+    """Return the rows as they are decoded, because some formats replace timestamps."""
     stamp = case.options.get("log_append_time")
     if case.magic == 0:
         stamp = -1
@@ -123,7 +123,7 @@ def expected_rows(case):
 
 
 def written_by_kwire(kwire, case):
-    """Write a case with kwire."""
+    """Encode a case with kwire."""
     names = ("offset", "timestamp", "key", "value", "headers")
     rows = [
         kwire.records.Record(**dict(zip(names, row, strict=True))) for row in case.rows
@@ -135,7 +135,7 @@ def written_by_kwire(kwire, case):
 
 
 def read_by_kwire(kwire, data):
-    """Read everything as rows; columns have to hold the same."""
+    """Decode all records with kwire. Objects and columns must be equal."""
     found = [
         (r.offset, r.timestamp, r.key, r.value, r.headers)
         for batch in kwire.records.decode_batches(data)
@@ -153,7 +153,7 @@ def read_by_kwire(kwire, data):
 
 
 def batches_of(peer, data):
-    """Read all batches with a peer, each with its rows."""
+    """Decode all batches with a peer, and return them with their rows."""
     records = peer.memory_records(data)
     found = []
     while records.has_next():
@@ -176,7 +176,7 @@ def batches_of(peer, data):
 @sweep("case", list(cases()), ids=title)
 @sweep("name", list(PEERS))
 def test_a_peer_reads_what_kwire_wrote(kwire, name, case):
-    """The same records, with the checksum right and the fields of the batch."""
+    """Compare the records, the checksum and the fields of the batch."""
     data = written_by_kwire(kwire, case)
     found = batches_of(PEERS[name], data)
     assert [row for _, rows in found for row in rows] == expected_rows(case)
@@ -194,7 +194,7 @@ def test_a_peer_reads_what_kwire_wrote(kwire, name, case):
 
 
 def written_by_peer(peer, case):
-    """Write a case with a peer's builder."""
+    """Encode a case with the builder of a peer."""
     codec = NAMES.index(case.codec)
     if case.magic == 2:
         names = ("is_transactional", "producer_id", "producer_epoch", "base_sequence")
@@ -204,20 +204,20 @@ def written_by_peer(peer, case):
     else:
         builder = peer.legacy_builder(case.magic, codec, 1 << 20)
     for offset, timestamp, key, value, headers in case.rows:
-        # aiokafka's builder wants none at all where there cannot be any.
+        # aiokafka's legacy builder does not accept a headers argument.
         more = [list(headers)] if case.magic == 2 else []
         assert builder.append(offset, timestamp, key, value, *more) is not None
     return bytes(builder.build())
 
 
 BUILT = ("plain", "many", "headers", "idempotent", "transactional")
-"""What their builders can write."""
+"""Features that the builders support."""
 
 
 @sweep("case", [case for case in cases() if case.feature in BUILT], ids=title)
 @sweep("name", list(PEERS))
 def test_kwire_reads_what_a_peer_wrote(kwire, name, case):
-    """The same records, as objects and as columns, and the fields of the batch."""
+    """Compare the records, as objects and columns, and the fields of the batch."""
     data = written_by_peer(PEERS[name], case)
     assert read_by_kwire(kwire, data) == expected_rows(case)
     batches = list(kwire.records.decode_batches(data))
@@ -229,7 +229,10 @@ def test_kwire_reads_what_a_peer_wrote(kwire, name, case):
 
 @pytest.mark.parametrize("name", list(PEERS))
 def test_a_peer_reads_a_set_of_batches_with_a_cut_end(kwire, name):
-    """Batches of all compressions in a row, the last one cut as a fetch cuts it."""
+    """A set contains all compressions, and its last batch is truncated.
+
+    Fetch responses are truncated too, because brokers cut them by size.
+    """
     peer = PEERS[name]
     for magic, codecs in CODECS.items():
         rows = [Case(magic, codec, "plain", PLAIN, {}) for codec in codecs]
@@ -242,7 +245,7 @@ def test_a_peer_reads_a_set_of_batches_with_a_cut_end(kwire, name):
 
 @pytest.mark.parametrize("name", list(PEERS))
 def test_a_peer_sees_control_batches(kwire, name):
-    """A marker of a transaction is a control batch for all."""
+    """All libraries recognize a transaction marker as a control batch."""
     for kind in (0, 1):
         key, value = bytes([0, 0, 0, kind]), bytes(6)
         data = kwire.records.encode_batch(
@@ -263,7 +266,7 @@ def test_a_peer_sees_control_batches(kwire, name):
 
 @pytest.mark.parametrize("name", list(PEERS))
 def test_a_peer_reads_a_conversion(kwire, name):
-    """What kwire converts is read as the records that are left."""
+    """Peers decode the remaining records of a converted batch."""
     for case in cases():
         for target in (0, 1, 2):
             if case.codec not in CODECS[target]:
@@ -281,12 +284,12 @@ def test_a_peer_reads_a_conversion(kwire, name):
             assert found == expected_rows(left)
 
 
-# kio has magic 2 without compression, and timestamps of whole seconds.
+# kio supports uncompressed magic 2, with timestamps in whole seconds.
 SECONDS = tuple((n, TIME + 1000 * n, *row[2:]) for n, row in enumerate(PLAIN + HEADERS))
 
 
 def test_kio_reads_what_kwire_wrote(kwire):
-    """All fields of the batch and all records."""
+    """Compare all records and all fields of the batch."""
     case = Case(2, "none", "", SECONDS, {**PRODUCER, **LEADER_EPOCH})
     data = written_by_kwire(kwire, case)
     batch, size = kio.records.readers.read_batch(data, 0)
@@ -309,7 +312,7 @@ def test_kio_reads_what_kwire_wrote(kwire):
 
 
 def test_kwire_writes_and_reads_the_bytes_of_kio(kwire):
-    """The writer of kio gives kwire's bytes, which kwire reads."""
+    """Both kio and kwire encode to the same bytes, and kwire decodes them."""
     schema = kio.records.schema
     batch = schema.NewRecordBatch(
         **PRODUCER,

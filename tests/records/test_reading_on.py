@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The offset where a consumer goes on: after the last complete batch.
+"""A consumer continues at the offset after the last complete batch.
 
-The last record's offset + 1 is wrong after control, aborted, compacted and emptied
-batches; a consumer that uses it reads the same bytes for ever.
+The offset of the last record + 1 is wrong after control, aborted, compacted and emptied
+batches. A consumer that uses it would read the same bytes forever.
 """
 
 import importlib
@@ -15,13 +15,13 @@ MARKER = [(b"\0\0\0\1", b"\0\0\0\0\0\0")]
 
 
 def columns_of(kwire, data, **options):
-    """Decode the same bytes into columns."""
+    """Decode the same bytes as columns."""
     columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     return columns.decode_records(data, **options)
 
 
 def marker(kwire, offset, producer_id=7):
-    """Write the marker of a commit."""
+    """Encode a commit marker."""
     return kwire.records.encode_batch(
         MARKER,
         base_offset=offset,
@@ -35,7 +35,7 @@ def marker(kwire, offset, producer_id=7):
 @pytest.mark.parametrize("compression", ["none", "gzip"])
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_the_next_offset_is_after_the_last_record(kwire, magic, compression):
-    """In every format, for plain batches."""
+    """Test uncompressed and compressed batches of every format."""
     encode = kwire.records.encode_batch
     data = encode(ROWS, magic=magic, compression=compression, base_offset=40)
     rows, next_offset = kwire.records.decode_records(data)
@@ -46,7 +46,7 @@ def test_the_next_offset_is_after_the_last_record(kwire, magic, compression):
 
 
 def test_the_next_offset_is_after_a_control_batch(kwire):
-    """Its records are left out, and it is passed over."""
+    """Control records are omitted, but their batch is skipped."""
     data = kwire.records.encode_batch(ROWS) + marker(kwire, 5)
     rows, next_offset = kwire.records.decode_records(data)
     assert len(rows) == 5
@@ -54,7 +54,7 @@ def test_the_next_offset_is_after_a_control_batch(kwire):
 
 
 def test_the_next_offset_is_after_an_aborted_transaction(kwire):
-    """A response with nothing but aborted records is no reason to stay."""
+    """The consumer continues even if all records are aborted."""
     aborted = kwire.messages.FetchResponse.AbortedTransaction
     data = kwire.records.encode_batch(
         ROWS, producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True
@@ -68,7 +68,7 @@ def test_the_next_offset_is_after_an_aborted_transaction(kwire):
 
 
 def test_the_next_offset_is_that_of_the_batch_where_compaction_took_its_end(kwire):
-    """The header keeps the last offset; also of a batch that has no record left."""
+    """The header keeps the last offset, even if the batch has no records left."""
     encode, decode = kwire.records.encode_batch, kwire.records.decode_records
     rows, next_offset = decode(encode(ROWS[:2], last_offset=9))
     assert (len(rows), next_offset) == (2, 10)
@@ -78,7 +78,7 @@ def test_the_next_offset_is_that_of_the_batch_where_compaction_took_its_end(kwir
 
 
 def test_an_incomplete_batch_is_not_passed_over(kwire):
-    """A fetch may cut its last batch; what is before it is where to go on."""
+    """A Fetch may truncate its last batch, so the consumer continues before it."""
     first = kwire.records.encode_batch(ROWS)
     second = kwire.records.encode_batch(ROWS, base_offset=5)
     for cut in (1, 16, 60, len(second) - 1):
@@ -92,7 +92,7 @@ def test_an_incomplete_batch_is_not_passed_over(kwire):
 
 
 def test_without_a_complete_batch_the_next_offset_is_the_start_offset(kwire):
-    """A read from an offset that finds no batch continues where it began."""
+    """A read that finds no complete batch continues at its start offset."""
     data = kwire.records.encode_batch([(None, b"a")])
     for incomplete in (b"", data[:-1]):
         decoded = kwire.records.decode_records(incomplete, start_offset=41)
@@ -101,7 +101,7 @@ def test_without_a_complete_batch_the_next_offset_is_the_start_offset(kwire):
 
 
 def test_offsets_bound_the_rows_and_not_the_next_offset(kwire):
-    """A batch may begin before what was fetched, and reach beyond what is wanted."""
+    """A batch may contain offsets before and after the requested range."""
     data = kwire.records.encode_batch(ROWS, base_offset=100)
     rows, next_offset = kwire.records.decode_records(
         data, start_offset=101, end_offset=103
@@ -111,7 +111,7 @@ def test_offsets_bound_the_rows_and_not_the_next_offset(kwire):
 
 
 def test_headers_that_cannot_be_are_refused(kwire):
-    """The walk stops at the first entry that cannot be one, with its position."""
+    """The iteration stops at the first invalid entry, with its position."""
     data = kwire.records.encode_batch(ROWS)
     bad = bytearray(data)
     bad[16] = 9

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""How a record set is read: where it ends, and what counts as damage.
+"""Tests how a record set is read: where it ends, and what is damage.
 
-The rules are those of Kafka's own reader, step by step and in its order. All readers
-keep to them: heads alone, objects, and columns.
+The rules and their order are those of Kafka's own reader. All readers apply them:
+headers only, objects, and columns.
 """
 
 import mmap
@@ -22,7 +22,7 @@ GOOD = {
 
 
 def read_heads(records, columns, data, **options):
-    """Walk over the heads; each call begins where the last entry ended."""
+    """Read headers. Each call starts where the last entry ended."""
     position, found = options.pop("position", 0), []
     while header := records.read_batch_header(data, position, **options):
         assert header.position == position
@@ -32,12 +32,12 @@ def read_heads(records, columns, data, **options):
 
 
 def read_objects(records, columns, data, **options):
-    """Read records as objects."""
+    """Decode records as objects."""
     return rows_of(records.decode_batches(data, **options))
 
 
 def read_columns(records, columns, data, **options):
-    """Read records as columns."""
+    """Decode records as columns."""
     return table_of(columns.decode_records(data, **options))
 
 
@@ -46,34 +46,34 @@ READERS = {"heads": read_heads, "objects": read_objects, "columns": read_columns
 
 @pytest.fixture(params=READERS)
 def read(request, records, columns):
-    """One of the readers on one engine."""
+    """Return one of the readers on one engine."""
     reader = READERS[request.param]
     return lambda data, **options: reader(records, columns, data, **options)
 
 
 def check_damage(records, read, data, offset, words, **options):
-    """Read damaged bytes and look at what the error says."""
+    """Assert that reading raises CorruptBatch with this offset and message."""
     with pytest.raises(package_of(records).errors.CorruptBatch, match=words) as caught:
         read(data, **options)
     assert (caught.value.offset, caught.value.path) == (offset, "")
 
 
 def with_size(data, size):
-    """Put another size into an entry."""
+    """Replace the size of an entry."""
     return data[:8] + size.to_bytes(4, "big", signed=True) + data[12:]
 
 
 @sweep("magic", GOOD)
 @sweep("left", range(12))
 def test_fewer_bytes_than_an_offset_and_a_size_are_the_end(read, magic, left):
-    """Rule 1: stop without a word, whatever the bytes are."""
+    """Rule 1: reading stops without an error, whatever the bytes are."""
     assert len(read(GOOD[magic] + b"\xff" * left)) == 1
 
 
 @sweep("left", [12, 16, 17, 100])
 @sweep("size", [13, 0, -1, -(2**31)])
 def test_a_size_that_no_entry_has_is_damage(records, read, size, left):
-    """Rule 2, which comes before the question how much is left."""
+    """Rule 2 is checked before the number of remaining bytes."""
     bad = with_size(bytes(left), size)
     for start in (b"", GOOD[2], GOOD[0]):
         check_damage(records, read, start + bad, len(start), f"{size} bytes is smaller")
@@ -82,14 +82,14 @@ def test_a_size_that_no_entry_has_is_damage(records, read, size, left):
 @sweep("left", range(12, 17))
 @sweep("size", [14, 4000, 2**31 - 1])
 def test_without_the_magic_it_is_the_end(read, size, left):
-    """Rule 4: so few bytes say nothing about their format."""
+    """Rule 4: without the magic, the format is unknown."""
     assert len(read(GOOD[2] + with_size(b"\xff" * left, size))) == 1
 
 
 @sweep(("byte", "said"), [(3, "3"), (0x7F, "127"), (0xFF, "-1")])
 @sweep("size", [14, 5, 2**31 - 1])
 def test_another_magic_is_damage(records, read, byte, said, size):
-    """Rule 5: even of an entry that is not all there."""
+    """Rule 5 applies even if the entry is incomplete."""
     bad = bytearray(with_size(bytes(17), size))
     bad[16] = byte
     words = rf"magic .* \(got {said}\)" if size >= 14 else "smaller"
@@ -98,7 +98,7 @@ def test_another_magic_is_damage(records, read, byte, said, size):
 
 @sweep("size", range(14, 49))
 def test_a_batch_is_as_large_as_its_head(records, read, size):
-    """Rule 6 and then 7: cut it is the end, whole it is damage."""
+    """Rules 6 and 7: a truncated batch is the end, but a complete one is damage."""
     bad = with_size(GOOD[2], size)[: 12 + size]
     check_damage(records, read, GOOD[2] + bad, len(GOOD[2]), f"{size} bytes is smaller")
     assert len(read(GOOD[2] + bad[:-1])) == 1
@@ -106,7 +106,7 @@ def test_a_batch_is_as_large_as_its_head(records, read, size):
 
 @sweep("size", range(14, 22))
 def test_a_message_with_a_timestamp_is_large_enough_for_it(records, read, size):
-    """Magic 1 has eight bytes more than magic 0."""
+    """Magic 1 needs eight bytes more than magic 0."""
     check_damage(records, read, with_size(GOOD[1], size)[: 12 + size], 0, "smaller")
 
 
@@ -115,7 +115,7 @@ PARTS = {name: data for name, data in SETS.items() if 0 < len(data) < 900}
 
 @sweep("name", PARTS)
 def test_a_cut_last_entry_is_no_error(records, columns, name):
-    """At every length: the whole entries, and nothing of the one that was cut."""
+    """Every truncation returns all complete entries, and no part of the last."""
     data = PARTS[name] * (2 if len(PARTS[name]) < 250 else 1)
     heads = read_heads(records, columns, data)
     ends = [header.position + header.size for header in heads]
@@ -138,7 +138,7 @@ def test_a_cut_last_entry_is_no_error(records, columns, name):
 @sweep("magic", GOOD)
 @sweep("start", GOOD)
 def test_a_wrong_checksum_is_damage(records, read, magic, start):
-    """In any bit, of each format; it names the first byte of the entry."""
+    """All bits of each format are covered. The error has the offset of the entry."""
     data = bytearray(GOOD[start] + GOOD[magic])
     at = len(GOOD[start])
     for place in range(17 if magic == 2 else 12, len(GOOD[magic])):
@@ -154,14 +154,14 @@ def test_a_wrong_checksum_is_damage(records, read, magic, start):
 
 @pytest.mark.parametrize("magic", GOOD)
 def test_the_checksum_can_be_trusted(read, magic):
-    """``check_crc=False`` reads what is there."""
+    """``check_crc=False`` decodes the batch without verifying the checksum."""
     data = bytearray(GOOD[magic])
     data[17 if magic == 2 else 12] ^= 1
     assert len(read(data, check_crc=False)) == 1
 
 
 def test_what_brokers_set_is_outside_of_the_checksum(records):
-    """Base offset and leader epoch change on the way, and need no new one."""
+    """Brokers change the base offset and the leader epoch without a new checksum."""
     data = bytearray(GOOD[2])
     data[0:8] = (90).to_bytes(8, "big")
     data[12:16] = (7).to_bytes(4, "big")
@@ -172,19 +172,19 @@ def test_what_brokers_set_is_outside_of_the_checksum(records):
 
 @pytest.mark.parametrize("count", [-1, -(2**31), 2, 2**31 - 1])
 def test_a_count_that_cannot_be_is_damage(records, read, count):
-    """Negative, or more records than the bytes of the batch could hold."""
+    """A count must not be negative or exceed the size of the batch."""
     bad = batch(record(key=b"k"), count=count)
     check_damage(records, read, GOOD[0] + bad, len(GOOD[0]), f"{count} records cannot")
 
 
 def test_five_stray_bytes_are_no_error(read):
-    """What follows the last batch, if it is no header of an entry, is not looked at."""
+    """Bytes after the last batch that are too short for a header are ignored."""
     assert len(read(GOOD[2] + b"\1\2\3\4\5")) == 1
 
 
 @pytest.mark.parametrize("name", ["all magics", "transactions", "run"])
 def test_position_and_end_choose_entries(records, columns, name):
-    """What is before and after is not read; positions count from the start."""
+    """Bytes outside of the range are not read. Positions are relative to the input."""
     data = SETS[name]
     given = b"\xff" * 30 + data + b"\xff" * 30
     heads = read_heads(records, columns, data)
@@ -202,7 +202,7 @@ def test_position_and_end_choose_entries(records, columns, name):
             table = columns.decode_records(given, **bounds)
             assert table_of(table) == rows_of(expected, control=False)
             assert table.end_position == 30 + end
-            # An entry that goes on after the end is a cut one.
+            # An entry that exceeds the end is incomplete.
             bounds["end"] -= 1
             assert len(read_heads(records, columns, given, **bounds)) == last - first
 
@@ -219,13 +219,13 @@ def test_position_and_end_choose_entries(records, columns, name):
     ],
 )
 def test_bounds_outside_of_the_input_are_refused(read, wrong, bounds):
-    """Before any byte is read, with the argument that is wrong, the end first."""
+    """The error names the wrong argument, ``end`` first, before any byte is read."""
     with pytest.raises(ValueError, match=rf"^{wrong} must be 0 to \d, .* input"):
         read(b"abc", **bounds)
 
 
 def test_arguments_are_checked_before_the_first_batch(records, columns):
-    """Not when the first one is requested."""
+    """The errors are not delayed until the first batch is requested."""
     words = r'errors must be "strict" or "replace" \(got \'x\'\)'
     with pytest.raises(ValueError, match=words):
         records.decode_batches(b"", errors="x")
@@ -258,7 +258,7 @@ STARTED = b"".join(
 
 @sweep("start", range(22))
 def test_start_offset_leaves_out_what_is_before(records, columns, start):
-    """A fetch may begin within a batch; batches that end before it do not come."""
+    """A Fetch may start within a batch. Batches that end before it are omitted."""
     expected = [
         row for row in read_objects(records, columns, STARTED) if row[0] >= start
     ]
@@ -276,7 +276,7 @@ def test_start_offset_leaves_out_what_is_before(records, columns, start):
 
 
 def test_the_batch_that_ends_at_the_start_comes(records):
-    """Its records are gone, but its last offset is one that the reader asked for."""
+    """Its records are omitted, but the last offset is within the requested range."""
     (found,) = records.decode_batches(
         batch(record(), base_offset=4, last_delta=5), start_offset=9
     )
@@ -284,7 +284,7 @@ def test_the_batch_that_ends_at_the_start_comes(records):
 
 
 def test_batches_come_one_by_one(kwire, records):
-    """What is before the damage has been given when it is found."""
+    """Batches before the damage are returned first."""
     bad = bytearray(GOOD[2])
     bad[-1] ^= 1
     found = records.decode_batches(GOOD[2] + GOOD[2] + bad)
@@ -296,7 +296,7 @@ def test_batches_come_one_by_one(kwire, records):
 
 
 def test_any_bytes_like_is_accepted(read):
-    """Mapped files, views and arrays, of bytes or of wider items."""
+    """Memory maps, views and arrays with bytes or wider items are accepted."""
     data = SETS["all magics"]
     data += b"\0" * (-len(data) % 4)
     expected = read(data)
@@ -315,7 +315,7 @@ def test_any_bytes_like_is_accepted(read):
 
 @pytest.mark.parametrize("name", ["magic 2 none", "magic 1 gzip", "magic 0 none"])
 def test_the_input_is_released(kwire, records, read, name):
-    """After the last batch, after an error that is kept, and when reading stops."""
+    """The input is released at the end, after an error, and if reading stops."""
     good = SETS[name]
     bad = bytearray(good)
     bad[-1] ^= 1

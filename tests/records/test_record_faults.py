@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every fault inside a batch of magic 2, and its error.
+"""Tests every error within a magic 2 batch.
 
-Each error is tested for its class, its byte and its path; in compressed records the
-byte is the first of the batch, as their bytes are not in the input. Objects and columns
-raise the same error.
+Class, offset and path of each error are verified. In compressed records, the offset is
+the start of the batch, because their bytes are not part of the input. Objects and
+columns raise the same error.
 """
 
 import gzip
@@ -32,7 +32,7 @@ LONG = b"\x80\x80\x80\x80\x80\x01"
 LONGER = b"\x80" * 10 + b"\1"
 
 FAULTS = {
-    # What is in the record, where the fault is in it, class, path, words.
+    # Record content, offset of the error in it, class, path, part of the message.
     "a length that is negative": (b"\1", 0, "InvalidLength", "", "-1 is not"),
     "a length over the rest": (varint(99), -1, "Truncated", "", "still needed: 99"),
     "a length without an end": (b"\x80\x80", -1, "Truncated", "", "needed: 1"),
@@ -208,7 +208,7 @@ FAULTS = {
 
 
 def failure(kwire, call, kind):
-    """Make a call that has to fail; the class has to be the very one."""
+    """Assert that a call raises exactly this class. Return the error."""
     with pytest.raises(kwire.errors.DecodeError) as caught:
         call()
     assert type(caught.value).__name__ == kind
@@ -216,7 +216,7 @@ def failure(kwire, call, kind):
 
 
 def readers(records, columns, data, **options):
-    """All that reads records, as calls."""
+    """Return calls of all functions that decode records."""
     return (
         lambda: list(records.decode_batches(data, **options)),
         lambda: columns.decode_records(data, **options),
@@ -226,7 +226,7 @@ def readers(records, columns, data, **options):
 
 
 def readers_of_parts(records, columns, data):
-    """Readers that ask for some records of a batch, and still check the others."""
+    """Return calls that select some records, but validate all."""
     return (
         lambda: list(records.decode_batches(data, start_offset=1)),
         lambda: columns.decode_records(data, start_offset=1, timestamp_unit="us"),
@@ -237,10 +237,10 @@ def readers_of_parts(records, columns, data):
 
 @sweep("name", FAULTS)
 def test_faults_of_records_are_named(kwire, records, columns, name):
-    """In the second record of a batch that comes after another message."""
+    """The damaged record is the second one in a batch after another message."""
     content, at, kind, path, words = FAULTS[name]
     front = message(1, 0, b"first")
-    # What a record lacks must not be found in the one after it, if it ends.
+    # Without this end, missing bytes would be read from the next record.
     data = front + batch(GOOD, content, last_delta=1)
     at = len(data) if at < 0 else len(front) + 61 + len(GOOD) + at
     expected = "records[1]" + (f".{path}" if path else "")
@@ -255,7 +255,7 @@ def test_faults_of_records_are_named(kwire, records, columns, name):
 def test_faults_of_compressed_records_are_those_of_their_batch(
     kwire, records, columns, name
 ):
-    """The same classes and paths, at the first byte of the batch."""
+    """The classes and paths are the same, at the first byte of the batch."""
     content, _, kind, path, words = FAULTS[name]
     data = batch(GOOD) + compressed_batch(GOOD, content)
     expected = "records[1]" + (f".{path}" if path else "")
@@ -267,7 +267,7 @@ def test_faults_of_compressed_records_are_those_of_their_batch(
 
 @sweep("name", [n for n, f in FAULTS.items() if f[1] != -1])
 def test_the_bytes_behind_change_nothing(kwire, records, columns, name):
-    """A fault within a record is the same whatever follows it."""
+    """An error within a record does not depend on the following bytes."""
     content, at, kind, _, words = FAULTS[name]
     data = batch(GOOD, content, bytes(40), count=3)
     for read in readers(records, columns, data):
@@ -277,7 +277,7 @@ def test_the_bytes_behind_change_nothing(kwire, records, columns, name):
 
 
 def test_a_record_does_not_reach_into_the_next(kwire, records, columns):
-    """Its length is the end for its fields, though there are more bytes."""
+    """The length of a record limits its fields, even if more bytes follow."""
     data = batch(framed(HEAD + varint(9) + b"k\1\0"), GOOD, GOOD)
     end = 61 + 1 + len(HEAD + varint(9) + b"k\1\0")
     for read in readers(records, columns, data):
@@ -287,7 +287,7 @@ def test_a_record_does_not_reach_into_the_next(kwire, records, columns):
 
 @pytest.mark.parametrize("left", [b"\0", GOOD, bytes(100)])
 def test_bytes_behind_the_last_record_are_damage(kwire, records, columns, left):
-    """Of a batch, and of what was decompressed; Kafka refuses them as well."""
+    """Trailing bytes are damage in a batch and in decompressed bytes, as in Kafka."""
     plain = batch(GOOD, left, count=1)
     packed = compressed_batch(GOOD, left, count=1)
     for data, at in ((plain, 61 + len(GOOD)), (packed, 0)):
@@ -298,7 +298,7 @@ def test_bytes_behind_the_last_record_are_damage(kwire, records, columns, left):
 
 
 def test_too_few_records_are_damage(kwire, records, columns):
-    """A count that the bytes might allow, but do not."""
+    """The declared count is possible, but the batch contains fewer records."""
     data = batch(record(value=bytes(90)), count=9)
     for read in readers(records, columns, data):
         error = failure(kwire, read, "Truncated")
@@ -311,7 +311,7 @@ def test_too_few_records_are_damage(kwire, records, columns):
 
 @pytest.mark.parametrize("count", [5, 1000, 2**31 - 1])
 def test_a_count_over_what_was_decompressed_is_damage(kwire, records, columns, count):
-    """Found before a record is read."""
+    """The error occurs before a record is decoded."""
     data = batch(GOOD) + compressed_batch(GOOD, count=count)
     for read in readers(records, columns, data):
         error = failure(kwire, read, "CorruptBatch")
@@ -320,7 +320,7 @@ def test_a_count_over_what_was_decompressed_is_damage(kwire, records, columns, c
 
 
 def test_an_emptied_batch_has_no_bytes_either(kwire, records, columns):
-    """No records and some bytes is damage, though no record is lost."""
+    """Bytes in a batch without records are damage, although no record is lost."""
     data = batch(b"\0", count=0, last_delta=5)
     for read in readers(records, columns, data):
         assert failure(kwire, read, "TrailingBytes").offset == 61
@@ -331,7 +331,7 @@ def test_an_emptied_batch_has_no_bytes_either(kwire, records, columns):
 
 @pytest.mark.parametrize("errors", ["strict", "replace"])
 def test_header_keys_that_are_not_utf8(kwire, records, columns, errors):
-    """Refused, or with U+FFFD where ``errors="replace"`` allows it."""
+    """Invalid keys are an error, or contain U+FFFD with ``errors="replace"``."""
     keys = [
         b"ok",
         b"\xff",
@@ -357,7 +357,7 @@ def test_header_keys_that_are_not_utf8(kwire, records, columns, errors):
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
 def test_damaged_compression_is_damage_of_the_batch(kwire, records, columns, codec):
-    """The library's complaint becomes a ``CorruptBatch`` at the batch."""
+    """An error of the library becomes a ``CorruptBatch`` at the offset of the batch."""
     good = SETS[f"magic 2 {codec}"]
     for cut in (61, 62, 70, len(good) - 1):
         bad = repaired(good[:8] + (cut - 12).to_bytes(4, "big") + good[12:cut])
@@ -369,7 +369,7 @@ def test_damaged_compression_is_damage_of_the_batch(kwire, records, columns, cod
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_limits_hold_for_each_batch(kwire, records, columns, magic):
-    """Decompressed bytes and records have limits, with words that name them."""
+    """Decompressed bytes and records are limited, and the error names the option."""
     data = records.encode_batch(
         [(None, bytes(5000))] * 3, magic=magic, compression="gzip"
     )
@@ -393,7 +393,7 @@ def test_limits_hold_for_each_batch(kwire, records, columns, magic):
 
 
 def test_an_inflated_batch_is_what_gzip_says(records):
-    """The tests write what kwire reads: else all faults above prove little."""
+    """The helper functions must be correct, otherwise the other tests prove little."""
     (found,) = records.decode_batches(compressed_batch(GOOD))
     assert (found.compression, found.records[0].value) == ("gzip", b"v" * 20)
     assert gzip.decompress(compressed_batch(GOOD)[61:]) == GOOD

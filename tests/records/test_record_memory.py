@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records leak no memory, and use none after it was freed.
+"""Decoding and encoding records leaks no memory and uses no freed memory.
 
-Every entry is called many times, with good and with bad input; with an allocator that
-fails; and with buffers that other threads write to. What could end the process is tried
-in a child of it. That no reader goes past the end of its input is the business of
+Every function is called repeatedly with valid and invalid input, with a failing
+allocator, and with buffers that other threads modify. Cases that could crash the
+process run in a child process. Reads beyond the end of the input are tested in
 ``test_hostile_records.py`` and ``test_lying_callers.py``.
 """
 
@@ -42,27 +42,27 @@ LISTS = (struct.pack("=3i", 0, 1, 2), 0, 2, TEXT, TEXT)
 
 
 def engine_of(package):
-    """Find what the engine of a package offers for records."""
+    """Return the record engine of the package."""
     return importlib.import_module(f"{package.__name__}._engine.active").record_engine
 
 
 class Raising:
-    """Raises when it is asked for a number or for its items."""
+    """Raises LookupError when it is converted to an integer or iterated."""
 
     def __index__(self):
-        """Be no number."""
+        """Raise LookupError."""
         raise LookupError("mine")
 
     __iter__ = __index__
 
 
 def refuse(*_):
-    """Be a codec that fails."""
+    """Raise LookupError, as a codec."""
     raise LookupError("mine")
 
 
 def calls(package):
-    """Name every entry with good input and with each kind of bad input."""
+    """Return calls of every function, with valid and each kind of invalid input."""
     engine = engine_of(package)
     columns = importlib.import_module(f"{package.__name__}.records.columns")
     records = package.records
@@ -145,7 +145,7 @@ def calls(package):
 
 
 def attempt(package, call):
-    """Make a call that may fail in the ways there are; tell whether it did."""
+    """Make a call. Return whether it raised one of the expected errors."""
     try:
         call()
     except (package.KwireError, TypeError, LookupError):
@@ -159,7 +159,7 @@ TRACED_ROUNDS = 20
 
 @pytest.mark.gate_on_pure
 def test_nothing_grows(kwire, figure):
-    """No entry leaves memory or references, whether it works or fails."""
+    """No function leaks memory or references, whether it succeeds or fails."""
     watched = [None, True, (), "", b"", 0, kwire.records.Record]
     rounds = ROUNDS[kwire.backend]
     entries = calls(kwire)
@@ -167,7 +167,7 @@ def test_nothing_grows(kwire, figure):
     gc.collect()
     gc.freeze()
     for what, call in entries.items():
-        # The first rounds fill caches.
+        # The first calls fill caches.
         failed = [attempt(kwire, call) for _ in range(10)]
         assert all(failed) == any(failed) == ("," in what), what
         gc.collect()
@@ -203,7 +203,7 @@ SPARE = 16 * 1024
 
 @pytest.mark.parametrize("what", WORST)
 def test_memory_is_bounded_by_the_input(kwire, what, figure):
-    """As many objects as few bytes can be, and the same cut off at its end."""
+    """Test as many objects as fit into the input, complete and truncated."""
     data = batch(WORST[what], count=COUNTS[what], last_delta=COUNTS[what] - 1)
     cut = batch(WORST[what][:-1], count=COUNTS[what], last_delta=COUNTS[what] - 1)
     most = 0
@@ -225,7 +225,7 @@ def test_memory_is_bounded_by_the_input(kwire, what, figure):
 
 
 def read(package, data):
-    """Read the records of a batch."""
+    """Decode the records of a batch."""
     return package.records.decode_batches(data, check_crc=False)
 
 
@@ -242,14 +242,14 @@ LACKS = {"one allocation": 1, "two allocations": 2, "thirty allocations": 30}
 
 @pytest.mark.parametrize("lack", LACKS)
 def test_memory_that_runs_out_is_an_error(twins, lack):
-    """Whichever allocation fails: ``MemoryError`` or what the call says anyway."""
+    """Each failing allocation yields ``MemoryError`` or the regular outcome."""
     failing = pytest.importorskip(
         "_testcapi", reason="this CPython came without its own tests, which fail memory"
     )
     package, width = twins.fast, LACKS[lack]
     allowed = (package.KwireError, TypeError, LookupError)
-    # What the interpreter says that has no memory for a frame of Python; for those
-    # that an engine calls back it says more, as it does for an engine that fails.
+    # Error of an interpreter that has no memory for a Python frame. Functions that the
+    # engine calls back cause other errors, so they are excluded.
     own = "error return without exception set"
     tried = {
         what: call for what, call in calls(package).items() if what not in CALL_BACK
@@ -276,7 +276,8 @@ def test_memory_that_runs_out_is_an_error(twins, lack):
                 except allowed:
                     pass
                 except SystemError as error:
-                    # Its text may be what there was no memory for.
+                    # The message of the error may be missing, because it needs memory,
+                    # too.
                     if error.args and own not in str(error):
                         raise
                 start += 1
@@ -287,7 +288,7 @@ def test_memory_that_runs_out_is_an_error(twins, lack):
 
 
 def test_what_a_codec_keeps_is_not_written_again(kwire):
-    """A view that outlives its call is closed, or shows what it showed."""
+    """A view that a codec keeps is closed, or its bytes do not change."""
     engine = engine_of(kwire)
     head = kwire.records.BatchHeader(last_offset=-1)
     kept = []
@@ -307,7 +308,10 @@ def test_what_a_codec_keeps_is_not_written_again(kwire):
 
 
 def in_threads(*works):
-    """Run functions in threads, the first one until it ends and the others as long."""
+    """Run functions in threads.
+
+    The first one runs once, the others repeatedly meanwhile.
+    """
     ended = threading.Event()
     first, *others = works
 
@@ -325,7 +329,7 @@ def in_threads(*works):
 
 
 def test_input_that_changes_while_it_is_read(twins):
-    """Garbage or an error comes of it, and no read outside of the input."""
+    """The result may be wrong or an error, but no byte outside of the input is read."""
     package = twins.fast
     columns = importlib.import_module(f"{package.__name__}.records.columns")
     good = package.records.encode_batch([(b"key", bytes(50), 5, HEADERS)] * 3000)
@@ -333,7 +337,7 @@ def test_input_that_changes_while_it_is_read(twins):
 
     def read():
         for _ in range(150):
-            # Two readers of the same bytes may see different ones.
+            # Two readers of the same bytes may see different values.
             with contextlib.suppress(package.DecodeError, SystemError):
                 columns.decode_records(data, check_crc=False, errors="replace")
 
@@ -346,7 +350,7 @@ def test_input_that_changes_while_it_is_read(twins):
 
 
 def test_columns_that_change_while_they_are_written(twins):
-    """What was measured is written, or refused: not a byte more than there is room."""
+    """Modified columns are rejected or encoded, but never exceed the allocation."""
     package = twins.fast
     engine = engine_of(package)
     head = package.records.BatchHeader(last_offset=-1)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows and arguments that no batch can hold are rejected with their name.
+"""Rows and arguments that a batch cannot contain are rejected by name.
 
-The path names the argument or the row and its part, the text what would have been
-right. ``test_writing.py`` has what can be written.
+The path contains the argument, or the row and its field, and the message the expected
+value. Valid rows are tested in ``test_writing.py``.
 """
 
 import random
@@ -81,9 +81,10 @@ ARGUMENTS = [
 
 @sweep(("options", "path", "words"), ARGUMENTS)
 def test_arguments_that_the_format_forbids(kwire, records, options, path, words):
-    """Named in the path, with what would have been right; a builder raises at once.
+    """A builder raises the error immediately, and the message says what is valid.
 
-    But for the producer id of a transactional batch, which ``build`` takes too.
+    The producer id of a transactional batch is an exception, because ``build`` accepts
+    it.
     """
     is_late = options == {"is_transactional": True}
 
@@ -99,12 +100,12 @@ def test_arguments_that_the_format_forbids(kwire, records, options, path, words)
 
 
 def offset_row(records, offset):
-    """A record with an offset of its own."""
+    """Return a record with its own offset."""
     return records.Record(offset=offset)
 
 
 BAD_ROWS = {
-    # A row, the magics that refuse it, the path in it, and the words.
+    # Row, magics that reject it, path within the row, part of the message.
     "no row": (5, (0, 1, 2), "", "expected a record or a tuple of key, value"),
     "one part": ((b"k",), (0, 1, 2), "", "expected a record or a tuple of key"),
     "five parts": ((b"k", b"v", 5, (), 6), (0, 1, 2), "", "a record or a tuple"),
@@ -197,7 +198,7 @@ BAD_ROWS = {
 @sweep("name", BAD_ROWS)
 @sweep("codec", ["none", "gzip"])
 def test_rows_that_are_refused(kwire, records, name, codec):
-    """The row, the part of it, and what was expected there."""
+    """The error contains the row, the field and the expected value."""
     row, magics, path, words = BAD_ROWS[name]
     for magic in magics:
         with pytest.raises(kwire.EncodeError) as caught:
@@ -219,7 +220,7 @@ def test_rows_that_are_refused(kwire, records, name, codec):
     ],
 )
 def test_offsets_ascend(kwire, records, magic, base, offsets, row):
-    """From the base on, to the end of what an offset can be."""
+    """Offsets must be greater than the previous one, and limited to int64."""
     rows = [(b"", b"") if o is None else offset_row(records, o) for o in offsets]
     with pytest.raises(kwire.EncodeError) as caught:
         records.encode_batch(rows, magic=magic, base_offset=base)
@@ -228,7 +229,7 @@ def test_offsets_ascend(kwire, records, magic, base, offsets, row):
 
 
 def test_offsets_reach_as_far_as_their_delta(kwire, records):
-    """2^31 - 1 after the base in magic 2; messages have no such bound."""
+    """The limit is 2^31 - 1 after the base in magic 2. Messages have no limit."""
     far = [offset_row(records, 3), offset_row(records, 2**31 + 2)]
     (found,) = records.decode_batches(records.encode_batch(far))
     assert [each.offset for each in found.records] == [3, 2**31 + 2]
@@ -244,14 +245,14 @@ def test_offsets_reach_as_far_as_their_delta(kwire, records):
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_no_rows_are_refused(kwire, records, magic):
-    """A batch without records was never written by a producer."""
+    """A producer never writes a batch without records."""
     with pytest.raises(kwire.EncodeError) as caught:
         records.encode_batch([], magic=magic)
     assert caught.value.path == "records"
 
 
 def odd_row(dice):
-    """Make a row of good and bad parts."""
+    """Return a row of valid and invalid values."""
     blob = (None, b"", b"k" * 70, bytearray(b"x"), "text", 5)
     number = (None, -1, 0, 2**63 - 1, -2, 2**63, "now", 1.5, True)
     header = (("h", b"v"), ["h", None], ("h", 5), (b"h", b""), (None, b""), "hv", ())
@@ -263,7 +264,7 @@ def odd_row(dice):
 
 
 def test_both_engines_refuse_the_same_in_the_same_words(twins):
-    """The first fault of a row is the same one, wherever there are several."""
+    """If a row has several errors, both engines report the same one."""
     dice = random.Random(11)
     seen = set()
     for _ in range(4000):

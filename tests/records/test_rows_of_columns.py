@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``EncodedRows.extend_columns`` takes rows of columns as ``extend`` takes rows.
+"""``EncodedRows.extend_columns`` adds rows of columns like ``extend`` adds rows.
 
-A producer sorts the rows of a table by partition, and no copy of them is made. Columns
-that lie about themselves are in ``test_lying_columns.py``.
+A producer groups the rows of a table by partition without copying them. Inconsistent
+columns are tested in ``test_lying_columns.py``.
 """
 
 import array
@@ -20,12 +20,12 @@ from tests.records.test_encoded_rows import MOST, encoded_rows, make_header
 __all__ = ["encoded_rows", "make_header"]
 
 NOW = 77
-"""The timestamp of rows that have none."""
+"""Timestamp of rows without a timestamp."""
 
 
 @pytest.fixture(scope="module")
 def open_rows(kwire, records):
-    """Open a table as the producer does."""
+    """Return a function that opens a table as a producer does."""
     arrow_input = importlib.import_module(f"{kwire.__name__}.records.tables")
     return lambda table: records.batches.engine.ColumnRows(
         *arrow_input.split_table(table)
@@ -33,12 +33,12 @@ def open_rows(kwire, records):
 
 
 def numbers_of(rows):
-    """Write the numbers of rows as the engine reads them."""
+    """Encode row numbers for the engine."""
     return array.array("q", rows)
 
 
 def some_rows(seed, count):
-    """Make rows of all kinds, and null for what a row lacks."""
+    """Return rows of all kinds, with null for missing values."""
     dice = random.Random(seed)
     return [
         (
@@ -52,7 +52,7 @@ def some_rows(seed, count):
 
 
 def table_of(rows, *, is_large=False):
-    """Make a table of rows."""
+    """Convert rows to a table."""
     text, binary = pyarrow.string(), pyarrow.binary()
     pair, lists = PAIR, pyarrow.list_
     if is_large:
@@ -75,7 +75,7 @@ def table_of(rows, *, is_large=False):
 
 
 def timed(rows):
-    """Give rows without a timestamp the present; -1 stays, which is none."""
+    """Set missing timestamps to NOW. -1 is kept, which means no timestamp."""
     return [(k, v, NOW if time is None else time, h) for k, v, time, h in rows]
 
 
@@ -84,11 +84,11 @@ def timed(rows):
 def test_the_batch_is_that_of_the_rows(
     records, encoded_rows, make_header, open_rows, seed, layout
 ):
-    """Byte by byte, in any order, twice or not at all, in whatever portions."""
+    """Compare the bytes, for any order, repetition and portion size."""
     rows = some_rows(seed, 200)
     table = table_of(rows, is_large=layout == "large")
     if layout == "slice":
-        # Neither the bits nor the offsets begin with a byte or a buffer of their own.
+        # Neither the bitmaps nor the offsets start at the first byte of a buffer.
         table, rows = table.slice(13, 171), rows[13:184]
     if layout == "chunks":
         table = pyarrow.concat_tables([table.slice(0, 3), table.slice(3)])
@@ -110,20 +110,20 @@ def test_the_batch_is_that_of_the_rows(
 def test_rows_and_columns_may_share_a_batch(
     records, encoded_rows, make_header, open_rows
 ):
-    """In the order in which they are taken."""
+    """Rows keep the order in which they are added."""
     rows = some_rows(1, 40)
     found, columns = encoded_rows(MOST), open_rows(table_of(rows[10:30]))
     found.extend(rows[:10], 0, NOW)
     assert found.extend_columns(columns, numbers_of(range(20)), 0, NOW) == 20
     found.extend(rows[30:], 0, NOW)
-    # In a list a timestamp of -1 is one that is not given.
+    # In a list, a timestamp of -1 is treated as missing.
     listed = [(k, v, NOW if t == -1 else t, h) for k, v, t, h in timed(rows)]
     expected = [*listed[:10], *timed(rows)[10:30], *listed[30:]]
     assert found.make_batch(make_header(40)) == records.encode_batch(expected)
 
 
 def test_rows_are_taken_while_they_fit(encoded_rows, make_header, records, open_rows):
-    """To the last byte, as those of a list; the first is always taken."""
+    """Rows are added up to the last byte, as from a list."""
     rows = [(b"%d" % n, bytes(n % 300), 5, ()) for n in range(1000)]
     columns, numbers = open_rows(table_of(rows)), numbers_of(range(1000))
     at = 0
@@ -146,7 +146,7 @@ def test_rows_are_taken_while_they_fit(encoded_rows, make_header, records, open_
 def test_columns_without_timestamps_or_headers(
     records, encoded_rows, make_header, open_rows
 ):
-    """All rows have the timestamp of the call, and an empty table has no row."""
+    """All rows have the timestamp of the call. An empty table adds no row."""
     table = pyarrow.table({"key": ["k", None], "value": [b"v", b"w"]})
     found = encoded_rows(MOST)
     found.extend_columns(open_rows(table), numbers_of([1, 0, 1]), 0, 9)
@@ -161,7 +161,7 @@ def test_columns_without_timestamps_or_headers(
 def test_a_row_that_cannot_be_is_refused(
     kwire, records, encoded_rows, make_header, open_rows
 ):
-    """By its number in the columns; the rows before it have been taken."""
+    """The path contains the row number. Previous rows have been added."""
     table = pyarrow.table(
         {"key": ["a", "b", "c"], "value": ["1", "2", "3"], "timestamp": [5, -2, -1]}
     )
@@ -177,7 +177,7 @@ def test_a_row_that_cannot_be_is_refused(
 
 
 def test_numbers_that_are_none_are_refused(encoded_rows, open_rows):
-    """By their size, or because they are no buffer."""
+    """Row numbers must be a buffer of int64."""
     columns = open_rows(pyarrow.table({"key": ["k"], "value": ["v"]}))
     with pytest.raises(ValueError, match=r"numbers must be int64 \(got 4 bytes\)"):
         encoded_rows(MOST).extend_columns(columns, bytes(4))

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Aborted transactions and control records are left out of committed reads.
+"""Aborted transactions and control records are omitted from committed reads.
 
-The list of aborted transactions is that of a Fetch response, and says where each
-begins; where it ends, the log says by an ABORT marker of the same producer.
+A Fetch response lists the start of each aborted transaction. The ABORT marker of the
+same producer in the log is its end.
 """
 
 import itertools
@@ -26,14 +26,14 @@ from tests.records.record_sets import (
 
 
 class Aborted(NamedTuple):
-    """As the struct of a Fetch response names it."""
+    """Aborted transaction with the fields of a Fetch response."""
 
     producer_id: int
     first_offset: int
 
 
 def values(records, columns, data, aborted, **options):
-    """The values that are left, which must be the same in columns."""
+    """Return the remaining values, which must be equal in objects and columns."""
     batches = list(
         records.decode_batches(data, aborted_transactions=aborted, **options)
     )
@@ -64,18 +64,18 @@ COMMITTED = [b"plain", b"b8", b"c8", b"e7", b"end"]
 
 
 def test_interleaved_transactions(records, columns):
-    """Two producers, several transactions of each, aborted or not."""
+    """Test two producers with several committed and aborted transactions each."""
     assert values(records, columns, LOG, ABORTED) == COMMITTED
 
 
 def test_the_order_of_the_list_does_not_matter(records, columns):
-    """Brokers sort it by first offset, and kwire does not rely on it."""
+    """Brokers sort the list by first offset, but kwire does not depend on it."""
     for aborted in itertools.permutations(ABORTED):
         assert values(records, columns, LOG, aborted) == COMMITTED
 
 
 def test_an_iterator_is_a_list(records, columns):
-    """It is looked at once, before the first batch."""
+    """The iterator is consumed once, before the first batch."""
     found = records.decode_batches(LOG, aborted_transactions=iter(ABORTED))
     assert [row[3] for row in rows_of(found)] == COMMITTED
     table = columns.decode_records(LOG, aborted_transactions=iter(ABORTED))
@@ -83,20 +83,20 @@ def test_an_iterator_is_a_list(records, columns):
 
 
 def test_structs_of_a_response_will_do(kwire, records, columns):
-    """What a decoded Fetch response gives is what the call takes."""
+    """Structs of a decoded Fetch response are accepted."""
     struct = kwire.messages.FetchResponse.AbortedTransaction
     aborted = [struct(producer_id=p, first_offset=o) for p, o in ABORTED]
     assert values(records, columns, LOG, aborted) == COMMITTED
 
 
 def test_an_empty_list_leaves_out_the_control_records(records, columns):
-    """No transaction was aborted; markers are no data still."""
+    """Markers are omitted even if no transaction was aborted."""
     every = values(records, columns, LOG, [])
     assert every == [b"plain", b"a7", b"b8", b"c8", b"d7", b"e7", b"f8", b"g7", b"end"]
 
 
 def test_without_a_list_objects_have_everything(records, columns):
-    """Who does not ask for the committed sees the markers; in columns never."""
+    """Objects contain markers if no list is passed, but columns never do."""
     found = list(records.decode_batches(LOG))
     assert sum(each.is_control for each in found) == 5
     assert all(len(each.control_records) == 1 for each in found if each.is_control)
@@ -104,7 +104,7 @@ def test_without_a_list_objects_have_everything(records, columns):
 
 
 def test_hidden_batches_keep_their_place(records):
-    """They come without records, so that the reader moves on over them."""
+    """They are returned without records, so that the reader continues after them."""
     found = list(records.decode_batches(LOG, aborted_transactions=ABORTED))
     assert len(found) == 13
     assert [each.next_offset for each in found][-1] == 14
@@ -115,20 +115,20 @@ def test_hidden_batches_keep_their_place(records):
 
 
 def test_a_marker_without_a_listed_transaction(records, columns):
-    """A log may begin in the middle of one: it hides nothing that is not listed."""
+    """A log may start within a transaction. A marker only affects listed ones."""
     data = marker(ABORT, 7, 0) + transactional(7, 1, b"x") + marker(COMMIT, 7, 2)
     assert values(records, columns, data, [Aborted(8, 0)]) == [b"x"]
 
 
 def test_a_transaction_that_began_before_the_fetch(records, columns):
-    """Its first offset is below all that was fetched."""
+    """Its first offset is lower than all fetched offsets."""
     data = transactional(7, 100, b"x") + marker(ABORT, 7, 101)
     data += transactional(7, 102, b"y")
     assert values(records, columns, data, [Aborted(7, 3)]) == [b"y"]
 
 
 def test_a_transaction_begins_within_a_batch(records, columns):
-    """The first offset may be any of its batch's, even the last."""
+    """The first offset may be any offset of its batch, even the last one."""
     data = transactional(7, 100, b"x", b"y", b"z") + marker(ABORT, 7, 103)
     for first in (100, 101, 102):
         assert values(records, columns, data, [Aborted(7, first)]) == []
@@ -136,7 +136,7 @@ def test_a_transaction_begins_within_a_batch(records, columns):
 
 
 def test_records_outside_of_transactions_stay(records, columns):
-    """The same producer id, but no transactional batch; and old messages."""
+    """Batches outside of transactions and old messages of the producer are kept."""
     data = batch(record(value=b"x"), producer_id=7, producer_epoch=0, base_offset=4)
     data += message(1, 5, None, b"y") + transactional(7, 6, b"z") + marker(ABORT, 7, 7)
     assert values(records, columns, data, [Aborted(7, 0)]) == [b"x", b"y"]
@@ -144,7 +144,7 @@ def test_records_outside_of_transactions_stay(records, columns):
 
 @pytest.mark.parametrize("start", range(15))
 def test_with_a_start_offset(records, columns, start):
-    """Batches below the start are not shown, but their markers count."""
+    """Batches before the start offset are omitted, but their markers are applied."""
     every = rows_of(records.decode_batches(LOG, aborted_transactions=ABORTED))
     expected = [row[3] for row in every if row[0] >= start]
     assert values(records, columns, LOG, ABORTED, start_offset=start) == expected
@@ -152,7 +152,7 @@ def test_with_a_start_offset(records, columns, start):
 
 @pytest.mark.parametrize("kind", [2, 3, 5, 77])
 def test_other_control_records_end_nothing(records, columns, kind):
-    """A change of leader between the records of a transaction is no ABORT."""
+    """A leader change within a transaction does not abort it."""
     data = transactional(7, 0, b"x") + marker(kind, 7, 1) + transactional(7, 2, b"y")
     data += marker(ABORT, 7, 3) + transactional(7, 4, b"z")
     assert values(records, columns, data, [Aborted(7, 0)]) == [b"z"]
@@ -160,7 +160,7 @@ def test_other_control_records_end_nothing(records, columns, kind):
 
 @pytest.mark.parametrize("start", [0, 1, 2])
 def test_markers_may_have_odd_headers(records, columns, start):
-    """Their header keys are not returned, so they are not decoded."""
+    """Header keys of markers are not returned, so they are not decoded."""
     content = record(key=b"\0\0\0\0", value=bytes(6), headers=[(b"\xff", b"")])
     data = transactional(7, 0, b"x")
     data += batch(content, attributes=0x30, base_offset=1, producer_id=7)
@@ -171,7 +171,7 @@ def test_markers_may_have_odd_headers(records, columns, start):
 
 @pytest.mark.parametrize("key", [None, b"", b"\0\0\0"])
 def test_strange_control_records_end_nothing(records, columns, key):
-    """A key that is too short says nothing; it is hidden like all control records."""
+    """A control record with a short key has no effect and is omitted."""
     data = transactional(7, 0, b"x")
     data += batch(record(key=key), attributes=0x30, base_offset=1, producer_id=7)
     data += batch(attributes=0x30, base_offset=2, producer_id=7)
@@ -180,7 +180,7 @@ def test_strange_control_records_end_nothing(records, columns, key):
 
 
 def test_compressed_batches_and_markers(records, columns):
-    """Compression makes no difference."""
+    """Compressed batches and markers are handled in the same way."""
     content = record(key=b"\0\0\0\0", value=bytes(6))
     data = b"".join(
         (
@@ -195,7 +195,7 @@ def test_compressed_batches_and_markers(records, columns):
 
 
 def test_a_filter_goes_on_in_the_next_call(records, columns):
-    """Transactions reach over fetches: one filter for all calls."""
+    """Transactions may span several Fetches, so a filter can be reused."""
     for read in (
         lambda part, seen: rows_of(
             records.decode_batches(part, aborted_transactions=seen)
@@ -214,7 +214,7 @@ def test_a_filter_goes_on_in_the_next_call(records, columns):
 
 
 def test_hidden_batches_are_not_looked_into(records, columns):
-    """What is aborted is not decompressed, and damage in it is not found."""
+    """Aborted batches are not decompressed, so damage in them is not detected."""
     data = batch(b"\1damaged", attributes=0x10, producer_id=7, count=1)
     data += marker(ABORT, 7, 1) + transactional(7, 2, b"x")
     assert values(records, columns, data, [Aborted(7, 0)]) == [b"x"]
@@ -224,10 +224,10 @@ def test_hidden_batches_are_not_looked_into(records, columns):
     sys.platform == "win32", reason="Windows has neither fork nor mprotect"
 )
 def test_entries_without_rows_are_passed_over_once(records, columns):
-    """A walk that goes on after a marker reads none of the others again.
+    """After a marker, the iteration does not read other headers again.
 
-    Neither those before it nor those far ahead, whose headers are read before the
-    first: time would grow with the square of their number. Those have no access.
+    Neither previous headers nor headers far ahead are read, otherwise the time would be
+    quadratic in their number. All other pages are inaccessible.
     """
     window = Window(marker(COMMIT, 7, 0) * 500)
     seen = []
@@ -248,7 +248,7 @@ def test_entries_without_rows_are_passed_over_once(records, columns):
 
 
 def test_a_filter_goes_on_with_each_batch(records):
-    """What it returns depends on the batches before: its method is no predicate."""
+    """The result of ``observe`` depends on previous batches."""
     found = list(records.decode_batches(LOG))
     filter_ = records.TransactionFilter(ABORTED)
     hidden = [filter_.observe(each.header, each.records) for each in found]
@@ -256,5 +256,6 @@ def test_a_filter_goes_on_with_each_batch(records):
         each for each, is_hidden in zip(found, hidden, strict=True) if not is_hidden
     ]
     assert [row.value for each in kept for row in each.records] == COMMITTED
-    # At the end of the log no transaction is open; at its front this one was aborted.
+    # No transaction is open at the end of the log, but at its start this one was
+    # aborted.
     assert hidden[1] and not filter_.observe(found[1].header, found[1].records)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records as Kafka's own classes write, read, convert and reject them.
+"""Tests records that Kafka's own classes wrote, read, converted and rejected.
 
-kwire wrote none of these bytes. All of them are read, and all differences from Kafka
-are on the page ``docs/project/deviations.md``; each that it has of records has to be
-seen.
+kwire did not write any of these bytes, and the tests read all of them. The page
+``docs/project/deviations.md`` lists all differences from Kafka, and each difference for
+records must occur.
 """
 
 import re
@@ -24,12 +24,12 @@ WRITTEN = [row for row in golden.vectors("batches") if row["asked"]]
 
 @sweep("row", golden.vectors("batches"), ids=lambda row: row["name"])
 def test_reads_what_kafka_reads(kwire, row):
-    """Every field of the batches, every record and every control record."""
+    """Compare every field of the batches, every record and every control record."""
     assert of_kwire(kwire, raw(row["bytes"])) == of_kafka(row["read"])
 
 
 def rows_of(records):
-    """Return the columns of records as one tuple for each record."""
+    """Convert the columns of records to one tuple for each record."""
     starts = records.headers.offsets.tolist()
     keys, values = records.headers.key, records.headers.value
     pairs = [(keys[row].decode(), values[row]) for row in range(starts[0], starts[-1])]
@@ -48,7 +48,7 @@ def rows_of(records):
 
 @sweep("row", golden.vectors("batches"), ids=lambda row: row["name"])
 def test_columns_hold_what_kafka_reads(kwire, row):
-    """All records but control records, in columns; refused is refused."""
+    """Columns contain all records except control records. Both reject the same sets."""
     kafka = of_kafka(row["read"])
     data = raw(row["bytes"])
     if kafka.is_refused:
@@ -62,7 +62,7 @@ def test_columns_hold_what_kafka_reads(kwire, row):
         found = iter(getattr(columns, name).tolist())
         for entry in entries:
             values = [next(found) for _ in entry.records]
-            # What a plain message itself does not say is not compared.
+            # Fields that an uncompressed message does not have are not compared.
             if name in entry.fields:
                 assert set(values) <= {entry.fields[name]}, name
 
@@ -77,7 +77,7 @@ BATCH_COLUMNS = (
 
 
 def options_of(row):
-    """Return the arguments of ``encode_batch`` for the same batch as Kafka wrote."""
+    """Return the ``encode_batch`` arguments for the batch that Kafka wrote."""
     asked, (batch, *_) = row["asked"], row["read"]["batches"]
     if asked["do"] == "write":
         names = ("magic", "compression", "base_offset", "last_offset", "producer_id")
@@ -90,7 +90,7 @@ def options_of(row):
 
 
 def contents(kwire, data):
-    """Take entries apart: all heads but sizes and checksums, and unpacked contents."""
+    """Split a set into headers without sizes or checksums, and decompressed data."""
     position = 0
     parts = []
     records = kwire.records
@@ -113,7 +113,7 @@ ENCODED = [row for row in WRITTEN if row["asked"]["do"] != "empty"]
 
 @sweep("row", ENCODED, ids=lambda row: row["name"])
 def test_encodes_to_kafkas_bytes(kwire, row):
-    """The same records become the same bytes, before compression."""
+    """The bytes before compression are equal."""
     asked = row["asked"]
     rows = asked["records"] if asked["do"] == "write" else None
     rows = rows or row["read"]["batches"][0]["records"]
@@ -126,7 +126,7 @@ def test_encodes_to_kafkas_bytes(kwire, row):
     assert contents(kwire, made) == contents(kwire, raw(row["bytes"]))
 
 
-# Under log append time the records' own timestamps cannot be read any more.
+# A batch with log append time does not contain the timestamps of its records.
 FROM_COLUMNS = [
     row
     for row in ENCODED
@@ -136,7 +136,7 @@ FROM_COLUMNS = [
 
 @sweep("row", FROM_COLUMNS, ids=lambda row: row["name"])
 def test_columns_encode_to_kafkas_bytes(kwire, row):
-    """Columns of Kafka's batch become the same bytes, before compression."""
+    """The bytes before compression are equal."""
     columns = kwire.records.columns.decode_records(raw(row["bytes"]))
     made = kwire.records.columns.encode_batch(columns, **options_of(row))
     assert contents(kwire, made) == contents(kwire, raw(row["bytes"]))
@@ -148,7 +148,7 @@ def test_columns_encode_to_kafkas_bytes(kwire, row):
     ids=lambda row: f"{row['source']} to {row['magic']} from {row['start_offset']}",
 )
 def test_converts_down_to_kafkas_bytes(kwire, row):
-    """Kafka's down-conversion, byte by byte before compression; refusals too."""
+    """Compare Kafka's down-conversion before compression, and its rejections."""
     source = golden.bytes_of()[row["source"]]
 
     def convert():
@@ -170,7 +170,7 @@ PATTERNS = [pattern for entry in PAGE for pattern in entry.records]
 
 
 def difference(kwire, row):
-    """Describe what kwire does otherwise than Kafka; None if it does the same."""
+    """Describe the difference between kwire and Kafka. Return None if they agree."""
     kafka, data = of_kafka(row["read"]), raw(row["bytes"])
     found = of_kwire(kwire, data)
     if found == kafka:
@@ -181,7 +181,7 @@ def difference(kwire, row):
         return f"before it refuses, kwire reads {found.entries}"
     try:
         for batch in kwire.records.decode_batches(data):
-            batch.control_records  # noqa: B018  it is this that may be refused
+            batch.control_records  # noqa: B018  The property may raise the error.
     except kwire.DecodeError as error:
         magic = data[MAGIC_AT]
         return f"{type(error).__name__}: {error.reason}, {error.path}, magic {magic}"
@@ -190,7 +190,7 @@ def difference(kwire, row):
 
 
 def different_fields(found, kafka):
-    """Describe two readings of which neither refused anything the other read."""
+    """Describe the first difference between two readings, if kwire accepts both."""
     if kafka.is_refused or len(found.entries) != len(kafka.entries):
         return f"kwire reads what Kafka refuses: {found.entries}"
     for entry, other in zip(found.entries, kafka.entries, strict=True):
@@ -203,7 +203,7 @@ def different_fields(found, kafka):
 
 
 def test_refuses_what_kafka_refuses_and_reads_the_rest_alike(kwire):
-    """Single bytes are changed: all that differs from Kafka is meant, and is seen."""
+    """For modified bytes, all differences from Kafka are documented, and all occur."""
     seen = Counter()
     for row in golden.vectors("mutant"):
         text = difference(kwire, row)
@@ -215,7 +215,7 @@ def test_refuses_what_kafka_refuses_and_reads_the_rest_alike(kwire):
 
 
 def test_replacing_bad_text_gives_what_kafka_reads(kwire):
-    """``errors="replace"`` is Kafka's way."""
+    """``errors="replace"`` has the same result as Kafka."""
     count = 0
     for row in golden.vectors("mutant"):
         if "not UTF-8" in (difference(kwire, row) or ""):
@@ -226,7 +226,7 @@ def test_replacing_bad_text_gives_what_kafka_reads(kwire):
 
 
 def test_columns_refuse_what_objects_refuse(kwire):
-    """Both ways of reading agree on every changed byte of data batches."""
+    """Objects and columns agree on every modified byte of data batches."""
     refused = 0
     for row in golden.vectors("mutant"):
         data = raw(row["bytes"])
@@ -234,7 +234,7 @@ def test_columns_refuse_what_objects_refuse(kwire):
             batches = list(kwire.records.decode_batches(data))
         except kwire.DecodeError as error:
             if row["name"].startswith("control"):
-                continue  # whose records columns never read
+                continue  # Columns do not decode control records.
             with pytest.raises(type(error)) as caught:
                 kwire.records.columns.decode_records(data)
             assert (caught.value.offset, caught.value.reason) == (
@@ -254,7 +254,7 @@ def test_columns_refuse_what_objects_refuse(kwire):
 
 
 def test_the_vectors_reach_every_format_and_feature():
-    """Each magic with each compression, and each kind of batch, is among them."""
+    """The vectors contain each magic with each compression, and each kind of batch."""
     seen = set()
     for row in golden.vectors("batches"):
         for batch in row["read"]["batches"]:
@@ -274,7 +274,7 @@ def test_the_vectors_reach_every_format_and_feature():
 
 
 def test_the_vectors_name_their_origin():
-    """One released jar of Kafka wrote all of them."""
+    """A single released jar of Kafka wrote all vectors."""
     (origin,) = golden.vectors("origin")
     assert re.fullmatch(r"kafka-clients-\d+\.\d+\.\d+\.jar", origin["jar"])
     assert re.fullmatch("[0-9a-f]{64}", origin["sha256"])

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compressed messages of magic 0 and 1, which contain a message set.
+"""Tests compressed messages of magic 0 and 1, which contain a message set.
 
-Their offsets have a history: absolute in magic 0, counted up to the wrapper's in
-magic 1, from 0 where old producers wrote them. Objects and columns read all alike.
+Inner offsets are absolute in magic 0. In magic 1, they are relative to the offset of
+the wrapper, and old producers wrote them from 0. Objects and columns must agree.
 """
 
 import gzip
@@ -18,14 +18,14 @@ FRONT = message(0, 0, b"in front")
 
 
 def rows(records, columns, data, **options):
-    """Read as objects and as columns, which have to agree."""
+    """Decode objects and columns, which must agree."""
     found = rows_of(records.decode_batches(data, **options))
     assert table_of(columns.decode_records(data, **options)) == found
     return found
 
 
 def failure(kwire, records, columns, data, kind, **options):
-    """Read damaged bytes both ways; both have to say the same of them."""
+    """Decode damaged bytes in both ways, which must raise the same error."""
     seen = []
     for read in (
         lambda: list(records.decode_batches(data, **options)),
@@ -41,15 +41,15 @@ def failure(kwire, records, columns, data, kind, **options):
 
 
 def offsets(found):
-    """The offsets alone."""
+    """Return only the offsets of rows."""
     return [row[0] for row in found]
 
 
 def test_offsets_of_magic_0_stand_as_they_are(records, columns):
-    """The broker wrote them, holes and all."""
+    """The broker wrote the offsets, including gaps."""
     data = wrapper(0, message(0, 17), message(0, 19), message(0, 25))
     assert offsets(rows(records, columns, data)) == [17, 19, 25]
-    # Whatever the wrapper says of itself.
+    # The offset of the wrapper is ignored.
     data = wrapper(0, message(0, 17), message(0, 19), offset=3)
     assert offsets(rows(records, columns, data)) == [17, 19]
 
@@ -65,7 +65,7 @@ def test_offsets_of_magic_0_stand_as_they_are(records, columns):
         ([0, 1, 2], 0, [0, 1, 2]),
         ([7, 8], 0, [7, 8]),
         ([0], 0, [0]),
-        # Kafka looks at the last one alone.
+        # Kafka only uses the last inner offset.
         ([9, 4], 14, [19, 14]),
         ([-3, -1], -1, [-3, -1]),
     ],
@@ -73,7 +73,7 @@ def test_offsets_of_magic_0_stand_as_they_are(records, columns):
 def test_offsets_of_magic_1_count_up_to_the_wrapper(
     records, columns, inner, outer, expected
 ):
-    """The last message has the wrapper's offset; 0 there: they count from 0."""
+    """The last message has the wrapper's offset. If it is 0, inner offsets are kept."""
     messages = [message(1, offset) for offset in inner]
     data = wrapper(1, *messages, offset=outer)
     assert offsets(rows(records, columns, data)) == expected
@@ -86,7 +86,7 @@ def test_offsets_of_magic_1_count_up_to_the_wrapper(
 def test_a_wrapper_below_its_last_message_is_damage(
     kwire, records, columns, inner, outer
 ):
-    """Nothing that was ever written looks so."""
+    """No writer produces such a wrapper."""
     data = FRONT + wrapper(1, *(message(1, o) for o in inner), offset=outer)
     error = failure(kwire, records, columns, data, "CorruptBatch")
     assert error.reason == (
@@ -97,7 +97,7 @@ def test_a_wrapper_below_its_last_message_is_damage(
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_a_wrapper_without_a_value_is_damage(kwire, records, columns, magic):
-    """There is nothing to decompress."""
+    """A null value cannot be decompressed."""
     data = FRONT + wrapper(magic, offset=5, value=None)
     error = failure(kwire, records, columns, data, "CorruptBatch")
     assert error.reason == "a compressed message without a value"
@@ -105,7 +105,7 @@ def test_a_wrapper_without_a_value_is_damage(kwire, records, columns, magic):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_a_wrapper_without_a_message_is_damage(kwire, records, columns, magic):
-    """Of no bytes compressed; and of no compressed bytes."""
+    """Both an empty message set and an empty value are damage."""
     data = FRONT + wrapper(magic, offset=5, value=gzip.compress(b""))
     error = failure(kwire, records, columns, data, "CorruptBatch")
     assert error.reason == "a compressed message that holds no message"
@@ -116,7 +116,7 @@ def test_a_wrapper_without_a_message_is_damage(kwire, records, columns, magic):
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("codec", [1, 2, 3])
 def test_a_wrapper_within_a_wrapper_is_damage(kwire, records, columns, magic, codec):
-    """No message within is compressed, whatever its value is."""
+    """A compressed inner message is an error, whatever its value is."""
     inner = message(magic, 1, None, b"whatever", attributes=codec)
     data = FRONT + wrapper(magic, message(magic, 0), inner)
     error = failure(kwire, records, columns, data, "CorruptBatch")
@@ -126,7 +126,7 @@ def test_a_wrapper_within_a_wrapper_is_damage(kwire, records, columns, magic, co
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_other_magics_within_are_damage(kwire, records, columns, magic):
-    """Nothing mixes: neither the other old format nor a batch."""
+    """All inner messages must have the magic of the wrapper."""
     for other in (message(1 - magic, 1), batch(base_offset=1, last_delta=0)):
         data = FRONT + wrapper(magic, message(magic, 0), other)
         error = failure(kwire, records, columns, data, "CorruptBatch")
@@ -136,7 +136,7 @@ def test_other_magics_within_are_damage(kwire, records, columns, magic):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_checksums_within_are_checked(kwire, records, columns, magic):
-    """As Kafka's consumer does; and trusted where that was asked for."""
+    """Inner checksums are verified as in Kafka's consumer, unless trusted."""
     good = message(magic, 0, b"k")
     bad = message(magic, 1, b"l", crc=77)
     data = FRONT + wrapper(magic, good, bad)
@@ -149,7 +149,7 @@ def test_checksums_within_are_checked(kwire, records, columns, magic):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_what_is_cut_within_is_damage(kwire, records, columns, magic):
-    """A cut is for fetches; what was compressed was complete."""
+    """Only a Fetch may be truncated, not the content of a wrapper."""
     whole = message(magic, 0, b"k") + message(magic, 1, b"l", b"v")
     first = len(message(magic, 0, b"k"))
     for cut in range(1, len(whole)):
@@ -174,7 +174,7 @@ def test_what_is_cut_within_is_damage(kwire, records, columns, magic):
     ],
 )
 def test_keys_and_values_of_messages(kwire, records, columns, magic, body, kind, path):
-    """Their lengths fit, alone and within a wrapper: there with the number."""
+    """Lengths are validated in plain and inner messages. Inner errors have an index."""
     alone = message(magic, 1, body=body)
     for read in (
         lambda: list(records.decode_batches(FRONT + alone)),
@@ -194,7 +194,10 @@ def test_keys_and_values_of_messages(kwire, records, columns, magic, body, kind,
 @pytest.mark.parametrize("attributes", [0, 8])
 @pytest.mark.parametrize("inner", [0, 8])
 def test_the_wrapper_says_whose_the_timestamps_are(records, columns, attributes, inner):
-    """Log append time is the wrapper's for all; create time is each one's own."""
+    """Log append time of the wrapper applies to all.
+
+    Create time is that of each message.
+    """
     data = wrapper(
         1,
         message(1, 0, timestamp=5, attributes=inner),
@@ -210,21 +213,21 @@ def test_the_wrapper_says_whose_the_timestamps_are(records, columns, attributes,
 
 
 def test_magic_0_has_no_timestamps_at_all(records, columns):
-    """Bit 3 says nothing there."""
+    """Bit 3 has no meaning in magic 0."""
     data = wrapper(0, message(0, 4, b"k", attributes=8), attributes=8)
     assert rows(records, columns, data) == [(4, -1, b"k", None, (), -1)]
 
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_the_key_of_a_wrapper_is_passed_over(records, columns, magic):
-    """No client writes one, and it does no harm."""
+    """No client writes such a key, but it is not an error."""
     data = wrapper(magic, message(magic, 0, b"k"), key=b"of the wrapper")
     assert [row[2] for row in rows(records, columns, data)] == [b"k"]
 
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_faults_of_the_wrapper_itself(kwire, records, columns, magic):
-    """Its own key and value have to fit as those of any message."""
+    """The key and value of the wrapper are validated like those of any message."""
     packed = gzip.compress(message(magic, 0))
     body = struct.pack(">ii", -1, len(packed)) + packed
     for bad, kind, path in (
@@ -245,7 +248,7 @@ def test_faults_of_the_wrapper_itself(kwire, records, columns, magic):
 
 
 def test_a_run_does_not_reach_over_a_wrapper(records, columns):
-    """Plain messages, a wrapper, plain ones: three batches with their own heads."""
+    """A wrapper between plain messages separates three batches."""
     data = message(1, 0) + message(1, 1)
     data += wrapper(1, message(1, 0), message(1, 1), offset=3) + message(1, 4)
     found = list(records.decode_batches(data))
@@ -254,7 +257,7 @@ def test_a_run_does_not_reach_over_a_wrapper(records, columns):
 
 
 def test_a_damaged_message_ends_the_run_before_it(kwire, records):
-    """What is good comes first, then the error."""
+    """Messages before the damage are returned first."""
     good = message(1, 0) + message(1, 1)
     for bad, at in (
         (message(1, 2, crc=5), 0),

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows are written to batches: which rows are legal, and their bytes.
+"""Tests which rows can be encoded, and their bytes.
 
-The bytes are compared with those that ``record_bytes.py`` writes; that other programs
-read them is shown elsewhere. What is refused is tested in ``test_refused_rows.py``.
+The bytes are compared with the encoder in ``record_bytes.py``. Other programs read them
+in other tests. Invalid rows are tested in ``test_refused_rows.py``.
 """
 
 import array
@@ -30,12 +30,12 @@ MAGICS_AND_CODECS = [
 
 
 def decode_fields(records, data):
-    """The rows of all batches."""
+    """Return the rows of all batches."""
     return [row_of(each) for b in records.decode_batches(data) for each in b.records]
 
 
 def test_rows_of_every_form(records):
-    """Tuples of two to four, lists, records; anything with bytes in it."""
+    """Test tuples of two to four elements, lists, records and bytes-like objects."""
     rows = [
         (b"k", b"v"),
         [bytearray(b"k"), memoryview(b"xvx")[1:2]],
@@ -66,7 +66,7 @@ def test_rows_of_every_form(records):
 
 
 def test_the_bytes_of_a_batch(records):
-    """Every field of the head, where it belongs."""
+    """Compare every field of the header."""
     data = records.encode_batch(
         [(b"k", None, 70, [("h", b"x"), ("", None)]), (None, b"", 60)],
         base_offset=1000,
@@ -93,14 +93,14 @@ def test_the_bytes_of_a_batch(records):
 
 
 def test_defaults_are_minus_one(records):
-    """No timestamps, no producer, no leader epoch."""
+    """Timestamps, producer fields and the leader epoch are -1 by default."""
     assert records.encode_batch([(None, None), (None, None)]) == batch(
         record(), record(1), leader_epoch=-1, base_timestamp=-1, max_timestamp=-1
     )
 
 
 def test_a_delete_horizon_is_the_base_of_the_timestamps(records):
-    """The deltas are rewritten, so that the timestamps stay."""
+    """The deltas are adjusted, so that the timestamps are unchanged."""
     data = records.encode_batch(
         [(None, None, 50), (b"k", None, 70)], delete_horizon=900
     )
@@ -116,7 +116,7 @@ def test_a_delete_horizon_is_the_base_of_the_timestamps(records):
 
 
 def test_log_append_time_is_the_largest_timestamp(records):
-    """In batches and messages, plain and compressed."""
+    """Test batches and messages, uncompressed and compressed."""
     rows = [(None, b"v", 5), (None, b"w", 9)]
     data = records.encode_batch(rows, log_append_time=77)
     (found,) = records.decode_batches(data)
@@ -137,7 +137,7 @@ def test_log_append_time_is_the_largest_timestamp(records):
 
 
 def test_an_emptied_batch(records):
-    """No rows, if there is a last offset to be kept."""
+    """An empty batch requires a last offset."""
     data = records.encode_batch(
         [],
         base_offset=10,
@@ -161,7 +161,7 @@ def test_an_emptied_batch(records):
 
 
 def test_a_control_batch(records):
-    """A marker, as a coordinator writes it: an epoch and no sequence."""
+    """A coordinator writes a marker with an epoch, but without a sequence."""
     data = records.encode_batch(
         [(b"\0\0\0\1", b"\0\0\0\0\0\3")],
         is_control=True,
@@ -180,7 +180,7 @@ def test_a_control_batch(records):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_messages_within_a_compressed_one(records, magic):
-    """Absolute offsets in magic 0; in magic 1 relative ones below the wrapper's."""
+    """Inner offsets are absolute in magic 0, and relative to the wrapper in magic 1."""
     make = records.Record
     rows = [make(offset=o, timestamp=t, value=b"v") for o, t in ((40, 9), (43, 5))]
     data = records.encode_batch(rows, magic=magic, compression="gzip")
@@ -202,7 +202,7 @@ def test_messages_within_a_compressed_one(records, magic):
 
 @pytest.mark.parametrize(("magic", "codec"), MAGICS_AND_CODECS)
 def test_every_compression_level_is_passed_on(kwire, records, magic, codec):
-    """The level changes the bytes, not the records; a wrong one is refused."""
+    """The level changes the bytes but not the records. An invalid level is an error."""
     rows = [(b"k", bytes(range(64)) * 40 + str(i).encode() * i) for i in range(30)]
     usual = records.encode_batch(rows, magic=magic, compression=codec)
     assert [r[2:4] for r in decode_fields(records, usual)] == rows
@@ -221,7 +221,7 @@ def test_every_compression_level_is_passed_on(kwire, records, magic, codec):
 
 @pytest.mark.parametrize(("magic", "codec"), MAGICS_AND_CODECS)
 def test_the_last_offsets_there_are(records, magic, codec):
-    """Up to 2^63 - 1, without a sum that overflows."""
+    """Offsets up to 2^63 - 1 cause no overflow."""
     for base in (2**63 - 2, 2**63 - 2**31, 2**63 - 2**31 - 1):
         data = records.encode_batch(
             [(b"k", b"v")] * 2, magic=magic, compression=codec, base_offset=base
@@ -230,7 +230,7 @@ def test_the_last_offsets_there_are(records, magic, codec):
 
 
 def test_values_are_released_after_encoding(kwire, records):
-    """A bytearray can be resized after the call, good or bad."""
+    """A bytearray can be resized after the call, whether it succeeds or fails."""
     for last in (b"v", "bad"):
         value, content = bytearray(b"v"), bytearray(b"h")
         rows = [(value, value, 5, [("h", content)]), (b"k", last)]
@@ -254,7 +254,7 @@ GAPS = st.lists(st.integers(0, 2**30) | st.integers(0, 3), min_size=6, max_size=
     rows=ROWS, gaps=GAPS, base=st.integers(0, 2**62), codec=st.sampled_from(range(5))
 )
 def test_both_engines_write_the_same_bytes(twins, rows, gaps, base, codec):
-    """And read them again, into the rows that they were."""
+    """Decoding the bytes restores the rows."""
     name = ("none", "gzip", "snappy", "lz4", "zstd")[codec]
     for magic in (0, 1, 2):
         if magic < 2 and name == "zstd":
@@ -285,14 +285,14 @@ def test_both_engines_write_the_same_bytes(twins, rows, gaps, base, codec):
 
 
 def test_options_are_the_arguments_of_encode_batch(kwire):
-    """One list: names, defaults, and the types that checkers see."""
+    """Names, defaults and declared types are equal."""
     options = importlib.import_module(f"{kwire.__name__}.records.options").BatchOptions
     signature = inspect.signature(kwire.records.encode_batch)
     arguments = dict(signature.parameters)
     del arguments["records"]
     assert set(arguments) == set(options._fields)
     defaults = {name: each.default for name, each in arguments.items()}
-    # Known when the options are made: the first row's, or 0.
+    # The default base offset depends on the first row, so it is not constant.
     assert defaults == options()._asdict() | {"base_offset": None}
     stub = (
         Path(inspect.getfile(kwire)).parent / "_engine" / "record_types.pyi"
@@ -303,7 +303,7 @@ def test_options_are_the_arguments_of_encode_batch(kwire):
 
 
 def test_columns_take_no_other_options(kwire):
-    """An unknown option raises; it is not ignored."""
+    """An unknown option raises an error and is not ignored."""
     columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     found = columns.decode_records(kwire.records.encode_batch([(b"k", b"v")]))
     with pytest.raises(TypeError, match="codec"):

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Each codec of a package, and the inputs that its tests share.
+"""Provides each codec of a package, and inputs for its tests.
 
-A route is a codec by one of its libraries: gzip goes by isal or zlib, zstd by
+A route is a codec with one of its libraries: gzip uses isal or zlib, zstd uses
 zstandard or cramjam.
 """
 
@@ -24,12 +24,12 @@ ROUTES = {
     "zstd": ("zstd", None),
     "zstd by cramjam": ("zstd", "zstandard"),
 }
-"""The codec, and the library that is not there."""
+"""Codec of each route, and the library that is made unavailable."""
 
 
 @functools.cache
 def text(size):
-    """Make bytes that compress about as well as records do."""
+    """Return reproducible bytes that compress about as well as typical records."""
     dice = random.Random(size)
     words = [dice.randbytes(3).hex().encode() for _ in range(100)]
     return b" ".join(dice.choices(words, k=size // 7 + 1))[:size]
@@ -44,7 +44,7 @@ PAYLOADS = [text(size) for size in SIZES] + [
 
 
 class Codec:
-    """One codec of the package, with everything but the bytes filled in."""
+    """Codec of the package, with default values for all arguments except the bytes."""
 
     def __init__(self, kwire, name):
         self.kwire = kwire
@@ -61,7 +61,7 @@ class Codec:
         return self.module.compress(self.number, data, magic, level)
 
     def refusal(self, data, **ceilings):
-        """Read what must not be readable and return the error."""
+        """Assert that decoding fails, and return the error."""
         kinds = (self.kwire.CorruptBatch, self.kwire.LimitExceeded)
         with pytest.raises(kinds) as caught:
             self.read(data, **ceilings)
@@ -69,7 +69,7 @@ class Codec:
         return caught.value
 
     def reason(self, data, **ceilings):
-        """Read damaged data and return what is said to be wrong with it."""
+        """Assert that the data is reported as damaged, and return the reason."""
         error = self.refusal(data, **ceilings)
         assert type(error) is self.kwire.CorruptBatch, error
         assert error.reason.isprintable() and len(error.reason) < 160
@@ -77,7 +77,7 @@ class Codec:
 
 
 def xxh32(data):
-    """Compute the xxh32 of fewer than 16 bytes, as its specification words it."""
+    """Compute xxh32 for less than 16 bytes, as specified."""
     primes = 2654435761, 2246822519, 3266489917, 668265263, 374761393
     value = (primes[4] + len(data)) % 2**32
 
@@ -96,7 +96,7 @@ def xxh32(data):
 
 
 def lz4_frame(*blocks, flags=0x60, sizes=0x40, magic=b"\x04\x22\x4d\x18", extra=b""):
-    """Build a frame from blocks that are compressed already."""
+    """Build an lz4 frame from compressed blocks."""
     head = bytes([flags, sizes]) + extra
     body = b"".join(len(block).to_bytes(4, "little") + block for block in blocks)
     return magic + head + xxh32(head)[2:3] + body + bytes(4)
@@ -106,7 +106,7 @@ XERIAL = bytes.fromhex("82534e4150505900 00000001 00000001")
 
 
 def xerial(*blocks):
-    """Frame raw blocks as xerial does."""
+    """Frame raw snappy blocks in the xerial format."""
     return XERIAL + b"".join(len(block).to_bytes(4, "big") + block for block in blocks)
 
 

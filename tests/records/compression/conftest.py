@@ -11,7 +11,7 @@ from tests.records.compression.codecs_under_test import ROUTES, Codec
 
 @pytest.fixture(params=sorted(ROUTES))
 def route(request, kwire, monkeypatch):
-    """Each codec by each of its libraries."""
+    """Return each codec with each of its libraries."""
     name, missing = ROUTES[request.param]
     if missing:
         monkeypatch.setitem(sys.modules, missing, None)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Damaged payloads are rejected, and decompression bombs stop at the limit.
 
-Damage is made byte by byte in ``damage``; bombs, with every size that can be false,
-are in ``BOMBS``, and their memory is measured here and in an interpreter of their own.
+``damage`` changes single bytes. ``BOMBS`` contains bombs with all sizes that can be
+wrong. Their memory is measured in this process, and in a new interpreter.
 """
 
 import gzip
@@ -20,7 +20,8 @@ import pytest
 import zstandard
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # of the standard library's, on newer Pythons
+    # Newer Python versions emit warnings about the standard library.
+    warnings.simplefilter("ignore")
 
 
 from tests.harness.processor_time import least_seconds
@@ -39,15 +40,16 @@ pytestmark = pytest.mark.gate_on_pure
 
 
 def test_every_prefix_is_refused(route):
-    """A payload that was cut off is never taken for a shorter one."""
+    """A truncated payload is never decoded as a shorter one."""
     packed = route.write(text(300))
     for size in range(len(packed)):
-        if packed[:size] != XERIAL:  # which is how no bytes at all are written
+        # An empty payload is encoded as the xerial header only.
+        if packed[:size] != XERIAL:
             assert len(route.reason(packed[:size])) > 20
 
 
 def test_every_prefix_of_two_frames_is_refused(kwire, monkeypatch):
-    """Also when the first frame is whole, and however the size of them is known."""
+    """Truncation is detected, even if the first frame is complete."""
     for missing in ("", "zstandard"):
         if missing:
             monkeypatch.setitem(sys.modules, missing, None)
@@ -62,7 +64,11 @@ def test_every_prefix_of_two_frames_is_refused(kwire, monkeypatch):
 
 
 def damage(packed):
-    """Change one byte at a time: to everything in the header, bit by bit after it."""
+    """Replace one byte at a time.
+
+    In the header all values are tested, because it has most of the checks. Later, one
+    bit is flipped.
+    """
     for at in range(len(packed)):
         flips = range(1, 256) if at < 20 else (1 << bit for bit in range(8))
         for flip in flips:
@@ -72,7 +78,7 @@ def damage(packed):
 
 
 def test_every_changed_byte(route):
-    """Bytes, ``CorruptBatch`` or ``LimitExceeded``: nothing else ever comes out."""
+    """The only outcomes are bytes, ``CorruptBatch`` and ``LimitExceeded``."""
     plain = text(300)
     packed = route.write(plain)
     read = refused = 0
@@ -88,21 +94,21 @@ def test_every_changed_byte(route):
             assert route.number != 1 or back == plain
     assert refused > 1000
     assert read > 0
-    assert route.read(packed) == plain  # no damage is left
+    assert route.read(packed) == plain  # Damaged input has no effect on later calls.
 
 
 # Limits -----------------------------------------------------------------------------
 
 
 def zstd_bomb(frames=1, blocks=2048, head=b"\x00\x38"):
-    """Repeat zeros: blocks of four bytes that hold 128 KiB each."""
+    """Return zstd frames of zeros. Each block has four bytes and contains 128 KiB."""
     block = (128 * 1024 << 3 | 1 << 1).to_bytes(3, "little") + b"\0"
     body = block * (blocks - 1) + bytes([block[0] | 1]) + block[1:]
     return (b"\x28\xb5\x2f\xfd" + head + body) * frames
 
 
 def gzip_bomb():
-    """Write 256 MiB of zeros without having them: one block, again and again."""
+    """Return 256 MiB of compressed zeros, created by repeating a compressed block."""
     zeros, checksum = bytes(MIB), 0
     writer = zlib.compressobj(9, zlib.DEFLATED, -15)
     block = writer.compress(zeros) + writer.flush(zlib.Z_FULL_FLUSH)
@@ -150,19 +156,19 @@ BOMBS = {
 
 @pytest.fixture(params=sorted(BOMBS))
 def bomb(request):
-    """A codec's name and bytes that grow to far more than they should."""
+    """Return a codec's name, and bytes that decompress to far above the limit."""
     return BOMBS[request.param]
 
 
 @pytest.fixture(params=[(), ("zstandard", "isal")], ids=["fastest", "others"])
 def libraries(request, monkeypatch):
-    """All libraries, then without those that only make things faster."""
+    """Use all libraries, then only those that are not optional."""
     for library in request.param:
         monkeypatch.setitem(sys.modules, library, None)
 
 
 def test_bombs_stop_at_the_ceiling(kwire, libraries, bomb, figure):
-    """Memory grows by the limit and a block or two, and it takes no time."""
+    """Memory grows by the limit and at most two blocks, within 50 ms."""
     name, data = bomb
     codec = Codec(kwire, name)
     asked = []
@@ -189,7 +195,10 @@ def test_bombs_stop_at_the_ceiling(kwire, libraries, bomb, figure):
 
 
 def test_lies_cost_nothing_without_a_ceiling(kwire, libraries, bomb):
-    """Then the bytes that are there bound the first allocation, not what they say."""
+    """Without a limit, the input decides the first allocation, not declared sizes.
+
+    Otherwise a header of a few bytes could allocate gigabytes.
+    """
     name, data = bomb
     codec = Codec(kwire, name)
     data = data[:199]
@@ -223,7 +232,10 @@ except kwire.DecodeError:
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 ALONE = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]])"
-"""A process starts with its parent's largest size, so a small one stands between."""
+"""Starts the script in a small intermediate process.
+
+ru_maxrss of a new process starts with the maximum of its parent.
+"""
 
 
 @pytest.mark.parametrize("missing", [(), ("zstandard", "isal")], ids=str)
@@ -231,7 +243,7 @@ ALONE = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[
     "kind", ["gzip", "snappy, many blocks", "lz4", "lz4, large blocks", "zstd"]
 )
 def test_bombs_leave_the_process_small(kind, missing, tmp_path, figure):
-    """The libraries' own memory counts as well: the whole process is measured."""
+    """The complete process is measured, including the memory of the libraries."""
     name, data = BOMBS[kind]
     (tmp_path / "bomb").write_bytes(data)
     code = RESIDENT.format(
@@ -245,7 +257,10 @@ def test_bombs_leave_the_process_small(kind, missing, tmp_path, figure):
 
 
 def test_ceilings_are_exact(route):
-    """What fits passes, and one byte more does not; the error says what to change."""
+    """A payload at the limit is accepted.
+
+    One byte more is an error that names the option.
+    """
     for plain in (text(5000), text(200_000), bytes(MIB)):
         packed = route.write(plain)
         assert route.read(packed, decompressed_bytes=len(plain)) == plain
@@ -256,7 +271,7 @@ def test_ceilings_are_exact(route):
 
 
 def test_ratio(route):
-    """A multiple of the compressed size; the lower of both limits holds."""
+    """The limit is a multiple of the compressed size. The lower limit applies."""
     plain = bytes(100_000)
     packed = route.write(plain)
     ratio = len(plain) / len(packed)
@@ -275,7 +290,7 @@ def test_ratio(route):
 
 @pytest.mark.parametrize("route", ["zstd", "zstd by cramjam"], indirect=True)
 def test_zstd_windows(route):
-    """Eight MiB are always allowed; more only if the limit is as high."""
+    """Windows of 8 MiB are always allowed, and larger ones up to the limit."""
     whole = zstd_bomb(blocks=1, head=bytes([0, 13 << 3]))
     assert route.read(whole, decompressed_bytes=MIB) == bytes(128 * 1024)
     large = zstd_bomb(blocks=1, head=bytes([0, 16 << 3]))
@@ -286,7 +301,7 @@ def test_zstd_windows(route):
 
 @pytest.mark.parametrize("route", ["zstd by cramjam"], indirect=True)
 def test_full_memory_is_known_in_any_words(route, monkeypatch):
-    """Too little room and damage differ by what cramjam wrote, not by its sentence."""
+    """Full buffers and damage are distinguished by cramjam's output, not message."""
     import cramjam
 
     def decompress_into(data, memory):
@@ -301,7 +316,7 @@ def test_full_memory_is_known_in_any_words(route, monkeypatch):
         zstd = SimpleNamespace(decompress_into=decompress_into)
 
     monkeypatch.setattr(route.module.zstd, "_load_library", Reworded)
-    # A frame that declares its size is refused before the library sees it.
+    # A frame that declares its size is rejected before the library decodes it.
     writer = zstandard.ZstdCompressor(write_content_size=False)
     for plain in (text(300_000), bytes(300_000)):
         packed = writer.compress(plain)
@@ -316,7 +331,7 @@ def test_full_memory_is_known_in_any_words(route, monkeypatch):
 
 
 def test_memory_that_is_not_there(route):
-    """Without a limit a batch may grow past the memory, which is said plainly."""
+    """Without a limit, a failed allocation is reported with a clear message."""
     packed = route.write(text(100_000))
 
     def allocate(size):

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Many empty blocks, frames and members cost little time and memory.
+"""Many empty blocks, frames and members need little time and memory.
 
-Each costs a call of its library, so a megabyte of them once took up to 0.8 s. They are
-counted, and refused past a number that no writer makes; what is refused is a damaged
-batch. Limits on what large blocks hold are for ``test_compression_damage.py``.
+Each of them is a call of a library, so a megabyte of them used to take up to 0.8 s.
+They are now counted, and a batch with more of them than any writer creates is rejected
+as damaged. Limits for the content of large blocks are tested in
+``test_compression_damage.py``.
 """
 
 import gzip
@@ -34,12 +35,12 @@ ZSTD = struct.pack("<I", 0xFD2FB528)
 
 
 def repeat_piece(head, piece, end=b""):
-    """Repeat a piece between a head and an end until it is a megabyte."""
+    """Repeat a piece between ``head`` and ``end`` up to a size of one megabyte."""
     return head + piece * ((MIB - len(head) - len(end)) // len(piece)) + end
 
 
 def deflate_blocks(bits):
-    """Repeat the bits of a deflate block within one member of gzip."""
+    """Repeat the bits of a deflate block within one gzip member."""
     body = bits * ((MIB - 30) * 8 // len(bits)) + "1100000000"
     body += "0" * (-len(body) % 8)
     packed = int(body[::-1], 2).to_bytes(len(body) // 8, "little")
@@ -76,7 +77,7 @@ EMPTY = {
         repeat_piece(ZSTD + b"\xa0" + struct.pack("<I", 1), b"\x14\0\0\0\0", b"\1\0\0"),
     ),
 }
-"""What: codec, and a megabyte that holds little or nothing."""
+"""Codec, and a megabyte with little or no content, by name."""
 
 BY_ROUTE = [
     (what, route)
@@ -90,10 +91,10 @@ BY_ROUTE = [
 def test_a_megabyte_of_empty_blocks_is_refused_soon(
     kwire, monkeypatch, what, route, figure
 ):
-    """It is damaged, and to find that out costs no more than honest data does.
+    """Detecting the damage takes no longer than decoding regular data.
 
-    With zlib the blocks within a member of gzip are what they are everywhere: it is
-    not slowed down by them.
+    With zlib, blocks within a gzip member are not counted, because they do not slow it
+    down.
     """
     name, missing = ROUTES[route]
     if missing:
@@ -114,7 +115,7 @@ def test_a_megabyte_of_empty_blocks_is_refused_soon(
 
 
 def test_a_few_empty_blocks_are_read(kwire):
-    """Sixteen pieces are free: an empty one at the end is legal."""
+    """Up to 16 pieces are accepted, because an empty piece at the end is valid."""
     plain = text(100)
     raw, lz4 = raw_snappy(plain), Codec(kwire, "lz4").write(plain)
     zstd = zstandard.ZstdCompressor()
@@ -131,7 +132,7 @@ def test_a_few_empty_blocks_are_read(kwire):
 @pytest.mark.parametrize("name", ["gzip", "snappy", "lz4", "zstd"])
 @pytest.mark.parametrize("size", [0, 1, 10, 1000, 100_000, 5 * MIB])
 def test_what_writers_make_is_read(kwire, name, size):
-    """Also of what compresses best and worst: zeros, text and noise."""
+    """Test data with the best and the worst compression: zeros, text and noise."""
     codec = Codec(kwire, name)
     noise = zlib.compress(text(min(size, MIB)), 9)
     for plain in (bytes(size), text(size), noise):
@@ -139,7 +140,7 @@ def test_what_writers_make_is_read(kwire, name, size):
 
 
 def test_flushed_blocks_of_zstd_are_read(kwire):
-    """A writer that flushes after each record makes blocks of its size."""
+    """A writer that flushes after each record creates blocks of its size."""
     writer = zstandard.ZstdCompressor().compressobj()
     plain = [text(1000 + index) for index in range(300)]
     data = b"".join(
@@ -151,7 +152,7 @@ def test_flushed_blocks_of_zstd_are_read(kwire):
 
 
 def test_zeros_in_the_largest_blocks_are_read(kwire):
-    """64 MiB of zeros are 512 blocks of a few bytes with zstd."""
+    """The compression of 64 MiB of zeros with zstd gives 512 blocks of a few bytes."""
     codec = Codec(kwire, "zstd")
     plain = bytes(64 * MIB)
     for level in (1, 3, 19):

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""kwire and other libraries read each other's compressed payloads.
+"""kwire and other libraries decode each other's compressed payloads.
 
-The judges are the libraries themselves (``zstandard``, ``lz4``, the standard gzip)
-and the codec functions of two other clients.
+The references are ``zstandard``, ``lz4``, the standard gzip module, and the codec
+functions of two other clients.
 """
 
 import gzip
@@ -38,7 +38,8 @@ from tests.records.compression.codecs_under_test import (
 )
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # of the standard library's, on newer Pythons
+    # Newer Python versions emit warnings about the standard library.
+    warnings.simplefilter("ignore")
     import kafka.codec
 
 pytestmark = pytest.mark.gate_on_pure
@@ -46,7 +47,7 @@ pytestmark = pytest.mark.gate_on_pure
 
 @pytest.mark.parametrize("number", range(len(PAYLOADS)))
 def test_there_and_back(route, number):
-    """All kinds of payloads and of memory, with a tight limit and with none."""
+    """Test all payloads and types of memory, with an exact limit and without."""
     plain = PAYLOADS[number]
     packed = route.write(plain)
     assert type(packed) is bytes
@@ -62,7 +63,7 @@ def test_there_and_back(route, number):
 
 
 def test_none_is_the_input_itself(kwire):
-    """Nothing is copied, and no limit is asked."""
+    """The input is returned without a copy, and without checking a limit."""
     none, data = Codec(kwire, "none"), bytearray(b"abc")
     assert none.write(data) == b"abc"
     back = none.read(data, decompressed_bytes=1)
@@ -71,7 +72,7 @@ def test_none_is_the_input_itself(kwire):
 
 
 def test_reads_from_a_map(route, tmp_path):
-    """As a log file is read: the payload lies in the middle of a map."""
+    """Log files are mapped, so the payload is in the middle of a memory map."""
     packed = route.write(text(100_000))
     (tmp_path / "log").write_bytes(b"before" + packed + b"after")
     with open(tmp_path / "log", "rb") as file:
@@ -81,7 +82,7 @@ def test_reads_from_a_map(route, tmp_path):
 
 
 def test_writes_into_the_memory_it_is_given(route):
-    """The result lies in what ``allocate`` gave, at its start."""
+    """The result is stored at the start of the memory that ``allocate`` returned."""
     plain, given = text(200_000), []
 
     def allocate(size):
@@ -95,7 +96,7 @@ def test_writes_into_the_memory_it_is_given(route):
 
 
 def test_other_threads_run_meanwhile(route):
-    """The libraries release the GIL, without which no other thread would run."""
+    """The libraries release the GIL, otherwise no other thread would run."""
     plain = text(8 * MIB)
     packed = {
         2: raw_snappy,
@@ -124,7 +125,7 @@ def test_other_threads_run_meanwhile(route):
 
 
 def test_threads_do_not_share_a_context(route):
-    """Calls that overlap get their own bytes."""
+    """Concurrent calls return their own bytes."""
     plain = [text(size) for size in range(20_000, 20_400, 50)]
     wrong = []
 
@@ -145,7 +146,7 @@ def test_threads_do_not_share_a_context(route):
 
 
 def test_codec_names(kwire):
-    """Their numbers are those in the attributes of a batch."""
+    """The numbers of the codecs are those in the attributes of a batch."""
     module = Codec(kwire, "none").module
     names = ["none", "gzip", "snappy", "lz4", "zstd"]
     assert [module.codec_of(name) for name in names] == [0, 1, 2, 3, 4]
@@ -154,7 +155,7 @@ def test_codec_names(kwire):
 
 
 def test_a_codec_is_the_row_of_its_number(kwire):
-    """Readers, writers and engines find a codec by its place in the table."""
+    """The codec table is indexed by the number of the codec."""
     module = Codec(kwire, "none").module
     layout = importlib.import_module(f"{kwire.__name__}.schema.batch_layout")
     assert [row.number for row in module.CODECS] == list(range(len(module.CODECS)))
@@ -170,7 +171,7 @@ def test_a_codec_is_the_row_of_its_number(kwire):
 
 @pytest.mark.parametrize("number", [-1, 5, 6, 7])
 def test_unknown_codec(kwire, number):
-    """Attributes have room for three numbers that no codec has."""
+    """The attributes can contain three numbers without a codec."""
     codec = Codec(kwire, "gzip")
     codec.number = number
     assert str(number) in codec.reason(b"abc")
@@ -178,7 +179,7 @@ def test_unknown_codec(kwire, number):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_zstd_needs_magic_2(kwire, magic):
-    """Older messages have no zstd, neither to write nor to read."""
+    """Older formats do not support zstd, neither for writing nor for reading."""
     zstd = Codec(kwire, "zstd")
     with pytest.raises(kwire.EncodeError, match="magic 2"):
         zstd.write(b"abc", magic)
@@ -201,13 +202,13 @@ def test_zstd_needs_magic_2(kwire, magic):
     ],
 )
 def test_refused_levels(kwire, name, bad, words):
-    """The error names the range."""
+    """The error contains the valid range."""
     with pytest.raises(kwire.EncodeError, match=words):
         Codec(kwire, name).write(b"abc", level=bad)
 
 
 def test_levels_are_used(kwire):
-    """A higher level takes fewer bytes; None is the usual one."""
+    """A higher level produces fewer bytes. None is the default level."""
     plain = text(100_000)
     for name, low, usual, high in (
         ("gzip", 1, 6, 9),
@@ -223,7 +224,7 @@ def test_levels_are_used(kwire):
 
 
 def test_missing_libraries(kwire, monkeypatch):
-    """Gzip needs none; the others say in one line what to install."""
+    """Only gzip needs no library. Otherwise the error says what to install."""
     for library in ("cramjam", "zstandard", "isal"):
         monkeypatch.setitem(sys.modules, library, None)
     for name in ("snappy", "lz4", "zstd"):
@@ -240,7 +241,7 @@ def test_missing_libraries(kwire, monkeypatch):
 
 @pytest.mark.parametrize("plain", [text(10), text(200_000)], ids=len)
 def test_other_clients(kwire, plain):
-    """Their codec functions and these read each other."""
+    """The codec functions of other clients and kwire decode each other's output."""
     for codecs in (kafka.codec, aiokafka.codec):
         for name in ("gzip", "snappy", "lz4", "zstd"):
             codec = Codec(kwire, name)
@@ -252,9 +253,14 @@ def test_other_clients(kwire, plain):
 
 
 def test_lz4_header_bytes(kwire):
-    """Version 1, independent blocks of 64 KiB; the checksum as each magic has it."""
+    """The header has version 1, independent 64 KiB blocks and a checksum.
+
+    The checksum is the wrong one of Kafka's old clients in magic 0, and the correct one
+    otherwise.
+    """
     codec = Codec(kwire, "lz4")
-    assert xxh32(b"") == bytes.fromhex("02cc5d05")  # values of the specification
+    # The values are from the specification.
+    assert xxh32(b"") == bytes.fromhex("02cc5d05")
     assert xxh32(b"abc") == bytes.fromhex("32d153ff")
     right, wrong = xxh32(b"\x60\x40")[2], xxh32(bytes.fromhex("04224d18 6040"))[2]
     assert right == 0x82 != wrong
@@ -264,7 +270,7 @@ def test_lz4_header_bytes(kwire):
 
 
 def test_lz4_header_checksum_is_read_from_magic_1_on(kwire):
-    """Magic 0 was written both ways, so it is not verified there."""
+    """Clients wrote two variants for magic 0, so its checksum is not verified."""
     codec = Codec(kwire, "lz4")
     for magic in (0, 1, 2):
         packed = bytearray(codec.write(text(1000), magic))
@@ -278,7 +284,7 @@ def test_lz4_header_checksum_is_read_from_magic_1_on(kwire):
 
 
 def test_lz4_of_the_oldest_clients(kwire, monkeypatch):
-    """kafka-python's functions for brokers before 0.10 write and read magic 0."""
+    """Test kafka-python's functions for old brokers, which use magic 0."""
     codec = Codec(kwire, "lz4")
     hashed = SimpleNamespace(
         xxh32=lambda data: SimpleNamespace(digest=lambda: xxh32(bytes(data)))
@@ -294,7 +300,7 @@ def test_lz4_of_the_oldest_clients(kwire, monkeypatch):
 @pytest.mark.parametrize("flags", [*itertools.product([False, True], repeat=3)])
 @pytest.mark.parametrize("block", [4, 5, 6, 7])
 def test_lz4_frames(kwire, block, flags):
-    """Every block size, with and without both checksums and the content size."""
+    """Test every block size, with and without both checksums and the content size."""
     codec = Codec(kwire, "lz4")
     names = ("content_checksum", "block_checksum", "store_size")
     options = dict(zip(names, flags, strict=True))
@@ -303,14 +309,14 @@ def test_lz4_frames(kwire, block, flags):
             plain, block_size=block, block_linked=False, **options
         )
         assert codec.read(packed) == plain
-        # What comes after the end mark is not looked at.
+        # Bytes after the end mark are ignored.
         assert codec.read(packed + b"\x00more") == plain
         if block == 4:
             assert lz4.frame.decompress(codec.write(plain)) == plain
 
 
 def test_lz4_stores_what_does_not_compress(kwire):
-    """Such a block takes its own size and four bytes."""
+    """Such a block has its own size plus four bytes."""
     codec = Codec(kwire, "lz4")
     plain = random.Random(1).randbytes(65536)
     assert codec.write(plain)[7:] == b"\x00\x00\x01\x80" + plain + bytes(4)
@@ -331,7 +337,7 @@ def test_lz4_stores_what_does_not_compress(kwire):
     ],
 )
 def test_lz4_headers_that_kafka_refuses(kwire, options, words):
-    """So does kwire, and says why."""
+    """The codecs of kwire reject the same headers, and report the reason."""
     codec = Codec(kwire, "lz4")
     block = lz4.block.compress(b"abc", store_size=False)
     assert codec.read(lz4_frame(block)) == b"abc"
@@ -339,7 +345,7 @@ def test_lz4_headers_that_kafka_refuses(kwire, options, words):
 
 
 def test_lz4_blocks_over_their_size(kwire):
-    """Neither stored nor compressed may a block hold more than the header says."""
+    """A block must not exceed the declared block size, whether stored or compressed."""
     codec = Codec(kwire, "lz4")
     over = lz4.block.compress(bytes(65537), store_size=False)
     small = lz4.block.compress(b"abc", store_size=False)
@@ -352,7 +358,7 @@ def test_lz4_blocks_over_their_size(kwire):
 @pytest.mark.parametrize("checksum", [False, True])
 @pytest.mark.parametrize("sized", [False, True])
 def test_zstd_frames(kwire, monkeypatch, checksum, sized):
-    """One or many, with and without checksum and size, and skippable ones between."""
+    """Test one or more frames with each optional field, and skippable frames."""
     compressor = zstandard.ZstdCompressor(
         write_checksum=checksum, write_content_size=sized
     )
@@ -363,7 +369,8 @@ def test_zstd_frames(kwire, monkeypatch, checksum, sized):
             packed = compressor.compress(plain)
             assert zstd.read(packed) == plain
             assert zstd.read(skipped + packed + skipped + packed) == plain * 2
-            stream = compressor.compressobj()  # the size is not known when it begins
+            # The size is unknown when the stream starts.
+            stream = compressor.compressobj()
             assert zstd.read(stream.compress(plain) + stream.flush()) == plain
         broken = bytearray(compressor.compress(PAYLOADS[3]))
         broken[-1] ^= 1
@@ -373,14 +380,14 @@ def test_zstd_frames(kwire, monkeypatch, checksum, sized):
 
 
 def test_zstd_written(kwire):
-    """One frame, which zstandard reads."""
+    """The codec of kwire writes a single frame, which zstandard decodes."""
     zstd = Codec(kwire, "zstd")
     for plain in PAYLOADS:
         assert zstandard.ZstdDecompressor().decompress(zstd.write(plain)) == plain
 
 
 def test_zstd_without_its_dictionary(kwire):
-    """A frame that needs one is refused."""
+    """A frame that requires a dictionary is rejected."""
     samples = [text(size) for size in range(500, 600)]
     trained = zstandard.train_dictionary(1024, samples)
     packed = zstandard.ZstdCompressor(dict_data=trained).compress(samples[0])
@@ -388,7 +395,7 @@ def test_zstd_without_its_dictionary(kwire):
 
 
 def gzip_member(plain, name=None):
-    """Write a member as the standard library does."""
+    """Return a gzip member written by the standard library."""
     file = io.BytesIO()
     with gzip.GzipFile(name or "", "wb", fileobj=file, mtime=12345) as writer:
         writer.write(plain)
@@ -396,7 +403,7 @@ def gzip_member(plain, name=None):
 
 
 def with_all_fields(plain):
-    """Write a member whose header has everything that a header can have."""
+    """Return a gzip member whose header has all optional fields."""
     head = b"\x1f\x8b\x08\x1f\0\0\0\0\0\x03" + b"\x03\0abc" + b"name\0" + b"words\0"
     head += (zlib.crc32(head) & 0xFFFF).to_bytes(2, "little")
     raw = zlib.compressobj(6, zlib.DEFLATED, -15)
@@ -407,7 +414,7 @@ def with_all_fields(plain):
 
 @pytest.mark.parametrize("missing", [None, "isal"])
 def test_gzip_members(kwire, monkeypatch, missing):
-    """One or many, whatever their headers hold; then Java's reader stops, so here."""
+    """All members are read, up to the first bytes that Java's reader ignores, too."""
     if missing:
         monkeypatch.setitem(sys.modules, missing, None)
     codec = Codec(kwire, "gzip")
@@ -423,7 +430,7 @@ def test_gzip_members(kwire, monkeypatch, missing):
 
 
 def test_gzip_is_deterministic(kwire):
-    """No time and no name in the header."""
+    """The header contains neither a time nor a name."""
     codec = Codec(kwire, "gzip")
     assert codec.write(b"abc")[:8] == bytes.fromhex("1f8b0800 00000000")
 
@@ -431,7 +438,7 @@ def test_gzip_is_deterministic(kwire):
 @pytest.mark.parametrize("missing", [None, "isal"])
 @pytest.mark.parametrize("place", range(-8, 0))
 def test_gzip_trailer_is_verified(kwire, monkeypatch, place, missing):
-    """Checksum and size."""
+    """The trailer consists of the checksum and the size."""
     if missing:
         monkeypatch.setitem(sys.modules, missing, None)
     codec = Codec(kwire, "gzip")
@@ -441,7 +448,7 @@ def test_gzip_trailer_is_verified(kwire, monkeypatch, place, missing):
 
 
 def test_snappy_framing(kwire):
-    """Xerial's header and blocks of 32 KiB are written; raw blocks are read as well."""
+    """Test writing of xerial's header and 32 KiB blocks, and reading of raw blocks."""
     snappy = Codec(kwire, "snappy")
     plain = text(70_000)
     parts = [plain[at : at + 32768] for at in range(0, len(plain), 32768)]
@@ -482,7 +489,7 @@ def test_snappy_damage(kwire, data, words):
     ],
 )
 def test_no_bytes_of_a_block_are_taken_for_its_size(kwire, plain):
-    """Blocks of lz4 that begin like a size, with a block after it, are read whole."""
+    """lz4 blocks that start like a size header are decoded completely."""
     compression = importlib.import_module(f"{kwire.__name__}.records.compression")
     packed = compression.compress(3, plain, 2)
     limits = kwire.Limits(decompressed_bytes=len(plain))
