@@ -151,7 +151,7 @@ def test_pyarrow_reads_a_tree(arrays):
 
 
 def test_a_known_schema_spares_its_export(arrays):
-    """``import_with`` returns an equal batch, and releases structs that are unused."""
+    """``import_with`` returns an equal batch, and releases unused structs."""
     tree = small_tree(arrays)
     schema = pyarrow.schema(tree)
     before = counts(tree)

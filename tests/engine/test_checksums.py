@@ -171,7 +171,7 @@ def test_ten_megabytes(kwire):
 
 @pytest.mark.parametrize("size", [0, 5, 3000, 100_000])
 def test_any_contiguous_bytes_like(kwire, size):
-    """All contiguous buffers are accepted, and none is still exported afterwards."""
+    """All contiguous buffers are accepted, and no export remains afterwards."""
     data = BYTES[:size]
     mapped = mmap.mmap(-1, max(size, 1))
     mapped[:size] = data

@@ -82,7 +82,7 @@ def test_an_object_that_hides_its_class_is_no_uuid(kwire):
 
 
 def test_keywords_are_strings(kwire):
-    """A keyword that is not a string raises TypeError and does not crash."""
+    """A keyword of another type than str raises TypeError and does not crash."""
     cls = kwire.messages.MetadataRequest
     with pytest.raises(TypeError):
         cls.__new__(cls, **{1: 2})

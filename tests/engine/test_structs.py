@@ -164,7 +164,7 @@ def test_values_are_equal_field_by_field(kwire, topic):
 
 
 def test_hash_needs_hashable_values(kwire):
-    """A message with a bytearray is not hashable, but one with bytes is."""
+    """A message is hashable with bytes, but not with a bytearray."""
     partition = kwire.messages.ProduceRequest.PartitionProduceData
     assert hash(partition(records=b"x")) == hash(partition(records=b"x"))
     with pytest.raises(TypeError):
@@ -201,7 +201,7 @@ def test_repr_reads_as_the_call_that_makes_it(kwire, topic):
 
 
 def test_replace_changes_a_copy(kwire, topic):
-    """The original is unchanged. Fields that are not replaced are the same objects."""
+    """The original is unchanged. Other fields remain the same objects."""
     tags = ((99, b"x"),)
     made = topic(name="a", partitions=[], error_code=5, unknown_tagged_fields=tags)
     changed = made.replace(name="b")

@@ -45,7 +45,7 @@ RENAMED = {"count": "record_count"}
 class Entry(NamedTuple):
     """Batch or compressed message, or one uncompressed message of magic 0 or 1.
 
-    An uncompressed message only has the fields that are part of the message itself.
+    An uncompressed message only has its own fields.
     """
 
     fields: dict

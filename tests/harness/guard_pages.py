@@ -37,7 +37,7 @@ def protect(address, size, access):
 
 
 class Guarded:
-    """Memory that is readable up to its end, where an inaccessible page begins."""
+    """Memory that ends directly before an inaccessible page."""
 
     def __init__(self):
         """Map 16 accessible pages, followed by an inaccessible one."""
@@ -57,7 +57,7 @@ class Window:
     """Input of which only two pages are readable after ``move``."""
 
     def __init__(self, data):
-        """Copy the input. All of it is readable until the first ``move``."""
+        """Copy the input. The memory is readable until the first ``move``."""
         self.size = -(-len(data) // PAGE) * PAGE + PAGE
         self.memory = mmap.mmap(-1, self.size)
         self.memory[: len(data)] = data

@@ -200,7 +200,7 @@ class Broker(Listener):
             stream.sendall(connection.data_to_send())
 
     def answer(self, event):
-        """Return the response to a request that is not part of SASL."""
+        """Return the response to a request outside SASL."""
         return getattr(self, f"_{type(event.request).__name__}")()
 
     def _handshake(self, connection, event):

@@ -3,8 +3,8 @@
 """Selects the test files of ``make quick`` by their imports.
 
 ``pytest --quick`` collects the directories in ``FOLDERS``. It skips a file that
-imports, directly or through other files of this repository, a library that is not in
-the dependency group ``quick``. A new test in these directories therefore runs
+imports, directly or through other files of this repository, a library outside the
+dependency group ``quick``. A new test in these directories therefore runs
 automatically, unless it requires a peer implementation or has the marker ``slow``.
 """
 
@@ -38,7 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Skip files and directories that are not part of ``make quick``."""
+    """Skip files and directories outside ``make quick``."""
     if not config.getoption("--quick"):
         return None
     without = frozenset(config.getoption("--without").split(","))
@@ -48,7 +48,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def is_left_out(path: Path, without: frozenset[str] = frozenset()) -> bool:
     """Return whether a file or directory of the tests is not part of the lane.
 
-    ``without`` contains libraries of the lane that have no wheel for this machine.
+    ``without`` contains libraries of the lane without a wheel for this machine.
     """
     if path.parent == TESTS:
         return path.name not in FOLDERS

@@ -3,14 +3,14 @@
 """Measures the peak memory of a call and the memory that it keeps, with tracemalloc.
 
 tracemalloc counts the allocations of all threads, including those of pytest and of
-previous tests. A value that is too high is therefore measured again, because the call
-itself allocates the same amount each time.
+previous tests. A high value is therefore measured again, because the call itself
+allocates the same amount each time.
 
 Kept memory is exact: a leak of one object is detected. As in
-``tools/prove/references.py``, N calls are compared with 2 N calls, so that memory that
-is allocated only once cancels out. If there is a difference, the measurement is
-repeated with more calls, up to two times. The size of a cache does not increase each
-time, but a leak does.
+``tools/prove/references.py``, N calls are compared with 2 N calls, so that single
+allocations cancel out. If there is a difference, the measurement is repeated with more
+calls, up to two times. The size of a cache does not increase each time, but a leak
+does.
 """
 
 import gc

@@ -4,8 +4,8 @@
 
 A *plain* value does not depend on an engine: a dict from attribute to plain value for a
 struct, a list for an array, and the value itself otherwise. ``build`` converts a plain
-value to a message of one engine. ``neutral`` converts a message to a value that can be
-compared with a message of the other engine. The plan determines the valid values.
+value to a message of one engine. ``neutral`` converts a message to a value for
+comparison with the other engine. The plan determines the valid values.
 """
 
 import struct
@@ -98,13 +98,13 @@ class Taste:
         return self.one(plan, step)
 
     def one(self, plan, step):
-        """Fill a field that is not an array, or one element of an array."""
+        """Fill a field, or an element of an array field."""
         if step.plan is not None:
             return self.message(plan, step.plan)
         return self.leaf(plan, step)
 
     def leaf(self, plan, step):
-        """Return the value of a field that is not a struct."""
+        """Return the value of a plain field."""
         return self.leaves(plan)[step.code]
 
     def leaves(self, plan):

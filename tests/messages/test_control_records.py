@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests control records of every type, and records that are not valid.
+"""Tests control records of every type, and invalid records.
 
 The bytes were written by Kafka 4.4.0: the keys and values of ``MemoryRecords`` batches
 with end transaction markers, leader changes, snapshot headers and footers, KRaft

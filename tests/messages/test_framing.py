@@ -28,7 +28,7 @@ def framed(text):
 
 @pytest.fixture
 def heartbeat(kwire):
-    """Return a request that is the same in versions 0 to 4."""
+    """Return a request with the same bytes in versions 0 to 4."""
     return kwire.messages.HeartbeatRequest(group_id="g", generation_id=5, member_id="m")
 
 

@@ -77,7 +77,7 @@ def test_twins_write_the_same_bytes(twins, figure):
 
 
 def leaves(plan, code):
-    """Return the strategy for a type that is not a struct."""
+    """Return the strategy for a plain type."""
     if code in plan.INT_RANGES:
         return st.integers(*plan.INT_RANGES[code])
     text = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -167,7 +167,7 @@ def non_default(package, field, default):
 
 
 def sample(package, field):
-    """Return a plain value that is not the default in any schema."""
+    """Return a plain value other than the default of any schema."""
     if field.struct is not None:
         return {}
     return Middle().leaves(package.schema.plan)[package.schema.plan.CODES[field.type]]

@@ -118,7 +118,7 @@ def test_versions_that_lack_a_field_do_not_quote_it(kwire):
 
 @pytest.mark.parametrize("wrong", [SECRET, f"{SECRET}!", [SECRET], {SECRET: 1}, 5])
 def test_json_that_is_refused_is_not_quoted(kwire, wrong):
-    """A password that is not base64 is not quoted."""
+    """A password in invalid base64 is not quoted."""
     with pytest.raises(kwire.DecodeError) as caught:
         kwire.from_json(kwire.messages.SaslAuthenticateRequest, {"authBytes": wrong}, 2)
     assert SECRET not in str(caught.value)
@@ -180,7 +180,7 @@ def test_objects_of_sasl_print_no_secret():
 
 
 def test_what_is_no_request_is_not_quoted():
-    """A token that is passed to ``send`` by mistake is not quoted."""
+    """A token, passed to ``send`` by mistake, is not quoted."""
     from kwire.connection import ClientConnection
     from kwire.connection.negotiation import ApiVersionTable
 

@@ -225,7 +225,7 @@ def is_for_type_checkers(node):
 
 
 def executed_nodes(node):
-    """Yield the nodes of a tree that are executed, including function bodies."""
+    """Yield the executed nodes of a tree, including function bodies."""
     for child in ast.iter_child_nodes(node):
         if is_for_type_checkers(child) and "not" not in ast.unparse(child.test):
             for other in child.orelse:

@@ -62,7 +62,7 @@ def test_a_heavy_import_is_found(tmp_path, code, heavy):
 
 
 def test_a_library_without_a_wheel_is_heavy(tmp_path):
-    """``--without`` skips tests of a library that has no wheel for some processor."""
+    """``--without`` skips tests of a library without a wheel for some processor."""
     (tmp_path / "test_it.py").write_text("import pyarrow.compute")
     assert find_heavy_import(tmp_path / "test_it.py") is None
     found = find_heavy_import(tmp_path / "test_it.py", frozenset({"pyarrow"}))

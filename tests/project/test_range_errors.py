@@ -39,7 +39,7 @@ def read_call(text, start):
 
 
 def find_deviations(text):
-    """Return the texts of raise statements that have a different format."""
+    """Return the texts of raise statements in a different format."""
     found = []
     for match in _RAISE.finditer(text):
         message = _BETWEEN_LITERALS.sub("", read_call(text, match.end()))

@@ -113,7 +113,7 @@ def test_the_table_has_a_row_for_each_part():
 
 @pytest.mark.parametrize(("part", "path", "figure"), part_rows())
 def test_each_figure_of_the_table_is_in_its_page_or_in_the_results(part, path, figure):
-    """A figure that is outdated or was never measured is detected."""
+    """An outdated or unmeasured figure is detected."""
     pages = [(ROOT / path).read_text("utf-8"), *MEASURED]
     numbers = re.findall(r"\d[\d,]*(?:\.\d+)?", figure)
     assert numbers, f"the row of {part} has no figure"

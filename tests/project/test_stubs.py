@@ -64,7 +64,7 @@ def test_every_class_has_the_structs_and_fields_that_are_declared(kwire, stub_cl
 def test_constructors_take_the_keywords_and_defaults_that_are_declared(
     kwire, stub_classes
 ):
-    """A default that is an object is declared as ``...``, and others are equal."""
+    """Object defaults are declared as ``...``, and other defaults are equal."""
     for name, node in stub_classes.items():
         for cls, class_node in pairs(getattr(kwire.messages, name), node):
             wanted = keywords(class_node, "__init__")

@@ -73,7 +73,7 @@ def test_the_bound_of_a_plain_batch_is_tight(records):
 
 @pytest.mark.parametrize(("magic", "codec"), MAGICS_AND_CODECS)
 def test_the_last_byte_may_be_used(records, magic, codec):
-    """A row that fits exactly is accepted, and one that needs one byte more is not."""
+    """A row that fits exactly is accepted, but not a row with one byte more."""
     options = {"magic": magic, "compression": codec}
     first = records.BatchBuilder(10**6, **options)
     rows = [(b"k", bytes(70)), (None, bytes(200))]

@@ -12,7 +12,7 @@ import pytest
 from tests.harness.bombs import MIB, measure
 
 BATCHES = 12
-"""Number of 64 MiB batches. A call that keeps all of them needs 768 MiB."""
+"""Number of 64 MiB batches. Without the release, a call needs 768 MiB."""
 
 MOST_MIB = 600
 """Memory limit in MiB: less than all batches, but more than the limits of a call."""

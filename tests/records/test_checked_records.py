@@ -21,7 +21,7 @@ ORDINARY = {
     "minimum timestamp": ([record(0, -MAX_INT64)], {"base_timestamp": -1}),
     "no record": ([], {"last_delta": 4}),
 }
-"""Records and header fields that are accepted."""
+"""Valid records and header fields."""
 
 ODD = {
     "attributes of two bytes": (1, [record(0), record(1, attributes=128)], {}),

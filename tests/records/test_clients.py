@@ -349,8 +349,9 @@ def test_the_mock_cluster_takes_kwires_batches_to_a_consumer(kwire, mock):
 def test_kwire_reads_what_the_mock_cluster_stores_for_librdkafka(kwire, mock):
     """Producers of librdkafka use every compression. Raw requests fetch the batches.
 
-    On a fast machine, librdkafka may send the first rows separately, and it does not
-    compress a batch that would not become smaller. Each Fetch returns one batch.
+    On a fast machine, librdkafka may send the first rows separately, and it leaves a
+    batch uncompressed if compression would not reduce its size. Each Fetch returns one
+    batch.
     """
     host, port = mock
     for codec in NAMES:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Columns create no object for each record, and let other threads run.
 
-Both are promises of the compiled engine. Columns use the engine's own memory, so
+The compiled engine promises both costs. Columns use the engine's own memory, so
 ``tracemalloc`` and the interpreter only count objects.
 """
 

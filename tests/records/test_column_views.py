@@ -3,7 +3,7 @@
 """Tests columns of views: equal rows without a copy, and their memory.
 
 With ``decode_records(views=True)``, the bytes of keys and values stay in the input or
-in the decompressed batch. Every row is compared with that of regular columns.
+in the decompressed batch. Every row is compared with the regular columns.
 """
 
 import gc

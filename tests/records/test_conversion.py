@@ -12,7 +12,7 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 
 def counts(report):
-    """Return the counters of a report that are not zero."""
+    """Return the nonzero counters of a report."""
     return {name: n for name in report.__slots__ if (n := getattr(report, name))}
 
 

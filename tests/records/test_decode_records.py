@@ -75,7 +75,7 @@ def test_rows_batches_and_columns_cut_alike(records, columns, start, aborted):
 
 @sweep("magic", [0, 1])
 def test_messages_out_of_order_are_cut_one_by_one(records, columns, magic):
-    """In a run, the offset of a message between selected ones may be out of range."""
+    """In a run, an offset between selected messages may be out of range."""
     data = b"".join(message(magic, offset) for offset in (5, 9, 6))
     rows, _ = records.decode_records(data, end_offset=8)
     table = columns.decode_records(data, end_offset=8)

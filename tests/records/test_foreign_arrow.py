@@ -200,7 +200,7 @@ def test_invalid_headers_are_an_encode_error(kwire, entry):
 
 
 def rename_column(batch):
-    """Return a record batch with a column name that is not UTF-8."""
+    """Return a record batch with a column name in invalid UTF-8."""
     sink = pyarrow.BufferOutputStream()
     with pyarrow.ipc.new_stream(sink, batch.schema) as writer:
         writer.write_batch(batch)

@@ -358,7 +358,7 @@ def test_batches_and_records_are_values(records):
 
 
 def test_a_run_of_messages_is_one_batch(records):
-    """A run has messages of one magic and type. Its header covers all of them."""
+    """A run has messages of one magic and type, and one header covers the run."""
     data = b"".join(message(1, 2 * i, timestamp=[5, 9, 7][i]) for i in range(3))
     data += message(1, 6, timestamp=1, attributes=8) + message(0, 7) + message(0, 8)
     found = list(records.decode_batches(data))

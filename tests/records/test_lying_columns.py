@@ -201,7 +201,7 @@ def test_buffers_are_held_while_rows_may_be_read(kwire):
 
 
 def random_column(dice, put):
-    """Return a bytes column that may be valid, with buffers placed by ``put``."""
+    """Return a valid or damaged bytes column, with buffers placed by ``put``."""
     size = dice.randrange(8)
     count = dice.choice((3, 4, 4, 4, 5))
     values = sorted(dice.randrange(size + 1) for _ in range(count))
@@ -217,7 +217,7 @@ def random_column(dice, put):
 
 
 def random_columns(dice, put):
-    """Return columns with three rows that may be valid, and optionally row numbers."""
+    """Return valid or damaged columns with three rows, and optionally row numbers."""
     given = {"key": random_column(dice, put), "value": random_column(dice, put)}
     for name in ("offsets", "timestamps"):
         if dice.random() < 0.5:

@@ -46,7 +46,7 @@ READERS = {"heads": read_heads, "objects": read_objects, "columns": read_columns
 
 @pytest.fixture(params=READERS)
 def read(request, records, columns):
-    """Return one of the readers on one engine."""
+    """Return a reader on one engine."""
     reader = READERS[request.param]
     return lambda data, **options: reader(records, columns, data, **options)
 
@@ -178,7 +178,7 @@ def test_a_count_that_cannot_be_is_damage(records, read, count):
 
 
 def test_five_stray_bytes_are_no_error(read):
-    """Bytes after the last batch that are too short for a header are ignored."""
+    """A rest after the last batch is ignored if it is shorter than a header."""
     assert len(read(GOOD[2] + b"\1\2\3\4\5")) == 1
 
 

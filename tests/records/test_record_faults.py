@@ -237,7 +237,7 @@ def readers_of_parts(records, columns, data):
 
 @sweep("name", FAULTS)
 def test_faults_of_records_are_named(kwire, records, columns, name):
-    """The damaged record is the second one in a batch after another message."""
+    """The damaged record is the second record in a batch after another message."""
     content, at, kind, path, words = FAULTS[name]
     front = message(1, 0, b"first")
     # Without this end, missing bytes would be read from the next record.

@@ -248,7 +248,7 @@ def test_memory_that_runs_out_is_an_error(twins, lack):
     )
     package, width = twins.fast, LACKS[lack]
     allowed = (package.KwireError, TypeError, LookupError)
-    # Error of an interpreter that has no memory for a Python frame. Functions that the
+    # Error of an interpreter without memory for a Python frame. Functions that the
     # engine calls back cause other errors, so they are excluded.
     own = "error return without exception set"
     tried = {

@@ -256,6 +256,6 @@ def test_a_filter_goes_on_with_each_batch(records):
         each for each, is_hidden in zip(found, hidden, strict=True) if not is_hidden
     ]
     assert [row.value for each in kept for row in each.records] == COMMITTED
-    # No transaction is open at the end of the log, but at its start this one was
-    # aborted.
+    # No transaction is open at the end of the log, but at its start this transaction
+    # was aborted.
     assert hidden[1] and not filter_.observe(found[1].header, found[1].records)

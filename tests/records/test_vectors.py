@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests records that Kafka's own classes wrote, read, converted and rejected.
 
-kwire did not write any of these bytes, and the tests read all of them. The page
+The tests read all vectors, and kwire did not write their bytes. The page
 ``docs/project/deviations.md`` lists all differences from Kafka, and each difference for
 records must occur.
 """

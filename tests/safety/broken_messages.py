@@ -82,7 +82,7 @@ def shortest_vectors():
 
 
 def try_truncations(package, memory, number, task, tried, messages):
-    """Decode every proper prefix of the vector. None of them is a valid message."""
+    """Decode every proper prefix of the vector. No message is valid."""
     name, version, data, _ = task.vector
     decode, refusal = package.decode, package.DecodeError
     cls, options = getattr(package.messages, name), MODES[task.mode]

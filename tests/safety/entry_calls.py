@@ -257,7 +257,7 @@ def control(package, data):
 
 
 def internal(topic, package, data):
-    """Decode a record of one of Kafka's internal topics."""
+    """Decode a record of an internal topic."""
     with split_and_use(data) as (key, value):
         return package.messages.internal_topics.decode(topic, key, value)
 
@@ -405,7 +405,7 @@ CALLS = (("MetadataRequest", 12), ("FetchRequest", 16), ("ApiVersionsRequest", 3
 
 
 def client(package, data):
-    """Feed a client that has three requests in flight."""
+    """Feed a client with three requests in flight."""
     connection = module(package, "connection").ClientConnection(table=served(package))
     for name, version in CALLS:
         connection.send(getattr(package.messages, name)(), version)
@@ -428,7 +428,7 @@ def replies():
 
 
 def new_client(package, data):
-    """Feed a client that has sent an ApiVersions request."""
+    """Feed a client after an ApiVersions request."""
     return feed_stream(package, module(package, "connection").ClientConnection(), data)
 
 

@@ -15,7 +15,7 @@ import pytest
 
 
 def shift_buffer(buffer, by):
-    """Copy a buffer to an address that is ``by`` bytes beyond a multiple of 8."""
+    """Copy a buffer to an address ``by`` bytes beyond a multiple of 8."""
     if buffer is None:
         return None
     room = numpy.zeros(len(buffer) + 16, dtype="u1")

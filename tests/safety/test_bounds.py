@@ -308,7 +308,7 @@ def test_the_most_bytes_that_a_length_can_say(kwire, kind):
     resource = pytest.importorskip("resource")
     outcomes = []
     for size in (LARGEST, LARGEST + 1):
-        # Pages that are not written do not use memory.
+        # Unwritten pages do not use memory.
         value = bytes(size) if kind == "bytes" else memoryview(mmap.mmap(-1, size))
 
         def work(note, value=value):

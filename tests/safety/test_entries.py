@@ -124,7 +124,7 @@ KEPT_BY_OTHERS = (
     "spark responses",
     "schema",
 )
-"""Entries that are not traced.
+"""Untraced entries.
 
 zstd and small numpy arrays fill caches of their libraries and of kwire for some hundred
 rounds. A class that the compiled engine has created from a schema is never freed, like

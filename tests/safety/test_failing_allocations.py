@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Any allocation may fail: the result is a ``MemoryError`` without other damage.
 
-Python obtains larger blocks from a replaceable allocator. Here it is replaced by one
-that has no memory, or by one that cannot resize blocks. The engine's own blocks fail if
-they exceed the address space limit of the process. ``test_single_allocations.py`` and
+Python obtains larger blocks from a replaceable allocator. The tests replace it by an
+allocator without memory, or without resizing. The engine's own blocks fail if they
+exceed the address space limit of the process. ``test_single_allocations.py`` and
 ``records/test_record_memory.py`` fail each single allocation in a child process. The
 tests of this file also run when coverage is measured.
 """

@@ -194,7 +194,7 @@ def test_a_target_sees_engines_that_differ(target, place, name, monkeypatch, twi
 @pytest.mark.gate
 @pytest.mark.parametrize(("target", "place", "name"), PLANTED)
 def test_a_target_sees_an_error_of_no_type(target, place, name, monkeypatch):
-    """A target does not catch errors that are not a ``KwireError`` on any engine."""
+    """A target does not catch errors other than ``KwireError`` on any engine."""
     inputs, error = inputs_of(target), ZeroDivisionError("planted")
     plant(monkeypatch, engines.pure(), place, name, raising(error))
     with pytest.raises(ZeroDivisionError):
@@ -260,7 +260,7 @@ def bad_rows_as_null(right):
 def test_a_target_sees_what_both_engines_do_wrong(
     target, place, name, wrong, monkeypatch
 ):
-    """A target detects errors that are identical in both engines."""
+    """A target detects identical errors of both engines."""
     inputs = inputs_of(target)
     for package in engines.packages():
         plant(monkeypatch, package, place, name, wrong)

@@ -37,7 +37,7 @@ def list_loaded(kwire):
 
 
 def test_import_loads_no_heavy_module(kwire, figure):
-    """Only few modules are loaded, and none from the standard library that is slow."""
+    """Only few modules are loaded, and no slow modules of the standard library."""
     found = list_loaded(kwire)
     assert "kwire" in found
     figure("P19", "heavy modules that import kwire loads", len(found & HEAVY), most=0)

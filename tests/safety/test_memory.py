@@ -155,7 +155,7 @@ def test_memory_of_unknown_tags_is_bounded(kwire):
 
 
 def test_memory_of_text_is_bounded(kwire):
-    """Test characters of 1 to 4 bytes, and invalid UTF-8 that is replaced."""
+    """Test characters of 1 to 4 bytes, and replaced invalid UTF-8."""
     cls = kwire.messages.SaslHandshakeRequest
     for unit in (b"a", "é".encode(), "日".encode(), "𝄞".encode(), b"\xff"):
         raw = unit * (30_000 // len(unit))

@@ -4,7 +4,7 @@
 
 ``plan.py`` computes the factor. The tests construct the most expensive input of each
 plan from the factor and the actual sizes of objects, and measure its memory. Counts of
-2^31 and other checks that are independent of plans are in ``test_memory.py``.
+2^31 and other checks without plans are in ``test_memory.py``.
 """
 
 import sys
@@ -31,7 +31,7 @@ LARGE_INPUT_SIZE = 4 * 1024
 SPARE = {"fast": 3 * 1024, "pure": 16 * 1024}
 """Fixed allowance for a call in bytes.
 
-The promise is 64 KiB, but with small inputs that would hide a factor that is too low.
+The promise is 64 KiB, but with small inputs it would hide too low a factor.
 """
 NUMBER = b"\x81nth"
 """int32 that is replaced by a different value in each element.
@@ -90,7 +90,7 @@ class Dearest:
         return count.to_bytes(2 if is_short else 4, "big", signed=True)
 
     def content(self, step):
-        """Build an element, or a field that is not an array."""
+        """Build a plain field, or an element of an array."""
         if step.plan is not None:
             return self.struct(step.plan)
         if step.code in self.fixed:
@@ -281,7 +281,7 @@ def test_no_way_of_reading_costs_more(kwire, dearest_pairs, mode):
     for name, version in dearest_pairs:
         factor, data = dearest_input(kwire, name, version, LARGE_INPUT_SIZE)
         data = change(data)
-        # The Python engine copies input that is not bytes.
+        # The Python engine copies all input except bytes.
         factor += mode == "bytearray"
         read, _ = assert_paid(kwire, name, version, factor, data, **options)
         assert read == (mode in ("java", "bytearray") or not data)

@@ -3,9 +3,9 @@
 """Tests objects that raise errors when they are used, and signals in long calls.
 
 An error from a value of the caller becomes an ``EncodeError``. MemoryError and
-exceptions that are not an ``Exception``, such as KeyboardInterrupt and SystemExit, are
-not caused by the value and propagate unchanged. The messages for unusual values are
-tested in ``tests/engine/twins/test_refused_values.py``.
+exceptions outside ``Exception``, such as KeyboardInterrupt and SystemExit, are not
+caused by the value and propagate unchanged. The messages for unusual values are tested
+in ``tests/engine/twins/test_refused_values.py``.
 """
 
 import asyncio

@@ -106,7 +106,7 @@ def test_a_head_is_within_the_input(kwire):
 
 
 def test_a_run_has_no_batch_that_ends_before_it_begins(kwire):
-    """A last offset below the first one would not advance a reader."""
+    """A last offset below the first offset would not advance a reader."""
     run = partial(kwire.records.measure_run, last_start=2**40, most_bytes=2**40)
     assert run(batch(LEAST, base_offset=5), 0, 68, expected=5) == (68, 6)
     for delta in (-1, -2):
@@ -201,7 +201,7 @@ def test_headers_take_two_bytes_each(kwire):
 
 
 def test_a_varint_may_end_where_its_record_ends(kwire):
-    """A header count that is not minimally encoded may end the record."""
+    """A header count in a longer encoding may end the record."""
     for longer in range(5):
         count = b"\x80" * longer + b"\0"
         assert offsets(kwire, batch(framed(b"\0\0\0\1\1" + count))) == [0]

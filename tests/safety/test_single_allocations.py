@@ -27,7 +27,7 @@ CALM = 12
 """Number of consecutive calls without failure that indicate the last allocation."""
 MOST = 3000
 OWN = re.compile("^error return without exception set|^<function .* returned NULL")
-"""Errors of an interpreter that has no memory for a Python frame."""
+"""Errors of an interpreter without memory for a Python frame."""
 
 
 @pytest.fixture

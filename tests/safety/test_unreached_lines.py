@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests branches of the message engines that no other test reaches.
 
-Values above 2 GiB are memory that is never written, so they use no physical memory. The
-same for records is in ``test_unreached_records.py``, and failing allocations are tested
-in ``test_failing_allocations.py``.
+Values above 2 GiB use no physical memory, because nothing writes to them. The same for
+records is in ``test_unreached_records.py``, and failing allocations are tested in
+``test_failing_allocations.py``.
 """
 
 import importlib
@@ -283,7 +283,7 @@ def test_what_is_set_behind_the_back_of_a_struct(kwire):
 
 
 def make_untouched(kind, size=HUGE):
-    """Return memory that is never written."""
+    """Return unwritten memory."""
     return bytes(size) if kind == "bytes" else memoryview(mmap.mmap(-1, size))
 
 
@@ -343,7 +343,7 @@ class Long(bytes):
 
 
 def test_a_frame_of_two_gib_is_refused(twins):
-    """The frame size is an int32. Parts that are too large are not concatenated."""
+    """The frame size is an int32. Too large parts are not concatenated."""
     frames = module(twins.pure, "frames")
     body = Long(b"body")
     body.size = HUGE - 1 - 4

@@ -3,8 +3,8 @@
 """Tests branches of the record engines that no other test reaches.
 
 Some branches require headers or columns that no reader of kwire returns, so the engines
-are called directly. Values above 1 GiB are memory that is never written. Where the
-Python engine would copy them, its limit is lowered instead.
+are called directly. Values above 1 GiB use no physical memory, because nothing writes
+to them. Where the Python engine would copy them, its limit is lowered instead.
 """
 
 import importlib

@@ -57,7 +57,7 @@ def check_refused(before, after, rule: str, path: str = "") -> SchemaError:
 
 
 def changed(index: int, **keys: object):
-    """Return the old record with changed keys in one of its fields."""
+    """Return the old record with changed keys in a field."""
     fields = list(OLD)
     fields[index] = fields[index] | keys
     return record(*fields)

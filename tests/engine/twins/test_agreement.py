@@ -60,7 +60,7 @@ def compare(fast, pure, inputs, turn=0):
     """Decode ``inputs`` inputs with both engines, divided among families and modes.
 
     For each family and mode, yields both names, a counter of the outcomes, and the
-    inputs for which the engines differ or raise an error that is not a ``DecodeError``.
+    inputs for which the engines differ or raise any other error than ``DecodeError``.
     """
     for family, percent in PARTS.items():
         for mode, tenths in TENTHS.items():

@@ -3,7 +3,7 @@
 """Both engines have the same files, functions, function order and docstrings.
 
 ``pure`` is parsed with ``ast``, ``fast`` by searching lines for ``def`` and ``cdef``.
-The tests compare functions that have a docstring and a public name. Functions that only
+The tests compare functions with a docstring and a public name. Functions that only
 exist in one engine are named in the module docstring of either twin, in double
 backticks.
 """
@@ -139,7 +139,7 @@ def test_heads_name_the_twin(stem):
 
 @pytest.mark.parametrize("stem", TWINS)
 def test_functions_of_one_side_are_named_in_a_head(stem):
-    """A function without a twin is named in one of the module docstrings."""
+    """A function without a twin is named in a module docstring."""
     pure, fast = twin_functions(stem)
     heads = " ".join(map(head, files("pure", stem) + files("fast", stem)))
     unnamed = [

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures: each codec with each library that can decode it."""
+"""Fixtures: the codecs with all of their libraries."""
 
 import sys
 

@@ -162,7 +162,7 @@ def bomb(request):
 
 @pytest.fixture(params=[(), ("zstandard", "isal")], ids=["fastest", "others"])
 def libraries(request, monkeypatch):
-    """Use all libraries, then only those that are not optional."""
+    """Use all libraries, then only the required libraries."""
     for library in request.param:
         monkeypatch.setitem(sys.modules, library, None)
 

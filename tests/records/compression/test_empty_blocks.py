@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many empty blocks, frames and members need little time and memory.
 
-Each of them is a call of a library, so a megabyte of them used to take up to 0.8 s.
-They are now counted, and a batch with more of them than any writer creates is rejected
-as damaged. Limits for the content of large blocks are tested in
+Every empty block needs a call of a library, so a megabyte of blocks used to take up to
+0.8 s. They are now counted, and a batch with more of them than any writer creates is
+rejected as damaged. Limits for the content of large blocks are tested in
 ``test_compression_damage.py``.
 """
 
