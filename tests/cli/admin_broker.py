@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``AdminBroker``: a broker with topics and groups, which refuses chosen items."""
+"""``AdminBroker``: a broker with topics and groups that rejects selected items."""
 
 from tests.client.log_broker import LogBroker
 
@@ -12,24 +12,24 @@ _ITEMS = {
     "DescribeGroups": ("groups", "group_id"),
     "ConsumerGroupDescribe": ("groups", "group_id"),
 }
-"""The items of responses: their field, and the field of their names."""
+"""Items of each response: the field with the items, and the field of their name."""
 
 
 class AdminBroker(LogBroker):
-    """A ``LogBroker`` whose groups have no members unless ``has_members``.
+    """``LogBroker`` whose groups have no members unless ``has_members`` is set.
 
-    ``refused`` is {(request without "Request", item): error code}.
+    ``refused`` is {(request name without "Request", item): error code}.
     """
 
     def __init__(self, topics, **options):
-        """Write the topics, and listen."""
+        """Write the topics, and start listening."""
         self.refused = {}
         self.has_members = False
         self.is_sensitive = False
         super().__init__(topics, **options)
 
     def add_group(self, name, offsets=()):
-        """Have a group with committed offsets: [(topic, partition, offset)]."""
+        """Add a group with committed offsets: [(topic, partition, offset)]."""
         truth = self.cluster_truth
         truth.listed_groups |= {name}
         group = truth.add_group(name, sorted({topic for topic, _, _ in offsets}))
@@ -37,7 +37,7 @@ class AdminBroker(LogBroker):
             group.commit((truth.topics[topic].topic_id, partition), offset, -1)
 
     def answer(self, event):
-        """Answer as the simulated broker does, but for what is refused."""
+        """Return the simulated response, with errors for rejected items."""
         response = super().answer(event)
         kind = type(event.request).__name__.removesuffix("Request")
         if kind in _ITEMS:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures of the command line's tests: a runner on each engine, small logs."""
+"""Fixtures for CLI tests: a runner for each engine, and small logs."""
 
 import importlib
 import json
@@ -14,7 +14,7 @@ from tests.cli.made_logs import rows, write_log
 
 
 class Ran(NamedTuple):
-    """What a run of the program left: its exit code and both streams."""
+    """Result of a command: exit code, stdout and stderr."""
 
     code: int
     out: str
@@ -22,15 +22,15 @@ class Ran(NamedTuple):
 
     @property
     def rows(self):
-        """The output as JSON lines."""
+        """Output parsed as JSON lines."""
         return [json.loads(line) for line in self.out.splitlines()]
 
 
 @pytest.fixture
 def run(kwire, monkeypatch):
-    """Run the program in this process, on the engine of the test.
+    """Return a function that runs the CLI in this process, on the tested engine.
 
-    A topic that does not exist is reported after 0.2 s instead of 3 s.
+    A missing topic is reported after 0.2 s instead of 3 s.
     """
     program = importlib.import_module(f"{kwire.__name__}.cli.main").program
     scan = f"{kwire.__name__}.client.machines.scan"
@@ -51,7 +51,7 @@ def run(kwire, monkeypatch):
 
 @pytest.fixture
 def orders(tmp_path):
-    """A topic of two partitions: 0 has two segments of 10 records, 1 has 5 records."""
+    """Topic with two partitions: 0 has two segments of 10 records, 1 has 5 records."""
     folder = tmp_path / "logs"
     first = [rows(0, 4), (rows(4, 6), {"compression": "gzip"})]
     write_log(folder / "orders-0", first)
@@ -62,7 +62,7 @@ def orders(tmp_path):
 
 @pytest.fixture
 def damaged(tmp_path):
-    """Four batches of 5 records in one file; the second one has a wrong byte."""
+    """File with four batches of 5 records. The second batch has a damaged byte."""
     folder = tmp_path / "damaged"
     path = write_log(folder / "orders-0", [rows(n, 5) for n in (0, 5, 10, 15)])
     data = bytearray(path.read_bytes())

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs whose names, as others choose them, contain control characters of terminals.
+"""Valid inputs with terminal control characters in names from external sources.
 
-Logs, groups, request logs and frames, all valid. What must not arrive is judged by the
-tests.
+Contains logs, groups, request logs and frames. The tests check that no control
+characters are printed.
 """
 
 import json
@@ -13,17 +13,18 @@ from kwire.messages import framing, internal_topics
 from tests.cli.made_logs import START, write_log
 
 NAME = "\x1b]52;c;cHduZWQ=\x07\x1b[2J\x1b[7A\x9b5m\x85\u202e\u2066\b\rx"
-"""For names of files: clipboard, screen, cursor, C1, writing direction, line."""
+"""For file names: clipboard, screen, cursor, C1, writing direction, backspace and CR.
+"""
 
 TEXT = f"\0=1+1{NAME}\nFORGED \ufeff\x7f\N{LINE SEPARATOR}"
-"""For everything else: NUL and a line of one's own as well."""
+"""For all other fields. Also contains NUL and a forged line."""
 
 LONE = TEXT + "\udc9b"
-"""For JSON, which can name half a character."""
+"""For JSON, which can contain a lone surrogate."""
 
 
 def write_topic(root):
-    """Write a topic: a hostile name, and hostile keys, values and headers."""
+    """Write a topic with a hostile name, and hostile keys, values and headers."""
     rows = [
         (TEXT.encode(), b"=1+1", START, [(TEXT, TEXT.encode())]),
         (b"\x1b[2J\xff", TEXT.encode(), START, [("\x9b5m", b"\x9b")]),
@@ -33,7 +34,7 @@ def write_topic(root):
 
 
 def write_damaged(root):
-    """Write a topic of which one byte is wrong."""
+    """Write a topic with one damaged byte."""
     path = write_topic(root)
     data = bytearray(path.read_bytes())
     data[70] ^= 1
@@ -42,7 +43,7 @@ def write_damaged(root):
 
 
 def write_groups(root):
-    """Write commits, a classic group and one of a newer kind."""
+    """Write commits, a classic group and a group of a newer type."""
     subscription = messages.ConsumerProtocolSubscription(topics=[TEXT])
     member = messages.GroupMetadataValue.MemberMetadata(
         member_id=TEXT,
@@ -81,7 +82,7 @@ def write_groups(root):
 
 
 def write_request_log(path):
-    """Write a request log of a broker, with clients that name themselves badly."""
+    """Write a broker request log with hostile client ids."""
     lines = []
     for number, name in enumerate((TEXT, LONE, None)):
         request = {
@@ -125,7 +126,7 @@ def write_request_log(path):
 
 
 def write_frames(path):
-    """Write requests whose header and body hold hostile texts, and a record set."""
+    """Write requests with hostile strings in header and body, and a record set."""
     request = messages.MetadataRequest(
         topics=[messages.MetadataRequest.MetadataRequestTopic(name=TEXT)]
     )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes small logs for the tests of the command line, and finds the recorded ones."""
+"""Write small logs for CLI tests, and locate the recorded logs."""
 
 from pathlib import Path
 
@@ -8,11 +8,11 @@ import kwire as installed
 
 DATA = Path(__file__).parents[1] / "data"
 START = 1_700_000_000_000
-"""The time of the first record of the logs made here, in ms."""
+"""Timestamp (ms) of the first record in these logs."""
 
 
 def write_log(folder, batches, base_offset=0, name=None):
-    """Write a segment: each batch a list of rows, or (rows, options)."""
+    """Write a segment. A batch is a list of rows, or (rows, options)."""
     folder.mkdir(parents=True, exist_ok=True)
     data = b""
     offset = base_offset
@@ -27,7 +27,7 @@ def write_log(folder, batches, base_offset=0, name=None):
 
 
 def rows(first, count):
-    """Make rows (key, value, timestamp, headers) with a number in each."""
+    """Create rows (key, value, timestamp, headers) that contain their number."""
     return [
         (
             f"key-{n % 3}".encode(),

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the program in this process, with its streams on a pseudo terminal.
+"""Runs the CLI in this process with its streams connected to a pseudo terminal.
 
-For tests of many commands, as a process for each takes longer than the command. What
-needs a process, such as signals and imports, is in ``test_cli_process.py``.
+For tests with many commands, because a process for each command takes longer than the
+command. ``test_cli_process.py`` contains the tests that need a process, for example of
+signals and imports.
 """
 
 import os
@@ -18,7 +19,7 @@ COLUMNS = 80
 
 
 def run_in_terminal(args, monkeypatch):
-    """Run a command; return its exit code and all that the terminal was sent."""
+    """Run a command; return its exit code and its terminal output."""
     parent, child = pty.openpty()
     sent = []
     reader = threading.Thread(target=read_all, args=(parent, sent))
@@ -42,7 +43,7 @@ def run_in_terminal(args, monkeypatch):
 
 
 def read_all(terminal, sent):
-    """Read what a terminal is sent until its other side is closed."""
+    """Read the terminal output until the other side is closed."""
     while True:
         try:
             piece = os.read(terminal, 65536)

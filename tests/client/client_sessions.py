@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Complete sessions of a client with one broker, whose bytes or answers a test changes.
+"""Complete client sessions with one broker. A test changes its bytes or responses.
 
 A session is a scan, a producer, a transaction, a group consumer, or a scan with SASL.
-Each of them has to end in bounded time and with a bounded number of requests. The
-network and the clock are simulated, so that a session is the same each time.
+Each session must end within a time limit and with a limited number of requests. The
+network and the clock are simulated, so that a session is reproducible.
 """
 
 from __future__ import annotations
@@ -23,16 +23,19 @@ RECORDS = 12
 TIMEOUT_S = 20.0
 LONGEST_S = 200.0
 FOLLOWED_S = 40.0
-"""How long a group consumer may wait for records that a false offset hides."""
+"""Maximum time in seconds that a group consumer waits for records.
+
+A wrong offset in a response may hide the records from it.
+"""
 SASL = {17: (1, 1), 36: (0, 2)}
 PASSWORD = "secret"
 USERS = {"ann": PASSWORD}
 
 
 class ChangedConnection:
-    """The server's side of a connection, whose bytes go through ``change``.
+    """Server side of a connection that passes its output through ``change``.
 
-    It answers SASL itself if the broker offers it.
+    Responds to SASL requests if the broker supports them.
     """
 
     def __init__(self, kwire, server, change):
@@ -67,11 +70,11 @@ class ChangedConnection:
 
 
 class Session:
-    """One broker with one topic, and a client that does one thing to its end."""
+    """One broker with one topic, and a client that performs one operation."""
 
     def __init__(self, kwire, release, change, has_sasl=False):
         self.kwire = kwire
-        # Whether the broker sends no records but those of its log.
+        # Whether all records in the responses come from the log of the broker.
         self.is_honest = True
         self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
         self.cluster = SimulatedCluster(kwire, random_module.Random(1), 1, [release])
@@ -92,7 +95,7 @@ class Session:
             ranges = {**self.broker.table.ranges(), **SASL}
             self.broker.table = negotiation.ApiVersionTable.from_ranges(ranges)
             new_mechanism = lambda: sasl.Scram("ann", PASSWORD)  # noqa: E731
-        # Damaged metadata can name an address without a listener.
+        # Damaged metadata may contain an address without a listener.
         absent = SimpleNamespace(node=0, is_up=False, is_silent=False)
         self.cluster.at = lambda host, port: (
             self.broker if (host, port) == ("sim", 9001) else absent
@@ -104,12 +107,12 @@ class Session:
         )
 
     def fill(self):
-        """Write the records that a reader shall find, in several batches."""
+        """Write the records for a reader, in several batches."""
         for _ in range(RECORDS // 3):
             self.log.append(3)
 
     def start(self, kind, *options):
-        """Make the machine of the client."""
+        """Create the state machine of the client."""
         self.machine = getattr(self.module, kind)(
             [("sim", 9001)],
             self.settings,
@@ -120,15 +123,19 @@ class Session:
         return self.machine
 
     def run(self, is_over, within_s=LONGEST_S):
-        """Run until a condition holds or the machine has failed; return whether so."""
+        """Run until ``is_over()`` is true or the machine has failed.
+
+        Return whether so.
+        """
         machine = self.machine
         over = lambda: machine.failure is not None or is_over()  # noqa: E731
         return self.world.run(machine, over, self.world.now + within_s)
 
     def take_records(self):
-        """Take what was fetched; return the values whose bytes are not damaged.
+        """Consume all chunks; return the values from batches with a valid checksum.
 
-        The checksum of a batch does not include its base offset, so only values count.
+        The checksum of a batch does not include its base offset, so only values are
+        compared with the log.
         """
         values = []
         while (fetched := self.machine.take()) is not None:
@@ -146,7 +153,10 @@ class Session:
         return values
 
     def finish(self):
-        """Check the failure and the number of requests; return the failure."""
+        """Check the type of the failure and the number of requests.
+
+        Return the failure.
+        """
         failure = self.machine.failure
         assert failure is None or isinstance(failure, self.kwire.KwireError)
         elapsed = self.world.now - START_S
@@ -157,7 +167,7 @@ class Session:
 
 
 def scan(session):
-    """Read a topic to its end."""
+    """Read a topic up to its end."""
     session.fill()
     session.start("ScanMachine", session.module.ScanOptions(topics=("a",)))
     values = []
@@ -170,7 +180,7 @@ def scan(session):
 
 
 def produce(session):
-    """Write records until all are acknowledged or given up."""
+    """Send records until all of them are acknowledged or have failed."""
     options = session.module.ProducerOptions(delivery_timeout_s=30.0)
     machine = session.start("ProducerMachine", options)
     machine.want_topic("a", START_S)
@@ -190,7 +200,7 @@ def produce(session):
 
 
 def transact(session):
-    """Write records in a transaction and commit it."""
+    """Send records in a transaction, and commit it."""
     options = session.module.ProducerOptions(transactional_id="etl")
     machine = session.start("ProducerMachine", options)
     assert session.run(lambda: machine.transactions.is_settled), "no producer id"
@@ -214,7 +224,7 @@ def transact(session):
 
 
 def consume(session):
-    """Join a group, read the topic and commit."""
+    """Join a group, read the topic, and commit."""
     session.fill()
     module = session.module
     options = module.ScanOptions(topics=("a",), follow=True)
@@ -245,9 +255,10 @@ KINDS = {
 
 
 def reject_unexpected(kwire, answer):
-    """Have the coordinator reject what only a deceived member sends.
+    """Return an error if the coordinator fails because of an invalid heartbeat.
 
-    The simulated coordinator asserts that members are right; Kafka's returns an error.
+    The simulated coordinator asserts that heartbeats are valid. A member that received
+    wrong responses may send invalid ones, and Kafka's coordinator returns an error.
     """
 
     def answer_or_reject(request, version):
@@ -263,10 +274,10 @@ def reject_unexpected(kwire, answer):
 
 
 def run_session(kwire, kind, release, change=bytes, lie=None):
-    """Run one session; return how many records it had, and its failure.
+    """Run one session; return its number of records and its failure.
 
-    ``change`` takes the bytes that the broker sends and returns those that arrive. With
-    ``lie``, the responses of the broker are what that function makes of its answers.
+    * ``change``: maps the bytes that the broker sends to the bytes that arrive.
+    * ``lie``: wraps the functions that create the responses of the broker.
     """
     play, _, has_sasl = KINDS[kind]
     session = Session(kwire, release, change, has_sasl)
@@ -279,7 +290,7 @@ def run_session(kwire, kind, release, change=bytes, lie=None):
     try:
         count = play(session)
     except kwire.KwireError as failure:
-        # A topic that damaged metadata rejects is an error of the call.
+        # The call itself fails if damaged metadata excludes the topic.
         session.finish()
         return 0, failure
     return count, session.finish()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of restores share: the command, and a log for it."""
+"""Fixtures for tests of ``kwire restore``: the command and a log."""
 
 import importlib
 import random
@@ -13,7 +13,7 @@ from tests.client.restored_logs import make_rows, write_log
 
 @pytest.fixture
 def run_restore(kwire):
-    """Run ``kwire restore``; gives exit code and stderr."""
+    """Return a function that runs ``kwire restore``: exit code and stderr."""
     program = importlib.import_module(f"{kwire.__name__}.cli.main").program
 
     def run(broker, *args):
@@ -30,7 +30,10 @@ def run_restore(kwire):
 
 @pytest.fixture
 def wanted(tmp_path):
-    """Make the log of a topic with two partitions, below a path; gives its rows."""
+    """Write a topic with two partitions to ``tmp_path``.
+
+    Return its rows by partition.
+    """
     source = random.Random(1)
     wanted = [make_rows(source, 30), make_rows(source, 40)]
     for number, rows in enumerate(wanted):

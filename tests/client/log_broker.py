@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``LogBroker``: a broker on the loopback interface with topics to read and write.
+"""``LogBroker``: a broker on the loopback interface with simulated topics.
 
-Sockets, TLS and SASL are those of ``loopback_brokers.Broker``; topics, offsets and
-records those of the simulation.
+``loopback_brokers.Broker`` provides sockets, TLS and SASL. The simulation provides
+topics, offsets and records.
 """
 
 import random
@@ -24,10 +24,10 @@ SASL = {SaslHandshakeRequest.api_key: (1, 1), SaslAuthenticateRequest.api_key: (
 
 
 class LogBroker(Broker):
-    """A cluster of one broker; ``topics`` is {name: records of each partition}."""
+    """Cluster of one broker. ``topics`` is {name: records of each partition}."""
 
     def __init__(self, topics, **options):
-        """Write the topics in small batches, and listen."""
+        """Write the topics in small batches, and start listening."""
         self.cluster_truth = SimulatedCluster(kwire, random.Random(1), 1, ("3.9",))
         for name, counts in topics.items():
             topic = self.cluster_truth.add_topic(name, len(counts))
@@ -41,11 +41,11 @@ class LogBroker(Broker):
         super().__init__(ApiVersionTable.from_ranges({**ranges, **SASL}), **options)
 
     def log(self, topic, partition=0):
-        """Return the log of a partition, to write to and to compare with."""
+        """Return the log of a partition."""
         return self.cluster_truth.topics[topic].logs[partition]
 
     def answer(self, event):
-        """Answer as the simulated broker does, with the address of this one."""
+        """Return the simulated response, but with the address of this broker."""
         request, version = event.request, event.version
         if type(request).__name__ == "FetchRequest":
             fetch = self.node.begin_fetch(request, version)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``RestoreBroker``: a broker that takes records, late, twice or never.
+"""``RestoreBroker``: a broker that appends records with delays, twice or never.
 
-It keeps batches as they came, with the numbers of their producers, and judges these as
-Kafka does (``produce_answers.py``). A request may reach it long after the client that
-sent it has been killed.
+It stores batches with the sequence numbers of their producers, and checks these numbers
+in the same way as Kafka (``produce_answers.py``). A request may arrive long after its
+client was killed.
 """
 
 import threading
@@ -18,10 +18,10 @@ from tests.client.machines.partition_log import PartitionLog, Produced, StoredBa
 
 
 class KeptLog(PartitionLog):
-    """A log that has batches as producers sent them."""
+    """Log that stores the batches of producers unchanged."""
 
     def take(self, batch):
-        """Write a batch; return the offset of its first record."""
+        """Append a batch; return the offset of its first record."""
         base, count = self.end, len(batch.records)
         data = kwire.records.encode_batch(
             [(r.key, r.value, r.timestamp, r.headers) for r in batch.records],
@@ -43,7 +43,7 @@ class KeptLog(PartitionLog):
         return base
 
     def rows(self):
-        """Return what a reader gets: offset, timestamp, key, value, headers."""
+        """Return the rows for a reader: offset, timestamp, key, value, headers."""
         data = b"".join(each.data for each in self.batches)
         return [
             (each.offset, each.timestamp, each.key, each.value, tuple(each.headers))
@@ -53,30 +53,34 @@ class KeptLog(PartitionLog):
 
 
 class RestoreBroker(LogBroker):
-    """A broker whose topics are empty at first, and which creates others."""
+    """Broker with empty topics. Clients can create more topics."""
 
     def __init__(self, topics=(), *, random=None):
-        """Listen; ``topics`` is {name: partitions}. ``random`` decides on faults."""
+        """Start listening.
+
+        ``topics`` is {name: partition count}. ``random`` adds faults.
+        """
         super().__init__({})
         ranges = {**dict(self.table.ranges()), CreateTopicsRequest.api_key: (2, 5)}
         self.table = ApiVersionTable.from_ranges(ranges)
         self.random = random
         self.late = []
-        """Requests that were sent and have not arrived."""
+        """Produce requests in flight."""
         self.is_killing = False
-        """Whether the client is to be killed, as it waits for an answer."""
+        """Whether the test should kill the client while it waits for a response."""
         self.append_time = -1
-        """With which time (ms) records are stamped, if they are."""
+        """Timestamp (ms) of records with LogAppendTime. -1 for CreateTime."""
         self.created = []
         self.refusals = []
+        """Error codes of the next CreateTopics requests. None closes the connection."""
         self.words = "in its own words"
-        """Error codes for the next topics that are to be created."""
+        """Error message of a rejected topic."""
         self._lock = threading.Lock()
         for name, partitions in dict(topics).items():
             self.add_topic(name, partitions)
 
     def add_topic(self, name, partitions):
-        """Create a topic."""
+        """Create an empty topic."""
         topic = self.cluster_truth.add_topic(name, partitions)
         topic.logs = [
             KeptLog(kwire, each.name, self.cluster_truth.random) for each in topic.logs
@@ -84,7 +88,7 @@ class RestoreBroker(LogBroker):
         self.node.learn()
 
     def put(self, topic, partition, rows, **options):
-        """Write records as another producer would."""
+        """Append records as another producer would."""
         log = self.log(topic, partition)
         (batch,) = kwire.records.decode_batches(
             kwire.records.encode_batch(rows, **options)
@@ -92,13 +96,13 @@ class RestoreBroker(LogBroker):
         log.take(batch)
 
     def deliver(self, count):
-        """Let requests that are late arrive, in any order."""
+        """Append up to ``count`` requests in flight, in random order."""
         for _ in range(min(count, len(self.late))):
             event = self.late.pop(self.random.randrange(len(self.late)))
             self.node.begin_produce(event.request, event.version)
 
     def answer(self, event):
-        """Answer, or close the connection instead."""
+        """Return a response, or raise an error to close the connection."""
         with self._lock:
             name = type(event.request).__name__
             if self.random is not None:
@@ -135,15 +139,15 @@ class RestoreBroker(LogBroker):
         for topic in self.cluster_truth.topics.values():
             for log in topic.logs:
                 if random.random() < 0.1:
-                    # Replicas lag: consumers see less than the leader has.
+                    # Replicas lag: consumers see fewer records than the leader has.
                     log.unseen = random.choice([0, 0, 0, log.end // 3])
-                # One that loses all that it knows of a producer takes any number.
+                # A leader without producer state accepts any sequence number.
                 if len(log.produced) > 3 and random.random() < 0.02:
                     log.new_leader(cut=random.randrange(3))
         self.node.learn()
 
     def _lose(self, event):
-        """Have records arrive now or later or never, and answer nothing."""
+        """Append the records now, later or never, and close the connection."""
         fate = self.random.choice(["now", "late", "late", "never"])
         if fate == "now":
             self.node.begin_produce(event.request, event.version)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows with everything that a record can have, and the logs that restores read."""
+"""Rows that cover all features of a record, and log directories for restores."""
 
 import kwire as installed
 
@@ -8,7 +8,7 @@ START = 1_700_000_000_000
 
 
 def make_rows(source, count):
-    """Make rows with nulls, empty values, headers, and times that go back."""
+    """Create rows with nulls, empty values, headers, and decreasing timestamps."""
     return [
         (
             source.choice([None, b"", b"key-%d" % (n % 5)]),
@@ -21,7 +21,7 @@ def make_rows(source, count):
 
 
 def write_log(folder, rows, source=None, **options):
-    """Write a partition's log; with ``source`` in batches and offsets of its choice."""
+    """Write the log of a partition. ``source`` chooses batch sizes and offset gaps."""
     folder.mkdir(parents=True)
     data, offset, start = b"", 0, 0
     while start < len(rows):
@@ -29,13 +29,13 @@ def write_log(folder, rows, source=None, **options):
         part = rows[start : start + size]
         data += installed.records.encode_batch(part, base_offset=offset, **options)
         start += len(part)
-        # As in a log that was compacted.
+        # Create an offset gap, as compaction does.
         offset += len(part) + (0 if source is None else source.randrange(2))
     (folder / f"{0:020}.log").write_bytes(data)
 
 
 def with_offsets(rows):
-    """Return rows as ``KeptLog.rows`` does."""
+    """Add offsets to rows, in the format of ``KeptLog.rows``."""
     return [
         (offset, timestamp, key, value, tuple(headers))
         for offset, (key, value, timestamp, headers) in enumerate(rows)
@@ -43,5 +43,5 @@ def with_offsets(rows):
 
 
 def rows_of(broker, topic="orders"):
-    """Return the rows of all partitions."""
+    """Return the rows of each partition."""
     return [each.rows() for each in broker.cluster_truth.topics[topic].logs]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A token endpoint on the loopback interface."""
+"""OAuth token endpoint on the loopback interface."""
 
 import json
 import threading
@@ -11,10 +11,11 @@ from types import SimpleNamespace
 
 @contextmanager
 def serve_tokens(answers, context=None):
-    """Serve an endpoint; the next answer is (status, body), the last one is repeated.
+    """Serve a token endpoint. Responses are (status, body); the last one is repeated.
 
-    The result has its ``url`` and the ``requests``: pairs of headers and body. A body
-    may be bytes, an object for JSON, or a function that gets the handler.
+    A body is bytes, an object that is encoded as JSON, or a function with the handler
+    as its parameter. The returned object has the ``url`` and the ``requests``, which
+    are pairs of headers and body.
     """
     remaining = list(answers)
     requests = []
@@ -36,7 +37,7 @@ def serve_tokens(answers, context=None):
             self.wfile.write(data)
 
         def log_message(self, *_):
-            """Print nothing."""
+            """Suppress the log output."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True

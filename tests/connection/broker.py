@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A broker built on ``ServerConnection``, for clients of other projects.
+"""Broker based on ``ServerConnection``, for clients of other projects.
 
-It offers what a release of Kafka offers of the APIs below, keeps what it is sent in
-memory and hands it out again; topics come to be when they are asked for and have one
-partition, groups have one member. Loopback only, a thread for each connection, and
-every wait ends. Of the protocol it knows nothing but the fields of messages: versions,
-headers and the order of responses are ``ServerConnection``'s.
+It supports the versions of a Kafka release for the APIs below, and stores records in
+memory. Topics are created when they are requested and have one partition, and groups
+have one member. It listens on the loopback interface, uses a thread for each
+connection, and every wait has a timeout. The broker only accesses fields of messages;
+``ServerConnection`` implements versions, headers and the order of responses.
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ FIRST_WITH_MEMBER_ID_REQUIRED = 4
 
 
 class Broker:
-    """One broker; ``with`` runs it, and raises what went wrong in its threads.
+    """One broker. ``with`` runs it, and raises the first error of its threads.
 
-    ``users`` maps names to passwords; with them, clients have to sign in with SASL
-    PLAIN. ``events`` lists the events of the connections, ``asked`` counts the requests
-    by name and version, and ``tokens`` the SASL tokens by how they came.
+    * ``users``: passwords by name. If set, clients must authenticate with SASL PLAIN.
+    * ``events``: events of all connections.
+    * ``asked``: number of requests by name and version.
+    * ``tokens``: number of SASL tokens by format: "raw" or "request".
     """
 
     def __init__(self, kwire, release, users=None):
-        """Speak as ``release`` does, with the ``kwire`` of one engine."""
+        """Support the versions of ``release``, with the ``kwire`` of one engine."""
         self.events = []
         self.asked = Counter()
         self.tokens = Counter()
@@ -51,23 +52,23 @@ class Broker:
 
     @property
     def address(self):
-        """The address that it advertises to clients."""
+        """Advertised address as "host:port"."""
         host, port = self._server.getsockname()
         return f"{host}:{port}"
 
     @property
     def place(self):
-        """The same, as sockets want it."""
+        """Advertised address as (host, port)."""
         return self._server.getsockname()
 
     def hang_up(self):
-        """Close every connection; new ones are taken."""
+        """Close all connections. New connections are accepted."""
         for each in self._open[1:]:
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
 
     def events_of(self, name):
-        """Return the events of one kind, oldest first."""
+        """Return the events with a class name, oldest first."""
         kind = getattr(self._connection, name)
         return [event for event in self.events if isinstance(event, kind)]
 
@@ -77,7 +78,7 @@ class Broker:
         return self
 
     def __exit__(self, kind, exception, traceback):
-        """Close every connection and wait for all threads."""
+        """Close all connections and wait for all threads."""
         for each in self._open:
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
@@ -95,7 +96,7 @@ class Broker:
         thread.start()
 
     def _accept(self):
-        # Closing the listener ends the wait.
+        # Closing the listener interrupts the accept call.
         with suppress(OSError):
             while True:
                 client, _ = self._server.accept()
@@ -120,7 +121,7 @@ class Broker:
             client.close()
 
     def _react(self, server, event, signed_in):
-        """Answer what asks for an answer; tell whether the client has signed in."""
+        """Respond to an event; return whether the client is authenticated."""
         kind = type(event).__name__
         if kind == "SaslToken":
             self.tokens["raw"] += 1
@@ -171,10 +172,10 @@ class Broker:
 
 
 class Cluster:
-    """What the broker keeps, and its answer to each request."""
+    """State of the broker, and its response to each request."""
 
     def __init__(self, kwire, host, port):
-        """Know where the one broker listens."""
+        """Store the address of the only broker."""
         self._kwire = kwire
         self._messages = kwire.messages
         self._place = {"node_id": NODE, "host": host, "port": port}
@@ -186,7 +187,7 @@ class Cluster:
         self._numbers = itertools.count(1000)
 
     def metadata(self, request, version):
-        """Tell of the broker and of topics; one that is asked for is there."""
+        """Return the broker and the topics. A requested topic is created."""
         answer = self._messages.MetadataResponse
         wanted = request.topics
         if wanted is None or (version == 0 and not wanted):
@@ -209,7 +210,7 @@ class Cluster:
         )
 
     def produce(self, request, version):
-        """Append to the logs; offsets are the broker's to give."""
+        """Append batches to the logs; assign their offsets."""
         answer = self._messages.ProduceResponse
         topics = []
         with self._arrived:
@@ -230,7 +231,7 @@ class Cluster:
         return answer(responses=topics)
 
     def fetch(self, request, version):
-        """Read the logs, and wait a little where there is nothing to read."""
+        """Read from the logs. Waits for a short time if there is no data."""
         answer = self._messages.FetchResponse
         asked = [
             (topic, self._name(topic.topic, topic.topic_id)) for topic in request.topics
@@ -260,7 +261,7 @@ class Cluster:
             )
 
     def list_offsets(self, request, version):
-        """Answer with the first or the last offset; no timestamp is looked up."""
+        """Return the first or the last offset. Timestamps are not looked up."""
         answer = self._messages.ListOffsetsResponse
 
         def found(name, part):
@@ -282,11 +283,11 @@ class Cluster:
         )
 
     def init_producer_id(self, request, version):
-        """Give an idempotent producer its number."""
+        """Assign a producer id to an idempotent producer."""
         return self._messages.InitProducerIdResponse(producer_id=next(self._numbers))
 
     def find_coordinator(self, request, version):
-        """Name the one broker there is."""
+        """Return the only broker."""
         answer = self._messages.FindCoordinatorResponse
         if not request.coordinator_keys:
             return answer(**self._place)
@@ -298,7 +299,7 @@ class Cluster:
         )
 
     def join_group(self, request, version):
-        """Make the client the only member, and thereby the leader."""
+        """Make the client the only member and the leader of the group."""
         answer = self._messages.JoinGroupResponse
         group = self._group(request.group_id)
         if not request.member_id:
@@ -326,7 +327,7 @@ class Cluster:
         )
 
     def sync_group(self, request, version):
-        """Hand the leader's assignment to its member: the leader."""
+        """Return the assignment that the leader sent for itself."""
         answer = self._messages.SyncGroupResponse
         code = self._group(request.group_id).judge(request, self._kwire.error_codes)
         if code:
@@ -344,7 +345,7 @@ class Cluster:
         return self._messages.HeartbeatResponse(error_code=code)
 
     def leave_group(self, request, version):
-        """Let the member go."""
+        """Remove the member."""
         answer = self._messages.LeaveGroupResponse
         self._group(request.group_id).member = ""
         return answer(
@@ -357,7 +358,7 @@ class Cluster:
         )
 
     def offset_commit(self, request, version):
-        """Keep offsets."""
+        """Store committed offsets."""
         answer = self._messages.OffsetCommitResponse
         kept = self._group(request.group_id).offsets
         topics = []
@@ -375,7 +376,7 @@ class Cluster:
         return answer(topics=topics)
 
     def offset_fetch(self, request, version):
-        """Give back the offsets that were kept."""
+        """Return committed offsets."""
         answer = self._messages.OffsetFetchResponse
         if not request.groups:
             return answer(
@@ -402,7 +403,7 @@ class Cluster:
         )
 
     def committed(self, group, topic):
-        """Return the offset that a group has committed; -1 if none."""
+        """Return the committed offset of a group; -1 if there is none."""
         return self._group(group).offsets.get(topic, -1)
 
     def _kept(self, group_id, topics, topic_class, partition_class):
@@ -423,7 +424,10 @@ class Cluster:
         return self._groups.setdefault(group_id, Group())
 
     def _name(self, name, topic_id):
-        """Find a topic by the name or the id that a version has, or make it."""
+        """Return a topic by its name or its id, depending on the version.
+
+        Creates it.
+        """
         if not name:
             return self._names[topic_id]
         if name not in self._ids:
@@ -436,7 +440,7 @@ class Cluster:
         return log[-1][1] if log else 0
 
     def _append(self, name, data):
-        """Store batches at the end of a log; return their first offset."""
+        """Append batches to a log; return their first offset."""
         start = self._end(name)
         for batch in self._kwire.records.decode_batches(data):
             begin = self._end(name)
@@ -473,16 +477,16 @@ class Cluster:
 
 
 class Group:
-    """A consumer group with one member."""
+    """Consumer group with one member."""
 
     def __init__(self):
-        """Begin without a member."""
+        """Start without a member."""
         self.generation = 0
         self.member = ""
         self.offsets: dict[str, int] = {}
 
     def judge(self, request, codes):
-        """Return the error for a client that is not, or no longer, a member."""
+        """Return the error code for a client that is not a current member."""
         if request.member_id != self.member:
             return codes.UNKNOWN_MEMBER_ID
         current = request.generation_id == self.generation
@@ -508,9 +512,10 @@ BY_THE_CONNECTION = ("ApiVersions", "SaslHandshake", "SaslAuthenticate")
 
 
 def offered(kwire, release):
-    """Cut the table of a release down to what the broker can answer."""
+    """Reduce the version table of a release to the APIs that the broker implements."""
     negotiation = importlib.import_module(f"{kwire.__name__}.connection.negotiation")
-    # Of all listeners: in 2.8 a broker without ZooKeeper could not give producer ids.
+    # Use the tables of all listeners: in 2.8, brokers without ZooKeeper did not support
+    # InitProducerId.
     whole = negotiation.ApiVersionTable.of_release(release, None).advertised
     keys = [
         getattr(kwire.messages, f"{name}Request").api_key
@@ -522,5 +527,5 @@ def offered(kwire, release):
 
 
 def row_of(record):
-    """Return what a record is made of, without its offset."""
+    """Return all fields of a record except its offset."""
     return record.key, record.value, record.timestamp, record.headers

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ClientConnection`` over a blocking socket, in a few lines.
+"""``ClientConnection`` over a blocking socket.
 
-Every wait ends after ``TIMEOUT_S``, with the socket's own exception.
+Every wait ends after ``TIMEOUT_S`` with the exception of the socket.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ TIMEOUT_S = 10
 
 
 class Wire:
-    """One connection to a broker; ``with`` closes it.
+    """Connection to a broker. ``with`` closes it.
 
-    ``address`` is a pair of host and port, or a socket that is connected already;
-    ``options`` are those of ``ClientConnection``.
+    ``address`` is a (host, port) pair or a connected socket. ``options`` are passed to
+    ``ClientConnection``.
     """
 
     def __init__(self, kwire, address, timeout_s=TIMEOUT_S, **options):
-        """Connect; nothing is sent yet."""
+        """Open the connection. No data is sent yet."""
         self._module = importlib.import_module(f"{kwire.__name__}.connection")
         self.connection = self._module.ClientConnection(**options)
         if not isinstance(address, socket.socket):
@@ -31,23 +31,23 @@ class Wire:
         self._events = iter(())
 
     def __enter__(self):
-        """Ask for the broker's versions and wait for them."""
+        """Negotiate the versions with the broker."""
         if self.connection.table is None:
             self.wait_for("Negotiated")
         return self
 
     def __exit__(self, *exception):
-        """Close both the connection and the socket."""
+        """Close the connection and the socket."""
         self.connection.close()
         self.socket.close()
 
     @property
     def table(self):
-        """What the broker speaks."""
+        """Versions that the broker supports."""
         return self.connection.table
 
     def next_event(self):
-        """Send what is to be sent; wait for the next event."""
+        """Send the pending bytes; wait for the next event."""
         while (event := next(self._events, None)) is None:
             if data := self.connection.data_to_send():
                 self.socket.sendall(data)
@@ -55,7 +55,7 @@ class Wire:
         return event
 
     def wait_for(self, name):
-        """Wait for the next event, which has to be of this kind."""
+        """Wait for the next event, and check its class name."""
         event = self.next_event()
         assert isinstance(event, getattr(self._module, name)), event
         return event

@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Log directories with known damage, and what can still be recovered from them.
+"""Data directories with known damage, and the records that are still recoverable.
 
-``Disks`` writes two or three replicas of three partitions, ``break_some`` damages
-files and keeps a list of what it did. What is recoverable is found without a look at
-offsets or checksums: a batch is held if its bytes are what was written, wherever its
-file went.
+``Disks`` writes two or three replicas of three partitions. ``break_some`` damages files
+and records each fault. Recoverable batches are found without offsets or checksums: a
+batch is recoverable if its bytes are unchanged, even if its file was renamed.
 """
 
 from __future__ import annotations
@@ -21,18 +20,18 @@ BASE_TIME = 1_700_000_000_000
 METADATA = "version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ\n"
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 EPOCH_BYTES = range(12, 16)
-"""Where the leader epoch of a batch stands: damage to it costs no record."""
+"""Position of the leader epoch in a batch. Damage to it does not lose records."""
 FIELDS = {
     "base offset": (0, 8),
     "length": (8, 4),
     "epoch": (12, 4),
     "last offset delta": (23, 4),
 }
-"""Position and size of the header fields that tell where a batch belongs."""
+"""Position and size of the header fields that locate a batch in the log."""
 
 
 class Batch(NamedTuple):
-    """A batch of the true log; a row is (offset, key, value, timestamp, headers)."""
+    """Batch of the original log. A row is (offset, key, value, timestamp, headers)."""
 
     base: int
     last: int
@@ -43,7 +42,7 @@ class Batch(NamedTuple):
 
 
 def make_batch(generator, base, count, epoch, *, mark=b"", codec=None, bad=False):
-    """Make a batch; a ``bad`` one has the right checksum over nonsense."""
+    """Create a batch. If ``bad``, its records are invalid under a valid checksum."""
     rows = []
     for index in range(count):
         key = b"key %d %s" % (base + index, mark) if generator.random() < 0.9 else None
@@ -64,7 +63,7 @@ def make_batch(generator, base, count, epoch, *, mark=b"", codec=None, bad=False
 
 
 def set_field(path, at, field, change):
-    """Add a number to one field in the header of the batch at byte ``at``."""
+    """Add a number to a header field of the batch at position ``at``."""
     start, size = FIELDS[field]
     start += at
     data = bytearray(path.read_bytes())
@@ -74,7 +73,7 @@ def set_field(path, at, field, change):
 
 
 def with_nonsense(data):
-    """Overwrite the records of a batch, and make its checksum anew."""
+    """Overwrite the records of a batch, and recompute its checksum."""
     import crc32c
 
     body = bytearray(data)
@@ -84,7 +83,7 @@ def with_nonsense(data):
 
 
 def control_batch(base, epoch):
-    """Make a commit marker, which has an offset but no record for anybody."""
+    """Create a commit marker, which occupies an offset but contains no user record."""
     data = records.encode_batch(
         [(b"\0\0\0\1", b"\0\0\0\0\0\0", BASE_TIME + base)],
         base_offset=base,
@@ -98,7 +97,7 @@ def control_batch(base, epoch):
 
 
 def true_log(generator, *, batches, epochs=(0, 3, 4)):
-    """Make the batches of a log with some epochs."""
+    """Create the batches of a log with several leader epochs."""
     made, base = [], 0
     starts = sorted(generator.sample(range(batches // 4, batches), len(epochs) - 1))
     for number in range(batches):
@@ -113,14 +112,14 @@ def true_log(generator, *, batches, epochs=(0, 3, 4)):
 
 
 class File(NamedTuple):
-    """A segment as it was written: its path at first, and its batches."""
+    """Segment with its original path and its batches."""
 
     path: Path
     batches: tuple
 
 
 class Replica:
-    """One folder of a partition."""
+    """Replica of a partition in one data directory."""
 
     def __init__(self, folder, batches, starts):
         self.folder = folder
@@ -144,7 +143,7 @@ class Replica:
         (folder / "partition.metadata").write_text(METADATA)
 
     def held(self, moved):
-        """Yield the batches whose bytes are as they were written."""
+        """Yield the batches whose bytes are unchanged. Ignores the leader epoch."""
         for file in self.files:
             path = moved.get(file.path, file.path)
             data = path.read_bytes() if path.exists() else b""
@@ -157,7 +156,7 @@ class Replica:
 
 
 def segment_starts(generator, batches):
-    """Cut a log into segments of at least three batches."""
+    """Split a log into segments of at least three batches; return their indexes."""
     starts, at = [0], 0
     while True:
         at += generator.randint(3, 12)
@@ -167,7 +166,7 @@ def segment_starts(generator, batches):
 
 
 class Disks:
-    """The data directories of some brokers, with replicas of the same partitions."""
+    """Data directories of several brokers with replicas of the same partitions."""
 
     def __init__(self, root, seed, *, brokers=None, partitions=3):
         self.random = random.Random(seed)
@@ -200,11 +199,11 @@ class Disks:
             self.replicas[key].append(Replica(folder, batches, starts))
 
     def _diverged(self, log):
-        """Make the log of a broker that went on alone when others had a new leader."""
+        """Create the log of a leader that continued after it was replaced."""
         change = next(
             index for index, batch in enumerate(log) if batch.epoch == log[-1].epoch
         )
-        # It was still the leader, so it has all that was written before the change.
+        # It was the leader until then, so it has all batches from before the change.
         tail, base = [], log[change].base
         for _ in range(self.random.randint(1, 12)):
             count = self.random.randint(1, 9)
@@ -215,7 +214,7 @@ class Disks:
         return [*log[:change], *tail]
 
     def _checkpoint(self, broker):
-        """Write the high watermarks; a broker that lags does not know the last one."""
+        """Write the high watermarks. A broker with a stale log has high watermark 0."""
         ends = {}
         for key, replicas in self.replicas.items():
             for replica in replicas:
@@ -228,7 +227,7 @@ class Disks:
         (broker / "replication-offset-checkpoint").write_text(text)
 
     def break_some(self, count):
-        """Damage files in ``count`` ways."""
+        """Damage files with ``count`` random faults."""
         kinds = (
             self.flip,
             self.flip,
@@ -265,7 +264,7 @@ class Disks:
         self.faults.append((kind, str(file.path), told))
 
     def flip(self):
-        """Flip a bit anywhere."""
+        """Flip a random bit of a segment."""
 
         def change(data, file):
             at = self.random.randrange(len(data))
@@ -275,7 +274,7 @@ class Disks:
         self._change("flip", change)
 
     def flip_in_head(self):
-        """Flip a bit in the header of a batch."""
+        """Flip a random bit in a batch header."""
 
         def change(data, file):
             index = self.random.randrange(len(file.batches))
@@ -292,14 +291,15 @@ class Disks:
         field, (start, size) = self.random.choice(list(FIELDS.items()))
 
         def change(data, file):
-            # Every second time the last batch: only one neighbor can confirm it.
+            # Choose the last batch in half of the cases, because only one neighbor can
+            # confirm its position.
             last = len(file.batches) - 1
             index = self.random.choice((last, self.random.randint(0, last)))
             at = sum(len(batch.data) for batch in file.batches[:index]) + start
             if file.path in self.touched:
                 return None
             value = int.from_bytes(data[at : at + size], "big")
-            # A flipped bit may change the value by little or by much.
+            # A flipped bit may change the value by a small or a large amount.
             other = self.random.choice(
                 (
                     value ^ 1 << self.random.randrange(8 * size),
@@ -313,7 +313,7 @@ class Disks:
         self._change("field", change)
 
     def zero(self):
-        """Zero a range."""
+        """Overwrite a range with zeros."""
 
         def change(data, file):
             at = self.random.randrange(len(data))
@@ -324,7 +324,7 @@ class Disks:
         self._change("zero", change)
 
     def cut(self):
-        """Cut the tail of a segment, the newest or another."""
+        """Truncate a segment, which is not necessarily the newest one."""
 
         def change(data, file):
             size = self.random.randrange(len(data))
@@ -342,7 +342,7 @@ class Disks:
             self.faults.append(("delete", str(file.path)))
 
     def add_foreign(self):
-        """Put a file there that is no segment, whatever its name is."""
+        """Add a file that is not a segment, possibly with the name of a segment."""
         replica, _ = self._any()
         end = replica.batches[-1].last
         name = self.random.choice(
@@ -356,8 +356,9 @@ class Disks:
     def swap(self):
         """Exchange the names of two segments of a replica.
 
-        Of whole ones: an offset is not under a checksum, so a batch that is alone in
-        a file with a wrong name has nothing to vouch for it.
+        Both must be undamaged: the checksum of a batch does not include its base
+        offset, so nothing confirms the offset of a single batch in a file with a wrong
+        name.
         """
         replica, _ = self._any()
         files = [file for file in replica.files if file.path not in self.touched]
@@ -374,7 +375,7 @@ class Disks:
         self.faults.append(("swap", str(first), str(second)))
 
     def expected(self):
-        """Return the rows that are held somewhere, and the ranges that are not."""
+        """Return the recoverable rows and the lost offset ranges by partition."""
         rows, lost = {}, {}
         for key, log in self.logs.items():
             held = {
@@ -392,12 +393,12 @@ class Disks:
         return rows, lost
 
     def remove(self):
-        """Take everything away."""
+        """Delete all data directories."""
         shutil.rmtree(self.root)
 
 
 def ranges_of(offsets):
-    """Put offsets together to (first, last)."""
+    """Merge offsets into ranges (first, last)."""
     found = []
     for offset in sorted(offsets):
         if found and offset == found[-1][1] + 1:
@@ -408,14 +409,14 @@ def ranges_of(offsets):
 
 
 def read_table(result, name):
-    """Read a table of a result as dicts."""
+    """Read a result table as dicts."""
     import pyarrow.parquet
 
     return pyarrow.parquet.read_table(result.tables[name]).to_pylist()
 
 
 def recovered_rows(result):
-    """Return the rows that were recovered, by partition and in the order of offsets."""
+    """Return the recovered rows by partition, sorted by offset."""
     found = {}
     for row in read_table(result, "records"):
         headers = tuple((each["key"], each["value"]) for each in row["headers"] or ())
@@ -429,7 +430,7 @@ def recovered_rows(result):
 
 
 def listed_losses(result):
-    """Return the lost ranges by partition."""
+    """Return the lost offset ranges by partition."""
     found = {}
     for row in read_table(result, "lost"):
         key = row["topic"], row["partition"]

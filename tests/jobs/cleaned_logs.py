@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Replicas of a compacted topic that were cleaned at different times, and damaged.
 
-What can be had of them is worked out offset by offset, as slowly as it takes.
+The recoverable records are computed separately for each offset, without regard to
+speed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ KNOWN, DAMAGED = "known", "damaged"
 
 
 class Cleaned:
-    """Two or three replicas of ``ids-0``: ``rows`` and ``lost`` are what to expect."""
+    """Two or three replicas of ``ids-0``.
+
+    ``rows`` and ``lost`` are the expected result.
+    """
 
     def __init__(self, root, seed):
         self.random = random.Random(seed)
@@ -44,7 +48,10 @@ class Cleaned:
         )
 
     def _log(self):
-        """Make the batches as they were produced; returns where segments begin."""
+        """Create the original batches.
+
+        Return the batch indexes at which segments start.
+        """
         self.log, starts, offset = [], [], 0
         for number in range(self.random.randint(10, 30)):
             count = self.random.randint(1, 8)
@@ -66,19 +73,20 @@ class Cleaned:
         return starts
 
     def _replica(self, folder, starts, held):
-        """Write one replica; returns what it shows of each offset."""
+        """Write one replica; return the state of each offset in it."""
         state, before, is_whole = {}, 0, True
         for number, start in enumerate(starts):
             stop = starts[number + 1] if number + 1 < len(starts) else len(self.log)
             name = self.log[start][0][0]
             clean = number + 1 < len(starts) and self.random.random() < 0.8
-            # Where a file ends well, what is missing up to the next one was cleaned.
+            # If the end of the file is intact, the offsets up to the next file were
+            # compacted.
             between = KNOWN if is_whole else DAMAGED
             state.update(dict.fromkeys(range(before, name), between))
             data, before, is_whole = b"", name, True
             for rows in self.log[start:stop]:
                 kept = [row for row in rows if not clean or self.random.random() < 0.5]
-                # A segment of which nothing is left would be deleted.
+                # A broker deletes a segment if compaction removes all of its records.
                 kept = kept or ([] if data else rows[:1])
                 if not kept:
                     continue
@@ -90,7 +98,7 @@ class Cleaned:
                     is_whole = False
                 else:
                     held.update((row[0], row) for row in kept)
-                    # What lies between whole neighbours was cleaned.
+                    # Offsets between two intact batches were compacted.
                     between = KNOWN if is_whole else DAMAGED
                     state.update(dict.fromkeys(range(before, first), between))
                     state.update(dict.fromkeys(range(first, last + 1), KNOWN))
@@ -104,7 +112,7 @@ class Cleaned:
 
 
 def encoded(rows, kept, codec):
-    """Encode what a cleaner left of a batch."""
+    """Encode the records of a batch that remain after compaction."""
     return records.encode_batch(
         [
             records.Record(offset=offset, timestamp=time, key=key, value=value)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A run of the job ``offsets``, for the files that test it."""
+"""Fixture that runs the job ``offsets``."""
 
 import importlib
 
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture
 def offsets(kwire, tmp_path):
-    """Run the job on the engine of the test, below ``tmp_path``."""
+    """Run the job with the tested engine below ``tmp_path``. Returns a function."""
     jobs = importlib.import_module(f"{kwire.__name__}.jobs")
 
     def run(*paths, **options):

@@ -1,18 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run ``export`` over a directory of a test, and compare its result with the disks."""
+"""Run the job ``export`` on a test directory, and compare its result with the disks."""
 
 from kwire import jobs
 from tests.jobs.broken_logs import listed_losses, recovered_rows
 
 
 def run_export(path, *inputs, **options):
-    """Export what lies in ``path``/in, or the inputs, to ``path``/out."""
+    """Export the inputs, by default ``path``/in, to ``path``/out."""
     return jobs.export(inputs or [path / "in"], path / "out", **options)
 
 
 def assert_exact(disks, result):
-    """Compare rows and losses with what the disks still hold."""
+    """Check that rows and losses are exactly those of ``disks.expected``."""
     rows, lost = disks.expected()
     found, losses = recovered_rows(result), listed_losses(result)
     for key in disks.logs:

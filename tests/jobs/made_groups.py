@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Logs of topics and of consumer groups, with a list of what was written to them.
+"""Logs of topics and consumer groups, with the expected results of the job.
 
-What a job has to find out again is kept as plain rows while the bytes are made: the
-lag of a commit, for one, is counted here record by record.
+The expected results are stored as plain rows while the logs are written. For example,
+the lag of a commit is counted record by record.
 """
 
 from pathlib import Path
@@ -21,7 +21,7 @@ TOPIC_ID_TEXT = "AAAAAAAAAAAAAAAAAAASNA"
 
 
 class Log:
-    """A partition's folder; batches go to its last segment until ``write``."""
+    """Partition directory. Batches are added to the last segment until ``write``."""
 
     def __init__(self, root, topic, partition, base_offset=0):
         self.folder = Path(root) / f"{topic}-{partition}"
@@ -29,11 +29,11 @@ class Log:
         self.segments = [(base_offset, [])]
 
     def roll(self):
-        """Begin another segment."""
+        """Start the next segment."""
         self.segments.append((self.next, []))
 
     def batch(self, rows, **options):
-        """Append a batch of (key, value, timestamp); give its first offset."""
+        """Append a batch of (key, value, timestamp); return its first offset."""
         first = self.next
         rows = [(*row, []) for row in rows]
         options = {"base_offset": first} | options
@@ -44,7 +44,7 @@ class Log:
         return first
 
     def marker(self, producer, kind, at):
-        """End the transaction of a producer."""
+        """Append the end marker of a producer's transaction."""
         self.batch(
             [(kind, END_TXN, at)],
             producer_id=producer,
@@ -54,11 +54,11 @@ class Log:
         )
 
     def skip(self, count):
-        """Leave offsets out, as a cleaner does."""
+        """Skip offsets, as compaction does."""
         self.next += count
 
     def write(self):
-        """Write the segments; give their paths."""
+        """Write the segments; return their paths."""
         self.folder.mkdir(parents=True, exist_ok=True)
         paths = []
         for base_offset, batches in self.segments:
@@ -68,7 +68,7 @@ class Log:
 
 
 class Topic(Log):
-    """A topic's partition that knows which record came when."""
+    """Partition of a topic that records the arrival time of each record."""
 
     def __init__(self, root, topic, partition, base_offset=0, topic_id=None):
         super().__init__(root, topic, partition, base_offset)
@@ -80,12 +80,12 @@ class Topic(Log):
             (self.folder / "partition.metadata").write_text(text)
 
     def produce(self, count, at, **options):
-        """Append a batch of records that came at a time."""
+        """Append a batch of records that arrived at a time."""
         first = self.batch([(b"k", b"v", at)] * count, **options)
         self.arrivals |= dict.fromkeys(range(first, self.next), at)
 
     def lag(self, committed, at):
-        """Count what a reader had not read at a time: (log end, lag, lag in ms)."""
+        """Return the unread records at a time: (log end offset, lag, lag in ms)."""
         end = max((n + 1 for n, t in self.arrivals.items() if t <= at), default=0)
         if not end and self.start:
             return None, None, None
@@ -95,9 +95,9 @@ class Topic(Log):
 
 
 class Groups(Log):
-    """A partition of ``__consumer_offsets``, and the rows that have to come of it.
+    """Partition of ``__consumer_offsets``, and the expected rows of the job.
 
-    ``topics`` are the logs that there are, by (topic, partition).
+    ``topics`` contains the available logs by (topic, partition).
     """
 
     def __init__(self, root, partition=0, topics=None):
@@ -129,7 +129,7 @@ class Groups(Log):
         epoch=-1,
         **options,
     ):
-        """Commit an offset; None deletes the one that there is."""
+        """Commit an offset. None deletes the committed offset."""
         key = messages.OffsetCommitKey(group=group, topic=topic, partition=partition)
         value = None
         if offset is not None:
@@ -179,7 +179,10 @@ class Groups(Log):
             )
 
     def classic(self, group, generation, members, at, *, protocol_type="consumer"):
-        """Write a classic group's state; ``members`` by their ids read partitions."""
+        """Write the state of a classic group.
+
+        ``members`` maps ids to assigned partitions.
+        """
         made = []
         for member, assigned in members.items():
             subscription = messages.ConsumerProtocolSubscription(topics=["orders"])
@@ -212,9 +215,10 @@ class Groups(Log):
 
 
 def consumer_records(group, epoch, members, *, joined=(), left=(), assigned=None):
-    """Make the records with which a consumer group goes to another epoch.
+    """Create the records of an epoch bump in a consumer group.
 
-    ``members`` are those that report the epoch, ``assigned`` the epoch of the target.
+    ``members`` are the members that report the epoch. ``assigned`` is the epoch of the
+    target assignment.
     """
     made = []
     for member in joined:
@@ -278,10 +282,10 @@ def consumer_records(group, epoch, members, *, joined=(), left=(), assigned=None
 
 
 def write_cluster(root):
-    """Write half an hour of a small cluster; give its groups and the stuck rows.
+    """Write 30 minutes of a small cluster; return its groups and the stuck rows.
 
-    ``orders`` gets ten records every ten seconds in each of two partitions, ``idle``
-    nothing after the first minute; of ``unseen`` there is no log.
+    Each of the two partitions of ``orders`` gets ten records every ten seconds.
+    ``idle`` gets no records after the first minute. ``unseen`` has no log.
     """
     topics = {
         ("orders", n): Topic(root, "orders", n, topic_id=TOPIC_ID_TEXT) for n in (0, 1)

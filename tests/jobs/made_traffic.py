@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Captures of made-up clients, written as ``kwire record`` does.
+"""Captures of simulated clients in the format of ``kwire record``.
 
-A ``Talk`` is one connection. Requests and answers are real frames of kwire's codec; who
-sends them, when and in which version is the test's choice.
+A ``Talk`` is one connection. Requests and responses are frames that kwire encodes. The
+test chooses the clients, the order and the versions.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from kwire.recording import capture_schema
 from kwire.schema import releases
 
 START = 1_790_000_000_000_000
-"""When made traffic begins, in microseconds."""
+"""Timestamp of the first frame in microseconds."""
 
 
 class Capture:
-    """The frames of one recording, in order; ``write`` puts them into a file."""
+    """Frames of one recording in order. ``write`` stores them in a file."""
 
     def __init__(self, recording="made"):
         self.recording = recording
@@ -30,17 +30,20 @@ class Capture:
         self._connections = itertools.count(1)
 
     def talk(self, client, broker="10.9.9.1:9092", client_id="made"):
-        """Open a connection from an address to a broker."""
+        """Open a connection from a client address to a broker."""
         return Talk(self, next(self._connections), client, broker, client_id)
 
     def add(self, **values):
-        """Add a row; its sequence is its place, and each takes a millisecond."""
+        """Add a row.
+
+        Its sequence number is its index; rows are one millisecond apart.
+        """
         place = len(self.rows)
         row = {"recording": self.recording, "sequence": place, "rewritten": False}
         self.rows.append(row | {"timestamp": START + place * 1000} | values)
 
     def write(self, path):
-        """Write what there is as one Parquet file."""
+        """Write all rows to one Parquet file."""
         path.parent.mkdir(parents=True, exist_ok=True)
         table = pa.Table.from_pylist(self.rows, schema=capture_schema())
         pyarrow.parquet.write_table(table, path)
@@ -48,7 +51,7 @@ class Capture:
 
 
 class Talk:
-    """One connection: requests, answers, and what is neither."""
+    """One connection with requests, responses and raw bytes."""
 
     def __init__(self, capture, number, client, broker, client_id):
         self._capture = capture
@@ -61,7 +64,7 @@ class Talk:
         self._numbers = itertools.count(1)
 
     def ask(self, request, version, answer=None, answered_in=None):
-        """Send a request, and get an answer if there is one."""
+        """Add a request, and a response if there is one."""
         number = next(self._numbers)
         frame = framing.encode_request(
             request, version, correlation_id=number, client_id=self._client_id
@@ -80,14 +83,14 @@ class Talk:
         return self
 
     def raw(self, direction, frame, **known):
-        """Send bytes; None is recorded as a secret."""
+        """Add raw bytes. None is recorded as a secret."""
         size = 0 if frame is None else len(frame)
         values = {"direction": direction, "frame": frame, "size": size}
         self._capture.add(**self._place, **values, **known)
         return self
 
     def ask_versions(self, version, release, software=("", "")):
-        """Request the versions of a broker of a release, as clients do."""
+        """Request the versions from a broker of a release, as clients do."""
         request = ApiVersionsRequest(
             client_software_name=software[0], client_software_version=software[1]
         )

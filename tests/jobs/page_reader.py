@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a report's HTML page as a browser does: tags, texts and data attributes."""
+"""Parse the HTML page of a report: tags, text and data attributes."""
 
 from html.parser import HTMLParser
 
@@ -8,7 +8,7 @@ VOID = {"meta", "link", "br", "wbr", "input"}
 
 
 class PageReader(HTMLParser):
-    """Notes every tag with its attributes and the text right in it; checks nesting."""
+    """Record each tag with its attributes and its own text. Checks the nesting."""
 
     def __init__(self, html):
         super().__init__(convert_charrefs=True)
@@ -19,7 +19,7 @@ class PageReader(HTMLParser):
         assert self._open == [], "tags that are not closed"
 
     def handle_starttag(self, tag, attributes):
-        """Note a tag."""
+        """Record a tag."""
         names = [name for name, _ in attributes]
         assert len(set(names)) == len(names), f"{tag} has an attribute twice"
         self.tags.append((tag, dict(attributes), []))
@@ -27,20 +27,23 @@ class PageReader(HTMLParser):
             self._open.append(self.tags[-1])
 
     def handle_startendtag(self, tag, attributes):
-        """Note a tag that closes itself, as those of SVG may."""
+        """Record a self-closing tag, as in SVG."""
         self.tags.append((tag, dict(attributes), []))
 
     def handle_endtag(self, tag):
-        """See that the right tag ends."""
+        """Check that the end tag matches."""
         assert self._open.pop()[0] == tag
 
     def handle_data(self, data):
-        """Give text to the tag that it is in."""
+        """Add text to the current tag."""
         if self._open:
             self._open[-1][2].append(data)
 
     def find(self, tag, **attributes):
-        """List (attributes, text) of tags; ``data_row`` finds ``data-row``."""
+        """List (attributes, text) of tags.
+
+        ``data_row`` matches the attribute ``data-row``.
+        """
         wanted = {
             name.rstrip("_").replace("_", "-"): value
             for name, value in attributes.items()
@@ -56,7 +59,7 @@ class PageReader(HTMLParser):
         ]
 
     def table(self, name):
-        """Return the rows of a table as lists of raw values; a missing one is None."""
+        """Return the raw values of a table by row. Missing values are None."""
         rows, inside = [], False
         for tag, attributes, _ in self.tags:
             if tag == "table":

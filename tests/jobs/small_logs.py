@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A small log of 84 records in three segments, with a single fault at a known place."""
+"""Small log of 84 records in three segments, with one fault at a known position."""
 
 import os
 import random
@@ -9,7 +9,7 @@ from tests.jobs.broken_logs import make_batch, true_log
 
 
 def one_log(tmp_path, brokers=2, batches=30):
-    """Write the same log for some brokers, in three segments; nothing is broken."""
+    """Write the same undamaged log for several brokers, in three segments."""
     generator = random.Random(7)
     batches = true_log(generator, batches=batches)
     batches = [batch for batch in batches if not batch.is_control][:21]
@@ -25,7 +25,7 @@ def one_log(tmp_path, brokers=2, batches=30):
 
 
 def write_log(folder, batches, size=7):
-    """Write segments of so many batches, and checkpoints that tell of all of them."""
+    """Write segments of ``size`` batches, and checkpoints that include all of them."""
     folder.mkdir(parents=True)
     for start in range(0, len(batches), size):
         part = batches[start : start + size]
@@ -43,7 +43,7 @@ def write_log(folder, batches, size=7):
 
 
 def position(batches, base):
-    """Return the path's name and the position of a batch of the log."""
+    """Return the file name and the position of the batch with a base offset."""
     index = next(i for i, batch in enumerate(batches) if batch.base == base)
     first = index - index % 7
     at = sum(len(batch.data) for batch in batches[first:index])
@@ -51,7 +51,7 @@ def position(batches, base):
 
 
 def flip(folder, batches, base, at=70):
-    """Damage one batch."""
+    """Flip a bit in one batch."""
     name, start = position(batches, base)
     data = bytearray((folder / name).read_bytes())
     data[start + at] ^= 16
@@ -59,18 +59,18 @@ def flip(folder, batches, base, at=70):
 
 
 def cut(folder, batches, base):
-    """Cut a segment within a batch."""
+    """Truncate a segment within a batch."""
     name, start = position(batches, base)
     os.truncate(folder / name, start + 40)
 
 
 def delete(folder, batches, base):
-    """Delete the segment with a batch."""
+    """Delete the segment that contains a batch."""
     (folder / position(batches, base)[0]).unlink()
 
 
 def zero(folder, batches, base):
-    """Zero a batch and the two after it."""
+    """Overwrite a batch and the next two batches with zeros."""
     name, start = position(batches, base)
     index = next(i for i, batch in enumerate(batches) if batch.base == base)
     size = sum(len(batch.data) for batch in batches[index : index + 3])

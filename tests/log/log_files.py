@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Segment files for the tests, written by aiokafka or by hand, never by kwire.
+"""Segment files that are created by aiokafka or by hand, never by kwire.
 
-aiokafka builds the batches; what it cannot say (base offsets, leader epochs, control
-bits) is patched into them here, and the checksum, where it covers that, is made anew by
-a library of its own. Indexes and snapshots are packed field by field.
+aiokafka encodes the batches. Base offsets, leader epochs and control bits, which
+aiokafka does not support, are patched into the bytes. The checksum is then computed
+with a separate library, if it includes the patched bytes. Indexes and snapshots are
+packed field by field.
 """
 
 import importlib
@@ -25,25 +26,25 @@ def module(kwire, name):
 
 
 ACCESS = ["map", "read", "stored"]
-"""How a segment can be read: in the last way, as an object in a store."""
+"""Access methods of a segment. "stored" reads it as an object of a store."""
 
 
 def segment_of(log, path, access):
-    """Open a segment to be read in one of the ways above."""
+    """Open a segment with one of the access methods."""
     if access == "stored":
         return log.Segment(path.as_uri())
     return log.Segment(path, access=access)
 
 
 def patched(data, at, form, *values):
-    """Return the bytes with other values at a place."""
+    """Return the bytes with values that are packed at position ``at``."""
     out = bytearray(data)
     struct.pack_into(form, out, at, *values)
     return bytes(out)
 
 
 def checked(data):
-    """Return a batch of magic 2 with the checksum of what it now holds."""
+    """Return a magic 2 batch with a recomputed checksum."""
     return patched(data, 17, ">I", crc32c.crc32c(data[21:]))
 
 
@@ -58,7 +59,7 @@ def batch(
     control=None,
     timestamp=None,
 ):
-    """Build a batch of magic 2 with ``count`` records, or one of a control record."""
+    """Encode a magic 2 batch with ``count`` records or with one control record."""
     builder = DefaultRecordBatchBuilder(
         magic=2,
         compression_type=CODECS[codec],
@@ -81,7 +82,10 @@ def batch(
 
 
 def messages(base_offset, count=3, *, magic=1, codec="none", value=b"value"):
-    """Build messages of magic 0 or 1, within a compressed one if there is a codec."""
+    """Encode messages of magic 0 or 1.
+
+    With a codec, they are in a compressed wrapper.
+    """
     builder = LegacyRecordBatchBuilder(
         magic=magic, compression_type=CODECS[codec], batch_size=1 << 20
     )
@@ -97,7 +101,7 @@ def messages(base_offset, count=3, *, magic=1, codec="none", value=b"value"):
 
 
 def log_of(sizes, start=0, **options):
-    """Build batches that follow each other, with so many records each."""
+    """Encode consecutive batches. ``sizes`` contains their record counts."""
     made, offset = [], start
     for count in sizes:
         made.append(batch(offset, count, **options))
@@ -106,14 +110,14 @@ def log_of(sizes, start=0, **options):
 
 
 class Folder:
-    """A partition's folder under construction."""
+    """Partition directory under construction."""
 
     def __init__(self, path):
         self.path = path
         path.mkdir(parents=True, exist_ok=True)
 
     def segment(self, base_offset, batches, suffix=".log"):
-        """Write a segment; returns the path and the batches with their positions."""
+        """Write a segment; return its path, and position and size of each batch."""
         path = self.path / f"{base_offset:020}{suffix}"
         path.write_bytes(b"".join(batches))
         spans, at = [], 0
@@ -130,12 +134,12 @@ class Folder:
 
 
 def aborted_entry(producer, first, last, stable=0):
-    """Pack an entry of a ``.txnindex``."""
+    """Pack an entry of a ``.txnindex`` file."""
     return struct.pack(">hqqqq", 0, producer, first, last, stable)
 
 
 def producer_snapshot(*entries):
-    """Pack a producer snapshot; the entries have eight fields, in Kafka's order."""
+    """Pack a producer snapshot. An entry has eight fields in the order of Kafka."""
     body = struct.pack(">i", len(entries))
     body += b"".join(struct.pack(">qhiqiqiq", *entry) for entry in entries)
     return struct.pack(">hI", 1, crc32c.crc32c(body)) + body
@@ -149,7 +153,7 @@ def flip(path, at, bit=1):
 
 
 def overwrite(path, at, content):
-    """Write over some bytes of a file."""
+    """Overwrite bytes of a file."""
     data = bytearray(path.read_bytes())
     data[at : at + len(content)] = content
     path.write_bytes(data)

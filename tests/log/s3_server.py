@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""An object store on the loopback interface, with as much S3 as reading requires.
+"""Object store on the loopback interface with the read operations of S3.
 
-It lists (in pages), reports sizes and returns ranges; signatures are ignored. Tests
-put objects into ``objects``, take them away, and look at what was asked for in
-``asked``.
+It lists objects in pages, returns sizes and ranges, and ignores signatures. Tests add
+and remove objects in ``objects``, and inspect the requests in ``asked``.
 """
 
 import re
@@ -19,7 +18,7 @@ HTTP_WHEN = "Fri, 02 Jan 2026 03:04:05 GMT"
 
 
 class S3Server:
-    """The store; ``uri`` makes the URI of a key in one of its buckets."""
+    """Object store. ``uri`` returns the URI of a key in one of its buckets."""
 
     def __init__(self):
         self.objects = {}
@@ -52,7 +51,7 @@ class S3Server:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # Head and body in one packet, at once.
+    # Send headers and body in one packet without delay.
     wbufsize = 1 << 16
     disable_nagle_algorithm = True
     server_store = None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the relay share: its address, raw bytes through it, its rows."""
+"""Shared code of the relay tests: its address, raw bytes, recorded rows."""
 
 import socket
 
@@ -11,14 +11,17 @@ ANY = "127.0.0.1:0"
 
 
 def read_rows(recorder):
-    """Read what was recorded."""
+    """Read the recorded rows."""
     return [
         row for batch in read_captures(recorder.folder) for row in batch.to_pylist()
     ]
 
 
 def talk(address, data, size=0):
-    """Send bytes; return the first ``size`` that come back, or all until the end."""
+    """Send bytes.
+
+    Return the first ``size`` bytes of the response, or all until the end.
+    """
     host, _, port = address.rpartition(":")
     with socket.create_connection((host, int(port)), TIMEOUT_S) as client:
         client.sendall(data)

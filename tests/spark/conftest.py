@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures: one Spark for all tests of this folder, ``local[2]`` on loopback.
+"""Fixtures: one Spark session with ``local[2]`` on the loopback interface.
 
-A machine without Java fails here rather than skipping: these tests are a promise.
+All tests of this directory use the session. Without Java they fail instead of being
+skipped, because kwire promises that they pass.
 """
 
 from __future__ import annotations
@@ -21,16 +22,19 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Java's quick compiler and simple collector: the tests are over before more pays."""
+"""JVM options for a fast start: the C1 compiler and the serial garbage collector.
+
+The tests are too short to benefit from the slower but better defaults.
+"""
 
 LATE_WORKER = "Python worker failed to connect back"
-"""Spark's error for a worker that took ten seconds to start: a busy machine's."""
+"""Spark's error if a worker does not start within ten seconds, on a busy machine."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run a test of this folder again where Spark gave up a worker as it started.
+    """Rerun a test of this directory if Spark failed to start a worker.
 
-    The summary of the tests counts each such run.
+    The test summary shows the number of reruns.
     """
     again = pytest.mark.flaky(reruns=2, only_rerun=[LATE_WORKER])
     for item in items:
@@ -40,7 +44,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark():
-    """A session of Spark whose workers know kwire from this tree."""
+    """Spark session whose workers import kwire from this tree."""
     java = os.environ.get("JAVA_HOME") or shutil.which("java")
     assert java, "Spark needs Java 17: put java on the PATH or set JAVA_HOME"
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
@@ -65,7 +69,8 @@ def spark():
             .config("spark.sql.execution.pyspark.udf.faulthandler.enabled", "true")
             .getOrCreate()
         )
-        # Spark's own handler stays when its session is gone.
+        # Restore the handler of this process, because Spark leaves its own one
+        # installed after the session has stopped.
         signal.signal(signal.SIGINT, on_interrupt)
         session.sparkContext.setLogLevel("OFF")
         yield session

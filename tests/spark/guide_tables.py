@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the option tables of the guides, and the options of Spark's own source."""
+"""Read the option tables of the guides, and the options of Spark's own Kafka source."""
 
 import re
 from pathlib import Path
@@ -32,7 +32,7 @@ SPARKS_OPTIONS = {
     "includeHeaders",
     "startingOffsetsByTimestampStrategy",
 }
-"""What Spark 4.0 to 4.3 read in their ``KafkaSourceProvider``."""
+"""Options that ``KafkaSourceProvider`` reads in Spark 4.0 to 4.3."""
 
 SPARK_REFUSES = {
     "kafka.auto.offset.reset",
@@ -41,11 +41,11 @@ SPARK_REFUSES = {
     "kafka.enable.auto.commit",
     "kafka.interceptor.classes",
 }
-"""What it refuses."""
+"""Options that ``KafkaSourceProvider`` rejects."""
 
 
 def listed_options(guide, title):
-    """Return the options that a section of a guide lists, sorted."""
+    """Return the sorted options from a section of a guide."""
     text = (DOCS / guide).read_text().split(f"# {title}\n", 1)[1]
     section = re.split(r"(?m)^##+ ", text)[0]
     rows = re.findall(r"(?m)^\| (`.*?) \|", section)

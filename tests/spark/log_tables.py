@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``LogTables``: tables of ``kafka-log`` as Spark's tasks make them, without Spark.
+"""``LogTables``: tables of ``kafka-log`` as Spark tasks create them, without Spark.
 
-``write_orders`` writes the log of a small topic for them.
+``write_orders`` writes the log of a small topic.
 """
 
 import importlib
@@ -14,7 +14,7 @@ from tests.log.log_files import Folder, log_of
 
 
 class LogTables:
-    """Reads tables as tasks of Spark do, on one engine and without Spark."""
+    """Reads tables in the same way as Spark tasks, on one engine and without Spark."""
 
     def __init__(self, kwire):
         spark = f"{kwire.__name__}.spark"
@@ -23,7 +23,7 @@ class LogTables:
             setattr(self, name, importlib.import_module(f"{spark}.log.{name}"))
 
     def read(self, *paths, columns=None, bounds=None, **given):
-        """Read a table as Spark's tasks would, split by split."""
+        """Read a table split by split."""
         options = self.options.read_options(
             {"paths": json.dumps(list(map(str, paths))), **given}
         )
@@ -51,7 +51,7 @@ def offsets(table):
 
 
 def write_orders(tmp_path):
-    """Write two segments of ten batches of three records, with values of 100 bytes."""
+    """Write two segments of ten batches with three records. Values have 100 bytes."""
     folder = Folder(tmp_path / "logs" / "orders-0")
     value = b"v" * 100
     folder.first, folder.spans = folder.segment(0, log_of([3] * 10, 0, value=value))

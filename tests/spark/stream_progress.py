@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a streaming query reports of its batches, on every PySpark."""
+"""Progress reports of streaming queries in all supported PySpark releases."""
 
 from ast import literal_eval
 
 
 def end_offsets(query):
-    """Return the offset at the end of each batch; None where there is none.
+    """Return the end offset of each batch; None if a batch has none.
 
-    It is text: JSON, or what Python writes for a dict on PySpark 4.1.
+    The offset is a string: JSON, or the text of a Python dict in PySpark 4.1.
     """
     texts = [each["sources"][0]["endOffset"] for each in query.recentProgress]
     return [

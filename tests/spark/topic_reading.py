@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""librdkafka's mock cluster for tests of sinks, whose topics its consumer reads."""
+"""librdkafka mock cluster for tests of sinks, and a consumer that reads its topics."""
 
 import time
 from contextlib import contextmanager
@@ -19,10 +19,10 @@ PARTITIONS = 4
 
 
 class MockCluster:
-    """Three brokers in this process: ``address``, and topics by ``make_topic``."""
+    """Three brokers in this process with an ``address``. ``make_topic`` adds topics."""
 
     def __init__(self):
-        """Start the brokers; they run as long as this object is there."""
+        """Start the brokers. They run as long as this object exists."""
         quiet = {"log_level": 0}
         self._handle = Producer(
             {"bootstrap.servers": "mock", "test.mock.num.brokers": 3, **quiet}
@@ -31,14 +31,14 @@ class MockCluster:
         self.address = ",".join(f"{each.host}:{each.port}" for each in found)
 
     def make_topic(self):
-        """Make a topic of ``PARTITIONS`` partitions; return its name."""
+        """Create a topic with ``PARTITIONS`` partitions; return its name."""
         name = f"topic-{uuid4().hex[:8]}"
         found = self._handle.list_topics(name, timeout=TIMEOUT_S).topics[name]
         assert len(found.partitions) == PARTITIONS
         return name
 
     def read(self, topic, count):
-        """Read a topic that has ``count`` records: lists of messages by partition."""
+        """Read ``count`` records of a topic; return the messages by partition."""
         consumer = Consumer(
             {
                 "bootstrap.servers": self.address,
@@ -49,7 +49,7 @@ class MockCluster:
                 "fetch.message.max.bytes": 8 << 20,
             }
         )
-        # Without metadata it waits half a second before it looks for the leaders.
+        # Without metadata, the consumer waits 0.5 s before it looks up the leaders.
         consumer.list_topics(topic, timeout=TIMEOUT_S)
         consumer.assign(
             [TopicPartition(topic, n, OFFSET_BEGINNING) for n in range(PARTITIONS)]
@@ -73,14 +73,14 @@ class MockCluster:
 
 @contextmanager
 def mock_cluster():
-    """Run a mock cluster."""
+    """Start a mock cluster."""
     cluster = MockCluster()
     yield cluster
     del cluster
 
 
 def flatten(found):
-    """List what was read as (partition, key, value, headers), in order."""
+    """Return the messages as (partition, key, value, headers), in order."""
     return [
         (partition, each.key(), each.value(), each.headers())
         for partition, messages in sorted(found.items())

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Adapters are tested on the engine of the build.
+"""Test adapters on the engine of the build.
 
-They leave clients as they are where it is plain Python, which would be slower. What
-they decode there is right all the same, so the tests install them.
+With the Python engine, adapters do not change the clients, because decoding would be
+slower. They would still decode correctly, so the tests install them on either engine.
 """
 
 import pytest
@@ -15,7 +15,10 @@ from tests.client.adapters.fetched import CLIENTS
 
 @pytest.fixture(autouse=True)
 def leave_clients_as_they_were(monkeypatch):
-    """Have adapters take any engine; fail if one of them stays installed."""
+    """Install adapters on any engine.
+
+    Fail if an adapter is still installed afterwards.
+    """
     monkeypatch.setattr(adapters, "backend", "fast")
     yield
     left = [name for name, adapter in CLIENTS.items() if adapter.is_installed]
@@ -26,5 +29,5 @@ def leave_clients_as_they_were(monkeypatch):
 
 @pytest.fixture
 def decode_everything(monkeypatch):
-    """Have the adapter decode what is so short that it leaves it to the client."""
+    """Use the adapter even for short data, which it normally leaves to the client."""
     monkeypatch.setattr(aiokafka_classes, "LEAST_BYTES", 0)

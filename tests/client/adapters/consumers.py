@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Consumers of both clients with the same methods, and a broker that serves one topic.
+"""Consumers of both clients with a common interface, and a broker for one topic.
 
-All calls block, also those of aiokafka, which has an event loop here for each consumer.
-What is read is up to the tests. Loopback only, and every wait ends.
+All methods block. The aiokafka consumer has an event loop of its own for this purpose.
+All connections use the loopback interface, and every wait has a timeout.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ import aiokafka
 from tests.harness import one_broker
 
 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-    # Reads its own resources in an old way while it is imported.
+    # The import uses a deprecated API to read package resources.
     import kafka
 
 from kwire.records import read_batch_header
@@ -24,12 +24,12 @@ TIMEOUT_MS = 10_000
 
 
 class Broker(one_broker.Broker):
-    """Serves record batches from the one that has the offset, as brokers do."""
+    """Broker that returns batches, starting with that of the requested offset."""
 
     def __init__(self, data=b"", aborted=(), magic=2, most_bytes=1 << 20):
-        """Serve the bytes as the one partition of ``TOPIC``.
+        """Serve ``data`` as the only partition of ``TOPIC``.
 
-        ``aborted`` are transactions: producer id, first and last offset of each.
+        ``aborted`` contains transactions: producer id, first offset, last offset.
         """
         super().__init__(magic)
         self._most_bytes = most_bytes
@@ -60,10 +60,10 @@ class Broker(one_broker.Broker):
 
 
 class KafkaPython:
-    """A consumer of kafka-python."""
+    """Consumer of kafka-python."""
 
     def __init__(self, broker, **options):
-        """Read the topic from its first offset on."""
+        """Read the topic from offset 0."""
         self._consumer = kafka.KafkaConsumer(
             bootstrap_servers=broker.address,
             fetch_max_wait_ms=50,
@@ -76,7 +76,7 @@ class KafkaPython:
         self.seek(0)
 
     def poll(self, most=None, timeout_ms=TIMEOUT_MS):
-        """Return what one call returns of the partition."""
+        """Return the records of the partition from one poll."""
         return self._consumer.poll(timeout_ms, most).get(self._tp, [])
 
     def take(self):
@@ -84,7 +84,7 @@ class KafkaPython:
         return next(self._consumer)
 
     def seek(self, offset):
-        """Continue at an offset."""
+        """Set the position."""
         self._consumer.seek(self._tp, offset)
 
     def position(self):
@@ -92,23 +92,23 @@ class KafkaPython:
         return self._consumer.position(self._tp)
 
     def pause(self):
-        """Read no more of the partition."""
+        """Pause the partition."""
         self._consumer.pause(self._tp)
 
     def resume(self):
-        """Read the partition again."""
+        """Resume the partition."""
         self._consumer.resume(self._tp)
 
     def close(self):
-        """Close the connection."""
+        """Close the consumer."""
         self._consumer.close()
 
 
 class Aiokafka:
-    """A consumer of aiokafka."""
+    """Consumer of aiokafka."""
 
     def __init__(self, broker, **options):
-        """Read the topic from its first offset on."""
+        """Read the topic from offset 0."""
         self._runner = asyncio.Runner()
         self._tp = aiokafka.TopicPartition(TOPIC, 0)
         self._run(self._start(broker, options))
@@ -128,7 +128,7 @@ class Aiokafka:
         self._consumer.seek(self._tp, 0)
 
     def poll(self, most=None, timeout_ms=TIMEOUT_MS):
-        """Return what one call returns of the partition."""
+        """Return the records of the partition from one poll."""
         work = self._consumer.getmany(timeout_ms=timeout_ms, max_records=most)
         return self._run(work).get(self._tp, [])
 
@@ -137,7 +137,7 @@ class Aiokafka:
         return self._run(anext(self._consumer))
 
     def seek(self, offset):
-        """Continue at an offset."""
+        """Set the position."""
         self._call(self._consumer.seek, self._tp, offset)
 
     def position(self):
@@ -145,11 +145,11 @@ class Aiokafka:
         return self._run(self._consumer.position(self._tp))
 
     def pause(self):
-        """Read no more of the partition."""
+        """Pause the partition."""
         self._call(self._consumer.pause, self._tp)
 
     def resume(self):
-        """Read the partition again."""
+        """Resume the partition."""
         self._call(self._consumer.resume, self._tp)
 
     def _call(self, method, *arguments):
@@ -159,10 +159,10 @@ class Aiokafka:
         self._run(call())
 
     def close(self):
-        """Close the connection and the event loop."""
+        """Close the consumer and its event loop."""
         self._run(self._consumer.stop())
         self._runner.close()
 
 
 CONSUMERS = {"kafka-python": KafkaPython, "aiokafka": Aiokafka}
-"""The consumer of each client."""
+"""Consumer class of each client."""

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a client makes of fetched bytes, record by record, without a broker.
+"""Decode fetched bytes with the fetcher of a client, without a broker.
 
-A ``Reading`` has everything that the client's fetcher and its users see: the records
-with the types of their fields, the position after each of them, and how it ended. Two
-readings of the same bytes, by the client's own code and with the adapter, are equal.
+A ``Reading`` contains everything that the fetcher and its users see: the records with
+the types of their fields, the position after each record, and the error. The readings
+of the same bytes by the client's own code and by the adapter must be equal.
 """
 
 import logging
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from aiokafka.consumer import fetcher as aiokafka_fetcher
 
 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-    # Reads its own resources in an old way while it is imported.
+    # The import uses a deprecated API to read package resources.
     import kafka
     from kafka.consumer import fetcher as kafka_fetcher
 
@@ -22,11 +22,11 @@ from kwire.client import adapters
 
 TOPIC, PARTITION = "values", 3
 CLIENTS = {"kafka-python": adapters.kafka_python, "aiokafka": adapters.aiokafka}
-"""The adapter of each client."""
+"""Adapter of each client."""
 
 
 class Reading(NamedTuple):
-    """Records with the position after each, the last position and the error."""
+    """Records with the position after each of them, the end position, and the error."""
 
     records: list[Any]
     positions: list[Any]
@@ -35,14 +35,14 @@ class Reading(NamedTuple):
 
 
 class Aborted(NamedTuple):
-    """An aborted transaction of a Fetch response."""
+    """Aborted transaction of a Fetch response."""
 
     producer_id: int
     first_offset: int
 
 
 def read(client, data, **options):
-    """Read fetched bytes, with the adapter if it is installed."""
+    """Decode fetched bytes. Uses the adapter if it is installed."""
     logging.disable()
     try:
         return (_read_kafka if client == "kafka-python" else _read_aiokafka)(
@@ -53,7 +53,7 @@ def read(client, data, **options):
 
 
 def read_both(client, data, **options):
-    """Read fetched bytes with the client's own code, and with the adapter."""
+    """Decode fetched bytes with the client's own code, and with the adapter."""
     assert not CLIENTS[client].is_installed
     own = read(client, data, **options)
     with CLIENTS[client] as adapter:
@@ -62,23 +62,23 @@ def read_both(client, data, **options):
 
 
 def _drop_text(reading):
-    """Leave out the text of the error.
+    """Remove the text of the error.
 
-    aiokafka reads beyond the end of damaged records, and its text contains what it
-    happened to find there.
+    aiokafka reads beyond the end of damaged records, so its text contains arbitrary
+    memory.
     """
     return reading._replace(error=reading.error and reading.error[0])
 
 
 def is_same(client, own, adapted):
-    """Return whether two readings of a client are equal."""
+    """Return whether the readings of the client and of the adapter are equal."""
     if client == "aiokafka":
         return _drop_text(own) == _drop_text(adapted)
     return own == adapted
 
 
 def drain(client, data, committed):
-    """Read fetched bytes to their end, and note nothing."""
+    """Decode fetched bytes to their end without storing the records."""
     if client == "kafka-python":
         _make_kafka(data, committed=committed).take()
     else:
@@ -147,7 +147,7 @@ def _read_all(take, state):
 
 
 def describe(record):
-    """List the fields of a record with their types, of an instance of any class."""
+    """Return the class of a record, and its fields with their types."""
     names = getattr(record, "_fields", None) or record.__dataclass_fields__
     values = [getattr(record, name) for name in names]
     return type(record), [(type(value), value) for value in values]

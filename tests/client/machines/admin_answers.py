@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What simulated brokers answer to the requests of operators.
+"""Responses of simulated brokers to administrative requests.
 
-Each broker is as strict as Kafka with ZooKeeper was: it answers only for partitions
-that it leads, groups that it coordinates, its own configuration, and as the controller.
+Each broker is as strict as Kafka with ZooKeeper was. It only responds for partitions
+that it leads, for groups that it coordinates, for its own configuration, and as the
+controller.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ BROKER_TYPE, TOPIC_TYPE = 4, 2
 
 
 class AdminAnswers:
-    """The part of a simulated broker that creates, lists, describes and deletes."""
+    """Mixin of a simulated broker: topics, configurations, groups."""
 
     loads_coordinators = 0
-    """How many requests find that coordinators are still being loaded."""
+    """Number of requests that fail because coordinators are still loading."""
 
     assignments: ClassVar[dict[str, bytes]] = {}
-    """The assignment of the only member of a group."""
+    """Assignment of the only member of each group."""
 
     @property
     def received(self):
-        """The requests of this file that came, by name."""
+        """Number of received administrative requests by name."""
         return self.__dict__.setdefault("_received", Counter())
 
     def _CreateTopicsRequest(self, request, version):
@@ -107,7 +108,10 @@ class AdminAnswers:
         return make(results=results)
 
     def _DescribeConfigsRequest(self, request, version):
-        """Return what was set, and the node that answered as the property "node"."""
+        """Return the configured properties.
+
+        The additional property "node" is the id of this broker.
+        """
         make = self._cluster.messages.DescribeConfigsResponse
         results = []
         for each in request.resources:
@@ -202,7 +206,7 @@ class AdminAnswers:
         return make(groups=groups)
 
     def _ConsumerGroupDescribeRequest(self, request, version):
-        """Describe groups of the newer protocol, each with one member."""
+        """Describe groups of the KIP-848 protocol. Each group has one member."""
         make = self._cluster.messages.ConsumerGroupDescribeResponse
         groups = []
         for name in request.group_ids:
@@ -250,7 +254,7 @@ class AdminAnswers:
         return make(results=results)
 
     def _ReadShareGroupStateRequest(self, request, version):
-        """Return the partition as its start offset."""
+        """Return the partition number as the start offset of each partition."""
         make = self._cluster.messages.ReadShareGroupStateResponse
         codes = self._cluster.codes
         results = []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated cluster whose answers a test changes, and a scan that reads it."""
+"""Simulated cluster with changed responses, and a scan that reads from it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TIMEOUT_S = 20.0
 
 
 class Attack:
-    """A cluster of three brokers with one topic, whose answers a test changes."""
+    """Cluster of three brokers with one topic. A test changes the responses."""
 
     def __init__(self, kwire, release="4.1", partitions=2):
         self.kwire = kwire
@@ -33,15 +33,16 @@ class Attack:
         self.taken = []
 
     def lead(self, node):
-        """Have one broker lead all partitions."""
+        """Make one broker the leader of all partitions."""
         self.topic.leaders[:] = [node] * len(self.topic.leaders)
         for broker in self.cluster.brokers.values():
             broker.learn()
 
     def answer(self, name, change):
-        """Have responses to requests of a name changed by ``change(node, response)``.
+        """Pass responses to requests of a name through ``change(node, response)``.
 
-        It may return other messages or bytes; None leaves a Fetch unanswered.
+        ``change`` may return another message or bytes. If it returns None, a Fetch has
+        no response.
         """
         for broker in self.cluster.brokers.values():
             if name == "Fetch":
@@ -55,7 +56,7 @@ class Attack:
         def changed(request, version, is_late=None):
             if is_late is None:
                 return change(broker.node, answer(request, version))
-            # Every Fetch is answered at once.
+            # Respond to each Fetch immediately.
             return change(broker.node, answer(request, version, True))
 
         return changed
@@ -89,7 +90,7 @@ class Attack:
 
 
 def each_partition(response, change):
-    """Return a Fetch response with each of its partitions changed."""
+    """Return a Fetch response in which ``change`` was applied to each partition."""
     return response.replace(
         responses=[
             topic.replace(partitions=[change(part) for part in topic.partitions])

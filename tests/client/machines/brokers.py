@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated brokers: they answer Metadata, ListOffsets and Fetch as Kafka does.
+"""Simulated cluster and brokers with the behavior of Kafka.
 
-What is true is in ``SimulatedCluster``; each broker knows the leaders of its own view,
-which lags, so that stale metadata and stale hints come about by themselves.
-Versions, headers and the order of responses are ``ServerConnection``'s. Produce is
-answered in ``produce_answers.py``, FindCoordinator in ``coordinator_answers.py``, what
-transactions take in ``transaction_answers.py``, the requests of groups in
-``group_answers.py``, those of operators in ``admin_answers.py``, and telemetry in
-``telemetry_answers.py``.
+``SimulatedCluster`` contains the actual state. Each broker has its own view of the
+leaders, which lags, so that clients receive stale metadata and stale leader hints.
+``ServerConnection`` implements versions, headers and the order of responses.
+
+This module responds to Metadata, ListOffsets, Fetch, OffsetForLeaderEpoch and
+DescribeLogDirs. The other requests are in ``produce_answers.py``,
+``coordinator_answers.py``, ``transaction_answers.py``, ``group_answers.py``,
+``admin_answers.py`` and ``telemetry_answers.py``.
 """
 
 from __future__ import annotations
@@ -37,18 +38,18 @@ SERVED += ("DescribeGroups", "DeleteGroups", "ListGroups", "ReadShareGroupState"
 SERVED += ("CreatePartitions", "IncrementalAlterConfigs", "ConsumerGroupDescribe")
 SERVED += ("AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn")
 TELEMETRY = ("GetTelemetrySubscriptions", "PushTelemetry")
-"""What brokers serve only if they have a receiver of client metrics."""
+"""Requests that brokers only support if they have a receiver for client metrics."""
 FINALIZING = ("3.9", "4.0", "4.1")
-"""Releases that know the feature transaction.version."""
+"""Releases that support the feature transaction.version."""
 
 EARLIEST, LATEST = -2, -1
 
 
 class SimulatedTopic:
-    """A topic: its id, and the truth of each partition."""
+    """Topic with its id, and the log and leader of each partition."""
 
     def __init__(self, name, topic_id, logs, leaders):
-        """Take logs and leaders by partition."""
+        """Store the logs and leaders by partition."""
         self.name = name
         self.topic_id = topic_id
         self.logs: list[PartitionLog] = logs
@@ -56,10 +57,10 @@ class SimulatedTopic:
 
 
 class SimulatedCluster:
-    """The truth: which brokers run, which topics exist and who leads."""
+    """Actual state of the cluster: brokers, topics and leaders."""
 
     def __init__(self, kwire, random, count, releases):
-        """Run ``count`` brokers, each of one of the ``releases``."""
+        """Start ``count`` brokers. Each has a random release from ``releases``."""
         self.kwire = kwire
         self.random = random
         self.messages = kwire.messages
@@ -67,36 +68,39 @@ class SimulatedCluster:
         self.topics: dict[str, SimulatedTopic] = {}
         self.world = None
         self.receiver = None
-        """The plugin that receives client metrics, if the brokers have one."""
+        """Plugin that receives client metrics, or None."""
         self.transaction_version = 0
-        """The level of the feature that is the second protocol from 2 on."""
+        """Level of the feature transaction.version.
+
+        Level 2 is the second protocol (KIP-890).
+        """
         self.last_epoch = 32766
-        """The epoch after which a producer of transactions gets another id."""
+        """Last epoch of a transactional producer before it gets a new producer id."""
         self.transactions: dict[str, SimulatedTransaction] = {}
         self.pending_offsets: dict[tuple[str, int], dict] = {}
         self.group_epochs: dict[tuple[str, int], int] = {}
         self.created: set[str] = set()
-        """Topics that brokers would have created because a request named them."""
+        """Topics that real brokers would have created automatically."""
         self.offsets: dict[str, dict] = {}
-        """The committed offsets of groups."""
+        """Committed offsets by group."""
         self.controller = 1
         self.brokers = {
             node: SimulatedBroker(self, node, random.choice(releases))
             for node in range(1, count + 1)
         }
         self.moving_until = 0.0
-        """Until when each request finds that its leader or coordinator has moved."""
+        """Time until which every request moves its leader or coordinator."""
         self.producer_ids = 0
         self.coordinators: dict[tuple[int, str], int] = {}
         self.groups: dict[str, SimulatedGroup] = {}
         self.configs: dict[tuple[int, str], dict[str, str]] = {}
-        """The configuration of resources by type and name."""
+        """Configuration of resources by type and name."""
         self.listed_groups: set[str] = set()
-        """The groups of ``AdminAnswers``."""
+        """Groups of ``AdminAnswers``."""
         self._ids = 0
 
     def add_topic(self, name, partitions):
-        """Create a topic, under a new id."""
+        """Create a topic with a new id."""
         self._ids += 1
         leaders = [self.random.choice(list(self.brokers)) for _ in range(partitions)]
         logs = [
@@ -108,7 +112,7 @@ class SimulatedCluster:
         return topic
 
     def add_partitions(self, name, count):
-        """Extend a topic to a number of partitions."""
+        """Increase the number of partitions of a topic."""
         topic = self.topics[name]
         for index in range(len(topic.logs), count):
             log = PartitionLog(self.kwire, f"{name}.{self._ids}-{index}", self.random)
@@ -116,18 +120,22 @@ class SimulatedCluster:
             topic.leaders.append(self.random.choice(list(self.brokers)))
 
     def transaction(self, key):
-        """Return what coordinators know of a transactional id."""
+        """Return the state of a transactional id. Creates it if necessary."""
         if key not in self.transactions:
             self.producer_ids += 1
             self.transactions[key] = SimulatedTransaction(self.producer_ids)
         return self.transactions[key]
 
     def is_moving(self):
-        """Whether leaders and coordinators move with each request."""
+        """Whether each request moves its leader or coordinator."""
         return self.world is not None and self.world.now < self.moving_until
 
     def move_one(self, node, places):
-        """Move the leader of one of some partitions away from a broker, in turns."""
+        """Move the leader of one partition, if the broker leads any of them.
+
+        Chooses the partition with the lowest leader epoch, so that all of them move in
+        turn.
+        """
         if not self.is_moving():
             return
         led = [
@@ -145,7 +153,7 @@ class SimulatedCluster:
                 broker.learn()
 
     def move_coordinator(self, node, kind, key):
-        """Move a coordinator away from a broker that received a request."""
+        """Move a coordinator away from the broker that received a request."""
         if self.is_moving() and self.coordinators.get((kind, key)) == node:
             self.coordinators[kind, key] = self._next_node(node)
             for broker in self.brokers.values():
@@ -155,17 +163,17 @@ class SimulatedCluster:
         return node % len(self.brokers) + 1
 
     def add_group(self, name, topics):
-        """Have a group that reads topics."""
+        """Create a group that reads topics."""
         self.groups[name] = group = SimulatedGroup(self, topics)
         return group
 
     def coordinator(self, kind, key):
-        """Return the node that coordinates a group or a transactional id."""
+        """Return the broker id of the coordinator of a group or a transactional id."""
         nodes = list(self.brokers)
         return self.coordinators.setdefault((kind, key), self.random.choice(nodes))
 
     def at(self, host, port):
-        """Return the broker that listens at an address."""
+        """Return the broker that listens on an address."""
         return self.brokers[port - 9000]
 
 
@@ -177,13 +185,13 @@ class SimulatedBroker(
     AdminAnswers,
     TelemetryAnswers,
 ):
-    """One broker: what it offers, whether it runs, and what it believes.
+    """One broker: supported versions, availability, and its view of the cluster.
 
-    While it is silent, it takes connections and bytes, and does nothing with them.
+    A silent broker accepts connections and bytes, but does not process them.
     """
 
     def __init__(self, cluster, node, release):
-        """Speak as ``release`` does; run from the start."""
+        """Start a broker with the versions of ``release``."""
         self.node = node
         self.is_up = True
         self.is_silent = False
@@ -194,16 +202,16 @@ class SimulatedBroker(
         self._cluster = cluster
         self.sessions = FetchSessions(cluster.kwire, cluster.random)
         self.become(release)
-        # What this broker believes of (topic, partition): id, leader, epoch.
+        # View of this broker: (topic id, leader, leader epoch) by (topic, partition).
         self.view: dict[tuple[str, int], tuple[UUID, int, int]] = {}
-        # The brokers that ran when this one learned of them last, and itself.
+        # Running brokers at the last update of the view, including this broker.
         self.alive = {node}
-        # What it believes of the coordinators of (type, key).
+        # View of the coordinators by (type, key).
         self.coordinators: dict[tuple[int, str], int] = {}
         self.controller = cluster.controller
 
     def become(self, release):
-        """Be upgraded or downgraded to a release."""
+        """Upgrade or downgrade the broker to a release."""
         self.release = release
         self.sessions.clear()
         kwire = self._cluster.kwire
@@ -227,7 +235,7 @@ class SimulatedBroker(
         return module.ServerConnection(self.table)
 
     def learn(self):
-        """Believe what is true now."""
+        """Update the view of this broker to the actual state."""
         brokers = self._cluster.brokers
         self.alive = {node for node, each in brokers.items() if each.is_up}
         self.alive.add(self.node)
@@ -240,7 +248,7 @@ class SimulatedBroker(
         }
 
     def answer(self, request, version):
-        """Answer a request that is no Fetch."""
+        """Respond to a request other than Fetch and Produce."""
         name = type(request).__name__
         return getattr(self, f"_{name}")(request, version)
 
@@ -259,12 +267,12 @@ class SimulatedBroker(
             )
             topics.setdefault(name, []).append(entry)
         wanted = request.topics
-        # In version 0 an empty list is all topics.
+        # In version 0, an empty list requests all topics.
         is_all = wanted is None or (version == 0 and not wanted)
         names = list(topics) if is_all else [each.name for each in wanted]
         if version < 4 or request.allow_auto_topic_creation:
             self._cluster.created |= set(names) - topics.keys()
-        # Brokers before 0.9 name no brokers while there are no topics.
+        # Brokers before 0.9 return no brokers if there are no topics.
         is_hidden = version == 0 and not topics and self.release.startswith("0.8.")
         return make(
             brokers=[
@@ -300,7 +308,8 @@ class SimulatedBroker(
                 if log is not None and log.unseen and part.timestamp == LATEST:
                     code = self._cluster.codes.OFFSET_NOT_AVAILABLE
                 elif log is not None:
-                    # A follower, as all but -1 are, sees the end of the log itself.
+                    # Consumers have replica id -1. All other ids belong to followers,
+                    # which are allowed to see the log end offset.
                     committed = request.isolation_level and request.replica_id == -1
                     offset = self._offset(log, part.timestamp, committed)
                 found = {"offset": offset}
@@ -344,7 +353,10 @@ class SimulatedBroker(
         return make(topics=topics)
 
     def _DescribeLogDirsRequest(self, request, version):
-        """Describe what was requested, on two disks; one of them is on its way."""
+        """Describe the requested logs in two log directories.
+
+        The second contains future logs.
+        """
         make = self._cluster.messages.DescribeLogDirsResponse
         codes = self._cluster.codes
         if not self.is_describable:
@@ -386,11 +398,11 @@ class SimulatedBroker(
         )
 
     def begin_fetch(self, request, version):
-        """Return all that a Fetch is about, which its session may know alone."""
+        """Return the partitions of a Fetch, including those from its session."""
         return self.sessions.resolve(request, version)
 
     def answer_fetch(self, fetch, version, is_late):
-        """Answer a Fetch; None if there is nothing yet, and its time is not over."""
+        """Respond to a Fetch. Returns None if it has to wait for data."""
         self.fetches += 1
         self._cluster.move_one(
             self.node,
@@ -463,7 +475,7 @@ class SimulatedBroker(
             ), None
         committed = request.isolation_level == 1
         size = min(part.partition_max_bytes, left)
-        # From version 3 on, a response has at least one complete batch (KIP-74).
+        # From version 3 on, the response contains at least one complete batch (KIP-74).
         is_first = version >= 3 and left == request.max_bytes
         data = log.read(offset, size, committed, is_first)
         if committed:
@@ -484,7 +496,7 @@ class SimulatedBroker(
         )
 
     def _hinted(self, topic, part, version, fields):
-        """Add the leader that this broker believes in, right or not (KIP-951)."""
+        """Add the leader in the broker's metadata, which may be stale (KIP-951)."""
         make = self._cluster.messages.FetchResponse
         name = topic.topic or self._name(topic.topic_id)
         known = self.view.get((name, part.partition))
@@ -505,7 +517,7 @@ class SimulatedBroker(
         return ""
 
     def _find(self, name, topic_id, partition, epoch):
-        """Return an error code and None, or 0 and the log that this broker leads."""
+        """Return 0 and the log if this broker leads it, or an error code and None."""
         codes = self._cluster.codes
         if topic_id is not None:
             name = self._name(topic_id)
@@ -519,7 +531,7 @@ class SimulatedBroker(
             return codes.NOT_LEADER_OR_FOLLOWER, None
         if 0 <= epoch < log.epoch:
             return codes.FENCED_LEADER_EPOCH, None
-        # A leader whose own metadata is late does not know of its epoch yet.
+        # A leader with stale metadata does not know its own leader epoch yet.
         known = self.view.get((name, partition))
         if epoch > (log.epoch if known is None else known[2]):
             return codes.UNKNOWN_LEADER_EPOCH, None

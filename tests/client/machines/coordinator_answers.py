@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What simulated brokers answer to FindCoordinator.
+"""Responses of simulated brokers to FindCoordinator.
 
-Who coordinates what is in ``SimulatedCluster.coordinators``; each broker names the one
-that it believes in, which may have moved since.
+``SimulatedCluster.coordinators`` contains the actual coordinators. Each broker returns
+the coordinator in its own metadata, which may be stale.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ GROUP, TRANSACTION = 0, 1
 
 
 class CoordinatorAnswers:
-    """The part of a simulated broker that names coordinators."""
+    """Mixin of a simulated broker: FindCoordinator requests."""
 
     refused_keys = frozenset()
-    """Keys that the user may not use."""
+    """Keys that the user is not authorized to use."""
 
     def coordinates(self, kind, key):
         """Whether this broker is the coordinator of a key."""
@@ -34,7 +34,7 @@ class CoordinatorAnswers:
         )
 
     def _coordinator(self, kind, key):
-        """Return the fields that are about one key."""
+        """Return the fields of the response for one key."""
         codes = self._cluster.codes
         code, node = 0, self.coordinators.get((kind, key))
         if key in self.refused_keys:
@@ -42,7 +42,7 @@ class CoordinatorAnswers:
             if kind == TRANSACTION:
                 code = codes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
         elif node is None:
-            # The partition of the log of coordinators is created by the first lookup.
+            # The first lookup creates the internal topic.
             self.coordinators[kind, key] = self._cluster.coordinator(kind, key)
             code = codes.COORDINATOR_NOT_AVAILABLE
         if code:

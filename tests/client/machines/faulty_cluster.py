@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A cluster of one seed, and what goes wrong with its brokers in any scenario.
+"""Simulated cluster of one seed, with the faults that all scenarios share.
 
-What a scenario has a client do, what goes wrong with logs, and what has to be true in
-the end, are in the scenario's own file.
+A scenario adds the operations of its client, the faults of its logs, and the conditions
+that must be true at its end.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from tests.client.machines.world import World
 
 
 class FaultyCluster:
-    """Brokers, topics and faults, all drawn from one seed."""
+    """Brokers, topics and faults that are drawn from one seed."""
 
     LONGEST_STOP_S = 6.0
     fallback = None
-    """The release that clients assume of brokers which cannot report their versions."""
+    """Release that clients assume for brokers which do not support ApiVersions."""
 
     def __init__(self, kwire, seed):
         """Draw the brokers and the topics."""
@@ -50,7 +50,10 @@ class FaultyCluster:
         return topic, index, topic.logs[index]
 
     def _announce(self, leader):
-        """Let some brokers learn of a new leader at once; others learn of it later."""
+        """Announce a new leader to some brokers immediately.
+
+        The others learn it later.
+        """
         if self.random.random() < 0.6:
             self.cluster.brokers[leader].learn()
         if self.random.random() < 0.5:
@@ -75,7 +78,7 @@ class FaultyCluster:
         self._any_broker().learn()
 
     def _move_in_turns(self):
-        """Have leaders and coordinators move with each request for a while."""
+        """Move leaders and coordinators on each request, for 0.5 to 6 s."""
         pause = self.random.uniform(0.5, 6)
         self.cluster.moving_until = self.world.now + pause
 
@@ -95,7 +98,7 @@ class FaultyCluster:
             self._expect(False, error)
 
     def run_seed(self):
-        """Run the scenario; name the seed if a machine contradicts itself."""
+        """Run the scenario. Adds the seed to the assertion error of a machine."""
         try:
             return self.run()
         except AssertionError as error:

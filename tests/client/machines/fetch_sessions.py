@@ -1,33 +1,32 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fetch sessions of a simulated broker (KIP-227), as Kafka keeps them.
+"""Fetch sessions of a simulated broker (KIP-227), with the behavior of Kafka.
 
-A request is resolved once, when it arrives: to all the partitions that it is about, or
-to an error of the session. Which partitions its response may leave out is decided when
-it is sent.
+A request is resolved once, when it arrives, to all of its partitions or to a session
+error. The partitions that the response omits are chosen when it is sent.
 """
 
 from __future__ import annotations
 
 
 class FetchSessions:
-    """The sessions of one broker, which has room for a few."""
+    """Fetch session cache of one broker. It stores up to ``ROOM`` sessions."""
 
     ROOM = 2
 
     def __init__(self, kwire, random):
-        """Begin with none."""
+        """Start without sessions."""
         self._codes = kwire.error_codes
         self._make = kwire.messages.FetchResponse
         self._random = random
         self._sessions: dict[int, Session] = {}
 
     def clear(self):
-        """Forget all, as a broker does that is started again."""
+        """Delete all sessions, as a broker restart does."""
         self._sessions.clear()
 
     def resolve(self, request, version):
-        """Return what a request is about."""
+        """Return the partitions of a request, including those from its session."""
         if version < 7 or request.session_epoch < 0:
             return Fetch(request, request.topics, None, False, 0)
         if request.session_epoch == 0:
@@ -52,10 +51,10 @@ class FetchSessions:
 
 
 class Session:
-    """What one session remembers: positions by partition, and what was sent last."""
+    """Partitions of one session, with the positions and the last state of each."""
 
     def __init__(self, number, has_ids):
-        """Begin in epoch 1, which the next request has to have."""
+        """Start in epoch 1, which the next request must have."""
         self.id = number
         self.has_ids = has_ids
         self.epoch = 1
@@ -63,12 +62,13 @@ class Session:
         self._parts: dict[tuple, object] = {}
 
     def name(self, request):
-        """Take the partitions that a request names, and forget those it wants to."""
+        """Add the partitions of a request, and remove its forgotten partitions."""
         for topic in request.topics:
             for part in topic.partitions:
                 place = (topic.topic, topic.topic_id, part.partition)
                 self._parts[place] = part
-        # In this order, as Kafka's FetchSession: one that is in both is forgotten.
+        # As in Kafka's FetchSession, partitions are removed last. A partition in both
+        # lists is therefore removed.
         for topic in request.forgotten_topics_data:
             for partition in topic.partitions:
                 place = (topic.topic, topic.topic_id, partition)
@@ -76,7 +76,7 @@ class Session:
                 self.sent.pop(place, None)
 
     def topics(self, request):
-        """Return all partitions as a request would name them."""
+        """Return all partitions of the session in the format of a request."""
         make = type(request).FetchTopic
         return [
             make(topic=topic, topic_id=topic_id, partitions=[part])
@@ -84,15 +84,15 @@ class Session:
         ]
 
     def move_to_end(self, place):
-        """Put a partition that got records after the others."""
+        """Move a partition with records to the end, because others are next."""
         self._parts[place] = self._parts.pop(place)
 
 
 class Fetch:
-    """A Fetch request with all that it is about."""
+    """Fetch request with all partitions from the request and its session."""
 
     def __init__(self, request, topics, session, is_incremental, error_code):
-        """Take the request, and what its session adds."""
+        """Copy the limits of the request, and the id of its session."""
         self.max_bytes = request.max_bytes
         self.max_wait_ms = request.max_wait_ms
         self.isolation_level = request.isolation_level
@@ -103,7 +103,7 @@ class Fetch:
         self._is_incremental = is_incremental
 
     def note_answer(self, topic, part):
-        """Note the answer for a partition; return whether it has to be sent."""
+        """Record the response for a partition; return whether it must be sent."""
         session = self._session
         if session is None:
             return True

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What simulated brokers answer to the requests of a group's members.
+"""Responses of simulated brokers to the requests of group members.
 
-A group is ``group_coordinator.py``'s; here its requests are read, by a broker that may
-not be the coordinator, or not have loaded the group yet.
+``group_coordinator.py`` contains the state of a group. This module decodes the requests
+and encodes the responses. The broker that receives a request may not be the coordinator
+of the group, or may not have loaded the group yet.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ GROUP = 0
 
 
 class GroupAnswers:
-    """The part of a simulated broker that coordinates groups."""
+    """Mixin of a simulated broker: group coordinator."""
 
     loads_until = 0.0
-    """Until when it has not loaded the groups that it coordinates."""
+    """Time until which the broker is still loading its groups."""
     clock = staticmethod(lambda: 0.0)
     heartbeats = 0
     unstable = 0
-    """How many offsets are to be unstable: a transaction is open."""
+    """Number of requested offsets to report as unstable, as in an open transaction."""
 
     def _ConsumerGroupHeartbeatRequest(self, request, version):
         self.heartbeats += 1
@@ -82,7 +83,7 @@ class GroupAnswers:
         return make(topics=topics)
 
     def _committed(self, group):
-        """Return all partitions with a committed offset, as a request has them."""
+        """Return all partitions with a committed offset in the format of a request."""
         make = self._cluster.messages.OffsetFetchRequest.OffsetFetchRequestTopics
         return [
             make(
@@ -149,7 +150,7 @@ class GroupAnswers:
         return make(groups=[found])
 
     def _failed_topics(self, request, code):
-        """Answer each partition with an error: there is no other place for it."""
+        """Return an error for each partition. Versions 0 and 1 have no other field."""
         messages = self._cluster.messages.OffsetFetchResponse
         return [
             messages.OffsetFetchResponseTopic(
@@ -176,7 +177,7 @@ class GroupAnswers:
         return self._cluster.groups[group_id]
 
     def _is_there(self, topic_id):
-        """Whether a topic has not been deleted."""
+        """Whether a topic exists."""
         return any(each.topic_id == topic_id for each in self._cluster.topics.values())
 
     def _topic_id(self, topic):

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated group as its coordinator keeps it (KIP-848): epochs, target, offsets.
+"""State of a simulated group in its coordinator (KIP-848): epochs, target, offsets.
 
-A member first gives up what it may not keep, then gets what others have given up. What
-is written here survives the coordinator, as Kafka's log of offsets does. Requests are
-read and answered in ``group_answers.py``.
+A member first revokes the partitions that it may not keep, and is then assigned the
+partitions that other members have released. As in Kafka's offsets log, this state
+survives a change of the coordinator. ``group_answers.py`` contains the requests and
+responses.
 """
 
 from __future__ import annotations
@@ -13,19 +14,19 @@ STABLE, UNREVOKED, UNRELEASED = "stable", "unrevoked", "unreleased"
 
 
 class GroupError(Exception):
-    """An error code that answers a request."""
+    """Error code of a response."""
 
     def __init__(self, code):
-        """Answer with a code."""
+        """Store the error code."""
         super().__init__(code)
         self.code = code
 
 
 class Member:
-    """A member as the coordinator knows it."""
+    """State of a member in the coordinator."""
 
     def __init__(self, member_id, instance_id):
-        """Begin outside of all epochs, with nothing."""
+        """Start in epoch 0 without partitions."""
         self.id = member_id
         self.instance_id = instance_id
         self.epoch = 0
@@ -33,24 +34,24 @@ class Member:
         self.state = STABLE
         self.assigned: set = set()
         self.revoked: set = set()
-        """What it has to give up before it gets anything else."""
+        """Partitions that it must revoke before it is assigned others."""
         self.heard_at = 0.0
         self.revoke_by = float("inf")
         self.rebalance_s = 0.0
         self.is_away = False
-        """Whether it is static, and has left for a while."""
+        """Whether it is a static member that has left temporarily."""
 
     @property
     def held(self):
-        """What no other member may get yet."""
+        """Partitions that cannot be assigned to another member yet."""
         return self.assigned | self.revoked
 
 
 class SimulatedGroup:
-    """One group: its members, who should have what, and its committed offsets."""
+    """One group: members, target assignment, committed offsets."""
 
     def __init__(self, cluster, topics):
-        """Subscribe to topics by name."""
+        """Subscribe the group to topics by name."""
         self.cluster = cluster
         self.topics = topics
         self.codes = cluster.codes
@@ -61,14 +62,14 @@ class SimulatedGroup:
         self.offsets: dict[tuple, tuple[int, int]] = {}
         self.session_s = 6.0
         self.turn = 0
-        """What the target depends on, beside the members."""
+        """Number of shuffles. It rotates the target assignment."""
         self.check_commit = lambda place, offset: None
         """Called with each commit that is written."""
         self.check_removal = lambda member: None
-        """Called with each member that does not give up in time."""
+        """Called with each member that did not revoke its partitions in time."""
 
     def partitions(self):
-        """Return all partitions, by topic id and number."""
+        """Return all partitions as (topic id, partition)."""
         return {
             (topic.topic_id, index)
             for name in self.topics
@@ -77,12 +78,12 @@ class SimulatedGroup:
         }
 
     def shuffle(self):
-        """Have another assignment for the same members."""
+        """Change the assignment of the current members."""
         self.turn += 1
         self.epoch += 1
 
     def expire(self, now):
-        """Remove who was not heard, or did not give up in time."""
+        """Remove members that were silent or did not revoke in time."""
         for member in list(self.members.values()):
             is_silent = now > member.heard_at + self.session_s
             if now > member.revoke_by:
@@ -91,13 +92,16 @@ class SimulatedGroup:
                 self.remove(member)
 
     def remove(self, member):
-        """Remove a member; others get what it had."""
+        """Remove a member. Its partitions are assigned to others."""
         del self.members[member.id]
         self.target.pop(member.id, None)
         self.epoch += 1
 
     def heartbeat(self, request, now):
-        """Take a heartbeat; return the member, and whether it gets its assignment."""
+        """Process a heartbeat.
+
+        Return the member, and whether to send its assignment.
+        """
         self.expire(now)
         if request.member_epoch < 0:
             return self._leave(request), False
@@ -121,7 +125,7 @@ class SimulatedGroup:
         return member, is_full or member.assigned != before
 
     def check_member(self, member_id, epoch, now):
-        """Refuse what comes from no member, or from another epoch of one."""
+        """Raise ``GroupError`` for an unknown member or a different member epoch."""
         self.expire(now)
         codes = self.codes
         if not member_id and epoch < 0:
@@ -135,7 +139,7 @@ class SimulatedGroup:
             raise GroupError(codes.STALE_MEMBER_EPOCH)
 
     def commit(self, place, offset, leader_epoch):
-        """Write an offset."""
+        """Store a committed offset."""
         self.check_commit(place, offset)
         self.offsets[place] = (offset, leader_epoch)
 
@@ -190,7 +194,7 @@ class SimulatedGroup:
         return member
 
     def _move(self, member, owned, now):
-        """Bring a member nearer to its target."""
+        """Move a member towards its target assignment."""
         if self.target_epoch != self.epoch:
             self._assign()
         if member.state == STABLE and member.epoch == self.target_epoch:
@@ -220,7 +224,7 @@ class SimulatedGroup:
             member.previous_epoch, member.epoch = member.epoch, self.target_epoch
 
     def _assign(self):
-        """Deal out the partitions anew, with as few changes as the turn leaves."""
+        """Compute a new target assignment: round robin, rotated by ``turn``."""
         self.target_epoch = self.epoch
         ids = sorted(self.members)
         self.target = {each: set() for each in ids}

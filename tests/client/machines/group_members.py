@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Many consumers in one simulated world, and what each of their callers does.
+"""Simulated consumers of one group, with the behavior of the code that calls them.
 
-A caller takes a chunk, is busy with it for a while, commits it or not, and comes back;
-or it stalls, stops as a process does, dies, or closes its consumer.
+A caller requests a chunk, processes it for some time, and commits it or not. It may
+also stall, stop like a suspended process, crash, or close its consumer.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ READING, BUSY, COMMITTING, CLOSING, OVER = "reading", "busy", "committing", "clo
 
 
 class Seat:
-    """One machine's side of the world: its wires, and whether it has news."""
+    """Connections and events of one machine in a world with several machines."""
 
     def __init__(self, world):
-        """Share time, network and brokers with the others."""
+        """Share the clock, the network and the brokers with the other machines."""
         self.world = world
         self.wires: list[Wire] = []
         self.has_news = True
@@ -29,16 +29,16 @@ class Seat:
 
     @property
     def now(self):
-        """The time of the world."""
+        """Current time of the world."""
         return self.world.now
 
     @property
     def deeds(self):
-        """How often something was done to the cluster."""
+        """Number of changes to the cluster."""
         return self.world.deeds
 
     def connect(self, machine):
-        """Open the links that a machine wants, and send what it has to send."""
+        """Open the new links of a machine, and send its pending bytes."""
         for link in machine.cluster.take_new_links():
             wire = Wire(self, link)
             self.wires.append(wire)
@@ -49,10 +49,10 @@ class Seat:
 
 
 class SimulatedCaller:
-    """A consumer and who calls it; ``watch`` judges what it gets."""
+    """Consumer and its caller. ``watch`` checks each chunk that it returns."""
 
     def __init__(self, world, machine, watch, habits):
-        """Begin to read."""
+        """Start the first wait for a chunk."""
         self.world = world
         self.machine = machine
         self.watch = watch
@@ -60,19 +60,22 @@ class SimulatedCaller:
         self.seat = Seat(world)
         self.state = READING
         self.is_stopped = False
-        """Whether the whole process is stopped: a zombie, once its session is over."""
+        """Whether the process is suspended.
+
+        It becomes a zombie when its session expires.
+        """
         self.chunk = None
         self.pending = None
         self.copied = []
-        """Chunks of which the offsets were not sent in a transaction yet."""
+        """Chunks whose offsets have not been sent in a transaction yet."""
         self.sought = {}
-        """Where the next chunk of a reader begins, after a seek."""
+        """Expected start offset of the next chunk by reader, after a seek."""
         self.paused = set()
         self.until = 0.0
         machine.begin_wait(world.now)
 
     def wake_at(self):
-        """Return when the machine or its caller has something to do."""
+        """Return the time of the next action of the machine or its caller."""
         if self.is_stopped:
             return float("inf")
         if self._is_blocking():
@@ -81,12 +84,13 @@ class SimulatedCaller:
         return min(at, self.until) if self.state is BUSY else at
 
     def step(self):
-        """Move the machine as a runner does, then its caller."""
+        """Advance the machine in the same way as a runner, and then its caller."""
         if self.is_stopped or self.state is OVER:
             return
         now, machine = self.world.now, self.machine
         if self._is_blocking():
-            # Nothing has moved the machine meanwhile; the caller goes on first.
+            # A blocking caller prevents the runner from advancing the machine. The
+            # caller must continue before the machine does.
             if now < self.until or not self._act(now) or not self._act(now):
                 return
             self._act(now)
@@ -101,11 +105,11 @@ class SimulatedCaller:
         self.seat.connect(machine)
 
     def _is_blocking(self):
-        """Whether the caller keeps the runner from working, as in an event loop."""
+        """Whether the caller blocks the runner, as in an event loop."""
         return self.habits.block and self.state is BUSY
 
     def _act(self, now):
-        """Do what the caller does next; return whether it did anything."""
+        """Perform the next action of the caller. Returns whether there was one."""
         machine, habits = self.machine, self.habits
         if self.state is READING and machine.has_result():
             machine.end_wait(now)
@@ -138,7 +142,10 @@ class SimulatedCaller:
         return False
 
     def seek_back(self):
-        """Read the chunk again, unless its partition is no longer read."""
+        """Seek back to the start of the chunk.
+
+        Returns False if its partition was revoked.
+        """
         reader, offset = self.chunk.reader, self.chunk.start_offset
         if not self._is_read(reader):
             return False
@@ -147,7 +154,7 @@ class SimulatedCaller:
         return True
 
     def pause(self):
-        """Pause the partition of the chunk for a while."""
+        """Pause the partition of the chunk for up to 3 s."""
         reader = self.chunk.reader
         if self._is_read(reader):
             self.machine.pause([reader.place])
@@ -155,7 +162,7 @@ class SimulatedCaller:
             self.world.after(self.habits.random.uniform(0, 3), self.resume)
 
     def resume(self):
-        """Resume all partitions, as soon as the process runs."""
+        """Resume all paused partitions, as soon as the process is running."""
         if self.is_stopped:
             self.world.after(1, self.resume)
             return
@@ -169,7 +176,7 @@ class SimulatedCaller:
         return is_owned and reader.place in self.machine.assignment()
 
     def close(self):
-        """Leave the group in good order."""
+        """Leave the group and close the consumer."""
         if self.state is OVER or self.is_stopped:
             return
         if self.state is READING:
@@ -178,7 +185,7 @@ class SimulatedCaller:
         self.state = CLOSING
 
     def die(self):
-        """End at once, without leaving the group."""
+        """Close the connections immediately, without leaving the group."""
         self.state = OVER
         for wire in self.seat.wires:
             wire.break_off()

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A group of consumers under the faults of one seed, and the checks of its result.
+"""Consumers of one group under the faults of one seed, and the checks of the result.
 
-Faults happen for a while: coordinators move and die, members stall, stop and die, and
-the assignment changes. Then the cluster is well, and the group has to read and commit
-everything. ``run_group_seed`` raises ``AssertionError`` with the seed and what was
-wrong.
+The faults end after ``FAULTS_S``: coordinators move and crash, members stall, stop and
+crash, and the assignment changes. From then on the cluster works, and the group must
+read and commit all records. ``run_group_seed`` raises ``AssertionError`` with the seed
+and the problem.
 """
 
 from __future__ import annotations
@@ -29,11 +29,14 @@ MAX_POLL_S = 8.0
 SESSION_S = 6.0
 GROUP_NAME = "etl"
 MOST_HEARTBEATS = 8
-"""A second and member, over the whole run: one a second, and those with news."""
+"""Maximum average number of heartbeats per second and member.
+
+One per second is regular. Additional heartbeats are sent after changes.
+"""
 
 
 class Transaction:
-    """Offsets on their way to the coordinator in a transaction of some producer."""
+    """Offsets in flight to the coordinator, in the transaction of a producer."""
 
     def __init__(self):
         """Wait for the coordinator."""
@@ -43,10 +46,10 @@ class Transaction:
 
 
 class Habits:
-    """What the callers of a scenario do with their chunks."""
+    """Behavior of the callers in a scenario after they receive a chunk."""
 
     def __init__(self, random, module):
-        """Draw how careful they are."""
+        """Draw the probabilities of each behavior."""
         self.random = random
         self.lost = module.PartitionLost
         self.skips = random.choice([0.0, 0.0, 0.3])
@@ -54,13 +57,13 @@ class Habits:
         self.stalls = random.choice([0.0, 0.0, 0.02])
         self.block = random.random() < 0.3
         self.copy = random.random() < 0.3
-        """Whether they commit in transactions alone, of one chunk or some."""
+        """Whether they only commit in transactions, of one or more chunks."""
         self.moves = random.choice([0.0, 0.0, 0.3])
-        """How often they seek or pause the partition of a chunk."""
+        """Probability of a seek or a pause for the partition of a chunk."""
         self.are_over = False
 
     def pause(self):
-        """Return how long a caller is busy with a chunk."""
+        """Return the processing time of a chunk in seconds."""
         if not self.are_over and self.random.random() < self.stalls:
             return self.random.choice([MAX_POLL_S * 2, 1000.0])
         if not self.are_over and self.block and self.random.random() < 0.05:
@@ -70,7 +73,7 @@ class Habits:
         return self.random.uniform(0, 0.05)
 
     def finish(self, caller, now):
-        """Commit, or move the position of the chunk's partition."""
+        """Commit the chunk, or seek or pause its partition."""
         if not self.are_over and self.random.random() < self.moves:
             if self.random.random() < 0.5:
                 caller.pause()
@@ -79,7 +82,7 @@ class Habits:
         return self.commit(caller, now)
 
     def commit(self, caller, now):
-        """Commit a chunk, everything or nothing."""
+        """Commit the chunk, commit all chunks, or skip the commit."""
         if self.copy:
             return self._copy(caller)
         if not self.are_over and self.random.random() < self.skips:
@@ -92,7 +95,7 @@ class Habits:
             return None
 
     def _copy(self, caller):
-        """Commit the chunks since the last transaction in another one."""
+        """Commit all chunks since the last transaction in a new transaction."""
         caller.copied.append(caller.chunk)
         if not self.are_over and self.random.random() < 0.4:
             return None
@@ -106,10 +109,10 @@ class Habits:
 
 
 class GroupScenario:
-    """A cluster, its faults and a group, all from one seed."""
+    """Cluster, faults and group that are drawn from one seed."""
 
     def __init__(self, kwire, seed):
-        """Draw everything from the seed."""
+        """Draw the cluster and the behavior of callers from the seed."""
         self.kwire = kwire
         self.seed = seed
         self.random = random = random_module.Random(seed)
@@ -121,7 +124,7 @@ class GroupScenario:
         self.names = ["a", "b"][: random.choice([1, 1, 2])]
         self.created_again = False
         self.topics = {}
-        """All topics by id, deleted ones too."""
+        """All topics by id, including deleted topics."""
         for name in self.names:
             topic = self._add_topic(name, random.choice([1, 2, 4]))
             for log in topic.logs:
@@ -137,16 +140,16 @@ class GroupScenario:
         self.habits = Habits(random, self.module)
         self.callers: list[SimulatedCaller] = []
         self.settings = []
-        """The settings of each member, which have its metrics."""
+        """Settings of each member, which contain its metrics."""
         self.done: dict[tuple, int] = {}
-        """Up to where callers have had each partition, without a gap."""
+        """Offset by partition up to which callers have received all records."""
         self.acknowledged: dict[tuple, int] = {}
         self.chunks = self.commits = self.lost = self.again = 0
         self.copies = 0
         self.is_well = False
 
     def run(self):
-        """Let it happen; check what came of it."""
+        """Run the group under faults, then check the result."""
         self._join()
         self._plan_faults()
         self._move_until(lambda: self.is_well, START_S + FAULTS_S + 1)
@@ -167,7 +170,7 @@ class GroupScenario:
         self._expect(not left, f"the group still has {left}")
 
     def _move_until(self, is_over, until):
-        """Move all members, as ``World.run`` does one, until a time."""
+        """Run all members until a time, as ``World.run`` does for one machine."""
         world = self.world
         while True:
             for caller in self.callers:
@@ -199,7 +202,7 @@ class GroupScenario:
             log.append(self.random.randint(1, 4))
 
     def _join(self):
-        """Have another member join."""
+        """Add a member to the group."""
         random, module = self.random, self.module
         pattern = None if self.by_name else "a|b"
         options = module.ScanOptions(
@@ -231,7 +234,7 @@ class GroupScenario:
         caller = SimulatedCaller(self.world, machine, self, self.habits)
         self.callers.append(caller)
 
-    # What goes wrong, and when.
+    # Faults.
 
     def _plan_faults(self):
         random = self.random
@@ -266,7 +269,7 @@ class GroupScenario:
         self.world.at(START_S + FAULTS_S, self._heal)
 
     def _move_in_turns(self):
-        """Have leaders and coordinators move with each request for a while."""
+        """Move leaders and coordinators on each request, for 0.5 to 6 s."""
         pause = self.random.uniform(0.5, 6)
         self.cluster.moving_until = self.world.now + pause
 
@@ -308,7 +311,10 @@ class GroupScenario:
             caller.close()
 
     def _stop(self):
-        """Stop a process; it goes on later, maybe when others have its partitions."""
+        """Suspend a process.
+
+        It continues later, possibly after it lost its partitions.
+        """
         caller = self._any_caller()
         if caller is None:
             return
@@ -375,9 +381,10 @@ class GroupScenario:
         self.group.shuffle()
 
     def _create_again(self):
-        """Delete a topic; another one gets its name."""
+        """Delete a topic and create another topic with the same name."""
         if any(each.release < "4.3" for each in self.cluster.brokers.values()):
-            # Their offsets have the names of topics, and would be those of the new one.
+            # Before 4.3, offsets are committed by topic name, and the offsets of the
+            # deleted topic would apply to the new one.
             return
         self.created_again = True
         name = self.random.choice(self.names)
@@ -393,7 +400,7 @@ class GroupScenario:
         self._any_broker().learn()
 
     def _heal(self):
-        """Have the cluster well, and at least one member that reads."""
+        """Repair the cluster, and add at least one member that reads."""
         self.cluster.moving_until = 0.0
         for broker in self.cluster.brokers.values():
             broker.is_up = True
@@ -409,10 +416,10 @@ class GroupScenario:
         self._join()
         self.is_well = True
 
-    # What was seen, and whether it was right.
+    # Checks of the returned chunks.
 
     def take(self, caller, fetched):
-        """Judge a chunk that a caller was given."""
+        """Check a chunk that a caller received."""
         self.chunks += 1
         reader = fetched.reader
         place = reader.id_and_partition
@@ -435,7 +442,7 @@ class GroupScenario:
         silence = self.world.now - caller.machine._membership._heard_at
         self._expect(silence <= SESSION_S, f"{place}: read after {silence} s alone")
         if not self._is_member(caller):
-            # It does not know yet that others have its partitions.
+            # The member does not know yet that its partitions were assigned to others.
             return
         least = self.acknowledged.get(place, 0)
         self._expect(
@@ -450,7 +457,7 @@ class GroupScenario:
             self._expect(not is_same, f"{place}: two members own it")
 
     def note_commit(self, caller, pending):
-        """Take note of a commit that is over."""
+        """Count a finished commit, or check its failure."""
         if pending.failure is not None:
             is_lost = isinstance(pending.failure, self.module.PartitionLost)
             self._expect(is_lost, f"a commit failed: {pending.failure}")
@@ -458,7 +465,7 @@ class GroupScenario:
         self.commits += len(pending.done)
 
     def send_transaction(self, caller, chunks):
-        """Have the offsets after chunks arrive at the coordinator a little later."""
+        """Send the offsets of chunks in a transaction, which takes some time."""
         member, _ = caller.machine.offsets_to_send(chunks)
         sent = Transaction()
 
@@ -485,30 +492,30 @@ class GroupScenario:
         return sent
 
     def replace(self, caller):
-        """Have a new member take the place of one whose transaction was refused."""
+        """Replace a member whose transaction was rejected."""
         self.lost += 1
         caller.close()
         self._join()
 
     def note_lost(self, caller):
-        """A chunk may be lost only with the membership, or with its topic."""
+        """Check that a chunk is only lost with its membership or its topic."""
         self.lost += 1
         is_known = caller.incarnation == caller.machine._membership.incarnation
         is_known = is_known and self._is_member(caller) and not self.created_again
         self._expect(not is_known, "a partition was lost while a caller was busy")
 
     def check_failure(self, machine):
-        """No fault ends a consumer, unless no broker answers when it begins."""
+        """Check that a consumer only fails if no broker was reachable at its start."""
         is_reached = machine.cluster.version > 0
         self._expect(not is_reached, f"failed: {machine.failure}")
         if self.is_well:
             self._join()
 
     def _is_member(self, caller):
-        """Whether the coordinator counts on this member, in the epoch it knows."""
+        """Whether the coordinator has this member in the member's own epoch."""
         member = caller.machine._membership
         known = self.group.members.get(member.member_id)
-        # One that was removed, and joins again, has nothing yet.
+        # A removed member that is rejoining has no partitions yet.
         return known is not None and member.epoch > 0 and not known.is_away
 
     def _check_commit(self, place, offset):
@@ -518,7 +525,7 @@ class GroupScenario:
         self.acknowledged[place] = max(self.acknowledged.get(place, 0), offset)
 
     def _check_removal(self, member):
-        """Who has nothing to do but wait gives up in time what it has to."""
+        """Check that a waiting member revoked its partitions in time."""
         asked_at = member.revoke_by - member.rebalance_s
         for caller in self._living():
             if caller.machine.metadata.member_id == member.id and self.is_well:
@@ -542,7 +549,7 @@ class GroupScenario:
         return not self._missing()
 
     def _check_rate(self):
-        """Heartbeats are frequent only while there is news."""
+        """Check that heartbeats are only frequent after changes."""
         for caller in self.callers:
             try:
                 caller.seat.traffic.check(maximum=MAX_IN_WINDOW)
@@ -559,7 +566,7 @@ class GroupScenario:
 
 
 def run_group_seed(kwire, seed):
-    """Run one seed; its ``GroupScenario`` for those who want to look at it."""
+    """Run one seed; return its ``GroupScenario``."""
     scenario = GroupScenario(kwire, seed)
     scenario.run()
     return scenario

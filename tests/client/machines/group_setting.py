@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated cluster of one broker and one topic, and a group consumer of it."""
+"""Simulated cluster of one broker and one topic, with a group consumer."""
 
 import importlib
 import random
@@ -14,10 +14,10 @@ RECORDS = 12
 
 
 class Setting:
-    """One broker, one topic, and a consumer of it."""
+    """One broker, one topic, and a consumer of the topic."""
 
     def __init__(self, kwire, release="4.1", pattern=None, partitions=1, **group):
-        """Create the consumer. Each partition has records before it starts."""
+        """Create the consumer. Each partition contains ``RECORDS`` records."""
         self.kwire = kwire
         self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
         self.cluster = SimulatedCluster(kwire, random.Random(1), 1, [release])
@@ -32,7 +32,7 @@ class Setting:
         self.machine = self.consumer(pattern, **group)
 
     def consumer(self, pattern=None, **group):
-        """Make a consumer."""
+        """Return a new consumer of the group."""
         options = self.module.ScanOptions(
             topics=() if pattern else ("a",), pattern=pattern, follow=True
         )
@@ -48,7 +48,10 @@ class Setting:
         )
 
     def poll(self, machine=None, within_s=60.0):
-        """Wait for a chunk; None if there is none, or the consumer has failed."""
+        """Wait for a chunk.
+
+        Returns None on a timeout, or if the consumer has failed.
+        """
         machine, world = machine or self.machine, self.world
         machine.begin_wait(world.now)
         world.run(machine, machine.has_result, world.now + within_s)
@@ -56,7 +59,7 @@ class Setting:
         return machine.take()
 
     def refuse(self, code):
-        """Have the coordinator answer each heartbeat with an error."""
+        """Make the coordinator respond to each heartbeat with an error."""
 
         def heartbeat(request, now):
             raise GroupError(code)
@@ -65,7 +68,7 @@ class Setting:
 
 
 def fence(setting):
-    """Have the coordinator forget the member, and let it join again."""
+    """Remove the member from the coordinator, and wait until it has rejoined."""
     world, machine = setting.world, setting.machine
     (known,) = setting.group.members.values()
     setting.group.remove(known)

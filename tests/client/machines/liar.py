@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Liar``: changes fields of responses at random, after an honest broker made them."""
+"""``Liar`` changes random fields in the responses of a correct broker."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KINDS = ("offset", "records", "error", "leader", "array", "epoch", "throttle")
 
 
 class Liar:
-    """Changes some kinds of fields, now and then or always: drawn once."""
+    """Changes some kinds of fields. The kinds and the frequency are drawn once."""
 
     def __init__(self, kwire, random):
         self.kwire = kwire
@@ -23,7 +23,7 @@ class Liar:
         self.batch = self._batch()
 
     def in_place_of(self, answer):
-        """Return what answers as a broker would, and lies."""
+        """Wrap ``answer`` in a function that changes fields of the response."""
 
         def lie(request, version, *more):
             response = answer(request, version, *more)
@@ -33,14 +33,15 @@ class Liar:
                 changed = self.lie(response)
                 self.kwire.encode(changed, version)
             except self.kwire.EncodeError:
-                # Not even a liar can write what the version has no place for.
+                # The encoder rejects fields that the version of the response does not
+                # support. Return the unchanged response.
                 return response
             return changed
 
         return lie
 
     def lie(self, struct):
-        """Return the struct with some of its fields changed, at any depth."""
+        """Return the struct with some of its fields changed, at any nesting depth."""
         changed = {}
         for name in type(struct).__match_args__:
             value = getattr(struct, name)

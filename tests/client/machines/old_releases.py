@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Scenarios under faults while brokers of old releases are upgraded.
+"""Scenarios under faults in which brokers of old releases are upgraded.
 
-A scan, a producer and a consumer with committed offsets each run in a cluster whose
-brokers have a release, or one of the two after it. Faults are those of the scenarios of
-newer releases. ``JoiningScenario`` has to end with the error that names the release.
+A scan, a producer and a consumer with committed offsets run in a cluster of three
+consecutive releases. The faults are the same as in the scenarios of newer releases.
+``JoiningScenario`` must end with the error that names the release.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NAMES = releases.NAMES
 WITH_API_VERSIONS = NAMES[NAMES.index("0.10.0") :]
 WITH_RECORD_BATCHES = NAMES[NAMES.index("0.11.0") :]
 OLD = NAMES[: NAMES.index("2.3")]
-"""The releases before those of the other scenarios."""
+"""Releases that are older than all releases of the other scenarios."""
 
 FAULTS_S = 12.0
 LONGEST_S = 200.0
@@ -28,17 +28,17 @@ GROUP_NAME = "etl"
 
 
 def magic_of(release):
-    """Return the format that a release stores."""
+    """Return the newest magic that a release can store."""
     if release in WITH_RECORD_BATCHES:
         return 2
     return 1 if release in WITH_API_VERSIONS else 0
 
 
 class OldReleases:
-    """A release and the two after it, for a scenario that inherits from this class."""
+    """Mixin of scenarios that chooses three consecutive releases."""
 
     def __init__(self, kwire, seed, release):
-        """Choose the releases before the scenario draws brokers of them."""
+        """Choose the releases, before the scenario draws its brokers from them."""
         first = NAMES.index(release)
         self.window = NAMES[first : first + 3]
         self.fallback = None if release in WITH_API_VERSIONS else release
@@ -49,7 +49,7 @@ class OldReleases:
 
 
 class OldScan(OldReleases, Scenario):
-    """A scan of topics in the format of the oldest release."""
+    """Scan of topics that are stored in the format of the oldest release."""
 
     WITHOUT_IDS = NAMES
 
@@ -60,7 +60,7 @@ class OldScan(OldReleases, Scenario):
 
 
 class OldProducer(OldReleases, ProduceScenario):
-    """A producer, which is idempotent if all of the releases allow it."""
+    """Producer that is idempotent if all of the releases support it."""
 
     def _machine(self):
         self.is_idempotent &= self.window[0] in WITH_RECORD_BATCHES
@@ -68,10 +68,10 @@ class OldProducer(OldReleases, ProduceScenario):
 
 
 class GroupScenario(OldReleases, FaultyCluster):
-    """A group, its topics, and a consumer of it."""
+    """Group with its topics and a consumer."""
 
     def __init__(self, kwire, seed, release):
-        """Have a coordinator of the group."""
+        """Create the group and its coordinator."""
         super().__init__(kwire, seed, release)
         self.group = self.cluster.add_group(GROUP_NAME, self.names)
         self.cluster.coordinator(GROUP, GROUP_NAME)
@@ -151,15 +151,15 @@ class GroupScenario(OldReleases, FaultyCluster):
             broker.learn()
 
     def _was_unreachable(self, machine):
-        """Whether the first connections failed, which ends any client."""
+        """Whether the first connections failed, which is an error for every client."""
         return not machine.cluster.version
 
 
 class JoiningScenario(GroupScenario):
-    """A consumer that joins the group, which no old release supports."""
+    """Consumer that joins the group. Old releases do not support this."""
 
     def run(self):
-        """Return the error that names the release; None if no broker was reached."""
+        """Return the error that names the release; None if no broker was reachable."""
         machine, world = self._consumer(), self.world
         machine.begin_wait(world.now)
         is_over = lambda: machine.failure is not None  # noqa: E731
@@ -174,20 +174,20 @@ class JoiningScenario(GroupScenario):
 
 
 class CommittingScenario(GroupScenario):
-    """Consumers that follow each other, each from the committed offsets."""
+    """Sequence of consumers. Each one starts from the committed offsets."""
 
     def __init__(self, kwire, seed, release):
-        """Read nothing yet."""
+        """Start without records."""
         super().__init__(kwire, seed, release)
         self.seen = {}
         self.committed = {}
-        """The last offset that a commit has confirmed, by partition."""
+        """Last offset by partition that a commit has confirmed."""
         self.sent = {}
-        """The highest offset that a commit has sent, by partition."""
+        """Highest offset by partition that a commit has sent."""
         self.consumers = 0
 
     def run(self):
-        """Read everything and commit it; return a failure that had a reason."""
+        """Read and commit all records; return an expected failure or None."""
         failure = None
         while failure is None and not self._is_committed():
             self.consumers += 1
@@ -200,7 +200,7 @@ class CommittingScenario(GroupScenario):
         return failure
 
     def _read(self, machine):
-        """Read chunks until all are read, or another consumer takes over."""
+        """Read all records, or stop when another consumer takes over."""
         world, random = self.world, self.random
         until = START_S + LONGEST_S
         positions = {}
@@ -242,7 +242,7 @@ class CommittingScenario(GroupScenario):
         machine.release(fetched)
 
     def _commit(self, machine, positions):
-        """Commit all that was read; return whether that succeeded."""
+        """Commit all positions; return whether the commit succeeded."""
         self.sent.update(positions)
         pending = machine.commit(self.world.now)
         is_over = lambda: pending.is_over or machine.failure  # noqa: E731
@@ -258,7 +258,7 @@ class CommittingScenario(GroupScenario):
         return True
 
     def _judge(self, machine):
-        """Return a failure that the releases explain."""
+        """Return a failure that is expected for these releases."""
         if self._was_unreachable(machine):
             return machine.failure
         is_explained = isinstance(machine.failure, self.module.FeatureUnsupported)
@@ -275,7 +275,7 @@ class CommittingScenario(GroupScenario):
         ]
 
     def _stored(self, place):
-        """Return the offset that the coordinator has; 0 if there is none."""
+        """Return the committed offset in the coordinator; 0 if there is none."""
         stored_place = self.cluster.topics[place[0]].topic_id, place[1]
         return self.group.offsets.get(stored_place, (0, -1))[0]
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The log of a simulated partition: batches, transactions, retention, compaction.
+"""Log of a simulated partition: batches, transactions, retention, compaction.
 
-What has been written and what became of it is remembered, so that a test can say which
-records a reader had to see.
+The log remembers every written record and what happened to it. A test can therefore
+compute the records that a reader must receive.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ COMMIT, ABORT = 1, 0
 
 
 class StoredBatch(NamedTuple):
-    """A batch of the log, and the values of its records by offset."""
+    """Batch of the log, with the values of its records by offset."""
 
     base_offset: int
     last_offset: int
@@ -26,7 +26,7 @@ class StoredBatch(NamedTuple):
 
 
 class Produced(NamedTuple):
-    """A batch of an idempotent producer, as the log remembers it."""
+    """Sequence numbers and position of a batch from an idempotent producer."""
 
     producer_id: int
     epoch: int
@@ -36,7 +36,7 @@ class Produced(NamedTuple):
 
 
 class Aborted(NamedTuple):
-    """An aborted transaction, as Fetch responses name it, and where it ended."""
+    """Aborted transaction as in a Fetch response, with the offset of its marker."""
 
     producer_id: int
     first_offset: int
@@ -44,10 +44,10 @@ class Aborted(NamedTuple):
 
 
 class PartitionLog:
-    """A log that is written by ``append`` and friends, and read by ``read``."""
+    """Log that is written by ``append`` and similar methods, and read by ``read``."""
 
     def __init__(self, kwire, name, random):
-        """Begin empty, in leader epoch 0."""
+        """Start empty in leader epoch 0."""
         self.name = name
         self.start = 0
         self.end = 0
@@ -55,44 +55,47 @@ class PartitionLog:
         self.batches: list[StoredBatch] = []
         self.epoch_starts = {0: 0}
         self.unseen = 0
-        """How many records at the end a new leader does not show yet."""
+        """Number of records at the end that a new leader does not return yet."""
         self.open: dict[int, int] = {}
         self.aborted: list[Aborted] = []
         self.ever: dict[int, set[bytes]] = {}
-        """Each value that was ever readable at an offset."""
+        """All values that have ever been readable at each offset."""
         self.last: dict[int, bytes] = {}
-        """The value that was written last at an offset, compacted since or not."""
+        """Value that was written last at each offset, even if it has been compacted."""
         self.cut: list[int] = []
-        """Where the log was truncated, in order."""
+        """Log end offsets after each log truncation, in order."""
         self.produced: list[Produced] = []
         """Batches of idempotent producers, in order."""
         self.acknowledged = 0
-        """Up to where producers know that their records are there."""
+        """Offset after the last record that was acknowledged to a producer."""
         self.max_bytes = 1 << 20
-        """The largest batch that producers may write."""
+        """Maximum size of a batch from a producer."""
         self.magic = 2
-        """The format in which batches are stored."""
+        """Magic of the stored batches."""
         self._kwire = kwire
         self._random = random
         self._number = 0
 
     @property
     def high_watermark(self):
-        """Up to where consumers read: a new leader learns that later (KIP-207)."""
+        """Offset up to which consumers can read. It lags in a new leader (KIP-207)."""
         return max(self.end - self.unseen, self.start)
 
     @property
     def last_stable(self):
-        """The offset of the first record whose transaction is open."""
+        """Last stable offset: offset of the first record in an open transaction."""
         return min(self.open.values(), default=self.high_watermark)
 
     @property
     def size(self):
-        """The bytes of its batches."""
+        """Size of all batches in bytes."""
         return sum(len(each.data) for each in self.batches)
 
     def append(self, count, producer_id=-1):
-        """Write a batch of ``count`` records, in a transaction if by a producer."""
+        """Append a batch of ``count`` records.
+
+        A ``producer_id`` makes it transactional.
+        """
         random = self._random
         base = self.end
         rows, values = [], {}
@@ -106,13 +109,13 @@ class PartitionLog:
         self._store(rows, values, producer_id)
 
     def append_bytes(self, data, count):
-        """Write one batch as its bytes, which hold ``count`` offsets from the end."""
+        """Append one batch as bytes. It occupies ``count`` offsets."""
         last = self.end + count - 1
         self.batches.append(StoredBatch(self.end, last, self.epoch, data, {}))
         self.end = last + 1
 
     def take(self, batch):
-        """Write the batch of a producer; return the offset of its first record."""
+        """Append the batch of a producer; return the offset of its first record."""
         base = self.end
         values = {base + n: row.value for n, row in enumerate(batch.records)}
         rows = [(row.key, row.value, row.timestamp) for row in batch.records]
@@ -129,25 +132,29 @@ class PartitionLog:
         return base
 
     def end_transaction(self, producer_id, kind, epoch=-1):
-        """Write the marker of a commit or an abort, by a producer of an epoch."""
+        """Append a commit or abort marker with a producer epoch."""
         first = self.open.pop(producer_id, None)
         if kind == ABORT and first is not None:
             self.aborted.append(Aborted(producer_id, first, self.end))
         epochs = [p.epoch for p in self.produced if p.producer_id == producer_id]
         if epoch > max(epochs, default=-1):
-            # Nothing of an epoch before is taken from now on; sequences begin at 0.
+            # The marker fences batches of earlier epochs, and sequence numbers restart
+            # at 0.
             self.produced.append(Produced(producer_id, epoch, 0, -1, self.end))
         key = b"\0\0" + kind.to_bytes(2, "big")
         self._store([(key, b"\0\0\0\0\0\0")], {}, producer_id, is_control=True)
         self.acknowledged = max(self.acknowledged, self.end)
 
     def delete_before(self, offset):
-        """Let retention take what is before an offset."""
+        """Delete the records before an offset, as retention does."""
         self.start = min(max(self.start, offset), self.end)
         self.batches = [each for each in self.batches if each.last_offset >= self.start]
 
     def compact(self):
-        """Take records out of batches as the cleaner does, but not the last batch's."""
+        """Remove random records, as the log cleaner does.
+
+        The last batch is not changed.
+        """
         random = self._random
         kept = []
         for each in self.batches[:-1]:
@@ -164,7 +171,7 @@ class PartitionLog:
         self.batches = kept + self.batches[-1:]
 
     def new_leader(self, cut=0):
-        """Begin a leader epoch; an unclean election loses the last ``cut`` records."""
+        """Start a leader epoch. An unclean election loses the last ``cut`` records."""
         self.epoch += 1
         if cut:
             end = max(self.end - cut, self.start)
@@ -179,7 +186,10 @@ class PartitionLog:
         self.epoch_starts[self.epoch] = self.end
 
     def end_of_epoch(self, epoch):
-        """Return the epoch not above ``epoch`` that the log has, and where it ends."""
+        """Return the largest epoch up to ``epoch`` and its end offset.
+
+        (-1, -1) if none.
+        """
         known = [each for each in self.epoch_starts if each <= epoch]
         if not known:
             return -1, -1
@@ -187,7 +197,10 @@ class PartitionLog:
         return max(known), min(later, default=self.end)
 
     def read(self, offset, max_bytes, committed, at_least_one):
-        """Return the bytes of batches from ``offset`` on, as a broker slices them."""
+        """Return bytes from ``offset`` on.
+
+        As in a broker, the last batch may be truncated.
+        """
         limit = self.high_watermark
         if committed:
             limit = min(limit, self.last_stable)
@@ -199,7 +212,8 @@ class PartitionLog:
             if each.base_offset >= limit:
                 break
             if size + len(each.data) > max_bytes and not (at_least_one and not parts):
-                # Brokers cut where the limit is, in the middle of a batch.
+                # Brokers truncate the response at the size limit, in the middle of a
+                # batch.
                 parts.append(each.data[: max(max_bytes - size, 0)])
                 break
             parts.append(each.data)
@@ -207,7 +221,7 @@ class PartitionLog:
         return b"".join(parts)
 
     def _messages(self):
-        """Split stored batches into messages: in old formats each is an entry."""
+        """Split stored batches into messages, as magic 0 and 1 store them."""
         records = self._kwire.records
         for batch in self.batches:
             at = 0
@@ -220,11 +234,11 @@ class PartitionLog:
                 yield found
 
     def aborted_in(self, offset):
-        """List the aborted transactions that a reader from ``offset`` on may meet."""
+        """List the aborted transactions that end at or after ``offset``."""
         return [each for each in self.aborted if each.last_offset >= offset]
 
     def readable(self, start, end, committed):
-        """Return offset and value of each record that a reader has to see."""
+        """Return the value of each record that a reader must receive, by offset."""
         seen = {}
         for each in self.batches:
             for offset, value in each.values.items():
@@ -236,7 +250,7 @@ class PartitionLog:
         return seen
 
     def is_aborted(self, producer_id, offset):
-        """Whether a record belongs to an aborted transaction."""
+        """Whether an offset belongs to an aborted transaction of a producer."""
         return any(
             each.producer_id == producer_id
             and each.first_offset <= offset <= each.last_offset

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What simulated brokers do with Produce, as Kafka does.
+"""Responses of simulated brokers to Produce requests, with the behavior of Kafka.
 
-A batch is appended at once and acknowledged later, as if replicas had to fetch it: in
-between the leader may change, and then the records are there or not, and the producer
+A batch is appended immediately and acknowledged later, after the time of replication.
+If the leader changes in between, the records may or may not exist, and the producer
 does not learn which.
 """
 
@@ -12,11 +12,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 CACHED = 5
-"""How many batches of a producer a broker knows to be duplicates."""
+"""Number of recent batches per producer in which a broker detects duplicates."""
 
 
 class PendingAnswer(NamedTuple):
-    """What was done with one batch: an error code, or where its records are."""
+    """Result of one appended batch: an error code, or the position of its records."""
 
     topic: object
     index: int
@@ -28,13 +28,13 @@ class PendingAnswer(NamedTuple):
 
 
 class ProduceAnswers:
-    """The part of a simulated broker that takes records."""
+    """Mixin of a simulated broker: Produce requests."""
 
     produce_error = None
-    """An error code for the next batch, and whether that is written all the same."""
+    """Error code of the next batch, and whether the batch is still appended."""
 
     def begin_produce(self, request, version):
-        """Append what can be appended; return what was done with each batch."""
+        """Append the batches of a request; return the result of each batch."""
         done = []
         self._cluster.move_one(
             self.node,
@@ -60,7 +60,10 @@ class ProduceAnswers:
         return done
 
     def finish_produce(self, done, version):
-        """Acknowledge what is still in the log of a leader, in one response."""
+        """Return the response.
+
+        Acknowledges the batches that the current leader still has.
+        """
         make = self._cluster.messages.ProduceResponse
         codes = self._cluster.codes
         topics, endpoints = {}, {}
@@ -100,10 +103,10 @@ class ProduceAnswers:
         )
 
     def _append(self, log, data, place, transactional_id, version):
-        """Write one batch unless Kafka would not.
+        """Append one batch, unless Kafka would reject it.
 
-        Return error code, offset, and the time of the append: of a batch that is there
-        already Kafka says its max timestamp, whatever the topic keeps.
+        Returns error code, base offset and append time. For a duplicate, Kafka returns
+        the max timestamp of the batch, even if the topic uses CreateTime.
         """
         codes = self._cluster.codes
         error, self.produce_error = self.produce_error, None
@@ -131,7 +134,10 @@ class ProduceAnswers:
         return code, base, append_time
 
     def _check_sequence(self, log, batch):
-        """Judge as ``ProducerAppendInfo``; an offset is that of a duplicate."""
+        """Check the sequence as ``ProducerAppendInfo`` does.
+
+        Returns an error code, and the base offset if the batch is a duplicate.
+        """
         codes = self._cluster.codes
         if batch.producer_id < 0:
             return 0, -1
@@ -154,7 +160,7 @@ class ProduceAnswers:
         return 0, -1
 
     def _produce_hint(self, pending, version):
-        """Return the leader that this broker believes in, right or not (KIP-951)."""
+        """Return the leader in the broker's metadata, which may be stale (KIP-951)."""
         make = self._cluster.messages.ProduceResponse
         name = pending.topic.name or self._name(pending.topic.topic_id)
         known = self.view.get((name, pending.index))

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One producer under the faults of one seed, and what has to be true of the logs.
+"""One producer under the faults of one seed, and the checks of the logs.
 
-Each acknowledged record is in the log once, where its receipt says, and those of one
-key are in the order in which they were given. Nothing is there that was not given, and
-of what failed only what is in doubt. ``run_produce_seed`` raises ``AssertionError``
-with the seed.
+Each acknowledged record exists once, at the offset in its receipt. Records with the
+same key are in the order in which they were sent. The logs contain no records that were
+not sent, and no failed records except those whose delivery is in doubt.
+``run_produce_seed`` raises ``AssertionError`` with the seed.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ RELEASES = ("2.3", "2.6", "2.8", "3.3", "3.6", "3.9", "4.1")
 
 
 class ProduceScenario(FaultyCluster):
-    """A cluster, its faults and a producer, all from one seed."""
+    """Cluster, faults and producer that are drawn from one seed."""
 
     def __init__(self, kwire, seed):
-        """Draw everything from the seed."""
+        """Draw the cluster and the producer from the seed."""
         super().__init__(kwire, seed)
         self.is_idempotent = self.random.random() < 0.85
         self.machine = self._machine()
-        # Each batch, and what its records were when it was given.
+        # Batches with the values of their records at the time of sending.
         self.given: list[tuple[object, list[bytes]]] = []
         self.receipts = []
         self.most_held = self.number = 0
@@ -42,7 +42,7 @@ class ProduceScenario(FaultyCluster):
         log.max_bytes = self.random.choice([300, 1 << 20, 1 << 20])
 
     def run(self):
-        """Let it happen; check what came of it."""
+        """Send records under faults, then check the logs."""
         self._plan_faults()
         random, world, machine = self.random, self.world, self.machine
         until = START_S + LONGEST_S
@@ -95,7 +95,7 @@ class ProduceScenario(FaultyCluster):
         )
 
     def _watch(self):
-        """Note what each batch has when the machine gets it."""
+        """Record the values of each batch that is added to the machine."""
         add_batch = self.machine.add_batch
 
         def note(topic, partition, content, now, **options):
@@ -107,7 +107,7 @@ class ProduceScenario(FaultyCluster):
         self.machine.add_batch = note
 
     def _write(self):
-        """Give the producer some records, in one of the ways there are."""
+        """Send some records in one of the available ways."""
         random, machine = self.random, self.machine
         topic = machine.topic(random.choice(self.names))
         rows = [self._row() for _ in range(random.randint(1, 30))]
@@ -118,7 +118,7 @@ class ProduceScenario(FaultyCluster):
             for key, value in rows:
                 chosen = partition
                 if chosen is None and key is not None and random.random() < 0.5:
-                    # Otherwise the machine finds the same one.
+                    # If no partition is chosen here, the machine chooses the same one.
                     chosen = self.module.choose_by_key(machine, topic, key)
                 machine.send(topic, chosen, (key, value, 5, ()), self.world.now)
         else:
@@ -133,7 +133,7 @@ class ProduceScenario(FaultyCluster):
         key = self.random.choice([None, b"k1", b"k2", b"k3"])
         return key, b"%s-%d-%s" % (prefix, self.number, key or b"")
 
-    # What goes wrong, and when.
+    # Faults.
 
     def _plan_faults(self):
         codes = self.kwire.error_codes
@@ -171,16 +171,19 @@ class ProduceScenario(FaultyCluster):
         self.world.at(START_S + FAULTS_S, self._heal)
 
     def _move_leader(self):
-        """Another broker leads; what was not acknowledged may be lost with the old."""
+        """Move a leader. Unacknowledged records may be lost with the old leader."""
         topic, index, log = self._any_log()
         topic.leaders[index] = self._any_broker().node
         unknown = max(log.end - log.acknowledged, 0)
-        # Only whole batches go, and none that was acknowledged.
+        # Only complete batches are lost, and no acknowledged batch.
         log.new_leader(cut=unknown if self.random.random() < 0.5 else 0)
         self._announce(topic.leaders[index])
 
     def _silence(self):
-        """Have a broker read nothing for a while, and then all that came."""
+        """Stop processing requests on a broker for a while.
+
+        They are processed later.
+        """
         broker = self._any_broker()
         broker.is_silent = True
         wake = lambda: self.world.wake_broker(broker.node)  # noqa: E731
@@ -199,7 +202,7 @@ class ProduceScenario(FaultyCluster):
             broker.learn()
             self.world.wake_broker(broker.node)
 
-    # What has to be true.
+    # Checks of the logs.
 
     def _check(self):
         machine = self.machine
@@ -268,5 +271,5 @@ class ProduceScenario(FaultyCluster):
 
 
 def run_produce_seed(kwire, seed):
-    """Run one seed; its scenario for those who want to look at it."""
+    """Run one seed; return its scenario."""
     return ProduceScenario(kwire, seed).run_seed()

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs seeds of the simulation by hand: ``python -m tests.client.machines.replay 7 8``.
+"""Runs seeds of the scan simulation: ``python -m tests.client.machines.replay 7 8``.
 
-Prints for each what the scan knew at its end beside what was true.
+Prints the final state of the scan and the actual log of each partition.
 """
 
 import sys
@@ -12,7 +12,7 @@ from tests.client.machines.scan_scenario import Scenario
 
 
 def main() -> None:
-    """Run the seeds that are named."""
+    """Run the seeds from the command line."""
     for seed in map(int, sys.argv[1:]):
         scenario = Scenario(kwire, seed)
         try:

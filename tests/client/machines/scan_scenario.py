@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """One scan under the faults of one seed, and the checks of its result.
 
-Faults happen for a while, then the cluster is well; a scan with an end has to come to
-it. ``run_seed`` raises ``AssertionError`` with the seed and what was wrong.
+The faults end after ``FAULTS_S``. From then on the cluster works, and a bounded scan
+must reach its end. ``run_seed`` raises ``AssertionError`` with the seed and the
+problem.
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ from tests.client.machines.world import START_S
 FAULTS_S = 12.0
 LONGEST_S = 200.0
 SLACK = 1 << 11
-"""What batches may have that are larger than what is left of the budget, in bytes."""
+"""Bytes by which batches may exceed the remaining memory budget."""
 WITHOUT_IDS = ("2.3", "2.6")
 RELEASES = (*WITHOUT_IDS, "2.8", "3.3", "3.6", "3.9", "4.1")
 
 
 class Scenario(FaultyCluster):
-    """A cluster, its faults and a scan, all from one seed."""
+    """Cluster, faults and scan that are drawn from one seed."""
 
     LONGEST_STOP_S = 5.0
 
     def __init__(self, kwire, seed):
-        """Draw everything from the seed."""
+        """Draw the cluster and the scan options from the seed."""
         super().__init__(kwire, seed)
         random = self.random
         self.committed = random.random() < 0.5
@@ -44,7 +45,7 @@ class Scenario(FaultyCluster):
         self.was_deleted = False
 
     def run(self):
-        """Let it happen; check what came of it."""
+        """Run the scan under faults, then check its result."""
         self._plan_faults()
         machine, world = self.machine, self.world
         until = START_S + LONGEST_S
@@ -56,7 +57,7 @@ class Scenario(FaultyCluster):
                 break
             self._read(fetched)
             if self.random.random() < 0.05:
-                # A reader that takes its time.
+                # Simulate a slow caller.
                 pause = self.random.uniform(0, 3)
                 world.run(machine, lambda: False, world.now + pause)
             machine.release(fetched)
@@ -113,7 +114,7 @@ class Scenario(FaultyCluster):
             bootstrap, settings, options, now=START_S, random=self.random
         )
 
-    # What goes wrong, and when.
+    # Faults.
 
     def _plan_faults(self):
         random = self.random
@@ -136,7 +137,8 @@ class Scenario(FaultyCluster):
         if random.random() < 0.3:
             kinds += [self._cut, self._delete, self._recreate, self._add_partition]
         for _ in range(random.randrange(0, 25)):
-            # Not before the first connection: a client that finds no broker raises.
+            # Start after the first connection, because a client without any broker
+            # fails.
             when = START_S + random.uniform(0.3, FAULTS_S)
             self.world.at(when, random.choice(kinds))
         self.world.at(START_S + FAULTS_S, self._heal)
@@ -150,7 +152,7 @@ class Scenario(FaultyCluster):
         self._announce(topic.leaders[index])
 
     def _hide(self, log):
-        """Have the new leader not know yet what the other replicas have."""
+        """Hide the last records until the new leader knows that they are replicated."""
         log.unseen = self.random.randint(1, 8)
 
         def show():
@@ -222,7 +224,7 @@ class Scenario(FaultyCluster):
                 for producer_id in list(log.open):
                     log.end_transaction(producer_id, COMMIT)
 
-    # What was seen, and whether it was right.
+    # Checks of the returned records.
 
     def _read(self, fetched):
         self.most_held = max(self.most_held, self.machine.cluster.frame_budget.held)
@@ -244,7 +246,8 @@ class Scenario(FaultyCluster):
         losses = list(machine.losses)
         if failure is not None:
             if not machine.cluster.version:
-                # Broken off before the first answer: that is said at once.
+                # The connection broke before the first response, which is reported
+                # immediately.
                 return
             is_loss = isinstance(failure, self.module.DataLost)
             self._expect(is_loss, f"the scan failed: {failure}")
@@ -293,7 +296,10 @@ class Scenario(FaultyCluster):
         self._expect(not missing, f"{place}: records {sorted(missing)} are missing")
 
     def _check_created_again(self, place, topic, log):
-        """Once it was seen to be another topic, that one is read from its start."""
+        """Check that the records of a recreated topic are read from its start.
+
+        Only applies if the scan has detected the new topic id.
+        """
         reader = self.machine.fetcher.readers.get(place)
         is_known = reader is not None and reader.topic_id == topic.topic_id
         if not is_known or self.policy != "earliest" or self.was_without_ids:
@@ -309,7 +315,7 @@ class Scenario(FaultyCluster):
         self._expect(not missing, f"{place}: records {sorted(missing)} are missing")
 
     def _check_cut(self, place, log, seen):
-        """Who read on after a cut has to hear of what he had read and is no more."""
+        """Check that a scan which continues after a truncation reports the loss."""
         stale = [log.last.get(offset) != value for offset, value in seen]
         read_on = seen and not stale[-1]
         self._expect(
@@ -318,7 +324,7 @@ class Scenario(FaultyCluster):
 
 
 def run_seed(kwire, seed):
-    """Run one seed; its ``Scenario`` for those who want to look at it."""
+    """Run one seed; return its ``Scenario``."""
     scenario = Scenario(kwire, seed)
     scenario.run()
     return scenario

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What simulated brokers answer to GetTelemetrySubscriptions and PushTelemetry.
+"""Responses of simulated brokers to GetTelemetrySubscriptions and PushTelemetry.
 
-The rules are those of ``ClientMetricsManager``: a push needs the subscription id of the
-present subscription and an accepted codec, and nothing follows a terminating push.
+Follows ``ClientMetricsManager``: a push must have the id of the current subscription
+and an accepted codec. Pushes after a terminating push are rejected.
 """
 
 from __future__ import annotations
@@ -13,21 +13,24 @@ from uuid import UUID
 
 
 class Push(NamedTuple):
-    """A push that the receiver accepted, and when it arrived."""
+    """Accepted push with its arrival time."""
 
     at: float
     request: object
 
 
 class Receiver:
-    """The plugin for client metrics of a simulated cluster, and its subscription."""
+    """Client metrics plugin of a simulated cluster, and its subscription."""
 
     def __init__(self, **subscription):
-        """Subscribe to all metrics, unless the arguments say otherwise."""
+        """Subscribe to all metrics.
+
+        Keyword arguments override fields of the subscription.
+        """
         self.pushes: list[Push] = []
         self.subscriptions: list[float] = []
         self.errors: list[int] = []
-        """Error codes of the next pushes, of which 0 accepts one."""
+        """Error codes of the next pushes. Code 0 accepts a push."""
         self.subscription_id = 7
         self.subscription = {
             "push_interval_ms": 10_000,
@@ -39,12 +42,12 @@ class Receiver:
         self._terminated = set()
 
     def change(self, **subscription):
-        """Change the subscription, which gives it another id."""
+        """Change fields of the subscription, which increments its id."""
         self.subscription |= subscription
         self.subscription_id += 1
 
     def find_error(self, codes, request):
-        """Return the error code of a push, by the rules of Kafka."""
+        """Return the error code of a push, or 0 if Kafka would accept it."""
         if self.errors:
             return self.errors.pop(0)
         if request.client_instance_id in self._terminated:
@@ -62,7 +65,7 @@ class Receiver:
 
 
 class TelemetryAnswers:
-    """The part of a broker that answers requests of telemetry."""
+    """Mixin of a simulated broker: telemetry requests."""
 
     def _GetTelemetrySubscriptionsRequest(self, request, version):
         receiver = self._cluster.receiver

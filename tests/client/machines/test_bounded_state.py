@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Brokers that name something new in each response, for a long time.
+"""Memory of state machines if each response contains new names for a long time.
 
-New topics, partitions, brokers, coordinators and leaders: the state of a machine has a
-size that depends on what brokers name at one time, not on all that they have named. The
-size is the number of all reachable objects, so that no dictionary is overlooked.
+The names are topics, partitions, brokers, coordinators and leaders. The state of a
+machine may depend on the names that exist at one time, but not on all names so far. It
+is measured as the number of all reachable objects, so that no dictionary is overlooked.
 """
 
 import gc
@@ -23,7 +23,7 @@ from tests.client.machines.test_transaction_errors import Setting as Transaction
 from tests.client.machines.world import START_S, World
 
 MANY = 20
-"""New names in each response."""
+"""Number of new names in each response."""
 
 FIRST_S, LAST_S = 12.0, 40.0
 MAX_GROWTH = 1.3
@@ -31,7 +31,7 @@ SHARED = types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType
 
 
 def count_objects(root):
-    """Count all objects that an object refers to, except for code and modules."""
+    """Count all objects that an object refers to, except code and modules."""
     seen, waiting = {id(root)}, [root]
     while waiting:
         for each in gc.get_referents(waiting.pop()):
@@ -42,7 +42,7 @@ def count_objects(root):
 
 
 class Naming:
-    """Three brokers with one topic, whose responses get new names."""
+    """Cluster of three brokers with one topic, and functions that add new names."""
 
     def __init__(self, kwire, release="4.1"):
         self.kwire = kwire
@@ -56,17 +56,17 @@ class Naming:
             broker.learn()
         self.numbers = itertools.count(10)
         at = self.cluster.at
-        # Every other address leads to one of the brokers, too.
+        # All other addresses lead to one of the brokers as well.
         self.cluster.at = lambda host, port: at(
             host, port if port < 9010 else 9001 + port % 3
         )
 
     def settings(self):
-        """Return settings with frequent metadata."""
+        """Return settings with frequent metadata requests."""
         return self.module.ClusterSettings(metadata_max_age_s=1.0, timeout_s=3.0)
 
     def change_metadata(self, change):
-        """Have Metadata responses changed."""
+        """Pass each Metadata response through ``change``."""
         for broker in self.cluster.brokers.values():
             answer = broker._MetadataRequest
 
@@ -76,13 +76,13 @@ class Naming:
             broker._MetadataRequest = changed
 
     def add_topics(self, response, first):
-        """Name topics that no other response names."""
+        """Add topics that no other response contains."""
         (topic, *_) = response.topics
         named = [topic.replace(name=f"t{first + n}") for n in range(MANY)]
         return response.replace(topics=[*response.topics, *named])
 
     def add_partitions(self, response, first):
-        """Name partitions that no other response names."""
+        """Add partitions that no other response contains."""
 
         def add(topic):
             (part, *_) = topic.partitions
@@ -92,7 +92,7 @@ class Naming:
         return response.replace(topics=[add(topic) for topic in response.topics])
 
     def move_brokers(self, response, first):
-        """Name the brokers by other ids, at other addresses."""
+        """Change the ids and addresses of the brokers."""
         brokers = [
             broker.replace(node_id=broker.node_id + first, port=10_000 + first + n)
             for n, broker in enumerate(response.brokers)
@@ -109,7 +109,10 @@ class Naming:
         return response.replace(brokers=brokers, topics=topics)
 
     def measure(self, machine, is_over=lambda: False):
-        """Run a machine; return its size early and late."""
+        """Run a machine.
+
+        Return its number of objects at an early and at a late time.
+        """
         sizes = []
         for until in (FIRST_S, LAST_S):
             most = 0
@@ -127,7 +130,7 @@ class Naming:
         return [("sim", 9000 + node) for node in self.cluster.brokers]
 
     def scan(self, **options):
-        """Return a scan that follows."""
+        """Return a scan with ``follow``."""
         return self.module.ScanMachine(
             self.bootstrap(),
             self.settings(),
@@ -139,7 +142,7 @@ class Naming:
 
 @pytest.fixture
 def naming(kwire):
-    """Return brokers to change the answers of."""
+    """Cluster whose responses contain new names."""
     return Naming(kwire)
 
 
@@ -151,7 +154,7 @@ CHANGES = pytest.mark.parametrize(
 @CHANGES
 @pytest.mark.parametrize("by", ["name", "pattern"])
 def test_a_scan_that_follows_keeps_its_size(naming, change, by):
-    """Topics, partitions, brokers, connections and fetch sessions are forgotten."""
+    """Check that a scan deletes topics, partitions, brokers and fetch sessions."""
     naming.change_metadata(getattr(naming, change))
     chosen = {"topics": ("a",)} if by == "name" else {"pattern": re.compile(".*")}
     machine = naming.scan(**chosen)
@@ -162,7 +165,7 @@ def test_a_scan_that_follows_keeps_its_size(naming, change, by):
 
 @CHANGES
 def test_a_consumer_of_chosen_partitions_keeps_its_size(naming, change):
-    """What it owns is forgotten together with what it reads."""
+    """Check that a consumer deletes owned partitions together with their readers."""
     naming.cluster.add_group("etl", ["a"])
     naming.cluster.coordinator(0, "etl")
     for broker in naming.cluster.brokers.values():
@@ -184,7 +187,10 @@ def test_a_consumer_of_chosen_partitions_keeps_its_size(naming, change):
 
 @CHANGES
 def test_a_lookup_of_offsets_ends(naming, change):
-    """It answers for the partitions that it has found at first."""
+    """Check that a lookup returns the partitions of the first metadata only.
+
+    Otherwise it would never end, because each response contains more partitions.
+    """
     naming.change_metadata(getattr(naming, change))
     machine = naming.module.OffsetsMachine(
         naming.bootstrap(),
@@ -200,7 +206,7 @@ def test_a_lookup_of_offsets_ends(naming, change):
 
 @pytest.mark.parametrize("change", ["add_partitions", "move_brokers"])
 def test_a_producer_keeps_its_size(naming, change):
-    """Writers of partitions that are gone are forgotten."""
+    """Check that a producer deletes the writers of deleted partitions."""
     naming.change_metadata(getattr(naming, change))
     machine = naming.module.ProducerMachine(
         naming.bootstrap(),
@@ -222,7 +228,7 @@ def test_a_producer_keeps_its_size(naming, change):
 
 
 def test_leader_hints_to_new_brokers_keep_the_size(naming):
-    """Each hint has the address of a broker that nothing else has named."""
+    """Check that brokers which only occur in leader hints are deleted."""
     make = naming.make.FetchResponse
     code = naming.kwire.error_codes.NOT_LEADER_OR_FOLLOWER
 
@@ -248,7 +254,10 @@ def test_leader_hints_to_new_brokers_keep_the_size(naming):
 
 
 def test_coordinators_at_new_addresses_keep_the_size(kwire):
-    """FindCoordinator names another broker each time, which is not the coordinator."""
+    """Check repeated lookups of a coordinator that has a new address each time.
+
+    Each of the brokers responds that it is not the coordinator.
+    """
     setting = TransactionSetting(kwire)
     at = setting.cluster.at
     setting.cluster.at = lambda host, port: at(host, 9001)
@@ -284,7 +293,7 @@ def test_coordinators_at_new_addresses_keep_the_size(kwire):
 
 
 def test_losses_that_never_end_are_counted_up_to_a_limit(naming):
-    """The oldest of them are forgotten."""
+    """Check that a scan keeps at most 10,000 data losses: the newest ones."""
     machine = naming.scan(topics=("a",), on_data_loss="earliest")
     naming.world.run(machine, lambda: False, START_S + 1)
     (reader,) = machine.fetcher.readers.values()
@@ -295,7 +304,10 @@ def test_losses_that_never_end_are_counted_up_to_a_limit(naming):
 
 
 def test_a_topic_that_metadata_omits_for_a_while_is_not_read_again(naming):
-    """A broker that has just started may name no topic; positions are kept."""
+    """Check that a scan keeps its position while metadata omits the topic.
+
+    A broker that has just started may return no topics.
+    """
     log = naming.topic.logs[0]
     log.append(3)
     machine, world = naming.scan(pattern=re.compile("a")), naming.world
@@ -321,7 +333,7 @@ def test_a_topic_that_metadata_omits_for_a_while_is_not_read_again(naming):
 
 
 def test_a_deleted_topic_is_forgotten_and_a_new_one_of_the_name_is_read(naming):
-    """After ``timeout_s`` without the topic, the next one of the name is another."""
+    """Check that a topic with the same name is another topic after ``timeout_s``."""
     naming.topic.logs[0].append(3)
     machine, world = naming.scan(pattern=re.compile("a")), naming.world
     world.run(machine, machine.has_result, world.now + 5)
@@ -341,7 +353,7 @@ def test_a_deleted_topic_is_forgotten_and_a_new_one_of_the_name_is_read(naming):
 
 
 def test_a_writer_of_a_known_partition_keeps_its_sequence_numbers(kwire):
-    """Metadata that is the same, or has an error, makes no writer start again."""
+    """Check that sequence numbers do not restart after unchanged or failed metadata."""
     setting = ProducerSetting(kwire)
     setting.send(b"one")
     (writer,) = setting.machine.deliveries.writers.values()

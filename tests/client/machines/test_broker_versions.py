@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``BrokerVersionsMachine``: the versions of brokers of which some do not answer."""
+"""Tests of ``BrokerVersionsMachine`` with brokers that may not respond."""
 
 import importlib
 import random
@@ -14,7 +14,7 @@ RELEASES = ("2.8", "3.9", "4.1")
 
 
 class Setting:
-    """Three brokers, and the machine that finds their versions."""
+    """Three brokers, and the machine that requests their versions."""
 
     def __init__(self, kwire, seed=1):
         self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
@@ -33,7 +33,7 @@ class Setting:
         )
 
     def run(self):
-        """Run to the end; return the result or raise."""
+        """Run the machine; return its result or raise its failure."""
         is_over = self.machine.has_result
         assert self.world.run(self.machine, is_over, START_S + 40), "no end"
         self.machine.close(self.world.now)

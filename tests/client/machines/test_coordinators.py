@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Coordinators of a simulated cluster: found, lost, and found again."""
+"""Coordinator lookups in a simulated cluster, also after a coordinator has moved."""
 
 import importlib
 import random
@@ -13,10 +13,10 @@ from tests.client.machines.world import START_S, World
 
 
 class Finder:
-    """A machine that only wants links to the coordinators of some keys."""
+    """Machine that only needs links to the coordinators of some keys."""
 
     def __init__(self, module, cluster, places):
-        """Look for coordinators through the brokers of a simulated cluster."""
+        """Look up the coordinators through the brokers of a simulated cluster."""
         self.cluster = module.ClusterMachine(
             [("sim", 9000 + node) for node in cluster.brokers],
             module.ClusterSettings(request_timeout_s=3.0, connect_timeout_s=2.0),
@@ -29,11 +29,11 @@ class Finder:
 
     @property
     def wake_at(self):
-        """When to advance."""
+        """Time of the next ``advance``."""
         return self.cluster.wake_at
 
     def advance(self, now):
-        """Look for each link."""
+        """Look up the link of each coordinator."""
         self.cluster.advance(now)
         self.links = {
             place: self.coordinators.link_to(*place, now) for place in self.places
@@ -41,10 +41,10 @@ class Finder:
 
 
 class Setting:
-    """Three brokers and a finder."""
+    """Three brokers and a ``Finder``."""
 
     def __init__(self, kwire, seed, *keys, release="3.9"):
-        """Look for the coordinators of transactional ids."""
+        """Look up the coordinators of transactional ids."""
         self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
         self.cluster = SimulatedCluster(kwire, random.Random(seed), 3, [release])
         self.world = World(self.cluster, random.Random(seed))
@@ -55,21 +55,24 @@ class Setting:
         self.finder = Finder(self.module, self.cluster, self.places)
 
     def is_found(self):
-        """Whether each link leads to the broker that is the coordinator."""
+        """Whether each link leads to the actual coordinator."""
         return all(
             link is not None and link.port - 9000 == self.cluster.coordinator(*place)
             for place, link in self.finder.links.items()
         )
 
     def find(self):
-        """Run until all are found."""
+        """Run until all links are found."""
         until = self.world.now + 60
         return self.world.run(self.finder, lambda: self.is_found(), until)
 
 
 @pytest.mark.parametrize("release", ["2.3", "3.9"])
 def test_coordinators_are_found(kwire, release):
-    """By one request each, and by one for all from version 4 on."""
+    """Before version 4, each key has its own request.
+
+    From version 4 on, one is enough.
+    """
     setting = Setting(kwire, 1, "a", "b", release=release)
     counts = []
     for broker in setting.cluster.brokers.values():
@@ -86,7 +89,7 @@ def test_coordinators_are_found(kwire, release):
 
 
 def test_a_coordinator_that_is_down_is_looked_for_again(kwire):
-    """It is somewhere else by now, or comes back where it was."""
+    """A coordinator that is down may move to another broker or restart."""
     for seed in range(20):
         setting = Setting(kwire, seed, "a")
         cluster, world = setting.cluster, setting.world
@@ -107,7 +110,7 @@ def test_a_coordinator_that_is_down_is_looked_for_again(kwire):
 
 
 def test_a_coordinator_that_has_moved_is_forgotten(kwire):
-    """The next lookup finds the other one."""
+    """After ``forget``, the next lookup returns the new coordinator."""
     setting = Setting(kwire, 3, "a")
     assert setting.find()
     node = setting.cluster.coordinator(TRANSACTION, "a") % 3 + 1
@@ -123,7 +126,10 @@ def test_a_coordinator_that_has_moved_is_forgotten(kwire):
 
 @pytest.mark.parametrize("kind", [GROUP, TRANSACTION])
 def test_a_user_who_may_not_use_a_key_is_told(kwire, kind):
-    """The failure names it and the operation; others are found."""
+    """The failure contains the key and the required operation.
+
+    Other keys still work.
+    """
     setting = Setting(kwire, 4, "mine", "secret")
     kind = setting.module.CoordinatorType(kind)
     setting.finder.places = [(kind, "mine"), (kind, "secret")]

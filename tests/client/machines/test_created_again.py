@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Topics that are deleted and created again while a response is on its way.
+"""Topics that are deleted and created again while a response is in flight.
 
-Brokers of 2.8: Metadata has topic ids, Fetch and ListOffsets have names alone, so that
-a response about the old topic looks like one about the new.
+Brokers of 2.8 send topic ids in Metadata, but Fetch and ListOffsets only contain topic
+names. A response about the old topic therefore looks like one about the new topic.
 """
 
 import importlib
@@ -16,7 +16,10 @@ QUICK_S, SLOW_S = 0.01, 2.0
 
 
 def test_records_of_the_old_topic_do_not_count_for_the_new_one(kwire):
-    """They come after the metadata; the new topic is read from its start."""
+    """Records of the old topic may arrive after the metadata of the new topic.
+
+    They must be dropped, and the new topic must be read from its start.
+    """
     random = random_module.Random(3)
     module = importlib.import_module(f"{kwire.__name__}.client.machines")
     cluster = SimulatedCluster(kwire, random, 2, ("2.8",))
@@ -27,7 +30,7 @@ def test_records_of_the_old_topic_do_not_count_for_the_new_one(kwire):
         broker.learn()
     world.delay = lambda: QUICK_S
     machine = module.ScanMachine(
-        # Metadata comes from the broker that does not lead, on its own link.
+        # Request metadata from the broker that is not the leader, over a separate link.
         [("sim", 9002)],
         module.ClusterSettings(metadata_max_age_s=0.5),
         module.ScanOptions(topics=("a",), follow=True, on_data_loss="earliest"),
@@ -38,7 +41,7 @@ def test_records_of_the_old_topic_do_not_count_for_the_new_one(kwire):
     machine.release(machine.take())
 
     def create_again():
-        # The answer to the Fetch that waits leaves now, and is long on its way.
+        # Send the response to the pending Fetch now, but deliver it late.
         world.delay = lambda: SLOW_S
         old.logs[0].append(2)
 

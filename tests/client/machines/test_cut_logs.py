@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Logs that were truncated and have grown again: the scan reports it (KIP-320).
+"""Scans that report a log truncation even if the log has grown again (KIP-320).
 
-An unclean election loses the last records, and others get their offsets. Brokers from
-Fetch 12 on notice it themselves; before that, OffsetForLeaderEpoch shows it.
+An unclean election loses the last records, and new records get their offsets. From
+Fetch version 12 on, brokers detect the truncation. For older versions, the scan uses
+OffsetForLeaderEpoch.
 """
 
 import importlib
@@ -17,7 +18,7 @@ from tests.client.machines.world import START_S, World
 
 @pytest.mark.parametrize("release", ["2.3", "2.6", "2.8", "4.1"])
 def test_records_that_were_read_and_lost_are_reported(kwire, release):
-    """The log ends where it ended before: by offsets alone, nothing is to be seen."""
+    """A truncated log grows to its old end. Its offsets alone do not show the loss."""
     random = random_module.Random(3)
     module = importlib.import_module(f"{kwire.__name__}.client.machines")
     cluster = SimulatedCluster(kwire, random, 1, (release,))

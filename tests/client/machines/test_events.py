@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The events that state machines log and count: level, text, fields and metrics."""
+"""Events that state machines log and count: level, text, fields and metrics."""
 
 import importlib
 import logging
@@ -28,13 +28,13 @@ SECRET = "hunter2-Kx9"
 
 @pytest.fixture
 def log(caplog):
-    """The log records of the client, of every level."""
+    """Log records of the client at all levels."""
     caplog.set_level(logging.DEBUG, "kwire.client")
     return caplog
 
 
 def fields_of(event):
-    """Return the names of an event's fields, with the type of each value."""
+    """Return the names and types of an event's fields."""
     return dict(re.findall(r"%\((\w+)\)[.\d]*(\w)", event.text))
 
 
@@ -75,7 +75,7 @@ def test_a_program_without_logging_prints_nothing(capfd):
 
 @contextmanager
 def logged():
-    """Collect the events and texts that are logged within the block."""
+    """Collect the events and messages that are logged within the block."""
     records = []
     handler = logging.Handler()
     handler.emit = lambda record: records.append((record.event, record.getMessage()))
@@ -90,14 +90,14 @@ def logged():
 
 
 def run_seed(kwire, scenario_class, seed):
-    """Run a seed of a simulation; return the events and texts that are logged."""
+    """Run a simulation seed; return the logged events and messages."""
     with logged() as records:
         scenario_class(kwire, seed).run()
     return records
 
 
 def test_a_simulation_has_the_same_events_for_the_same_seed(kwire):
-    """The events are a function of the seed, and faults cause those of each kind."""
+    """Two runs of a seed log the same events. Faults cause events of each kind."""
     names = set()
     for seed in range(40):
         records = run_seed(kwire, Scenario, seed)
@@ -130,14 +130,14 @@ def test_a_simulation_of_transactions_logs_what_happens_to_them(kwire):
 
 
 def run_telemetry(kwire):
-    """Have a broker subscribe to metrics, and reject the first."""
+    """Run a client whose broker subscribes to metrics and rejects the first push."""
     client = Client(kwire)
     client.receiver.errors = [kwire.error_codes.TELEMETRY_TOO_LARGE]
     client.run(60)
 
 
 def run_rebootstrap(kwire):
-    """Have the brokers require the use of the bootstrap addresses."""
+    """Run a client whose brokers require a rebootstrap."""
     recovery = Recovery(kwire)
     recovery.read(3)
     recovery.require_rebootstrap([1, 2, 3])
@@ -145,7 +145,7 @@ def run_rebootstrap(kwire):
 
 
 def test_every_event_occurs(kwire):
-    """In the simulations of scans, transactions and groups, and in two other cases."""
+    """All events occur in the simulations, in a telemetry run, or in a rebootstrap."""
     names = set()
     with logged() as records:
         for seed in range(40):
@@ -161,7 +161,7 @@ def test_every_event_occurs(kwire):
 
 
 def test_metrics_of_a_group_agree_with_its_events(kwire):
-    """Each event with a metric is counted, in the metrics of some machine."""
+    """Each event that has a metric is counted in the metrics of one of the machines."""
     totals = Counter()
     with logged() as records:
         for seed in range(8):
@@ -180,7 +180,7 @@ def test_metrics_of_a_group_agree_with_its_events(kwire):
 
 
 def test_no_log_line_of_an_authentication_has_the_password(kwire, monkeypatch):
-    """Brokers answer as they should, or with other texts, codes and lengths."""
+    """Brokers respond correctly, or with changed texts, error codes and lengths."""
     monkeypatch.setattr(client_sessions, "PASSWORD", SECRET)
     monkeypatch.setattr(client_sessions, "USERS", {"ann": SECRET})
     failures = 0
@@ -207,7 +207,7 @@ def test_no_log_line_of_an_authentication_has_the_password(kwire, monkeypatch):
 
 
 class Indiscreet:
-    """A mechanism whose error contains its password."""
+    """Mechanism whose error message contains its password."""
 
     mechanism = "PLAIN"
 

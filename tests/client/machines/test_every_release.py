@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Clients of simulated clusters of every release in ``schema/facts/releases.txt``.
+"""Clients in simulated clusters of every release in ``schema/facts/releases.txt``.
 
-Each operation ends with its records, or with a ``FeatureUnsupported`` that names the
-release and the feature. Which releases have a feature is a fact of this file, because
-the library takes it from the same tables as the simulated brokers.
+Each operation returns its records, or raises ``FeatureUnsupported`` with the release
+and the feature. This file lists the releases that support each feature, because the
+library uses the same tables as the simulated brokers.
 """
 
 import dataclasses
@@ -29,7 +29,7 @@ LIMIT_S = 100.0
 
 
 def since(release):
-    """Return the releases from one on."""
+    """Return all releases from ``release`` on."""
     return NAMES[NAMES.index(release) :]
 
 
@@ -44,10 +44,10 @@ WITH_GROUPS = since("3.7")
 
 
 class Setting:
-    """Two brokers of one release with the topic "orders", and machines for them."""
+    """Two brokers of one release with the topic "orders"."""
 
     def __init__(self, kwire, release, records=RECORDS):
-        """Fill the two partitions of the topic."""
+        """Write records to the two partitions of the topic."""
         self.kwire = kwire
         self.release = release
         self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
@@ -77,7 +77,7 @@ class Setting:
         )
 
     def make(self, machine, *arguments, **options):
-        """Make a machine of ``kwire.client.machines``."""
+        """Create a machine of ``kwire.client.machines``."""
         return getattr(self.module, machine)(
             [("sim", 9001), ("sim", 9002)],
             self.settings,
@@ -88,19 +88,19 @@ class Setting:
         )
 
     def run(self, machine, is_over):
-        """Move a machine until something is so; raise its failure."""
+        """Run a machine until ``is_over()`` is true; raise its failure."""
         over = lambda: machine.failure or is_over()  # noqa: E731
         assert self.world.run(machine, over, self.world.now + LIMIT_S), "no end"
         if machine.failure is not None:
             raise machine.failure
 
     def result(self, machine):
-        """Move a machine to its result."""
+        """Run a machine; return its result."""
         self.run(machine, machine.has_result)
         return machine.result()
 
     def read(self, machine):
-        """Read all that a scan returns: offset and value by partition."""
+        """Run a scan; return the values of its records by partition and offset."""
         seen = {}
         while True:
             self.run(machine, machine.has_result)
@@ -117,7 +117,7 @@ class Setting:
             machine.release(fetched)
 
     def truth(self):
-        """Return what the logs have: offset and value by partition."""
+        """Return the values in the logs by partition and offset."""
         return {
             index: log.readable(log.start, log.end, False)
             for index, log in enumerate(self.topic.logs)
@@ -125,11 +125,11 @@ class Setting:
         }
 
     def scan_options(self, **options):
-        """Return the options of a scan of the topic."""
+        """Return scan options for the topic."""
         return self.module.ScanOptions(**{"topics": ("orders",), **options})
 
     def producer(self, **options):
-        """Make a producer that knows the topic."""
+        """Return a producer that has the metadata of the topic."""
         machine = self.make("ProducerMachine", self.module.ProducerOptions(**options))
         machine.want_topic("orders", self.world.now)
         self.run(machine, lambda: machine.is_settled("orders"))
@@ -148,12 +148,12 @@ class Setting:
         return batches
 
     def is_named(self, text):
-        """Whether a text names the release, or releases with the same versions."""
+        """Whether a text contains the release, or a range that includes it."""
         low, _, high = text.removeprefix("between ").partition(" and ")
         return NAMES.index(low) <= NAMES.index(self.release) <= NAMES.index(high or low)
 
     def expect(self, has_feature, feature, action):
-        """Return the result of an action, or None where its feature has to lack."""
+        """Return the result of an action. Without the feature, check its error."""
         if has_feature:
             return action()
         with pytest.raises(self.module.FeatureUnsupported) as caught:
@@ -169,7 +169,7 @@ class Setting:
 
 @pytest.mark.parametrize("release", NAMES)
 def test_a_scan_reads_all_records_from_brokers_of_every_release(kwire, release):
-    """With either isolation level, and with limits that split batches."""
+    """Covers both isolation levels, and limits that split batches."""
     for committed in (False, True):
         for fetch_bytes in (1 << 20, 300, 40):
             setting = Setting(kwire, release)
@@ -183,7 +183,7 @@ def test_a_scan_reads_all_records_from_brokers_of_every_release(kwire, release):
 
 @pytest.mark.parametrize("release", NAMES)
 def test_topics_and_offsets_are_found_in_every_release(kwire, release):
-    """Offsets by time are, from the release on that has them."""
+    """Offset lookups by time require a release that supports them."""
     setting = Setting(kwire, release)
     topics = setting.result(setting.make("TopicsMachine"))
     assert list(topics) == ["orders"]
@@ -205,7 +205,7 @@ def test_topics_and_offsets_are_found_in_every_release(kwire, release):
 
 @pytest.mark.parametrize("release", NAMES)
 def test_sizes_and_missing_topics_are_reported_in_every_release(kwire, release):
-    """A missing topic is an error, and no broker creates it."""
+    """A missing topic is an error, and brokers do not create it automatically."""
     setting = Setting(kwire, release)
     sizes = setting.result(setting.make("SizesMachine", {"orders"}))
     assert set(sizes) <= {("orders", 0), ("orders", 1)}
@@ -222,7 +222,10 @@ def test_sizes_and_missing_topics_are_reported_in_every_release(kwire, release):
 
 @pytest.mark.parametrize("release", NAMES)
 def test_a_producer_writes_the_format_of_every_release(kwire, release):
-    """Once for each record where brokers know sequence numbers, and else on request."""
+    """Releases without sequence numbers reject an idempotent producer.
+
+    Without idempotence, the producer works with every release.
+    """
     rows = [(None, b"value-%d" % number, 1000 + number) for number in range(5)]
     values = [row[1] for row in rows]
     for idempotent in (True, False):
@@ -242,7 +245,7 @@ def test_a_producer_writes_the_format_of_every_release(kwire, release):
 
 @pytest.mark.parametrize("release", NAMES)
 def test_headers_are_written_only_to_releases_that_store_them(kwire, release):
-    """Otherwise nothing is written."""
+    """If the release does not support headers, no record of the batch is written."""
     setting = Setting(kwire, release, records=0)
     rows = [(None, b"value", 1000, [("name", b"x")])]
     sent = setting.expect(
@@ -265,7 +268,7 @@ CODECS = {
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("release", NAMES)
 def test_a_codec_that_the_release_lacks_is_named_and_not_written(kwire, release, codec):
-    """The others are written, and the error advises to use one of them."""
+    """The error recommends the codecs that the release supports."""
     setting = Setting(kwire, release, records=0)
     send = partial(
         setting.send, [(None, b"value")], is_idempotent=False, compression=codec
@@ -277,7 +280,7 @@ def test_a_codec_that_the_release_lacks_is_named_and_not_written(kwire, release,
 
 @pytest.mark.parametrize("release", NAMES)
 def test_a_transaction_needs_the_release_that_has_them(kwire, release):
-    """It is committed from there on."""
+    """Transactions succeed in all releases that support them."""
     setting = Setting(kwire, release, records=0)
 
     def commit():
@@ -297,7 +300,7 @@ def test_a_transaction_needs_the_release_that_has_them(kwire, release):
 
 @pytest.mark.parametrize("release", NAMES)
 def test_a_group_is_joined_or_read_without_joining(kwire, release):
-    """Joining requires KIP-848; committed offsets are kept from 0.8.2 on."""
+    """Joining a group requires KIP-848. Offsets are committed from 0.8.2 on."""
     setting = Setting(kwire, release)
     options = setting.scan_options(follow=True)
     group = setting.module.GroupOptions("etl")
@@ -339,7 +342,7 @@ def test_a_group_is_joined_or_read_without_joining(kwire, release):
 
 @pytest.mark.parametrize("release", NAMES)
 def test_a_topic_is_created_by_brokers_that_have_the_request(kwire, release):
-    """Others name it before anything is sent."""
+    """Brokers without CreateTopics cause an error before a request is sent."""
     setting = Setting(kwire, release)
     request = kwire.messages.CreateTopicsRequest
     negotiation = importlib.import_module(f"{kwire.__name__}.connection.negotiation")
@@ -370,7 +373,7 @@ def test_a_topic_is_created_by_brokers_that_have_the_request(kwire, release):
 def test_brokers_without_api_versions_need_the_setting_that_the_error_names(
     kwire, release
 ):
-    """They close the connection or keep silent, which is all that a client can see."""
+    """Such brokers close the connection or do not respond. The client sees no more."""
     setting = Setting(kwire, release)
     setting.settings = setting.module.ClusterSettings(timeout_s=20.0)
     machine = setting.make("TopicsMachine")
@@ -383,7 +386,7 @@ def test_brokers_without_api_versions_need_the_setting_that_the_error_names(
     "release", [name for name in NAMES if name not in WITH_API_VERSIONS]
 )
 def test_sasl_names_the_release_that_its_handshake_requires(kwire, release):
-    """Kafka 0.9 has GSSAPI without a handshake, and older releases have no SASL."""
+    """Kafka 0.9 supports GSSAPI without a handshake. Older releases have no SASL."""
     setting = Setting(kwire, release)
     setting.settings = dataclasses.replace(
         setting.settings, new_mechanism=lambda: sasl.Plain("ann", "secret")
@@ -399,8 +402,9 @@ def test_sasl_names_the_release_that_its_handshake_requires(kwire, release):
 def test_versions_assumed_of_a_broker_are_shared_by_the_operations_of_a_client(
     kwire, release
 ):
-    """Otherwise each operation waits again for a broker that never answers. A client
-    that was idle asks again, because the broker may have been upgraded.
+    """Without the cache, each operation would wait for a broker that never responds.
+
+    An idle client negotiates again, because the broker may have been upgraded.
     """
     setting = Setting(kwire, release)
     setting.result(setting.make("TopicsMachine"))
@@ -413,7 +417,7 @@ def test_versions_assumed_of_a_broker_are_shared_by_the_operations_of_a_client(
 
 
 def test_assumed_versions_of_an_address_that_is_not_named_are_forgotten(kwire):
-    """A cluster can name any number of addresses, one after the other."""
+    """Limits the memory, because a cluster may advertise many addresses over time."""
     setting = Setting(kwire, "0.9.0")
     assumed = setting.settings.assumed_versions
     machine = setting.make("TopicsMachine")
@@ -423,7 +427,10 @@ def test_assumed_versions_of_an_address_that_is_not_named_are_forgotten(kwire):
 
 
 def test_a_fallback_is_not_used_for_brokers_that_report_their_versions(kwire):
-    """It is for those that close the connection, until they are upgraded."""
+    """The fallback release only applies if the broker closes the connection.
+
+    After an upgrade, the reported versions are used.
+    """
     setting = Setting(kwire, "3.9")
     setting.settings = setting.module.ClusterSettings(timeout_s=20.0, fallback="0.9.0")
     topics = setting.result(setting.make("TopicsMachine"))
@@ -431,7 +438,7 @@ def test_a_fallback_is_not_used_for_brokers_that_report_their_versions(kwire):
 
 
 def test_a_pattern_matches_no_internal_topic_of_the_oldest_brokers(kwire):
-    """Their metadata does not tell which topics are internal."""
+    """The metadata of these brokers does not contain the internal flag."""
     setting = Setting(kwire, "0.9.0")
     setting.cluster.add_topic("__consumer_offsets", 1).logs[0].magic = 0
     for broker in setting.cluster.brokers.values():
@@ -445,11 +452,11 @@ def test_a_pattern_matches_no_internal_topic_of_the_oldest_brokers(kwire):
 @pytest.mark.parametrize("release", ["0.8.0", "0.9.0", "1.1", "3.9", NAMES[-1]])
 @pytest.mark.parametrize("has_topic", [False, True])
 def test_a_scan_that_follows_a_pattern_waits_for_topics(kwire, release, has_topic):
-    """It reads them from their start when they appear, and only its caller ends it."""
+    """New topics are read from their start. Only the caller ends the scan."""
     setting = Setting(kwire, release, records=0)
     cluster, world = setting.cluster, setting.world
     if not has_topic:
-        # Brokers before 0.9 name no brokers then.
+        # Brokers before 0.9 return no brokers if there are no topics.
         cluster.topics.clear()
     for broker in cluster.brokers.values():
         broker.learn()
@@ -477,7 +484,7 @@ def test_a_scan_that_follows_a_pattern_waits_for_topics(kwire, release, has_topi
 
 @pytest.mark.parametrize("release", ["0.8.0", "0.9.0", "2.8"])
 def test_topics_of_an_empty_cluster_are_listed(kwire, release):
-    """Brokers before 0.9 name no brokers while there are no topics."""
+    """Brokers before 0.9 return no brokers if there are no topics."""
     setting = Setting(kwire, release)
     setting.cluster.topics.clear()
     for broker in setting.cluster.brokers.values():

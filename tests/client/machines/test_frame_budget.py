@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The memory of response frames stays within ``memory_bytes`` and one frame.
+"""Response frames use at most ``memory_bytes`` plus one frame of memory.
 
-The brokers of these tests send frames of 1 MiB to a scan that asked for a few KB: with
-padding, with a single large batch, or without their last bytes. ``Memory`` measures the
-frames that are reachable, not what the scan counts.
+The brokers send frames of 1 MiB to a scan that requested a few KB: with padding, with a
+single large batch, or without the last bytes. ``Memory`` measures the reachable frames
+instead of the counter of the scan.
 """
 
 import importlib
@@ -20,14 +20,14 @@ from tests.client.machines.world import START_S, World
 LARGE = 1 << 20
 BUDGET = 200_000
 FLOOR = 2 << 16
-"""What each connection may use besides: a small frame, and the copy while it grows."""
+"""Additional bytes per connection: a small frame, and its copy during growth."""
 
 
 class Memory:
-    """Measures the frames in the memory of a scan."""
+    """Measures the size of all frames that a scan refers to."""
 
     def __init__(self, machine):
-        """Measure after each call of ``advance``, and whenever ``look`` is called."""
+        """Measure before and after each ``advance``, and when ``look`` is called."""
         self.machine = machine
         self.most = 0
         self.taken = []
@@ -41,7 +41,7 @@ class Memory:
         machine.advance = measured
 
     def look(self):
-        """Note the present size."""
+        """Update the maximum with the current size."""
         frames = {}
         for fetched in [*self.machine.fetcher._fetched, *self.taken]:
             data = fetched.data
@@ -55,7 +55,7 @@ class Memory:
 
 
 class Brokers:
-    """Many brokers, each of which leads one partition of a topic."""
+    """Cluster of many brokers. Each of them leads one partition of a topic."""
 
     def __init__(self, kwire, count):
         self.kwire = kwire
@@ -69,7 +69,7 @@ class Brokers:
             broker.learn()
 
     def fill(self, partition, size, count=1):
-        """Write batches of one record of a size."""
+        """Append batches with one record of a given size."""
         log = self.topic.logs[partition]
         for _ in range(count):
             rows = [(None, bytes(size))]
@@ -77,7 +77,7 @@ class Brokers:
             log.append_bytes(encode(rows, base_offset=log.end), 1)
 
     def scan(self, **options):
-        """Return a machine that reads the topic, and what measures it."""
+        """Return a machine that reads the topic, and its ``Memory``."""
         machine = self.module.ScanMachine(
             [("sim", 9000 + node) for node in self.cluster.brokers],
             self.module.ClusterSettings(timeout_s=60.0, request_timeout_s=5.0),
@@ -88,7 +88,7 @@ class Brokers:
         return machine, Memory(machine)
 
     def hold_back(self, *nodes):
-        """Have the last byte of each large response of some brokers never arrive."""
+        """Withhold the last byte of each large response from some brokers."""
         accept = self.cluster.at
 
         def at(host, port):
@@ -108,7 +108,7 @@ class Brokers:
 
 
 class Stingy:
-    """The connection of a broker that keeps the end of large responses."""
+    """Connection of a broker that withholds the end of large responses."""
 
     def __init__(self, server, take):
         self._server = server
@@ -119,14 +119,14 @@ class Stingy:
         return getattr(self._server, name)
 
     def data_to_send(self):
-        """Return all but the last byte of a large response, and nothing after it."""
+        """Return a large response without its last byte. Later calls return nothing."""
         data = b"" if self._is_over else self._take()
         self._is_over = self._is_over or len(data) > LARGE // 2
         return data[:-1] if self._is_over else data
 
 
 def read(brokers, machine, memory, pause_s=0.0, until_s=300.0):
-    """Read until the scan is over; return the partitions of the chunks."""
+    """Read until the scan ends; return the partitions of the chunks."""
     partitions = []
     world = brokers.world
     while world.run(machine, machine.has_result, START_S + until_s):
@@ -144,7 +144,7 @@ def read(brokers, machine, memory, pause_s=0.0, until_s=300.0):
 
 @pytest.mark.parametrize("where", ["tag", "partition"])
 def test_padding_of_responses_is_not_held(kwire, where):
-    """1 MiB of an unknown tagged field, or of a partition that was not requested."""
+    """The padding is a tagged field of 1 MiB, or a partition that was not requested."""
     attack = Attack(kwire)
     for log in attack.topic.logs:
         for _ in range(20):
@@ -178,7 +178,7 @@ def test_padding_of_responses_is_not_held(kwire, where):
 
 
 def test_a_hundred_small_chunks_of_padded_frames_hold_little(kwire):
-    """Nothing is taken meanwhile: the records are copied out of their frames."""
+    """Chunks in the queue are copied out of their padded frames."""
     attack = Attack(kwire, partitions=1)
     for _ in range(200):
         attack.topic.logs[0].append(1)
@@ -198,7 +198,10 @@ def test_a_hundred_small_chunks_of_padded_frames_hold_little(kwire):
 
 
 def test_incomplete_frames_of_twelve_brokers_share_the_budget(kwire):
-    """One large frame arrives at a time; the others stay in their sockets."""
+    """Only one large frame is received at a time.
+
+    The others remain in their sockets.
+    """
     brokers = Brokers(kwire, 12)
     for partition in range(12):
         brokers.fill(partition, LARGE)
@@ -210,7 +213,7 @@ def test_incomplete_frames_of_twelve_brokers_share_the_budget(kwire):
 
 
 def test_an_honest_broker_is_read_beside_eleven_that_hold_back_frames(kwire):
-    """The turn of each large frame comes, because requests time out."""
+    """Withheld frames time out, so that the remaining broker can send its frame."""
     brokers = Brokers(kwire, 12)
     for partition in range(12):
         brokers.fill(partition, LARGE)
@@ -224,7 +227,7 @@ def test_an_honest_broker_is_read_beside_eleven_that_hold_back_frames(kwire):
 
 @pytest.mark.parametrize("memory_bytes", [1, 5000, BUDGET])
 def test_batches_that_are_larger_than_the_budget_are_read(kwire, memory_bytes):
-    """One after another, from all brokers, however small the budget is."""
+    """Large batches are received one after another, even with a budget of one byte."""
     brokers = Brokers(kwire, 5)
     for partition in range(5):
         brokers.fill(partition, 100, 3)
@@ -240,7 +243,7 @@ def test_batches_that_are_larger_than_the_budget_are_read(kwire, memory_bytes):
 
 
 def test_a_caller_that_takes_its_time_ends_no_connection(kwire):
-    """The response that waits in the socket is not late."""
+    """A response that waits in the socket for memory does not count as late."""
     brokers = Brokers(kwire, 2)
     for partition in range(2):
         brokers.fill(partition, LARGE // 2, 3)
@@ -257,7 +260,7 @@ def test_a_caller_that_takes_its_time_ends_no_connection(kwire):
 
 
 def test_a_scan_with_an_end_times_out_while_a_frame_never_arrives(kwire):
-    """A link that waits for memory does not count as progress."""
+    """Waiting for memory does not count as progress."""
     brokers = Brokers(kwire, 3)
     for partition in range(3):
         brokers.fill(partition, LARGE)
@@ -268,7 +271,7 @@ def test_a_scan_with_an_end_times_out_while_a_frame_never_arrives(kwire):
 
 
 def test_aborted_transactions_count_for_the_budget(kwire):
-    """A response may name a hundred thousand of them beside one record."""
+    """A response may contain 100,000 aborted transactions and only one record."""
     attack = Attack(kwire, partitions=1)
     make = attack.make.FetchResponse
     log = attack.topic.logs[0]

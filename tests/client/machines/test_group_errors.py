@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a consumer says of groups that it may not join, and what it does without."""
+"""Errors of group consumers, and consumers with partitions of their own choice."""
 
 import re
 
@@ -18,7 +18,7 @@ from tests.client.machines.world import START_S
     ],
 )
 def test_an_old_broker_is_named_in_one_sentence(kwire, release, pattern, what):
-    """With what to do instead: partitions chosen by hand."""
+    """The error recommends the alternative: partitions that the caller chooses."""
     setting = Setting(kwire, release, pattern)
     assert setting.poll() is None
     assert isinstance(setting.machine.failure, setting.module.FeatureUnsupported)
@@ -43,7 +43,7 @@ def test_an_old_broker_is_named_in_one_sentence(kwire, release, pattern, what):
     ],
 )
 def test_a_refusal_ends_the_consumer(kwire, name, kind, words):
-    """What a retry does not solve is raised, with the group's name."""
+    """Errors that a retry cannot fix are raised with the name of the group."""
     setting = Setting(kwire)
     setting.refuse(getattr(kwire.error_codes, name))
     assert setting.poll() is None
@@ -54,7 +54,7 @@ def test_a_refusal_ends_the_consumer(kwire, name, kind, words):
 
 @pytest.mark.parametrize("epoch", [0, -1, -3])
 def test_assignment_in_an_impossible_epoch_is_retried(kwire, epoch):
-    """A heartbeat of this epoch could not contain the partitions."""
+    """A heartbeat with this member epoch could not contain the owned partitions."""
     setting = Setting(kwire)
     answer, epochs = setting.broker.answer, [epoch]
 
@@ -75,7 +75,7 @@ def test_assignment_in_an_impossible_epoch_is_retried(kwire, epoch):
 
 
 def test_a_coordinator_that_never_comes_is_an_error(kwire):
-    """At the beginning; a group that was joined once is waited for."""
+    """Applies only before the first join. Afterwards, the consumer waits."""
     setting = Setting(kwire)
     setting.broker.loads_until = float("inf")
     assert setting.poll() is None
@@ -84,7 +84,7 @@ def test_a_coordinator_that_never_comes_is_an_error(kwire):
 
 
 def test_an_instance_id_is_waited_for(kwire):
-    """One that was killed holds it until its session ends; then the next one has it."""
+    """A killed member keeps the instance id until its session expires."""
     setting = Setting(kwire, group_instance_id="one")
     assert setting.poll() is not None
     setting.machine.close(setting.world.now)
@@ -94,7 +94,7 @@ def test_an_instance_id_is_waited_for(kwire):
 
 
 def test_an_instance_id_that_is_in_use_is_an_error(kwire):
-    """After ``timeout_s``, with the id."""
+    """The error is raised after ``timeout_s`` and contains the instance id."""
     setting = Setting(kwire, group_instance_id="one")
     setting.refuse(kwire.error_codes.UNRELEASED_INSTANCE_ID)
     assert setting.poll() is None
@@ -102,7 +102,7 @@ def test_an_instance_id_that_is_in_use_is_an_error(kwire):
 
 
 def test_a_static_member_that_leaves_keeps_its_partitions(kwire):
-    """The next one with its id goes on at once, with the same ones."""
+    """The next member with the instance id immediately gets the same partitions."""
     setting = Setting(kwire, group_instance_id="one")
     assert setting.poll() is not None
     machine, world = setting.machine, setting.world
@@ -118,7 +118,7 @@ def test_a_static_member_that_leaves_keeps_its_partitions(kwire):
 
 @pytest.mark.parametrize("release", ["2.3", "2.8", "3.9", "4.0", "4.3"])
 def test_partitions_chosen_by_hand_go_on_where_it_was_committed(kwire, release):
-    """Any broker has that; OffsetFetch and OffsetCommit of each layout are used."""
+    """Offsets are stored by any release. Covers all layouts of the offset requests."""
     setting = Setting(kwire, release, joins=False)
     world, machine = setting.world, setting.machine
     chunk = setting.poll()
@@ -134,7 +134,7 @@ def test_partitions_chosen_by_hand_go_on_where_it_was_committed(kwire, release):
 
 
 def test_partitions_by_hand_are_refused_by_a_group_with_members(kwire):
-    """Their commits would overwrite the members' own; the error names that."""
+    """The commits would overwrite those of the members. The error explains this."""
     setting = Setting(kwire)
     assert setting.poll() is not None
     other, world = setting.consumer(joins=False), setting.world
@@ -146,7 +146,7 @@ def test_partitions_by_hand_are_refused_by_a_group_with_members(kwire):
 
 
 def test_a_topic_that_is_not_there_is_an_error(kwire):
-    """A name that is misspelled is no reason to wait for ever."""
+    """Waiting forever would hide a misspelled topic name."""
     setting = Setting(kwire)
     del setting.cluster.topics["a"]
     setting.broker.learn()
@@ -155,7 +155,7 @@ def test_a_topic_that_is_not_there_is_an_error(kwire):
 
 
 def test_chunks_of_scans_are_not_committed(kwire):
-    """They belong to no group."""
+    """A chunk of a scan does not belong to a group."""
     setting = Setting(kwire)
     chunk = setting.poll()
     with pytest.raises(ValueError, match="chunk must be one of this consumer"):
@@ -163,7 +163,10 @@ def test_chunks_of_scans_are_not_committed(kwire):
 
 
 def test_offsets_for_a_transaction_are_those_of_owned_partitions(kwire):
-    """After the chunk, and as the member that had it: a lost one cannot be named."""
+    """The offset is that after the chunk, with the member's identity.
+
+    A partition that was lost raises ``PartitionLost``.
+    """
     setting = Setting(kwire)
     chunk = setting.poll()
     member, offsets = setting.machine.offsets_to_send([chunk])
@@ -176,7 +179,7 @@ def test_offsets_for_a_transaction_are_those_of_owned_partitions(kwire):
 
 
 def test_who_was_fenced_is_named_as_before_until_the_next_chunk(kwire):
-    """In the new epoch, offsets of lost chunks would be committed in a transaction."""
+    """With the new epoch, a transaction could commit offsets of lost chunks."""
     setting = Setting(kwire)
     machine = setting.machine
     assert setting.poll() is not None
@@ -189,7 +192,7 @@ def test_who_was_fenced_is_named_as_before_until_the_next_chunk(kwire):
 
 
 def test_a_commit_for_a_deleted_topic_ends(kwire):
-    """Once the group has taken its partitions; not when all patience is over."""
+    """The commit fails when the group revokes the partition, without a long timeout."""
     setting = Setting(kwire, "4.3")
     world, chunk = setting.world, setting.poll()
     setting.cluster.add_topic("a", 1)
@@ -202,7 +205,10 @@ def test_a_commit_for_a_deleted_topic_ends(kwire):
 
 
 def test_a_partition_that_was_never_owned_is_given_up(kwire):
-    """Its topic was unknown; the coordinator waits to hear that it is not read."""
+    """A member must report a revoked partition even if its topic was still unknown.
+
+    Otherwise the coordinator would wait for it.
+    """
     setting = Setting(kwire, "4.3")
     world, machine = setting.world, setting.machine
     assert setting.poll() is not None

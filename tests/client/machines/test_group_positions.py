@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Seek, pause and resume of a group consumer, and the changes of its partitions."""
+"""Seek, pause and resume of a group consumer, and reports of assignment changes."""
 
 import pickle
 
@@ -17,7 +17,7 @@ def is_fetching(setting):
 
 
 def wait_for(setting, is_over, within_s=30):
-    """Run the consumer while its caller waits, without taking a chunk."""
+    """Run the consumer while its caller waits, without returning a chunk."""
     machine, world = setting.machine, setting.world
     machine.begin_wait(world.now)
     assert world.run(machine, is_over, world.now + within_s)
@@ -38,7 +38,7 @@ def commit(setting):
 
 
 def test_seek_to_an_offset_returns_the_records_from_there(kwire):
-    """The position is committed afterwards, also before a chunk was taken."""
+    """A commit after the seek stores the new position, even before the first chunk."""
     setting = Setting(kwire)
     for _ in range(3):
         append(setting, 2)
@@ -56,12 +56,12 @@ def test_seek_to_an_offset_returns_the_records_from_there(kwire):
     ("name", "offset"), [("EARLIEST", 0), ("LATEST", RECORDS), ("time", 5)]
 )
 def test_seek_finds_the_earliest_the_latest_and_a_time(kwire, name, offset):
-    """No position is known, and none is committed, until the offset is found."""
+    """Until the lookup ends, there is no position, and none is committed."""
     setting = Setting(kwire)
     machine, module = setting.machine, setting.module
     assert setting.poll() is not None
     commit(setting)
-    # The timestamp of the record at offset n is 1001 + n.
+    # The record at offset n has the timestamp 1001 + n.
     machine.seek({PLACE: getattr(module, name, module.Lookup(1006))})
     assert PLACE not in machine.position()
     assert commit(setting) == {}
@@ -70,7 +70,7 @@ def test_seek_finds_the_earliest_the_latest_and_a_time(kwire, name, offset):
 
 
 def test_seek_ignores_the_response_to_a_fetch_in_flight(kwire):
-    """The records of that response are those of the old position."""
+    """The records in the response belong to the old position."""
     setting = Setting(kwire)
     assert setting.poll() is not None
     wait_for(setting, lambda: is_fetching(setting))
@@ -82,7 +82,7 @@ def test_seek_ignores_the_response_to_a_fetch_in_flight(kwire):
 
 
 def test_seek_drops_the_chunks_that_were_not_taken(kwire):
-    """Their memory is released, and the next chunk has the new position."""
+    """Their memory is released, and the next chunk starts at the new position."""
     setting = Setting(kwire)
     machine = setting.machine
     assert setting.poll() is not None
@@ -94,7 +94,7 @@ def test_seek_drops_the_chunks_that_were_not_taken(kwire):
 
 
 def test_seek_before_the_committed_offset_is_known_replaces_it(kwire):
-    """A callback for assigned partitions can choose where to begin."""
+    """A callback for assigned partitions can therefore choose the start."""
     setting = Setting(kwire)
     wait_for(setting, lambda: setting.machine.assignment() == {PLACE})
     assert setting.machine.position() == {}
@@ -104,7 +104,7 @@ def test_seek_before_the_committed_offset_is_known_replaces_it(kwire):
 
 
 def test_seek_past_the_end_of_the_log_is_a_data_loss(kwire):
-    """Kafka answers that the offset is out of range."""
+    """Kafka responds that the offset is out of range."""
     setting = Setting(kwire)
     assert setting.poll() is not None
     setting.machine.seek({PLACE: 1000})
@@ -113,7 +113,7 @@ def test_seek_past_the_end_of_the_log_is_a_data_loss(kwire):
 
 
 def test_paused_partition_returns_its_records_after_resume(kwire):
-    """Also those that were fetched before the pause, and a Fetch that was in flight."""
+    """Includes records fetched before the pause, and a Fetch in flight."""
     setting = Setting(kwire)
     machine = setting.machine
     assert setting.poll() is not None
@@ -136,7 +136,7 @@ def test_paused_partition_returns_its_records_after_resume(kwire):
 
 
 def test_pause_before_the_committed_offset_is_known_holds_back_the_first_chunk(kwire):
-    """A callback for assigned partitions can pause them."""
+    """A callback for assigned partitions can therefore pause them."""
     setting = Setting(kwire)
     wait_for(setting, lambda: setting.machine.assignment() == {PLACE})
     setting.machine.pause([PLACE])
@@ -149,7 +149,7 @@ def test_pause_before_the_committed_offset_is_known_holds_back_the_first_chunk(k
 
 @pytest.mark.parametrize("name", ["seek", "pause", "resume"])
 def test_lost_partition_cannot_be_moved(kwire, name):
-    """Nor can one that was never owned. The other partitions do not change."""
+    """Neither a lost nor a never owned partition can be moved. Others are unchanged."""
     setting = Setting(kwire)
     machine = setting.machine
     assert setting.poll() is not None
@@ -168,7 +168,7 @@ def test_lost_partition_cannot_be_moved(kwire, name):
 
 
 def test_pause_survives_a_rebalance_for_kept_partitions_only(kwire):
-    """A partition that comes back is another one, which is read."""
+    """A partition that is lost and assigned again is not paused."""
     setting = Setting(kwire, partitions=2)
     machine, world, group = setting.machine, setting.world, setting.group
     places = {("a", 0), ("a", 1)}
@@ -194,7 +194,7 @@ def test_pause_survives_a_rebalance_for_kept_partitions_only(kwire):
 
 
 def test_changes_of_partitions_are_returned_once(kwire):
-    """A partition that was lost and assigned again is in both lists."""
+    """A partition that was lost and assigned again is reported in both lists."""
     setting = Setting(kwire)
     machine = setting.machine
     assert not machine.has_changes()
@@ -213,7 +213,7 @@ def test_changes_of_partitions_are_returned_once(kwire):
 
 
 def test_partition_that_is_revoked_before_its_report_is_never_reported(kwire):
-    """A callback for assigned partitions could not seek in it."""
+    """A callback for assigned partitions could not seek in such a partition."""
     setting = Setting(kwire)
     machine = setting.machine
     wait_for(setting, lambda: machine.assignment() == {PLACE})
@@ -227,7 +227,7 @@ def test_partition_that_is_revoked_before_its_report_is_never_reported(kwire):
 
 
 def test_partition_that_is_revoked_after_its_report_is_reported_as_lost_once(kwire):
-    """Only when it is given up: until then, the caller can commit its chunks."""
+    """It is reported when it is released. Until then, its chunks can be committed."""
     setting = Setting(kwire)
     machine = setting.machine
     wait_for(setting, lambda: machine.assignment() == {PLACE})

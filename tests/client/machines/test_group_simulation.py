@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Groups of consumers in a simulated cluster under faults: each partition has one.
+"""Simulated consumer groups under faults. Each partition has at most one owner.
 
-Each seed is a cluster, its faults and a group; a seed that fails names itself. The bugs
-below are put into the consumer one by one, and the simulation has to notice each.
+Each seed is a cluster, its faults and a group. Failures contain their seed. The bugs
+below are injected into the consumer one by one, and the simulation must detect each.
 """
 
 import os
@@ -14,20 +14,20 @@ from tests.client.machines.group_scenario import run_group_seed
 from tests.client.machines.machine_modules import import_machines
 
 SEEDS = int(os.environ.get("KWIRE_SIMULATION_SEEDS", "250")) * 2 // 5
-"""Fewer than of scans: each takes three times as long."""
+"""Fewer seeds than for scans, because a seed takes three times as long."""
 
 SHARE = {"fast": 4, "pure": 1}
-"""How the seeds are shared between the engines: the logic is the same for both."""
+"""Share of the seeds per engine. Both engines run the same state machines."""
 
 PARTS = 4
 ENOUGH_FOR_RATES = 20
 NOTICED_WITHIN = 200
-"""Seeds, more than the rarest of the bugs takes."""
+"""Number of seeds within which each bug is detected."""
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_a_group_reads_everything_and_nothing_committed_twice(kwire, part):
-    """No partition has two members, and no chunk is lost while its caller is busy."""
+    """No partition has two owners, and busy callers do not lose their chunks."""
     count = SEEDS * SHARE[kwire.backend] // sum(SHARE.values()) // PARTS
     first = part * SEEDS // PARTS + (count * 4 if kwire.backend == "pure" else 0)
     chunks = commits = lost = 0
@@ -36,8 +36,8 @@ def test_a_group_reads_everything_and_nothing_committed_twice(kwire, part):
         chunks += scenario.chunks
         commits += scenario.commits
         lost += scenario.lost + scenario.again
-    # A simulation in which nothing happens would protect nothing. Some seeds never
-    # commit and some lose nothing, so only many of them together have a rate.
+    # Fail if the simulation had no effect. Single seeds may not commit or lose
+    # anything, so the rates are only checked for many seeds.
     assert chunks > 0
     if count >= ENOUGH_FOR_RATES:
         assert chunks > 10 * count
@@ -46,7 +46,7 @@ def test_a_group_reads_everything_and_nothing_committed_twice(kwire, part):
 
 
 def give_up_at_once(module, patch):
-    """A partition is given up while the caller works on its chunk."""
+    """Release a partition while the caller processes its chunk."""
     consumer = module.group.machine.ConsumerMachine
     known = consumer._reconcile
 
@@ -58,13 +58,13 @@ def give_up_at_once(module, patch):
 
 
 def never_give_up(module, patch):
-    """What the group wants back is kept for ever."""
+    """Never release revoked partitions."""
     consumer = module.group.machine.ConsumerMachine
     patch.setattr(consumer, "_give_up_revoked", lambda self: None)
 
 
 def report_too_early(module, patch):
-    """The coordinator hears that partitions are given up before they are."""
+    """Report partitions as released before they are."""
     consumer = module.group.machine.ConsumerMachine
     known = consumer._reconcile
 
@@ -77,13 +77,13 @@ def report_too_early(module, patch):
 
 
 def keep_when_fenced(module, patch):
-    """A member that is fenced keeps what it had."""
+    """Keep all partitions when the member is fenced."""
     consumer = module.group.machine.ConsumerMachine
     patch.setattr(consumer, "_lose_earlier", lambda self, member: None)
 
 
 def forget_commits(module, patch):
-    """Each partition is read from its start, whatever was committed."""
+    """Ignore committed offsets, and read each partition from its start."""
     reader = module.group.group_reader.GroupReader
     known = reader.set_committed
 
@@ -95,7 +95,7 @@ def forget_commits(module, patch):
 
 
 def commit_what_was_fetched(module, patch):
-    """A commit of everything includes what no caller has had."""
+    """Include chunks that were not returned yet in a commit of all positions."""
     consumer = module.group.machine.ConsumerMachine
 
     def uncommitted(self):
@@ -109,7 +109,7 @@ def commit_what_was_fetched(module, patch):
 
 
 def keep_what_was_fetched(module, patch):
-    """Chunks of lost partitions are returned all the same."""
+    """Return chunks of lost partitions."""
     fetcher = module.scan.fetcher.Fetcher
     known = fetcher.remove
 
@@ -120,13 +120,13 @@ def keep_what_was_fetched(module, patch):
 
 
 def commit_for_others(module, patch):
-    """A commit is retried although the partition was lost meanwhile."""
+    """Retry a commit although its partition was lost."""
     reader = module.group.group_reader.GroupReader
     patch.setattr(reader, "is_lost", False)
 
 
 def ignore_who_stalls(module, patch):
-    """Who does not come back stays in the group, and keeps its partitions."""
+    """Keep a stalled caller in the group with its partitions."""
     consumer = module.group.machine.ConsumerMachine
 
     def check_caller(self, member, now):
@@ -136,7 +136,7 @@ def ignore_who_stalls(module, patch):
 
 
 def trust_old_fetches(module, patch):
-    """A process that was stopped for long returns first what it had fetched."""
+    """Return chunks that were fetched before the process was suspended."""
     consumer = module.group.machine.ConsumerMachine
 
     def begin_wait(self, now):
@@ -147,7 +147,7 @@ def trust_old_fetches(module, patch):
 
 
 def have_brokers_forget(module, patch):
-    """A partition that comes back is named and forgotten in one Fetch."""
+    """Add and forget a reassigned partition in the same Fetch request."""
     session = module.scan.fetch_session.FetchSession
     known = session.begin_request
 
@@ -160,7 +160,7 @@ def have_brokers_forget(module, patch):
 
 
 def leave_without_a_word(module, patch):
-    """A member that closes does not tell its coordinator."""
+    """Close a member without a heartbeat to its coordinator."""
     member = module.group.member.GroupMember
     outside = module.group.member.MemberState.OUTSIDE
 
@@ -171,18 +171,18 @@ def leave_without_a_word(module, patch):
 
 
 def send_lost_offsets(module, patch):
-    """A transaction commits the offset of a chunk that others read by now."""
+    """Commit the offset of a lost chunk in a transaction."""
     consumer = module.group.machine.ConsumerMachine
     patch.setattr(consumer, "_owner_of", lambda self, fetched: fetched.reader)
 
 
 def seek_without_dropping(module, patch):
-    """After a seek, the chunks of the old position are returned first."""
+    """Return the chunks of the old position after a seek."""
     patch.setattr(module.scan.fetcher.Fetcher, "_drop_chunks", lambda *arguments: None)
 
 
 def trust_old_responses(module, patch):
-    """After a seek, the response to a Fetch in flight is used for the new position."""
+    """Use the response to a Fetch in flight after a seek."""
     reader = module.scan.partition_reader.PartitionReader
     known = reader.rewind
 
@@ -196,7 +196,7 @@ def trust_old_responses(module, patch):
 
 
 def forget_the_pause(module, patch):
-    """A Fetch in flight when a partition is paused returns its chunk."""
+    """Return the chunk of a Fetch that was in flight when its partition was paused."""
     reader = module.group.group_reader.GroupReader
     patch.setattr(reader, "pause", lambda self: None)
 
@@ -221,12 +221,12 @@ BUGS = [
 ]
 
 RARE = {ignore_who_stalls: 36, trust_old_fetches: 190}
-"""Seeds near the first one that notices a bug which takes a rare fault."""
+"""Seeds shortly before the first one that detects a bug with a rare cause."""
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__)
 def test_the_simulation_notices_a_bug(kwire, monkeypatch, bug):
-    """Each of them reads or commits what it may not, or not all, under some fault."""
+    """Each bug breaks a guarantee of reads or commits under some fault."""
     bug(import_machines(kwire), monkeypatch)
     first = RARE.get(bug, 0)
     for seed in range(first, first + NOTICED_WITHIN):

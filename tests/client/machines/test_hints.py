@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Leader hints of KIP-951: a newer leader is used at once, an older one never.
+"""Leader hints (KIP-951): newer leaders are used immediately, older ones never.
 
-Three brokers of 4.1 and one partition. What each of them believes is set by hand.
+The cluster has three brokers of 4.1 and one partition. The tests set the view of each
+broker.
 """
 
 import importlib
@@ -17,7 +18,7 @@ DELAY_S = 0.01
 
 
 class Hints:
-    """A scan that has read all of a partition, and waits for more."""
+    """Scan that has read all records of a partition and waits for more."""
 
     def __init__(self, kwire):
         random = random_module.Random(7)
@@ -43,12 +44,12 @@ class Hints:
         assert self.offsets == [3]
 
     def learn(self, *nodes):
-        """Have some brokers know what is true."""
+        """Update the view of some brokers."""
         for node in nodes:
             self.cluster.brokers[node].learn()
 
     def run(self, seconds):
-        """Read for a while; return when the last records came."""
+        """Read for some seconds; return the time of the last record."""
         until, came_at = self.world.now + seconds, None
         while self.world.run(self.machine, self.machine.has_result, until):
             fetched = self.machine.take()
@@ -59,37 +60,37 @@ class Hints:
         return came_at
 
     def lead(self, node):
-        """Have another broker lead, in the next epoch."""
+        """Make another broker the leader in the next epoch."""
         self.topic.leaders[0] = node
         self.log.new_leader()
 
 
 @pytest.fixture
 def hints(kwire):
-    """Return a scan of three brokers that agree on the first."""
+    """Scan of a cluster in which all brokers agree on leader 1."""
     return Hints(kwire)
 
 
 def test_a_newer_leader_is_fetched_from_at_once(hints):
-    """Neither metadata, which is stale, nor a pause comes before it."""
+    """The Fetch needs neither the stale metadata nor a backoff."""
     hints.lead(2)
     hints.learn(1, 2)
     hints.log.append(2)
-    # A refresh of metadata would name broker 1 again.
+    # A metadata refresh would return broker 1 again.
     hints.machine.cluster._refresh_at = hints.world.now + 1000
     began_at = hints.world.now
     came_at = hints.run(3.0)
     assert hints.offsets == [3, 5]
-    # The Fetch in flight is answered, then one goes to the new leader.
+    # The Fetch in flight returns first, then one is sent to the new leader.
     assert came_at - began_at < 0.5 + 10 * DELAY_S
 
 
 def test_a_new_leader_that_does_not_know_it_yet_is_fetched_from_soon(hints):
-    """The pause for a broker that learns of its epoch in milliseconds is as short."""
+    """The first backoff is short, because a leader learns its epoch in milliseconds."""
     hints.lead(2)
     hints.learn(1)
     hints.log.append(2)
-    # The Fetch that waits at broker 1 is answered a little earlier.
+    # The Fetch that is pending at broker 1 returns slightly earlier.
     learned_at = hints.world.now + 0.4
     hints.world.at(learned_at, lambda: hints.learn(2))
     came_at = hints.run(3.0)
@@ -98,7 +99,7 @@ def test_a_new_leader_that_does_not_know_it_yet_is_fetched_from_soon(hints):
 
 
 def test_a_leader_that_never_learns_of_its_epoch_gets_few_requests(hints):
-    """Pauses grow to those of other errors."""
+    """The backoff grows as for other errors."""
     hints.lead(2)
     hints.learn(1)
     hints.log.append(2)
@@ -109,7 +110,7 @@ def test_a_leader_that_never_learns_of_its_epoch_gets_few_requests(hints):
 
 
 def test_an_older_leader_is_not_gone_back_to(hints):
-    """Two that name each other while a third leads get a few requests, with pauses."""
+    """Two brokers that name each other get only a few requests, with backoffs."""
     hints.lead(2)
     hints.learn(1)
     hints.lead(3)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Brokers that each do one thing on purpose, for ever, to hold a client up.
+"""Brokers that repeat one malicious response forever to block a client.
 
-A scan with an end has to come to it, or to a typed error, in its time; one that follows
-may wait, but not send requests without a pause. Lies at random are in
-``test_lying_brokers.py``, brokers that say nothing in ``test_silent_brokers.py``.
+A bounded scan must end with its records or a typed error before its timeout. A scan
+with ``follow`` may wait, but must not send requests without pauses. Random lies are in
+``test_lying_brokers.py``, and silent brokers in ``test_silent_brokers.py``.
 """
 
 import importlib
@@ -20,7 +20,7 @@ from tests.client.machines.partition_log import StoredBatch
 
 @pytest.fixture
 def attack(kwire):
-    """Return a cluster to change the answers of."""
+    """Cluster with responses that the test changes."""
     return Attack(kwire)
 
 
@@ -29,7 +29,7 @@ FOLLOW = pytest.mark.parametrize("follow", [False, True])
 
 @FOLLOW
 def test_leaders_that_point_in_circles_are_followed_with_pauses(attack, follow):
-    """Each names the next, in an epoch that is newer each time (KIP-951)."""
+    """Brokers name each other as the leader, in ever newer epochs (KIP-951)."""
     make, epochs = attack.make.FetchResponse, itertools.count(10)
 
     def point(node, response):
@@ -47,7 +47,7 @@ def test_leaders_that_point_in_circles_are_followed_with_pauses(attack, follow):
 
 @FOLLOW
 def test_replicas_that_point_in_circles_are_followed_with_pauses(attack, follow):
-    """Each names the next as the one to read from (KIP-392)."""
+    """Brokers name each other as the preferred read replica (KIP-392)."""
 
     def point(node, response):
         return each_partition(
@@ -66,7 +66,7 @@ def test_replicas_that_point_in_circles_are_followed_with_pauses(attack, follow)
 @FOLLOW
 @pytest.mark.parametrize("policy", ["raise", "earliest", "latest"])
 def test_an_offset_that_is_never_in_range_ends_a_scan(attack, follow, policy):
-    """ListOffsets finds a start, and Fetch refuses it each time."""
+    """ListOffsets returns a start offset that Fetch always rejects."""
     attack.answer(
         "Fetch",
         lambda node, response: refuse_all(response, attack.codes.OFFSET_OUT_OF_RANGE),
@@ -78,7 +78,7 @@ def test_an_offset_that_is_never_in_range_ends_a_scan(attack, follow, policy):
 
 @FOLLOW
 def test_a_log_that_never_reaches_its_end_ends_a_scan(attack, follow):
-    """ListOffsets names an end that the high watermark does not come to."""
+    """ListOffsets returns an end offset that the high watermark never reaches."""
 
     def hold_back(node, response):
         return each_partition(
@@ -95,7 +95,7 @@ def test_a_log_that_never_reaches_its_end_ends_a_scan(attack, follow):
 @FOLLOW
 @pytest.mark.parametrize("policy", ["raise", "earliest", "latest"])
 def test_a_log_that_is_cut_again_and_again(attack, follow, policy):
-    """Each Fetch learns that the log ends at the start (KIP-320)."""
+    """Each Fetch response reports a truncation to the start of the log (KIP-320)."""
     make = attack.make.FetchResponse
 
     def cut(node, response):
@@ -115,7 +115,7 @@ def test_a_log_that_is_cut_again_and_again(attack, follow, policy):
 
 
 def test_batches_without_records_are_given_one_by_one(attack):
-    """The caller gets each of them; the end is where the log has it."""
+    """The caller receives each empty batch. The scan ends at the log end offset."""
     log, other = attack.topic.logs
     other.delete_before(other.end)
     log.end = 300
@@ -136,7 +136,7 @@ def test_batches_without_records_are_given_one_by_one(attack):
 
 
 def test_records_of_offsets_before_are_refused(attack):
-    """Taking them would read the same again, for ever."""
+    """Accepting such records would read the same offsets again forever."""
     data = attack.kwire.records.encode_batch([(b"k", b"v")])
 
     def go_back(node, response):
@@ -149,7 +149,7 @@ def test_records_of_offsets_before_are_refused(attack):
 
 
 def test_offsets_that_no_log_has_end_in_a_typed_error(attack):
-    """The next offset does not fit into 64 bits."""
+    """The offset after the batch exceeds 64 bits."""
     last = (1 << 63) - 1
     data = attack.kwire.records.encode_batch(
         [], base_offset=last, last_offset=last, max_timestamp=0
@@ -164,7 +164,7 @@ def test_offsets_that_no_log_has_end_in_a_typed_error(attack):
 
 @FOLLOW
 def test_a_fetch_session_of_another_id_each_time(attack, follow):
-    """Taken as it comes: what a broker calls its session is its own affair."""
+    """The scan accepts each new session id."""
     numbers = itertools.count(1)
     attack.answer(
         "Fetch", lambda node, response: response.replace(session_id=next(numbers))
@@ -175,7 +175,7 @@ def test_a_fetch_session_of_another_id_each_time(attack, follow):
 @FOLLOW
 @pytest.mark.parametrize("is_first", [False, True])
 def test_a_fetch_session_that_is_forgotten_each_time(attack, follow, is_first):
-    """At once, or after each request that it was begun by."""
+    """The broker forgets the session immediately, or after its first request."""
     code = attack.codes.FETCH_SESSION_ID_NOT_FOUND
 
     def forget(node, response):
@@ -193,7 +193,10 @@ def test_a_fetch_session_that_is_forgotten_each_time(attack, follow, is_first):
 @FOLLOW
 @pytest.mark.parametrize("name", ["Metadata", "ListOffsets", "Fetch"])
 def test_a_throttle_of_weeks(attack, follow, name):
-    """2^31 - 1 ms: the broker is left alone, and a scan with an end gives up."""
+    """A throttle of 2^31 - 1 ms.
+
+    The broker gets no requests, and a bounded scan fails.
+    """
     attack.answer(
         name,
         lambda node, response: (
@@ -202,14 +205,14 @@ def test_a_throttle_of_weeks(attack, follow, name):
     )
     failure = attack.scan(follow=follow)
     if name != "Metadata":
-        # Metadata may come from a broker that nothing else is wanted of.
+        # Other brokers can still respond to Metadata requests.
         assert attack.world.requests < 20
     if not follow and name != "Metadata":
         assert isinstance(failure, attack.module.BrokersUnreachable)
 
 
 def test_a_partition_that_a_response_has_twice_counts_once(attack):
-    """Lost by the first, it has no position for the records of the second."""
+    """The first entry loses the position, so the records of the second are dropped."""
 
     def double(node, response):
         code = attack.codes.OFFSET_OUT_OF_RANGE
@@ -226,7 +229,7 @@ def test_a_partition_that_a_response_has_twice_counts_once(attack):
 
 
 def test_records_after_the_end_come_once(attack):
-    """The second batch begins where the scan ends."""
+    """The second batch starts at the end offset of the scan."""
     encode = attack.kwire.records.encode_batch
 
     def more(node, response):
@@ -250,7 +253,7 @@ def test_records_after_the_end_come_once(attack):
 
 
 def test_endpoints_are_read_once_for_a_response(attack, monkeypatch):
-    """Not once for each partition: a response with many of both is quadratic."""
+    """Reading them for each partition would take quadratic time."""
     machine = importlib.import_module(
         f"{attack.kwire.__name__}.client.machines.cluster"
     )
@@ -282,7 +285,7 @@ def test_endpoints_are_read_once_for_a_response(attack, monkeypatch):
 
 
 def test_a_topic_that_is_another_one_each_time(attack):
-    """A new id in each Metadata response: every one is a loss, with pauses."""
+    """Each new topic id is a data loss, and metadata is requested with pauses."""
     numbers = itertools.count(100)
 
     def rename(node, response):
@@ -300,14 +303,14 @@ def test_a_topic_that_is_another_one_each_time(attack):
 
 
 def test_a_cluster_without_brokers(attack):
-    """Metadata that names none: the addresses to begin with are asked again."""
+    """The bootstrap addresses are used again if metadata contains no brokers."""
     attack.answer("Metadata", lambda node, response: response.replace(brokers=[]))
     failure = attack.scan()
     assert isinstance(failure, attack.module.BrokersUnreachable)
 
 
 def test_metadata_with_a_negative_partition_ends_the_connection(attack):
-    """No broker is asked for such a partition; metadata is requested with pauses."""
+    """No request contains the partition, and metadata is requested with pauses."""
     asked = []
 
     def renumber(node, response):
@@ -331,7 +334,7 @@ def test_metadata_with_a_negative_partition_ends_the_connection(attack):
 
 
 def test_metadata_with_a_negative_node_id_ends_the_connection(attack):
-    """-1 means that a partition has no leader, so that it cannot be a broker."""
+    """Node id -1 means that a partition has no leader, so no broker can have it."""
 
     def renumber(node, response):
         return response.replace(
@@ -346,7 +349,10 @@ def test_metadata_with_a_negative_node_id_ends_the_connection(attack):
 
 @pytest.mark.parametrize("name", ["x" * 30_000, "\n\x1b[2J" * 50])
 def test_names_of_topics_that_no_cluster_has(attack, name):
-    """A pattern leaves them out: they come neither into errors nor into requests."""
+    """A pattern ignores invalid topic names.
+
+    They do not occur in errors or requests.
+    """
 
     def rename(node, response):
         return response.replace(
@@ -360,11 +366,11 @@ def test_names_of_topics_that_no_cluster_has(attack, name):
 
 
 def test_a_topic_of_many_partitions_takes_few_requests(kwire):
-    """Metadata may name a million: each request is about all of a broker's."""
+    """A request covers all partitions of a broker, because there may be millions."""
     attack = Attack(kwire)
     attack.cluster.add_topic("a", 3000)
     for broker in attack.cluster.brokers.values():
         broker.learn()
     assert attack.scan() is None
-    # A Metadata, and for each broker lookups of starts and of ends.
+    # One Metadata request, and two offset lookups for each broker.
     assert attack.world.requests <= 1 + 2 * 3

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One link to one broker on simulated time: sessions, throttling, late responses."""
+"""Tests of a link with simulated time: sessions, throttling, late responses."""
 
 import importlib
 
@@ -10,7 +10,7 @@ LIFETIME_MS = 10_000
 
 
 class Broker:
-    """A broker at the other end of a link: it authenticates and answers Metadata."""
+    """Broker at the other end of a link. Responds to SASL and Metadata requests."""
 
     def __init__(self, kwire, lifetime_ms=0, throttle_ms=0):
         self.messages = kwire.messages
@@ -28,7 +28,7 @@ class Broker:
         self._owed = []
 
     def exchange(self, link, now):
-        """Pass bytes both ways until nothing is left to pass."""
+        """Transfer bytes in both directions until none are pending."""
         while data := link.data_to_send():
             for event in self.server.receive_data(data):
                 if type(event).__name__ == "RequestReceived":
@@ -37,7 +37,7 @@ class Broker:
                 self.answer(link, now)
 
     def answer(self, link, now):
-        """Answer what is owed."""
+        """Respond to all pending requests."""
         for event in self._owed:
             self.server.send(event, self._answer(event.request))
         self._owed.clear()
@@ -61,7 +61,7 @@ class Broker:
 
 @pytest.fixture
 def new_link(kwire):
-    """Make links, with PLAIN if they are to authenticate."""
+    """Return a function that creates links, optionally with PLAIN authentication."""
     cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
     sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
 
@@ -80,7 +80,7 @@ def new_link(kwire):
 
 
 def test_a_session_is_renewed_before_it_ends(kwire, new_link):
-    """KIP-368: on the same connection, at 85 % of what the broker allows."""
+    """KIP-368: on the same connection, after 85 % of the session lifetime."""
     link, broker = new_link(authenticate=True), Broker(kwire, LIFETIME_MS)
     link.note_open(0.0)
     broker.exchange(link, 0.0)
@@ -100,7 +100,7 @@ def test_a_session_is_renewed_before_it_ends(kwire, new_link):
 def test_a_session_of_no_time_or_of_all_time_leaves_time_for_requests(
     kwire, new_link, lifetime_ms
 ):
-    """One of 1 ms would be renewed for ever, and nothing else sent."""
+    """With a lifetime of 1 ms, constant renewals would block all other requests."""
     link, broker = new_link(authenticate=True), Broker(kwire, lifetime_ms)
     link.note_open(0.0)
     free = 0
@@ -114,7 +114,7 @@ def test_a_session_of_no_time_or_of_all_time_leaves_time_for_requests(
 
 @pytest.mark.parametrize("is_list", [False, True])
 def test_what_a_broker_says_of_a_refusal_is_one_short_line(kwire, new_link, is_list):
-    """Not a megabyte, and nothing that moves the cursor of a terminal."""
+    """The message is shortened and contains no terminal control characters."""
     words = "\x1b[2J no\n" * 100_000
     link, broker = new_link(authenticate=True), Broker(kwire)
     make, codes = kwire.messages, kwire.error_codes
@@ -132,7 +132,7 @@ def test_what_a_broker_says_of_a_refusal_is_one_short_line(kwire, new_link, is_l
 
 
 def test_a_session_is_not_renewed_while_a_response_is_awaited(kwire, new_link):
-    """SASL takes the whole connection, so the response comes first."""
+    """The response is received first, because SASL uses the connection exclusively."""
     link, broker = new_link(authenticate=True), Broker(kwire, LIFETIME_MS)
     link.note_open(0.0)
     broker.exchange(link, 0.0)
@@ -151,7 +151,7 @@ def test_a_session_is_not_renewed_while_a_response_is_awaited(kwire, new_link):
 
 
 def test_a_throttled_link_is_left_alone(kwire, new_link):
-    """KIP-219: the broker answers at once and mutes who does not wait."""
+    """KIP-219: the broker mutes a client that does not respect the throttle time."""
     link, broker = new_link(), Broker(kwire, throttle_ms=2000)
     link.note_open(0.0)
     broker.exchange(link, 0.0)
@@ -162,7 +162,7 @@ def test_a_throttled_link_is_left_alone(kwire, new_link):
 
 
 def test_a_response_that_does_not_come_ends_the_link(kwire, new_link):
-    """Every request in flight hears of it once, and the reason is kept."""
+    """Each request in flight is notified once, and the reason is stored."""
     link, broker = new_link(), Broker(kwire)
     link.note_open(0.0)
     broker.exchange(link, 0.0)
@@ -184,7 +184,7 @@ def test_a_response_that_does_not_come_ends_the_link(kwire, new_link):
 
 
 def test_a_response_that_came_while_the_runner_was_held_up_is_taken(kwire, new_link):
-    """It is in the socket when the link is checked, a minute after its time."""
+    """The response has been in the socket while the runner was blocked for a minute."""
     link, broker = new_link(), Broker(kwire)
     link.note_open(0.0)
     broker.exchange(link, 0.0)
@@ -200,7 +200,7 @@ def test_a_response_that_came_while_the_runner_was_held_up_is_taken(kwire, new_l
 
 
 def test_a_broker_that_is_not_there_is_given_up(new_link):
-    """Opening, negotiating and authenticating share one time."""
+    """Connecting, negotiating and authenticating share one timeout."""
     link = new_link()
     assert link.wake_at() == 10.0
     link.check(10.0)
@@ -222,7 +222,7 @@ def test_a_broker_that_is_not_there_is_given_up(new_link):
 def test_what_a_broker_writes_is_cut_only_if_it_is_too_long(
     kwire, new_link, message, quote
 ):
-    """Three dots mean that something is missing."""
+    """An ellipsis shows that the message is incomplete."""
     link, broker = new_link(authenticate=True), Broker(kwire)
     broker.answer_of["SaslAuthenticateRequest"] = (
         kwire.messages.SaslAuthenticateResponse(error_code=58, error_message=message)
@@ -234,7 +234,7 @@ def test_what_a_broker_writes_is_cut_only_if_it_is_too_long(
 
 
 def test_sasl_is_suggested_only_if_it_is_likely(kwire, new_link):
-    """The broker offers it, and closed the connection on the first request."""
+    """The broker supports SASL, and closed the connection on the first request."""
 
     def close(*, sends=True, answers=False, offers=True, authenticate=False):
         link, broker = new_link(authenticate=authenticate), Broker(kwire)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Scans of brokers that lie end, with a typed error or not, in bounded work.
+"""Scans with brokers that send wrong responses must end after limited work.
 
-What a response says is changed at random after it was made: offsets that go back or
-are huge, leaders that do not exist or point in circles, errors of all kinds, records of
-other offsets, bytes that are none, partitions left out or named twice.
+Random fields of correct responses are changed: offsets that decrease or are huge,
+leaders that do not exist or point in circles, all error codes, records of other
+offsets, invalid bytes, partitions that are missing or repeated.
 """
 
 import importlib
@@ -22,7 +22,7 @@ LONGEST_S = 600.0
 
 @pytest.mark.parametrize("first", range(0, SEEDS, 50))
 def test_a_scan_of_liars_ends(kwire, first):
-    """In a typed error or at an end; with bounded requests, and nothing else raised."""
+    """The scan ends normally or with a typed error, and sends few requests."""
     module = importlib.import_module(f"{kwire.__name__}.client.machines")
     ended = failed = 0
     for seed in range(first, first + 50):
@@ -55,7 +55,8 @@ def test_a_scan_of_liars_ends(kwire, first):
             machine.release(fetched)
             taken += 1
             if taken > 1000:
-                # Endless lies are endless records: the caller is never held up.
+                # The broker may invent records forever, which does not block the
+                # caller.
                 break
         else:
             raise AssertionError(f"seed {seed}: the scan came to no end")
@@ -67,5 +68,5 @@ def test_a_scan_of_liars_ends(kwire, first):
         assert world.requests < 10 * (elapsed + 5) + 3 * taken, f"seed {seed}"
         machine.close(world.now)
     assert ended == 50
-    # Some lies are noticed, and some change nothing.
+    # Some lies are detected, and others have no effect.
     assert 0 < failed < 50

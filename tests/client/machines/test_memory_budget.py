@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a scan may hold: a Fetch that waits for memory is sent once there is some."""
+"""Memory budget of a scan: a waiting Fetch is sent as soon as memory is released."""
 
 import importlib
 import random as random_module
@@ -12,7 +12,7 @@ BATCHES = 40
 
 
 def test_memory_that_is_given_back_is_fetched_into_at_once(kwire):
-    """A scan whose budget is full all the time never waits for a timeout."""
+    """A scan with a budget that is always full never waits for a timeout."""
     random = random_module.Random(3)
     module = importlib.import_module(f"{kwire.__name__}.client.machines")
     cluster = SimulatedCluster(kwire, random, 1, ("4.1",))
@@ -31,7 +31,7 @@ def test_memory_that_is_given_back_is_fetched_into_at_once(kwire):
     )
     held = None
     while world.run(machine, machine.has_result, START_S + 600):
-        # The next one is taken before the memory of the last is given back.
+        # Take the next chunk before the memory of the previous one is released.
         if held is not None:
             machine.release(held)
         held = machine.take()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The metrics of machines agree with what the simulation did."""
+"""Metrics of machines compared with the events of the simulation."""
 
 import importlib
 import random as random_module
@@ -31,10 +31,10 @@ def test_metrics_of_a_closed_machine_stay_in_the_sum():
 
 
 class Setting:
-    """Simulated brokers with a topic of two partitions, and their world."""
+    """Simulated cluster with a topic of two partitions."""
 
     def __init__(self, kwire, brokers=2):
-        """Have three records in each partition."""
+        """Write three records to each partition."""
         self.machines = importlib.import_module(f"{kwire.__name__}.client.machines")
         self.random = random_module.Random(5)
         self.cluster = SimulatedCluster(kwire, self.random, brokers, ["4.1"])
@@ -74,7 +74,7 @@ def test_metrics_of_a_scan_count_what_was_read(kwire):
     metrics = machine.fetcher.read_metrics(setting.world.now)
     assert metrics["offsets_consumed_total"] == 6
     assert metrics["bytes_consumed_total"] == sum(len(each.data) for each in chunks)
-    # The records that were fetched and not taken yet count as lag.
+    # Fetched records that were not returned yet count as lag.
     assert metrics["records_lag"] == {("orders", 0): 2, ("orders", 1): 2}
     assert metrics["records_lag_max"] == 2
     assert metrics["held_bytes"] > metrics["bytes_consumed_total"]
@@ -93,7 +93,7 @@ def test_metrics_of_a_scan_count_what_was_read(kwire):
 
 
 def count_calls(function):
-    """Run a function; return how often functions of metrics and events were called."""
+    """Run a function; return the number of calls into metrics and events."""
     calls = 0
     files = "machines/metrics.py", "machines/events.py", "logging/__init__.py"
 
@@ -112,7 +112,7 @@ def count_calls(function):
 
 @pytest.mark.parametrize("partitions", [2, 20])
 def test_unread_metrics_cost_two_calls_for_each_response(kwire, partitions):
-    """Whatever the number of chunks is: latencies are counted by calls, no others."""
+    """Only the latencies of responses are counted with calls, not the chunks."""
     setting = Setting(kwire, brokers=1)
     topic = setting.cluster.add_topic("wide", partitions)
     for broker in setting.cluster.brokers.values():
@@ -162,7 +162,7 @@ def test_metrics_of_a_producer_count_records_and_attempts(kwire):
     batcher.add([(None, b"a"), (None, b"b")], 5, setting.world.now)
     (first,) = batcher.finish(setting.world.now)
     setting.world.run(machine, lambda: first.is_in_flight, setting.world.now + 5)
-    # The request is lost with its connection, and sent again on another one.
+    # The request is lost with its connection, and retried on another one.
     setting.world.break_wires(1)
     setting.run(machine, 5)
     assert first.receipt is not None

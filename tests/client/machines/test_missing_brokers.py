@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A leader without an address: metadata is fetched again, with pauses.
+"""Leader without an address: metadata is requested again, with pauses.
 
-Brokers leave out those that are down, and may name them as leaders for a while.
+For some time, metadata may name a leader that is down and therefore has no address.
 """
 
 import importlib
@@ -13,7 +13,7 @@ from tests.client.machines.world import START_S, World
 
 
 def test_a_leader_without_an_address_is_looked_for_again(kwire):
-    """The fourth response has it; nothing else happens until then."""
+    """The fourth response contains the address. No other event occurs before."""
     random = random_module.Random(5)
     module = importlib.import_module(f"{kwire.__name__}.client.machines")
     cluster = SimulatedCluster(kwire, random, 2, ("4.1",))
@@ -31,7 +31,7 @@ def test_a_leader_without_an_address_is_looked_for_again(kwire):
             first.learn()
         return answer(request, version)
 
-    # Not by an event of the world: that would wake the machine.
+    # Do not use an event of the world, because it would wake the machine.
     first.answer = answer_better
     machine = module.ScanMachine(
         [("sim", 9001)],

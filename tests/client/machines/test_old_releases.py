@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clients of old releases under faults, while the brokers are upgraded.
 
-Leaders move, brokers stop and connections break. Every run of every release before 2.3
-ends with its records, or with the error that names the release and the feature.
+Leaders move, brokers stop and connections break. For each release before 2.3, every run
+returns its records, or raises the error with the release and the feature.
 """
 
 import pytest
@@ -22,7 +22,7 @@ SEEDS = range(4)
 
 @pytest.mark.parametrize("release", OLD)
 def test_a_scan_of_an_old_release_reads_each_record_once_under_faults(kwire, release):
-    """Logs are compacted, cut and deleted from as well."""
+    """The faults include compaction, truncation and deletion of records."""
     records = 0
     for seed in SEEDS:
         scenario = OldScan(kwire, seed, release)
@@ -33,8 +33,9 @@ def test_a_scan_of_an_old_release_reads_each_record_once_under_faults(kwire, rel
 
 @pytest.mark.parametrize("release", OLD)
 def test_a_producer_of_an_old_release_delivers_under_faults(kwire, release):
-    """Also when an upgrade changes the record format. Without idempotence, a retry can
-    write a record again.
+    """Includes upgrades that change the record format.
+
+    Without idempotence, a retry may write a record twice.
     """
     done = 0
     for seed in SEEDS:
@@ -49,7 +50,7 @@ def test_a_producer_of_an_old_release_delivers_under_faults(kwire, release):
 def test_joining_a_group_of_an_old_release_is_a_typed_error_under_faults(
     kwire, release
 ):
-    """Whichever of the brokers answers first."""
+    """The error does not depend on which broker responds first."""
     named = 0
     for seed in SEEDS:
         failure = JoiningScenario(kwire, seed, release).run()
@@ -62,7 +63,7 @@ def test_joining_a_group_of_an_old_release_is_a_typed_error_under_faults(
 
 @pytest.mark.parametrize("release", OLD)
 def test_committed_offsets_of_an_old_release_are_kept_under_faults(kwire, release):
-    """Each consumer begins where the last one has committed, and all is read."""
+    """Each consumer starts at the offsets of the previous one, until all is read."""
     complete = 0
     for seed in SEEDS:
         failure = CommittingScenario(kwire, seed, release).run()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``PartitionReader``: each event leads to the states that the table permits."""
+"""Tests of ``PartitionReader``: its transitions match the table in DESIGN.md."""
 
 import ast
 from pathlib import Path
@@ -27,17 +27,17 @@ ARGUMENTS = {
     "rewind": [(4,), (EARLIEST,)],
     "lose": [(4,), (EARLIEST,)],
 }
-"""Arguments of each event that together lead to all its next states."""
+"""Arguments of each event. Together they lead to all of its next states."""
 
 MUTATORS = {
     *("add", "append", "clear", "discard", "extend", "insert", "note", "pop"),
     *("popitem", "remove", "setdefault", "update"),
 }
-"""Methods that change the object that a field of a reader contains."""
+"""Methods that change a mutable field of a reader."""
 
 
 def make_readers(state):
-    """Return functions that each make a reader in a state."""
+    """Return functions that create a reader in a state."""
 
     def reading(*events, start=5, end=None):
         def make():
@@ -71,7 +71,7 @@ def make_readers(state):
 
 
 def explore(event, state):
-    """Return the states to which an event leads from a state, with all arguments."""
+    """Return all states that an event can lead to from a state."""
     following = set()
     for make in make_readers(state):
         for arguments in ARGUMENTS.get(event, [()]):
@@ -96,7 +96,7 @@ def explore(event, state):
 
 
 def test_events_lead_to_the_states_of_the_table_in_design():
-    """From each state, to each of them with some arguments, and to no other one."""
+    """Each event leads to the listed states with some arguments, and to no others."""
     table = read_table("partition of a scan")
     events = {event for event, _, _ in table}
     assert events == ARGUMENTS.keys() | {"finish", "pause", "resume", "stop"}
@@ -110,9 +110,9 @@ def test_events_lead_to_the_states_of_the_table_in_design():
 
 
 def find_writes(path):
-    """Return the places of a file that change a field of a reader.
+    """Return the positions in a file that change a field of a reader.
 
-    The receiver ``self`` is an object of the file, because no class of it is a reader.
+    The receiver ``self`` is ignored, because the file contains no reader class.
     """
     fields = {*PartitionReader.__slots__}
 
@@ -142,7 +142,7 @@ def find_writes(path):
 
 
 def test_only_a_reader_changes_its_fields():
-    """Files that use readers call methods, so that a state changes in one file."""
+    """All other files call methods, so that transitions are in one file."""
     paths = [MACHINES / "queries.py", *MACHINES.glob("scan/*.py")]
     paths += MACHINES.glob("group/*.py")
     writes = [
@@ -155,7 +155,7 @@ def test_only_a_reader_changes_its_fields():
 
 
 def test_a_response_to_an_earlier_request_is_stale():
-    """The reader was reset meanwhile, and may wait for another response."""
+    """The reader was reset, and may be waiting for another response."""
     reader = PartitionReader("orders", 0, None)
     reader.start(5)
     reader.begin_fetch("first", 1)
@@ -169,7 +169,7 @@ def test_a_response_to_an_earlier_request_is_stale():
 
 
 def test_a_position_only_goes_back_by_a_rewind_or_a_loss():
-    """Records that end at the position or before it are not read again."""
+    """Records that end at or before the position are not read again."""
     reader = PartitionReader("orders", 0, None)
     reader.start(5)
     for position in (5, 4):

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""No text of a broker reaches a user unescaped.
+"""Strings from a broker are escaped before they reach the user.
 
-Simulated brokers put control characters into the string fields of every response, and
-error codes into some of them. Whatever a client reports about that is printable: texts,
+Simulated brokers add control characters to the string fields of every response, and
+error codes to some of them. All reports of a client must be printable: messages,
 attributes and tracebacks of errors, data losses, log lines, and the repr of its links.
 """
 
@@ -27,7 +27,7 @@ LONGEST_TEXT = 8000
 class Defacer:
     """Appends control characters to some string fields of responses.
 
-    Which fields, and how often an error code is changed, is drawn once.
+    The fields and the frequency of changed error codes are drawn once.
     """
 
     def __init__(self, kwire, random):
@@ -40,7 +40,7 @@ class Defacer:
         self.defaced = set()
 
     def in_place_of(self, answer):
-        """Return what answers as a broker would, with other texts."""
+        """Wrap ``answer`` in a function that changes strings of the response."""
 
         def deface(request, version, *more, **named):
             response = answer(restore(request), version, *more, **named)
@@ -56,7 +56,7 @@ class Defacer:
         return deface
 
     def deface(self, struct):
-        """Return the struct with some of its texts changed, at any depth."""
+        """Return the struct with some of its strings changed, at any nesting depth."""
         changed = {}
         for name in type(struct).__match_args__:
             value = getattr(struct, name)
@@ -84,7 +84,7 @@ class Defacer:
 
 
 def restore(value):
-    """Return a request with the names that the simulated brokers know."""
+    """Remove the added control characters from a request."""
     if isinstance(value, str):
         return value.replace(HOSTILE, "")
     if isinstance(value, tuple) and type(value) is tuple:
@@ -96,12 +96,12 @@ def restore(value):
 
 
 def reported(error):
-    """Return every text that a program may show of an error."""
+    """Yield each string that a program may show of an error."""
     yield str(error)
     yield repr(error)
     yield from "".join(traceback.format_exception(error)).split("\n")
     for name, value in vars(error).items():
-        # Names of topics are data, which a caller compares with those it has.
+        # A topic name is data, which the caller compares with its own topic names.
         if name != "topic":
             yield from map(str, value if isinstance(value, tuple) else (value,))
     for other in (error.__cause__, error.__context__):
@@ -110,7 +110,7 @@ def reported(error):
 
 
 def operations(module):
-    """Return for each operation a function that makes its machine and begins it."""
+    """Return a function for each operation that creates and starts its machine."""
     new, scan = module, module.ScanOptions
 
     def producer(options):
@@ -153,7 +153,7 @@ def operations(module):
 
 
 def write_one(module, machine, world):
-    """Write a record in the way of a caller; return what is wrong with it, or None."""
+    """Write one record as a caller does; return its failure or None."""
     until = world.now + LONGEST_S
     over = lambda: machine.failure or machine.is_settled("orders")  # noqa: E731
     world.run(machine, over, until)
@@ -178,7 +178,10 @@ def write_one(module, machine, world):
 
 
 def run_operation(kwire, name, seed):
-    """Run an operation with defacing brokers; return its texts and the fields."""
+    """Run an operation with changed strings.
+
+    Return its reports, fields and failures.
+    """
     module = importlib.import_module(f"{kwire.__name__}.client.machines")
     random = random_module.Random(seed)
     cluster = SimulatedCluster(kwire, random, 2, ["4.1", "3.9"])
@@ -250,7 +253,7 @@ def run_operation(kwire, name, seed):
     ],
 )
 def test_no_operation_reports_unescaped_text_of_a_broker(kwire, name, caplog):
-    """Each operation meets every field of its responses, with and without errors."""
+    """Over all seeds, each operation receives every field with and without errors."""
     caplog.set_level(logging.DEBUG, "kwire.client")
     defaced, failures = set(), 0
     for seed in range(SEEDS):
@@ -263,12 +266,12 @@ def test_no_operation_reports_unescaped_text_of_a_broker(kwire, name, caplog):
             assert text.isprintable(), f"seed {seed}: {text!r}"
             assert len(text) < LONGEST_TEXT, f"seed {seed}"
     assert "host" in defaced
-    # Queries ignore most errors and texts; all others fail often.
+    # Queries ignore most errors and strings. All other operations fail often.
     assert failures >= SEEDS / 6 or name in ("topics", "sizes")
 
 
 def test_a_broker_host_with_nul_is_rejected(kwire):
-    """No connection to it is opened: a resolver may read the name only up to NUL."""
+    """No connection is opened, because a resolver may truncate the name at the NUL."""
     module = importlib.import_module(f"{kwire.__name__}.client.machines")
     random = random_module.Random(1)
     cluster = SimulatedCluster(kwire, random, 2, ["4.1"])

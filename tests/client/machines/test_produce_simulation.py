@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Producers of a simulated cluster under faults: each record once and in order.
+"""Simulated producers under faults: each record is written once and in order.
 
-Each seed is a cluster, its faults and a producer; a seed that fails names itself. The
-bugs below are put into the producer one by one, and the simulation has to notice each.
+Each seed is a cluster, its faults and a producer. Failures contain their seed. The bugs
+below are injected into the producer one by one, and the simulation must detect each.
 """
 
 import os
@@ -15,19 +15,22 @@ from tests.client.machines.machine_modules import import_machines
 from tests.client.machines.produce_scenario import run_produce_seed
 
 SEEDS = int(os.environ.get("KWIRE_SIMULATION_SEEDS", "500")) * 2 // 5
-"""Fewer than of scans: each takes twice as long."""
+"""Fewer seeds than for scans, because a seed takes twice as long."""
 
 SHARE = {"fast": 4, "pure": 1}
-"""How the seeds are shared between the engines: the logic is the same for both."""
+"""Share of the seeds per engine. Both engines run the same state machines."""
 
 PARTS = 4
 NOTICED_WITHIN = 300
-"""Seeds, more than the rarest of the bugs takes."""
+"""Number of seeds within which each bug is detected."""
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_each_acknowledged_record_is_in_the_log_once(kwire, part):
-    """In order, where its receipt says; and no failed one unless it is in doubt."""
+    """Records are in order and at the offsets of their receipts.
+
+    A failed record is not in the log, unless its delivery is in doubt.
+    """
     share = SHARE[kwire.backend]
     count = SEEDS * share // sum(SHARE.values()) // PARTS
     first = part * SEEDS // PARTS + (count * 4 if kwire.backend == "pure" else 0)
@@ -42,14 +45,14 @@ def test_each_acknowledged_record_is_in_the_log_once(kwire, part):
             writer.producer_epoch > 0
             for writer in scenario.machine.deliveries.writers.values()
         )
-    # A simulation in which nothing happens would protect nothing.
+    # Fail if the simulation had no effect.
     assert done > 20 * count
     assert failed > count
     assert raised > count / 10
 
 
 def lose_a_retry(module, patch):
-    """A batch that was not acknowledged is taken for one that is over."""
+    """Treat a batch without an acknowledgement as acknowledged."""
     prepare = module.produce.batch_sender.BatchSender._prepare
 
     def losing(self, writer, now):
@@ -63,7 +66,7 @@ def lose_a_retry(module, patch):
 
 
 def number_again(module, patch):
-    """A batch gets another sequence number when it is sent again."""
+    """Assign a new sequence number when a batch is retried."""
 
     def number(self, batch):
         batch.sequence, batch.ordinal = self._next_sequence, self._numbered
@@ -80,7 +83,7 @@ def number_again(module, patch):
 
 
 def keep_sequences(module, patch):
-    """The numbers go on in a new epoch, where they begin at 0."""
+    """Continue the sequence numbers in a new epoch instead of restarting at 0."""
     restart = module.produce.partition_writer.PartitionWriter._restart
 
     def going_on(self):
@@ -92,12 +95,12 @@ def keep_sequences(module, patch):
 
 
 def forget_doubts(module, patch):
-    """What may be in the log all the same is reported as if it were not."""
+    """Report records that may be in the log as not written."""
     patch.setattr(module.produce.batch_sender, "may_be_written", lambda code: False)
 
 
 def send_past_a_retry(module, patch):
-    """Batches that were sent before go out of their turn, as long as there is room."""
+    """Send retried batches out of order, up to the in-flight limit."""
 
     def next_batch(self, max_in_flight):
         if self.in_flight >= max_in_flight:
@@ -111,7 +114,7 @@ def send_past_a_retry(module, patch):
 
 
 def send_more_than_brokers_remember(module, patch):
-    """Batches follow an old one that is not acknowledged, until it is forgotten."""
+    """Send batches after an unacknowledged one until the broker has evicted it."""
 
     def next_batch(self, max_in_flight):
         count = 0
@@ -130,7 +133,7 @@ def send_more_than_brokers_remember(module, patch):
 
 
 def begin_with_many(module, patch):
-    """Several batches are in flight before the broker knows the producer."""
+    """Send several batches in flight before the broker knows the producer."""
     writer = module.produce.partition_writer.PartitionWriter
     numbering = module.produce.partition_writer.Numbering
     slot = writer.numbering
@@ -143,7 +146,7 @@ def begin_with_many(module, patch):
 
 
 def lose_half(module, patch):
-    """Of a batch that was too large, the first half is sent."""
+    """Only send the first half of a batch that was too large."""
     writer = module.produce.partition_writer.PartitionWriter
     split = writer.split
 
@@ -155,7 +158,7 @@ def lose_half(module, patch):
 
 
 def take_errors_for_receipts(module, patch):
-    """A batch is over when the broker has answered, whatever it answered."""
+    """Treat any response as an acknowledgement, including errors."""
     verdict = module.produce.batch_sender.Verdict
     read = module.produce.batch_sender.read_verdict
 
@@ -167,7 +170,7 @@ def take_errors_for_receipts(module, patch):
 
 
 def believe_append_times(module, patch):
-    """The time that a broker says of a batch it had already is taken for its own."""
+    """Use the append time that a broker returns for a duplicate."""
     patch.setattr(
         module.produce.batch_sender,
         "read_append_time",
@@ -176,13 +179,13 @@ def believe_append_times(module, patch):
 
 
 def forget_what_was_appended(module, patch):
-    """A batch goes ahead of rows that were appended for its partition before."""
+    """Send a batch before rows that were appended earlier for its partition."""
     rows = module.produce.lingering_records.LingeringRecords
     patch.setattr(rows, "release", lambda self, topic, partition, now: None)
 
 
 def mix_stages(module, patch):
-    """Records for any partition wait beside others for one, and go out in any order."""
+    """Stage records with and without a partition separately, in arbitrary order."""
     send = module.produce.lingering_records.LingeringRecords.send
 
     def mixing(self, topic, partition, record, now):
@@ -198,7 +201,7 @@ def mix_stages(module, patch):
 
 
 def close_in_the_wrong_order(module, patch):
-    """What was appended last is put before the batch that it did not fit into."""
+    """Put the last appended rows before the batch that they did not fit into."""
     add_batch = module.produce.machine.ProducerMachine.add_batch
 
     def releasing(self, topic, partition, content, now, **options):
@@ -209,7 +212,7 @@ def close_in_the_wrong_order(module, patch):
 
 
 def count_no_parts(module, patch):
-    """The bytes of a batch that was split are counted for ever."""
+    """Keep counting the bytes of a batch after it was split."""
     writer = module.produce.partition_writer.PartitionWriter
     split = writer.split
 
@@ -238,14 +241,14 @@ BUGS = [
 ]
 
 RARE = {send_more_than_brokers_remember: 72, begin_with_many: 82}
-"""Seeds near the first one that notices a bug which takes a rare fault."""
+"""Seeds shortly before the first one that detects a bug with a rare cause."""
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__)
 def test_the_simulation_notices_a_bug(monkeypatch, bug):
-    """Each of them loses, doubles or misorders records under some fault.
+    """Each bug loses, duplicates or reorders records under some fault.
 
-    The logic is the same on both engines; one of them is enough.
+    Both engines run the same state machines, so one of them is enough.
     """
     bug(import_machines(kwire_package), monkeypatch)
     first = RARE.get(bug, 0)

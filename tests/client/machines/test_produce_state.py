@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who changes the state of a producer, and what its invariants notice."""
+"""State of a producer: the files that may change it, and its invariants."""
 
 import ast
 import traceback
@@ -26,7 +26,7 @@ USERS = [
     *CLIENT.glob("*.py"),
     *(CLIENT.parent / "jobs" / "restore_job").glob("*.py"),
 ]
-"""Files that hold objects of a producer."""
+"""Files that contain objects of a producer."""
 
 OWNERS = {
     "batch_sender": "BatchSender",
@@ -37,10 +37,10 @@ OWNERS = {
     "pending_batch": "PendingBatch",
     "transactions": "Transactions",
 }
-"""Modules and the classes whose fields no other file changes."""
+"""Modules with the classes whose fields no other file may change."""
 
 NEW_OBJECTS = {("batch_records.py", "_options")}
-"""Files and fields of new objects that a method of the same class sets up."""
+"""Files and fields of new objects that a method of the same class initializes."""
 
 CHANGES = {
     *("add", "append", "appendleft", "clear", "discard", "extend", "insert", "pop"),
@@ -50,7 +50,7 @@ CHANGES = {
 
 
 def find_fields(path, name):
-    """Return the fields that a class declares, or sets in its own methods."""
+    """Return the fields that a class declares or sets in its own methods."""
     (found,) = (
         node
         for node in ast.parse(path.read_text()).body
@@ -67,7 +67,7 @@ def find_fields(path, name):
 
 
 def find_changes(path):
-    """Yield the line and name of each field of another object that a file changes."""
+    """Yield line and name of each field of another object that a file changes."""
     for node in ast.walk(ast.parse(path.read_text())):
         field = None
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
@@ -103,7 +103,7 @@ def test_fields_of_a_producer_are_changed_in_their_own_files():
 
 
 def test_impossible_event_of_a_batch_is_an_assertion():
-    """A batch that was not sent cannot be acknowledged, and does not change."""
+    """A batch that was not sent cannot be acknowledged, and remains unchanged."""
     batch = PendingBatch("orders", 0, BatchRecords(100), 1.0)
     with pytest.raises(AssertionError, match="acknowledge: the batch is SEALED"):
         batch.acknowledge(0, -1)
@@ -111,11 +111,11 @@ def test_impossible_event_of_a_batch_is_an_assertion():
     assert batch.receipt is None
 
 
-# Each function below breaks one rule of the state.
+# Each of these functions breaks one rule of the state.
 
 
 def forget_bytes(patch):
-    """The bytes of a batch that is over are counted for ever."""
+    """Keep counting the bytes of a finished batch."""
     settle = Deliveries.settle
 
     def forget(self, writer, batch):
@@ -126,7 +126,7 @@ def forget_bytes(patch):
 
 
 def keep_an_acknowledged_batch(patch):
-    """A batch that is acknowledged stays in its queue."""
+    """Keep an acknowledged batch in its queue."""
     acknowledge = PartitionWriter.acknowledge
 
     def keep(self, batch, *offset):
@@ -137,7 +137,7 @@ def keep_an_acknowledged_batch(patch):
 
 
 def queue_a_batch_twice(patch):
-    """A batch is in the queue twice."""
+    """Add a batch to the queue twice."""
     add = PartitionWriter.add
 
     def add_twice(self, batch):
@@ -148,7 +148,7 @@ def queue_a_batch_twice(patch):
 
 
 def skip_a_number(patch):
-    """A sequence number is skipped between two batches."""
+    """Skip a sequence number between two batches."""
     number = PartitionWriter.number
 
     def skip(self, batch):
@@ -159,7 +159,7 @@ def skip_a_number(patch):
 
 
 def send_everything(patch):
-    """All batches of a partition are in flight together."""
+    """Send all batches of a partition in flight."""
 
     def next_batch(self, max_in_flight):
         return next((b for b in self.batches if not b.is_in_flight), None)
@@ -168,7 +168,7 @@ def send_everything(patch):
 
 
 def send_before_the_first(patch):
-    """Batches are in flight together before the leader knows the producer."""
+    """Send several batches in flight before the leader knows the producer."""
     next_batch = PartitionWriter.next_batch
 
     def hasty(self, max_in_flight):
@@ -183,7 +183,7 @@ def send_before_the_first(patch):
 
 
 def keep_partitions(patch):
-    """A transaction begins with the partitions of the previous one."""
+    """Start a transaction with the partitions of the previous one."""
     finish = Transactions._finish
 
     def keep(self, *arguments):
@@ -195,7 +195,7 @@ def keep_partitions(patch):
 
 
 def keep_records(patch):
-    """A transaction ends while its batches are not acknowledged."""
+    """End a transaction while its batches are unacknowledged."""
     advance = Transactions.advance
 
     def hasty(self, now, *, is_idle):
@@ -218,7 +218,7 @@ def keep_records(patch):
     ],
 )
 def test_invariants_notice_a_broken_rule(monkeypatch, mutation, run):
-    """The check after an ``advance`` fails, before any record is lost."""
+    """The check after an ``advance`` fails before a record is lost."""
     mutation(monkeypatch)
     for seed in range(20):
         try:

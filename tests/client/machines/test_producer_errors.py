@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a producer does about single errors of a broker, and what it says."""
+"""Reactions of a producer to single broker errors, and its error messages."""
 
 import importlib
 import random
@@ -15,10 +15,10 @@ DELAY_S = 0.01
 
 
 class Setting:
-    """Brokers, of which the first leads the one partition, and a producer."""
+    """Brokers and a producer. The first broker leads the only partition."""
 
     def __init__(self, kwire, release="3.9", brokers=1, **options):
-        """Run all of them, without faults."""
+        """Start all brokers without faults."""
         self.kwire = kwire
         self.codes = kwire.error_codes
         self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
@@ -39,7 +39,7 @@ class Setting:
         )
 
     def find(self, name="orders"):
-        """Find out about a topic."""
+        """Request the metadata of a topic."""
         machine = self.machine
         machine.want_topic(name, self.world.now)
         settled = lambda: machine.is_settled(name)  # noqa: E731
@@ -47,7 +47,7 @@ class Setting:
         return machine.topic(name)
 
     def send(self, *values):
-        """Send records as one batch; return the batches that became of it."""
+        """Send records as one batch; return the resulting batches."""
         topic = self.find()
         sender = self.module.RecordBatcher(self.machine, topic, 0)
         sender.add([(None, value) for value in values], 5, self.world.now)
@@ -57,12 +57,12 @@ class Setting:
         return list(batch.leaves())
 
     def values(self):
-        """List the values of the log."""
+        """Return the values in the log."""
         return [value for batch in self.log.batches for value in batch.values.values()]
 
 
 def test_a_newer_producer_ends_this_one(kwire):
-    """The error names what happened and what to do; nothing is taken afterwards."""
+    """The error contains the reason and the fix. Later records are rejected."""
     setting = Setting(kwire)
     setting.send(b"a")
     setting.broker.produce_error = (setting.codes.INVALID_PRODUCER_EPOCH, False)
@@ -76,14 +76,14 @@ def test_a_newer_producer_ends_this_one(kwire):
 
 
 def test_a_user_who_may_not_write_is_told(kwire):
-    """Which operation it takes, of the topic or of the cluster."""
+    """The error contains the required operations on the topic or the cluster."""
     setting = Setting(kwire)
     setting.send(b"a")
     setting.broker.produce_error = (setting.codes.TOPIC_AUTHORIZATION_FAILED, False)
     (batch,) = setting.send(b"b")
     assert isinstance(batch.failure, setting.module.NotAuthorized)
     assert "it needs the operations Write and Describe" in str(batch.failure)
-    # Other topics may be written to.
+    # Other topics are still writable.
     (batch,) = setting.send(b"c")
     assert batch.receipt
     assert setting.values() == [b"a", b"c"]
@@ -93,7 +93,7 @@ def test_a_user_who_may_not_write_is_told(kwire):
 
 
 def test_a_batch_that_is_too_large_is_split(kwire):
-    """Until it fits, with the sequence numbers that the records had."""
+    """A batch is split until it fits. Its records keep their sequence numbers."""
     setting = Setting(kwire)
     setting.log.max_bytes = 150
     leaves = setting.send(*(b"value-%02d" % n for n in range(32)))
@@ -105,7 +105,7 @@ def test_a_batch_that_is_too_large_is_split(kwire):
 
 
 def test_a_record_that_is_too_large_has_failed(kwire):
-    """It cannot be split; the records after it are written."""
+    """A single record cannot be split. The records after it are written."""
     setting = Setting(kwire)
     setting.send(b"a")
     setting.broker.produce_error = (setting.codes.MESSAGE_TOO_LARGE, False)
@@ -121,7 +121,7 @@ def test_a_record_that_is_too_large_has_failed(kwire):
     "name", ["UNKNOWN_PRODUCER_ID", "OUT_OF_ORDER_SEQUENCE_NUMBER"]
 )
 def test_a_broker_that_forgot_the_producer(kwire, name):
-    """The producer begins a new epoch, and the record is written once."""
+    """The producer bumps its epoch, and the record is written once."""
     setting = Setting(kwire)
     setting.send(b"a")
     setting.broker.produce_error = (getattr(setting.codes, name), False)
@@ -133,7 +133,7 @@ def test_a_broker_that_forgot_the_producer(kwire, name):
 
 
 def test_after_the_last_epoch_there_is_another_producer(kwire):
-    """An epoch has 15 bits."""
+    """The epoch has 15 bits, so the producer gets a new id after 32767 epochs."""
     setting = Setting(kwire)
     setting.send(b"a")
     (writer,) = setting.machine.deliveries.writers.values()
@@ -146,7 +146,7 @@ def test_after_the_last_epoch_there_is_another_producer(kwire):
 
 
 def test_sequence_numbers_wrap(kwire):
-    """After 2**31 - 1 comes 0."""
+    """Sequence number 2**31 - 1 is followed by 0."""
     setting = Setting(kwire)
     setting.send(b"a")
     (writer,) = setting.machine.deliveries.writers.values()
@@ -160,7 +160,7 @@ def test_sequence_numbers_wrap(kwire):
 
 
 def test_a_newer_leader_is_written_to_at_once(kwire):
-    """By the hint of KIP-951: no metadata and no pause comes before it."""
+    """The hint of KIP-951 is used without a metadata request or a backoff."""
     setting = Setting(kwire, "4.1", brokers=2)
     setting.world.delay = lambda: DELAY_S
     setting.send(b"a")
@@ -168,18 +168,19 @@ def test_a_newer_leader_is_written_to_at_once(kwire):
     setting.log.new_leader()
     for each in setting.cluster.brokers.values():
         each.learn()
-    # Metadata would come with the leader, too.
+    # Delay the metadata refresh, which would also return the leader.
     setting.machine.cluster._refresh_at = setting.world.now + 1000
     asked, began_at = setting.world.requests, setting.world.now
     (batch,) = setting.send(b"b")
     assert batch.receipt.base_offset == 1
-    # One to each broker, and what opens the second connection.
+    # One Produce request to each broker, and the requests that open the second
+    # connection.
     assert setting.world.requests - asked <= 3
     assert setting.world.now - began_at < 15 * DELAY_S
 
 
 def test_a_broker_that_throttles_is_left_alone(kwire):
-    """For as long as it says (KIP-219); then the next batch is sent."""
+    """The producer waits for the throttle time (KIP-219), then sends the next batch."""
     setting = Setting(kwire)
     setting.world.delay = lambda: DELAY_S
     setting.send(b"a")
@@ -193,7 +194,7 @@ def test_a_broker_that_throttles_is_left_alone(kwire):
 
 
 def test_what_is_appended_waits_for_more_until_its_linger_is_over(kwire):
-    """And no longer, though nothing else happens; a full batch waits for nothing."""
+    """The linger time ends without another event. A full batch is sent immediately."""
     setting = Setting(kwire, linger_s=2.0, max_batch_bytes=1000)
     setting.world.delay = lambda: DELAY_S
     topic, machine, world = setting.find(), setting.machine, setting.world
@@ -214,7 +215,7 @@ def test_what_is_appended_waits_for_more_until_its_linger_is_over(kwire):
 
 
 def test_a_topic_that_does_not_exist(kwire):
-    """Is reported after a while, and looked for again when it is wanted again."""
+    """The error is raised after some time. A later request looks it up again."""
     setting = Setting(kwire)
     with pytest.raises(setting.module.TopicNotFound, match="topic 'other'"):
         setting.find("other")
@@ -225,7 +226,7 @@ def test_a_topic_that_does_not_exist(kwire):
 
 
 def test_brokers_that_never_describe_the_topic(kwire, monkeypatch):
-    """The wait ends by the time that settings have."""
+    """The wait ends after the timeout of the settings."""
     setting = Setting(kwire)
     setting.send(b"a")
     monkeypatch.setattr("tests.client.machines.world.Wire._answer", lambda *_: None)
@@ -235,7 +236,7 @@ def test_brokers_that_never_describe_the_topic(kwire, monkeypatch):
 
 
 def test_records_that_no_broker_takes_have_failed(kwire):
-    """After the delivery timeout, with the reason, and whether they are in doubt."""
+    """After the delivery timeout, the failure has the reason and its doubt."""
     setting = Setting(kwire, delivery_timeout_s=10.0)
     setting.send(b"a")
     setting.broker.is_up = False
@@ -255,7 +256,7 @@ def test_records_that_no_broker_takes_have_failed(kwire):
 
 
 def test_a_closed_producer_fails_what_it_has(kwire):
-    """What was given before and after."""
+    """Records that are sent before and after the close fail."""
     setting = Setting(kwire, linger_s=100.0)
     topic = setting.find()
     setting.machine.send(topic, 0, (None, b"v", 5, ()), setting.world.now)
@@ -270,7 +271,10 @@ def test_a_closed_producer_fails_what_it_has(kwire):
 
 @pytest.mark.parametrize("acks", [0, 1])
 def test_fewer_acknowledgements(kwire, acks):
-    """Of the leader alone, or none: then what is sent is over, and holds no memory."""
+    """With acks=1 or acks=0.
+
+    With acks=0, sent batches are finished and use no memory.
+    """
     setting = Setting(kwire, acks=acks, is_idempotent=False, max_batch_bytes=100)
     for number in range(20):
         (batch,) = setting.send(b"v%d" % number)
@@ -282,7 +286,7 @@ def test_fewer_acknowledgements(kwire, acks):
 
 
 def test_without_acknowledgement_the_network_holds_up_the_producer(kwire):
-    """A second request waits until the runner has taken the first."""
+    """The next request waits until the runner has sent the previous one."""
     setting = Setting(kwire, acks=0, is_idempotent=False, max_request_bytes=1)
     setting.send(b"a")
     (link,) = setting.machine.cluster.links()
@@ -305,7 +309,7 @@ def test_without_acknowledgement_the_network_holds_up_the_producer(kwire):
 def test_a_response_is_read_after_its_topic_has_left_the_metadata(
     kwire, monkeypatch, release, is_recreated
 ):
-    """The topic was deleted, and perhaps created again, while Produce was in flight."""
+    """The topic is deleted or recreated while the Produce request is in flight."""
     setting = Setting(kwire, release)
     module = importlib.import_module("tests.client.machines.world")
     answer, versions = module.Wire._answer, []

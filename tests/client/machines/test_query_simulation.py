@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Topics and offsets of a simulated cluster, with faults."""
+"""Topic and offset queries in a simulated cluster with faults."""
 
 import importlib
 import random
@@ -16,10 +16,10 @@ SEEDS = 40
 
 
 class Simulation:
-    """A cluster of three brokers with two topics, and what may be asked of it."""
+    """Cluster of three brokers with two topics, and its query operations."""
 
     def __init__(self, kwire, seed):
-        """Fill the logs: each record is 1 ms later than the one before it."""
+        """Write the logs. Timestamps of consecutive records differ by 1 ms."""
         self.random = random.Random(seed)
         self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
         releases = ("2.8", "3.6", "3.9", "4.1")
@@ -37,7 +37,7 @@ class Simulation:
         self.bootstrap = [("sim", 9000 + node) for node in self.cluster.brokers]
 
     def run(self, machine):
-        """Move a machine to its end; return its result, or raise its failure."""
+        """Run a machine; return its result, or raise its failure."""
         until = START_S + 3 * TIMEOUT_S
         assert self.world.run(machine, machine.has_result, until), "no end"
         machine.close(self.world.now)
@@ -53,7 +53,7 @@ class Simulation:
         )
 
     def offsets(self, lookup, *topics, **options):
-        """Find an offset of each partition."""
+        """Look up an offset for each partition."""
         return self.run(
             self.module.OffsetsMachine(
                 self.bootstrap,
@@ -66,7 +66,7 @@ class Simulation:
         )
 
     def sizes(self, topics=None):
-        """Find the sizes of partitions."""
+        """Request the sizes of partitions."""
         machine = self.module.SizesMachine
         return self.run(
             machine(
@@ -79,7 +79,7 @@ class Simulation:
         )
 
     def logs(self):
-        """Each log, by topic and partition."""
+        """All logs by topic and partition."""
         return {
             (name, index): log
             for name, topic in self.cluster.topics.items()
@@ -87,7 +87,7 @@ class Simulation:
         }
 
     def disturb(self):
-        """Move leaders, of which some brokers do not know, and stop one for a while."""
+        """Move leaders without updating all brokers, and stop a broker for a while."""
         for topic in self.cluster.topics.values():
             for index, log in enumerate(topic.logs):
                 topic.leaders[index] = self.random.choice([1, 2, 3])
@@ -107,7 +107,7 @@ class Simulation:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_topics_have_their_partitions_and_leaders(kwire, seed):
-    """What the cluster has, sorted by name."""
+    """The result contains the actual topics, sorted by name."""
     simulation = Simulation(kwire, seed)
     topics = simulation.topics()
     assert list(topics) == ["a", "b"]
@@ -118,7 +118,7 @@ def test_topics_have_their_partitions_and_leaders(kwire, seed):
 
 
 def test_offsets_are_found_while_leaders_move(kwire):
-    """The start, the end, and the first record at a time, in each partition."""
+    """Looks up the start, the end, and the first record at a time."""
     for seed in range(SEEDS):
         simulation = Simulation(kwire, seed)
         logs = simulation.logs()
@@ -131,14 +131,14 @@ def test_offsets_are_found_while_leaders_move(kwire):
         elif kind == 1:
             wanted, lookup = {k: log.end for k, log in logs.items()}, module.LATEST
         else:
-            # The record of offset n was written at 1001 + n; no record is later.
+            # The record at offset n has the timestamp 1001 + n. No later record exists.
             wanted = {k: min(max(9, log.start), log.end) for k, log in logs.items()}
             lookup = module.Lookup(1010)
         assert simulation.offsets(lookup, "a", "b") == wanted, seed
 
 
 def test_the_last_offset_under_read_committed_is_before_open_transactions(kwire):
-    """As a scan under read_committed would end."""
+    """The offset is the end of a scan with read_committed."""
     simulation = Simulation(kwire, 0)
     log = simulation.cluster.topics["a"].logs[0]
     stable = log.end
@@ -152,7 +152,7 @@ def test_the_last_offset_under_read_committed_is_before_open_transactions(kwire)
 
 
 def test_what_is_not_there_is_named(kwire):
-    """A topic, and a partition of a topic that exists."""
+    """The error contains the topic, or the partition of an existing topic."""
     simulation = Simulation(kwire, 0)
     latest = simulation.module.LATEST
     with pytest.raises(simulation.module.TopicNotFound, match="topic 'c'"):
@@ -165,9 +165,9 @@ def test_what_is_not_there_is_named(kwire):
 def test_a_log_without_start_or_end_is_not_waited_for_for_ever(
     kwire, monkeypatch, lookup
 ):
-    """A leader that knows no offset, ever, is given up, and is not asked all the time.
+    """Pauses limit the number of requests to a leader that never returns an offset.
 
-    Taking its -1 for "no such record" would have read from the end instead.
+    Treating its -1 as "no such record" would read from the end instead.
     """
     simulation = Simulation(kwire, 0)
     monkeypatch.setattr(
@@ -180,7 +180,7 @@ def test_a_log_without_start_or_end_is_not_waited_for_for_ever(
 
 
 def test_topics_of_a_cluster_that_goes_away_are_given_up(kwire, monkeypatch):
-    """Brokers that negotiate and never say more: each asked a few times, no more."""
+    """The brokers negotiate but do not respond. Each receives only a few requests."""
     simulation = Simulation(kwire, 0)
     monkeypatch.setattr("tests.client.machines.world.Wire._answer", lambda *_: None)
     with pytest.raises(simulation.module.BrokersUnreachable):
@@ -190,7 +190,7 @@ def test_topics_of_a_cluster_that_goes_away_are_given_up(kwire, monkeypatch):
 
 
 def test_sizes_are_those_of_leaders(kwire):
-    """One request for each broker; of all topics, of one, and of none."""
+    """Each broker gets one request, for all topics, one topic, or none."""
     simulation = Simulation(kwire, 1)
     sizes = {place: log.size for place, log in simulation.logs().items()}
     assert simulation.sizes() == sizes
@@ -202,7 +202,10 @@ def test_sizes_are_those_of_leaders(kwire):
 
 
 def test_brokers_that_report_no_sizes_are_left_out(kwire):
-    """One refuses, one is gone when it is asked: the third one's are there."""
+    """One broker rejects the request and one is stopped.
+
+    The third returns its sizes.
+    """
     simulation = Simulation(kwire, 2)
     simulation.cluster.brokers[1].is_describable = False
     simulation.cluster.brokers[2].is_up = False

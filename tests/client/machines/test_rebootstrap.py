@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Bootstrap addresses are used again if brokers require it, or send no metadata.
+"""Rebootstrap: required by brokers, or triggered by missing metadata.
 
 Sources: KIP-899, KIP-1102.
 """
@@ -18,7 +18,7 @@ TRIGGER_S = 20.0
 
 
 class Recovery:
-    """Three brokers, one of which is the bootstrap broker, and a scan that follows."""
+    """Three brokers and a scan with ``follow``. One of them is the bootstrap broker."""
 
     def __init__(self, kwire, strategy="rebootstrap", trigger_s=TRIGGER_S):
         random = random_module.Random(7)
@@ -51,7 +51,7 @@ class Recovery:
             self._record(broker)
 
     def _record(self, broker):
-        """Record the node and the name of each request."""
+        """Record the broker id and the name of each request."""
         answer = broker.answer
 
         def answer_and_record(request, version):
@@ -61,7 +61,7 @@ class Recovery:
         broker.answer = answer_and_record
 
     def require_rebootstrap(self, nodes):
-        """Have some brokers answer metadata requests with the error of KIP-1102."""
+        """Let some brokers respond with REBOOTSTRAP_REQUIRED (KIP-1102)."""
         for node in nodes:
             broker = self.sim.brokers[node]
             make = self.sim.messages.MetadataResponse
@@ -73,7 +73,7 @@ class Recovery:
             broker._MetadataRequest = answer
 
     def read(self, offset, seconds=60.0):
-        """Read until an offset; return the seconds that it took."""
+        """Read up to an offset; return the elapsed time in seconds."""
         begin = self.world.now
         is_read = [False]
 
@@ -90,7 +90,7 @@ class Recovery:
 
 @pytest.fixture
 def log(caplog):
-    """The log records of rebootstraps."""
+    """Log records of rebootstraps."""
     caplog.set_level(logging.INFO, "kwire.client.metadata")
     return lambda: [r for r in caplog.records if "bootstrap" in r.getMessage()]
 
@@ -105,7 +105,7 @@ def test_required_rebootstrap_forgets_the_brokers(kwire, log):
     def is_required():
         return bool(log())
 
-    # Only a broker that answers with the error requires it.
+    # Only a broker that returns the error requires a rebootstrap.
     recovery.sim.brokers[1]._MetadataRequest = recovery.sim.brokers[2]._MetadataRequest
     assert recovery.world.run(recovery.machine, is_required, START_S + 30)
     assert cluster.metadata.brokers == {}
@@ -159,7 +159,7 @@ def test_required_rebootstrap_is_ignored_with_strategy_none(kwire, log):
 def test_brokers_without_metadata_are_forgotten_after_the_trigger(
     kwire, log, trigger_s
 ):
-    """They accept connections and requests, and answer none."""
+    """The brokers accept connections and requests, but do not respond."""
     recovery = Recovery(kwire, trigger_s=trigger_s)
     recovery.read(3)
     for broker in recovery.sim.brokers.values():
@@ -170,7 +170,7 @@ def test_brokers_without_metadata_are_forgotten_after_the_trigger(
         return bool(log())
 
     assert recovery.world.run(recovery.machine, is_forgotten, begin + 60)
-    # Metadata expires after 5 seconds, and the trigger begins with the first attempt.
+    # Metadata expires after 5 s, and the trigger time starts with the first attempt.
     assert trigger_s <= recovery.world.now - begin <= trigger_s + 12
     assert f"no broker returned metadata for {trigger_s:g} s" in log()[0].getMessage()
     for node in recovery.sim.brokers:
@@ -187,7 +187,10 @@ def test_metadata_in_time_prevents_a_rebootstrap(kwire, log):
 
 
 def test_bootstrap_address_is_not_used_with_strategy_none(kwire):
-    """Only the advertised brokers are, of which one moved to another address."""
+    """The scan only uses advertised brokers.
+
+    One of them has moved to another address.
+    """
     for strategy, is_used in (("none", False), ("rebootstrap", True)):
         recovery = Recovery(kwire, strategy=strategy)
         recovery.machine.cluster._bootstrap = [("sim", 9001), ("other", 9002)]

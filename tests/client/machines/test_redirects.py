@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Brokers that redirect a client in turns, so that each redirect looks like the first.
 
-A backoff that counts failures in a row never begins: while one partition is redirected,
-the other one gets a good answer. Requests need pauses all the same, and an operation
-with an end raises its timeout error. ``World.traffic`` has the maximum of each kind.
+A backoff that counts consecutive failures never starts, because while one partition is
+redirected, the other one succeeds. Requests must have pauses nevertheless, and a
+bounded operation must raise its timeout error. ``World.traffic`` contains the maximum
+number of requests of each type.
 """
 
 import importlib
@@ -25,12 +26,12 @@ FOLLOW = pytest.mark.parametrize("follow", [False, True])
 
 @pytest.fixture
 def attack(kwire):
-    """Return a cluster to change the answers of."""
+    """Cluster with responses that the test changes."""
     return Attack(kwire)
 
 
 def only(response, chosen, change):
-    """Return a Fetch response that redirects one partition; the other has no news."""
+    """Return a Fetch response that redirects one partition. The other one is empty."""
 
     def answer(part):
         quiet = part.replace(records=b"", error_code=0, high_watermark=2)
@@ -84,7 +85,7 @@ def test_two_partitions_redirected_in_turns_by_replicas_are_paused(attack, follo
 
 @FOLLOW
 def test_many_partitions_redirected_in_turns_are_paused(kwire, follow):
-    """The maximum is the same, however many partitions take turns."""
+    """The maximum number of requests does not depend on the number of partitions."""
     attack = Attack(kwire, partitions=60)
     attack.lead(1)
     make, turns = attack.make.FetchResponse, itertools.count(10)
@@ -106,7 +107,10 @@ def test_many_partitions_redirected_in_turns_are_paused(kwire, follow):
 
 
 def test_errors_whose_pauses_end_at_different_times_are_paused(kwire):
-    """Each of 200 partitions has a backoff of its own, and a request needs only one."""
+    """Each of 200 partitions has its own backoff.
+
+    One expired backoff allows a Fetch.
+    """
     attack = Attack(kwire, partitions=200)
     code = attack.codes.NOT_LEADER_OR_FOLLOWER
     attack.answer(
@@ -121,7 +125,7 @@ def test_errors_whose_pauses_end_at_different_times_are_paused(kwire):
 
 
 def test_produce_hints_in_a_circle_are_paused(kwire):
-    """A batch is not sent again without a pause, and fails at its timeout."""
+    """A retry has a pause, and the batch fails after its timeout."""
     setting = ProducerSetting(
         kwire, release="4.1", brokers=3, delivery_timeout_s=20.0, is_idempotent=False
     )
@@ -151,12 +155,12 @@ def test_produce_hints_in_a_circle_are_paused(kwire):
     (batch,) = setting.send(b"value")
     assert isinstance(batch.failure, setting.module.DeliveryFailed)
     setting.world.traffic.check()
-    # 20 seconds at one redirect a second, after the first few.
+    # One redirect per second for 20 s, after the first few.
     assert batch.attempts < 30
 
 
 def test_an_honest_redirect_of_a_produce_needs_no_pause(kwire):
-    """The first hints are followed immediately (KIP-951)."""
+    """The client follows the first hints immediately (KIP-951)."""
     setting = ProducerSetting(kwire, release="4.1", brokers=3)
     setting.find()
     setting.send(b"first")
@@ -173,7 +177,7 @@ def test_an_honest_redirect_of_a_produce_needs_no_pause(kwire):
 
 
 def test_coordinators_that_name_each_other_are_asked_with_pauses(kwire):
-    """FindCoordinator names a broker, which says that it is not the coordinator."""
+    """FindCoordinator returns a broker that responds with NOT_COORDINATOR."""
     setting = TransactionSetting(kwire)
     code = setting.codes.NOT_COORDINATOR
     make = kwire.messages.InitProducerIdResponse
@@ -188,7 +192,7 @@ def test_coordinators_that_name_each_other_are_asked_with_pauses(kwire):
 
 @pytest.mark.parametrize("kind", ["omitted", "not attempted", "concurrent"])
 def test_partitions_that_are_never_added_to_a_transaction_are_paused(kwire, kind):
-    """A response without an error and without the partition is not a success."""
+    """A response with neither an error nor the partition is not a success."""
     setting = TransactionSetting(kwire)
     make, codes = kwire.messages.AddPartitionsToTxnResponse, setting.codes
 
@@ -222,13 +226,13 @@ def test_partitions_that_are_never_added_to_a_transaction_are_paused(kwire, kind
     sender.finish(world.now)
     world.run(machine, lambda: machine.failure is not None, world.now + 30)
     world.traffic.check()
-    # The pauses grow, although each response is free of errors at its top level.
+    # The pauses increase, although no response has a top-level error.
     assert len(world.traffic.times["AddPartitionsToTxnRequest", 1]) < 60
 
 
 @pytest.mark.parametrize("kind", ["assignment", "fenced"])
 def test_heartbeats_that_are_never_settled_are_paused(kwire, kind):
-    """Another assignment each time, or a member that is fenced after each join."""
+    """Heartbeats always return new assignments, or fence the member after each join."""
     setting = GroupSetting(kwire)
     setting.cluster.add_topic("a", 8)
     setting.broker.learn()
@@ -262,7 +266,7 @@ def test_heartbeats_that_are_never_settled_are_paused(kwire, kind):
 
 
 def test_metadata_of_brokers_that_refuse_connections_is_not_tried_all_at_once(kwire):
-    """Metadata names 3,000 brokers, all but one of which refuse connections."""
+    """Metadata contains 3,000 brokers. All but one refuse connections."""
     module = importlib.import_module(f"{kwire.__name__}.client.machines")
     cluster = SimulatedCluster(kwire, random.Random(1), 1, ["4.1"])
     world = World(cluster, random.Random(2))

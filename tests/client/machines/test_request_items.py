@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests of each API are split into items, and the responses are merged.
 
-The requests and responses are made from the message definitions: each array of a route
-has some elements with keys of their own. So an API that is added is tested as well.
+The messages are generated from the message definitions: each array of a route has
+several elements with different keys. New APIs are therefore tested automatically.
 """
 
 import importlib
@@ -38,21 +38,20 @@ def items(kwire):
 
 
 def find_field(struct, attribute):
-    """Return the field of a struct with an attribute."""
+    """Return the field of a struct that has an attribute name."""
     (field,) = [each for each in struct.fields if each.attribute == attribute]
     return field
 
 
 def make_value(field, number):
-    """Return a value of a field that differs from those of other numbers."""
+    """Return a value of a field that is unique for each number."""
     return VALUES.get(field.type, int)(number)
 
 
 def make_message(kwire, name, levels, second_keys=False):
     """Return a message with elements in the arrays of some levels.
 
-    An element that is identified by the key that is set has its first key, or the
-    second one.
+    An element has either its first key or its second key.
     """
     cls = getattr(kwire.messages, name)
 
@@ -70,7 +69,7 @@ def make_message(kwire, name, levels, second_keys=False):
                 key: make_value(find_field(field.struct, key), number) for key in keys
             }
             if level.has_all_keys:
-                # Only all keys together identify the element.
+                # Only the combination of all keys identifies the element.
                 values[keys[0]] = make_value(find_field(field.struct, keys[0]), 1)
             if depth + 1 < len(levels):
                 inner = levels[depth + 1].array
@@ -86,7 +85,7 @@ def make_message(kwire, name, levels, second_keys=False):
 def test_items_of_a_split_request_are_merged_in_its_order(
     kwire, items, name, second_keys
 ):
-    """Several brokers answer some of the items, each in an order of its own."""
+    """Several brokers respond to some of the items, each in a different order."""
     route = ROUTES[name]
     source = random.Random(name)
     request = make_message(kwire, f"{name}Request", route.items, second_keys)
@@ -122,7 +121,7 @@ def test_items_of_a_split_request_are_merged_in_its_order(
 
 @sweep("name", JOINED)
 def test_responses_of_every_broker_are_joined(kwire, items, name):
-    """The errors and throttle times of all brokers count."""
+    """Includes the errors and throttle times of all brokers."""
     route = ROUTES[name]
     complete = make_message(kwire, f"{name}Response", route.answers)
     paths = list(items.iterate_paths(complete, route.answers))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Requests reach the brokers that they are for, while these move, stop and lie."""
+"""Requests reach the right brokers while brokers move, stop and respond wrongly."""
 
 import importlib
 import random
@@ -18,10 +18,10 @@ RELEASES = ("2.8", "3.6", "3.9", "4.1")
 
 
 class Setting:
-    """A cluster, and what was sent to it."""
+    """Cluster, and the requests that its brokers received."""
 
     def __init__(self, kwire, seed=1, releases=RELEASES, brokers=3):
-        """Have two topics of three partitions."""
+        """Create two topics with three partitions."""
         self.random = random.Random(seed)
         self.kwire = kwire
         self.messages = kwire.messages
@@ -39,12 +39,12 @@ class Setting:
                 log.append(self.random.randint(1, 4))
 
     def learn(self):
-        """Let all brokers know the truth."""
+        """Update the view of all brokers."""
         for broker in self.cluster.brokers.values():
             broker.learn()
 
     def machine(self, request, to=None, **settings):
-        """Make the machine of a request."""
+        """Create the machine of a request."""
         settings = {"request_timeout_s": 5.0, "timeout_s": TIMEOUT_S} | settings
         return self.machines.RequestMachine(
             [("sim", 9000 + node) for node in self.cluster.brokers],
@@ -56,7 +56,7 @@ class Setting:
         )
 
     def request(self, request, to=None, **settings):
-        """Run a request to its end; return its response or raise."""
+        """Run a request to its end; return its response or raise its failure."""
         machine = self.machine(request, to, **settings)
         until = self.world.now + 4 * TIMEOUT_S
         assert self.world.run(machine, machine.has_result, until), "no end"
@@ -66,7 +66,7 @@ class Setting:
         return machine.result()
 
     def latest(self, *topics):
-        """Return the request for the end of each partition of some topics."""
+        """Return a request for the end of each partition of some topics."""
         make = self.messages.ListOffsetsRequest
         return make(
             replica_id=-1,
@@ -83,7 +83,7 @@ class Setting:
         )
 
     def delete_records(self, topic, offsets):
-        """Return the request that deletes records before offsets."""
+        """Return a request that deletes the records before offsets."""
         make = self.messages.DeleteRecordsRequest
         parts = [
             make.DeleteRecordsPartition(partition_index=n, offset=offset)
@@ -93,17 +93,17 @@ class Setting:
         return make(topics=[entry], timeout_ms=1000)
 
     def create(self, name):
-        """Return the request that creates a topic."""
+        """Return a request that creates a topic."""
         make = self.messages.CreateTopicsRequest
         entry = make.CreatableTopic(name=name, num_partitions=2, replication_factor=1)
         return make(topics=[entry], timeout_ms=1000)
 
     def received(self, name):
-        """Return how many requests brokers have received."""
+        """Return the number of requests with a name that brokers have received."""
         return sum(each.received[name] for each in self.cluster.brokers.values())
 
     def move_leaders(self):
-        """Move all leaders; only the new leader of each partition knows."""
+        """Move all leaders. Only the new leader of each partition learns it."""
         for topic in self.cluster.topics.values():
             for index, log in enumerate(topic.logs):
                 topic.leaders[index] = self.random.choice(list(self.cluster.brokers))
@@ -122,7 +122,7 @@ def offsets(response):
 
 
 def ends(setting, *topics):
-    """Return the true ends of topics."""
+    """Return the log end offsets of topics."""
     return {
         (name, index): log.end
         for name in topics
@@ -161,7 +161,7 @@ def test_items_are_answered_while_leaders_move(kwire):
 
 
 def test_partitions_that_redirect_in_turns_are_not_requested_without_pause(kwire):
-    """The leader moves away with each request, so that no answer is ever final."""
+    """The leader moves on each request, so that no response is ever final."""
     setting = Setting(kwire)
     setting.cluster.moving_until = START_S + 1000
     response = setting.request(setting.delete_records("a", {0: 1, 1: 1}))
@@ -184,7 +184,7 @@ def test_partitions_that_redirect_for_a_while_are_answered(kwire):
 
 
 def test_partition_without_answer_is_an_error(kwire, monkeypatch):
-    """A broker that leaves out an item is not taken to have answered it."""
+    """An item that is missing in the response must not be treated as a success."""
     setting = Setting(kwire)
     module = importlib.import_module("tests.client.machines.brokers")
     answer = module.SimulatedBroker._ListOffsetsRequest
@@ -201,7 +201,7 @@ def test_partition_without_answer_is_an_error(kwire, monkeypatch):
 
 
 def test_unknown_topic_has_the_answer_of_a_broker(kwire):
-    """After a time in which a new topic would have become known."""
+    """The request waits for the time in which a new topic would become known."""
     setting = Setting(kwire)
     code = kwire.error_codes.UNKNOWN_TOPIC_OR_PARTITION
     response = setting.request(setting.delete_records("none", {0: 1}))
@@ -262,7 +262,7 @@ def test_groups_of_all_brokers_are_listed_once(kwire):
 
 
 def test_broker_that_stops_is_left_out_of_a_request_to_every_broker(kwire):
-    """Once the others know that it does not belong to the cluster."""
+    """The broker is skipped when the others no longer list it in the metadata."""
     setting = Setting(kwire)
     setting.cluster.listed_groups |= {f"g{n}" for n in range(20)}
     setting.cluster.brokers[3].is_up = False
@@ -289,7 +289,7 @@ def test_a_request_waits_for_the_controller_that_moved(kwire):
 def test_a_request_with_an_effect_is_sent_once_if_the_connection_is_lost(
     kwire, monkeypatch
 ):
-    """The broker has created the topic, and the answer is lost."""
+    """The broker has created the topic, but its response is lost."""
     setting = Setting(kwire)
     module = importlib.import_module("tests.client.machines.world")
     answer = module.Wire._answer
@@ -327,7 +327,7 @@ def test_a_request_without_effect_is_sent_again_if_the_connection_is_lost(
 
 
 def test_a_request_with_an_effect_waits_for_a_broker_that_is_down(kwire):
-    """It was not sent, so it may be sent later."""
+    """The request has not been sent yet, so that it may be sent later."""
     setting = Setting(kwire)
     setting.cluster.brokers[1].is_up = False
 
@@ -436,7 +436,7 @@ def test_request_without_items_goes_to_any_broker(kwire):
 
 @pytest.mark.parametrize("release", ["1.0", "2.3", "2.8", "4.1"])
 def test_offsets_of_several_groups_are_fetched_from_every_release(kwire, release):
-    """Before OffsetFetch 8, each request is for one group."""
+    """Before OffsetFetch version 8, each group requires a request."""
     setting = Setting(kwire, 3, [release])
     topic_id = setting.cluster.topics["a"].topic_id
     for n in range(3):
@@ -457,7 +457,7 @@ def test_offsets_of_several_groups_are_fetched_from_every_release(kwire, release
 @pytest.mark.parametrize("release", ["1.0", "2.8", "4.1"])
 @pytest.mark.parametrize("is_older_form", [False, True])
 def test_topics_are_deleted_by_name_on_every_release(kwire, release, is_older_form):
-    """Whether the caller fills in the fields of version 6 or the older ones."""
+    """The caller may set the fields of version 6 or those of older versions."""
     setting = Setting(kwire, releases=[release])
     make = setting.messages.DeleteTopicsRequest
     entry = make.DeleteTopicState(name="a")

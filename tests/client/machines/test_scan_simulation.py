@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Scans of a simulated cluster under faults: no record is lost or doubled.
+"""Simulated scans under faults: no record is lost or duplicated.
 
-Each seed is a cluster, its faults and a scan. A seed that fails names itself:
-``python -m tests.client.machines.replay SEED`` runs it again and prints what was known.
+Each seed is a cluster, its faults and a scan. Failures contain their seed: ``python -m
+tests.client.machines.replay SEED`` runs it again and prints its state.
 """
 
 import os
@@ -13,23 +13,26 @@ import pytest
 from tests.client.machines.scan_scenario import run_seed
 
 SEEDS = int(os.environ.get("KWIRE_SIMULATION_SEEDS", "500"))
-"""How many in all; the gate runs 2,000 and ``make deep`` 100,000."""
+"""Total number of seeds. The gate runs 2,000, and ``make deep`` runs 100,000."""
 
 FIRST = int(os.environ.get("KWIRE_SIMULATION_FIRST", "0"))
-"""The seed to begin with, for runs over others than before."""
+"""First seed, so that later runs can use different seeds."""
 
 SHARE = {"fast": 4, "pure": 1}
-"""How the seeds are shared between the engines: the logic is the same for both."""
+"""Share of the seeds per engine. Both engines run the same state machines."""
 
 PARTS = 4
 
 ENOUGH = 40
-"""How many seeds lose records at least once."""
+"""Number of seeds among which at least one has a data loss."""
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_a_scan_reads_each_record_once_whatever_happens(kwire, part):
-    """In order, none aborted, within its memory, with an end, and losses reported."""
+    """Records are in order, not aborted, and within the memory budget.
+
+    The scan ends, and reports all data losses.
+    """
     share = SHARE[kwire.backend] if len(SHARE) > 1 else 1
     count = SEEDS * share // sum(SHARE.values()) // PARTS
     first = FIRST + part * SEEDS // PARTS
@@ -39,6 +42,6 @@ def test_a_scan_reads_each_record_once_whatever_happens(kwire, part):
         scenario = run_seed(kwire, seed)
         losses += bool(scenario.machine.losses or scenario.machine.failure)
         records += sum(len(seen) for seen in scenario.seen.values())
-    # A simulation in which nothing happens would protect nothing.
+    # Fail if the simulation had no effect.
     assert records > 20 * count
     assert losses > 0 or count < ENOUGH

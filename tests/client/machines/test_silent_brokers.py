@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Brokers that take connections and requests, and answer nothing more.
+"""Brokers that accept connections and requests, but stop responding.
 
-Their process is stopped, or the network drops all packets: no error ever comes.
+As if their process was suspended or the network dropped all packets: the client never
+receives an error.
 """
 
 import importlib
@@ -17,7 +18,7 @@ REQUEST_S = 5.0
 
 
 class Silence:
-    """Three brokers, one partition that the first one leads, and a scan of it."""
+    """Three brokers, one partition with leader 1, and a scan of it."""
 
     def __init__(self, kwire, follow):
         random = random_module.Random(11)
@@ -39,7 +40,7 @@ class Silence:
         )
 
     def read(self, seconds):
-        """Wait for records; return where reading goes on after them."""
+        """Wait for records; return the offset after them."""
         until = self.world.now + seconds
         assert self.world.run(self.machine, self.machine.has_result, until)
         fetched = self.machine.take()
@@ -49,7 +50,7 @@ class Silence:
 
 
 def test_a_leader_that_is_silent_is_left_after_the_timeout_of_a_request(kwire):
-    """Not when metadata happens to expire, which is minutes later."""
+    """The scan must not wait until metadata expires minutes later."""
     silence = Silence(kwire, follow=True)
     assert silence.read(5.0) == 3
 
@@ -61,14 +62,14 @@ def test_a_leader_that_is_silent_is_left_after_the_timeout_of_a_request(kwire):
         for broker in silence.cluster.brokers.values():
             broker.learn()
 
-    # A Fetch is in flight, as ever, and nothing else will wake the scan.
+    # A Fetch is in flight, and no other event wakes the scan.
     silence.world.after(2.0, fall_silent)
     assert silence.read(2.0 + 3 * REQUEST_S) == 5
 
 
 @pytest.mark.parametrize("silent", [1, 2, 3])
 def test_a_broker_that_never_answers_does_not_hold_up_a_scan(kwire, silent):
-    """Others of the addresses to begin with are tried; its partitions come later."""
+    """The scan uses the other bootstrap addresses, and reads the partitions later."""
     silence = Silence(kwire, follow=False)
     silence.topic.leaders[0] = silent % 3 + 1
     for broker in silence.cluster.brokers.values():

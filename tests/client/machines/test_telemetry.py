@@ -19,10 +19,10 @@ GZIP, SNAPPY, LZ4, ZSTD = 1, 2, 3, 4
 
 
 class Client:
-    """A machine that keeps a connection to one simulated broker, and its telemetry."""
+    """Machine that keeps a connection to one simulated broker, with telemetry."""
 
     def __init__(self, kwire, seed=1, brokers=1, **subscription):
-        """Begin to run; the arguments are those of the subscription."""
+        """Start the machine. Keyword arguments are fields of the subscription."""
         machines = importlib.import_module(f"{kwire.__name__}.client.machines")
         cluster_module = importlib.import_module(f"{machines.__name__}.cluster")
         random = random_module.Random(seed)
@@ -54,7 +54,7 @@ class Client:
 
     def advance(self, now):
         self.cluster.advance(now)
-        # Its address is that of the bootstrap server too.
+        # The address of the broker is also the bootstrap address.
         self.cluster.link_to(1, now)
 
     def read_metrics(self, now):
@@ -93,7 +93,7 @@ def test_pushes_follow_the_interval_of_the_subscription(kwire):
 
 
 def test_the_first_push_comes_at_another_time_for_each_client(kwire):
-    """Half to one and a half of the interval, so that a restart is no burst."""
+    """A random factor from 0.5 to 1.5 avoids a burst after a restart."""
     firsts = []
     for seed in range(12):
         client = Client(kwire, seed)
@@ -108,7 +108,7 @@ def test_a_broker_without_a_receiver_gets_no_request(kwire):
     client.brokers.brokers[1]._cluster.receiver = None
     client.brokers.brokers[1].become("4.1")
     client.run(700)
-    # One connection, and a refresh of metadata every five seconds.
+    # One connection, and a metadata refresh every five seconds.
     assert client.world.requests < 150
     assert client.close() == 0
 
@@ -138,7 +138,7 @@ def test_push_can_be_turned_off(kwire):
 
 
 def test_nothing_is_pushed_while_no_metric_is_requested(kwire):
-    """The subscription is requested again after each interval, as it may change."""
+    """The subscription is requested after every interval, because it may change."""
     client = Client(kwire, requested_metrics=[])
     client.run(35)
     assert len(client.receiver.subscriptions) == 4
@@ -173,7 +173,7 @@ def test_a_broker_that_never_knows_the_subscription_gets_few_requests(kwire):
     [(1, 250, 600), (0, 0, 0), (-5, 0, 0), (2**31 - 1, 0, 0)],
 )
 def test_a_hostile_interval_is_limited(kwire, interval_ms, fewest, most):
-    """Not more than ten requests a second; without an interval, one in five minutes."""
+    """At most ten requests per second. Without an interval, one in five minutes."""
     client = Client(kwire, push_interval_ms=interval_ms)
     client.run(60)
     assert fewest <= len(client.receiver.pushes) <= most
@@ -284,14 +284,14 @@ def test_close_without_a_connection_is_not_delayed(kwire):
 
 
 class ModernScenario(Scenario):
-    """A simulation with brokers that all know telemetry."""
+    """Scan simulation in which all brokers support telemetry."""
 
     def _draw_releases(self):
         return ("3.9", "4.1")
 
 
 def test_scans_are_correct_while_their_metrics_are_pushed(kwire):
-    """Under the faults of the simulation, with a push up to ten times a second."""
+    """Runs the faults of the simulation with up to ten pushes per second."""
     codes = kwire.error_codes
     passing = [
         codes.UNKNOWN_SUBSCRIPTION_ID,
@@ -313,7 +313,7 @@ def test_scans_are_correct_while_their_metrics_are_pushed(kwire):
 
 
 def read_payloads(client):
-    """Return for each push {name: data point}, as OpenTelemetry reads it."""
+    """Return {name: data point} of each push, decoded by OpenTelemetry."""
     proto = pytest.importorskip("opentelemetry.proto.metrics.v1.metrics_pb2")
     payloads = []
     for push in client.receiver.pushes:
@@ -344,7 +344,8 @@ def test_opentelemetry_reads_the_sums_of_all_pushes(kwire, is_delta):
         points.append(point)
     assert all(value > 0 for value in values)
     sent = sum(values) if is_delta else values[-1]
-    # Requests after the last push are not in it: its own, and of metadata.
+    # The metrics do not include requests after the last push: the push itself and
+    # Metadata requests.
     assert 0 < client.metrics.snapshot()["request_total"] - sent < 4
     for point, later in pairwise(points):
         begun = point.time_unix_nano if is_delta else point.start_time_unix_nano
@@ -381,7 +382,7 @@ def test_only_metrics_with_a_requested_prefix_are_pushed(kwire):
 
 
 def test_a_payload_has_the_bytes_that_opentelemetry_writes(kwire):
-    """Recorded from opentelemetry-proto, so that it is not required here."""
+    """The bytes are recorded from opentelemetry-proto, which is not required here."""
     otlp = importlib.import_module(f"{kwire.__name__}.client.machines.otlp")
     points = [
         otlp.Point("a", 3, is_sum=True),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a transactional producer does about single errors, and what it says."""
+"""Reactions of a transactional producer to single errors, and its error messages."""
 
 import importlib
 import random
@@ -15,10 +15,10 @@ SECOND = "4.1"
 
 
 class Setting:
-    """One broker with one topic, and a producer of the transactional id "etl"."""
+    """One broker with one topic, and a producer with the transactional id "etl"."""
 
     def __init__(self, kwire, release="3.9", **options):
-        """Run both, without faults."""
+        """Start the broker and the producer, without faults."""
         self.codes = kwire.error_codes
         self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
         self.cluster = SimulatedCluster(kwire, random.Random(1), 1, [release])
@@ -43,7 +43,7 @@ class Setting:
         self.machine = self.new_machine(**options)
 
     def new_machine(self, **options):
-        """Make a producer of the same id."""
+        """Create another producer with the same transactional id."""
         return self.module.ProducerMachine(
             [("sim", 9001)],
             self.module.ClusterSettings(request_timeout_s=3.0, timeout_s=20.0),
@@ -53,7 +53,7 @@ class Setting:
         )
 
     def run(self, is_over, machine=None):
-        """Move the machine until something is so, or the machine has failed."""
+        """Run the machine until ``is_over()`` is true or the machine has failed."""
         machine = machine or self.machine
         over = lambda: machine.failure or is_over()  # noqa: E731
         assert self.world.run(machine, over, self.world.now + 500)
@@ -69,7 +69,7 @@ class Setting:
         self.run(lambda: machine.is_settled("orders"), machine)
 
     def give(self, *values, machine=None):
-        """Give records as one batch, and wait for it."""
+        """Send records as one batch, and wait for it."""
         machine = machine or self.machine
         topic = machine.topic("orders")
         sender = self.module.RecordBatcher(machine, topic, 0)
@@ -79,7 +79,7 @@ class Setting:
         return batch
 
     def end(self, is_commit=True, machine=None):
-        """End the transaction; return what is wrong."""
+        """End the transaction; return its failure or None."""
         machine = machine or self.machine
         machine.end_transaction(is_commit, self.world.now)
         self.run(lambda: machine.transactions.is_over, machine)
@@ -87,14 +87,14 @@ class Setting:
         return machine.failure or machine.transactions.result
 
     def seen(self):
-        """List what a reader of committed records sees."""
+        """Return the values that a reader of committed records sees."""
         assert not self.log.open
         return list(self.log.readable(0, self.log.end, committed=True).values())
 
 
 @pytest.mark.parametrize("release", ["2.3", "3.9", SECOND])
 def test_a_transaction_by_either_protocol(kwire, release):
-    """The first names partitions and groups; by the second, brokers find out."""
+    """The first protocol adds partitions and groups explicitly. The second does not."""
     setting = Setting(kwire, release)
     setting.begin()
     setting.give(b"a")
@@ -119,7 +119,7 @@ def test_a_transaction_by_either_protocol(kwire, release):
 
 
 def test_brokers_that_have_not_agreed_get_the_first_protocol(kwire):
-    """A broker that knows the second one may not use it before all do."""
+    """A broker must not use the second protocol before it is finalized."""
     setting = Setting(kwire, SECOND)
     setting.cluster.transaction_version = 1
     setting.broker.become(SECOND)
@@ -132,7 +132,7 @@ def test_brokers_that_have_not_agreed_get_the_first_protocol(kwire):
 
 @pytest.mark.parametrize("release", ["3.9", SECOND])
 def test_an_aborted_transaction_is_not_seen(kwire, release):
-    """What was not sent yet is dropped, and the next transaction goes well."""
+    """Unsent records are dropped, and the next transaction succeeds."""
     setting = Setting(kwire, release, linger_s=100.0)
     setting.begin()
     setting.give(b"a")
@@ -150,7 +150,7 @@ def test_an_aborted_transaction_is_not_seen(kwire, release):
 
 @pytest.mark.parametrize("release", ["3.9", SECOND])
 def test_a_transaction_without_records_sends_nothing(kwire, release):
-    """Neither its commit nor its abort."""
+    """An empty transaction sends neither a commit nor an abort."""
     setting = Setting(kwire, release)
     for is_commit in (True, False):
         setting.begin()
@@ -160,7 +160,7 @@ def test_a_transaction_without_records_sends_nothing(kwire, release):
 
 @pytest.mark.parametrize("release", ["2.3", "3.9", SECOND])
 def test_a_record_that_is_refused_aborts_the_transaction(kwire, release):
-    """Even if the caller goes on: the commit says which record was the reason."""
+    """If the caller commits nevertheless, the error contains the rejected record."""
     setting = Setting(kwire, release)
     setting.begin()
     setting.give(b"a")
@@ -177,7 +177,8 @@ def test_a_record_that_is_refused_aborts_the_transaction(kwire, release):
     assert setting.machine.take_background_failure() is None
     batch = setting.give(b"c")
     if release == "2.3":
-        # Its brokers have no request for the next epoch of the same producer.
+        # These brokers do not support a request for the next epoch of the same
+        # producer.
         assert "make a new producer" in str(batch.failure)
         return
     assert setting.end() is None
@@ -203,7 +204,7 @@ def test_errors_that_abort_a_transaction(kwire, name):
 
 @pytest.mark.parametrize("release", ["3.9", SECOND])
 def test_a_newer_producer_ends_this_one(kwire, release):
-    """It aborts what the older one has written, which can commit nothing after that."""
+    """The older producer's transaction is aborted, and it cannot commit again."""
     setting = Setting(kwire, release)
     setting.begin()
     setting.give(b"old")
@@ -223,7 +224,7 @@ def test_a_newer_producer_ends_this_one(kwire, release):
 
 @pytest.mark.parametrize("release", ["3.9", SECOND])
 def test_a_transaction_that_takes_too_long(kwire, release):
-    """The coordinator aborts it; the error names the option."""
+    """The coordinator aborts the transaction. The error contains the option."""
     setting = Setting(kwire, release, transaction_timeout_s=5.0)
     setting.begin()
     setting.give(b"a")
@@ -235,7 +236,7 @@ def test_a_transaction_that_takes_too_long(kwire, release):
 
 
 def test_a_commit_without_an_answer_is_in_doubt(kwire):
-    """The error names it; a new producer finds the transaction decided."""
+    """The error reports this, and a new producer finds the transaction decided."""
     setting = Setting(kwire, SECOND, delivery_timeout_s=10.0)
     setting.begin()
     setting.give(b"a")
@@ -258,7 +259,7 @@ def test_a_commit_without_an_answer_is_in_doubt(kwire):
 
 
 def test_no_coordinator_is_reported_in_time(kwire):
-    """The beginning of the first transaction has the time that settings have."""
+    """The first transaction fails after the timeout of the settings."""
     setting = Setting(kwire)
     busy = setting.codes.COORDINATOR_LOAD_IN_PROGRESS
     setting.broker._coordinated = lambda kind, key: (None, busy)
@@ -271,7 +272,7 @@ def test_no_coordinator_is_reported_in_time(kwire):
 
 
 def test_a_user_who_may_not_use_the_id(kwire):
-    """The error names the operation."""
+    """The error contains the required operation."""
     setting = Setting(kwire)
     setting.broker.refused_keys = {"etl"}
     with pytest.raises(setting.module.NotAuthorized, match="needs the operation"):
@@ -279,7 +280,7 @@ def test_a_user_who_may_not_use_the_id(kwire):
 
 
 def test_a_group_that_the_user_may_not_read_aborts_the_transaction(kwire):
-    """Offsets of other groups may be in the next one."""
+    """The next transaction may contain offsets of other groups."""
     setting = Setting(kwire)
     setting.broker.refused_keys = {"secret"}
     setting.begin()
@@ -298,7 +299,7 @@ def test_a_group_that_the_user_may_not_read_aborts_the_transaction(kwire):
 
 
 def test_one_transaction_at_a_time(kwire):
-    """Another begins when the one before is over; records come within."""
+    """Transactions cannot overlap, and records require a transaction."""
     setting = Setting(kwire)
     setting.begin()
     with pytest.raises(ValueError, match="has an open transaction"):
@@ -309,7 +310,7 @@ def test_one_transaction_at_a_time(kwire):
 
 
 def test_a_closed_producer_fails_offsets_too(kwire):
-    """Otherwise their caller would wait for ever."""
+    """Otherwise the caller would wait forever."""
     setting = Setting(kwire)
     setting.begin()
     pending = setting.machine.add_offsets(

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Transactions of a simulated cluster under faults: all or nothing, each record once.
+"""Simulated transactions under faults: atomic, and each record once.
 
-Each seed is a cluster, its faults and producers of one transactional id; a seed that
-fails names itself. The bugs below are put into the producer one by one, and the
-simulation has to notice each.
+Each seed is a cluster, its faults and the producers of one transactional id. Failures
+contain their seed. The bugs below are injected into the producer one by one, and the
+simulation must detect each.
 """
 
 import os
@@ -24,18 +24,21 @@ from tests.client.machines.transaction_scenario import (
 
 SEEDS = int(os.environ.get("KWIRE_SIMULATION_SEEDS", "600")) // 12
 NOTICED_WITHIN = 300
-"""Seeds, more than the rarest of the bugs takes."""
+"""Number of seeds within which each bug is detected."""
 
 
 def test_a_transaction_is_all_or_nothing():
-    """To a reader of committed records, with its offsets, as its producer reports."""
+    """A reader of committed records sees all of a transaction or nothing of it.
+
+    This includes its offsets, and matches the result that the producer reported.
+    """
     outcomes = []
     protocols = set()
     for seed in range(SEEDS):
         scenario = run_transaction_seed(kwire, seed)
         outcomes += [report.outcome for report in scenario.reports]
         protocols.add(scenario.is_second)
-    # A simulation in which nothing happens would protect nothing.
+    # Fail if the simulation had no effect.
     assert protocols == {False, True}
     assert outcomes.count(COMMITTED) > 3 * SEEDS
     assert outcomes.count(ABORTED) > SEEDS
@@ -43,7 +46,7 @@ def test_a_transaction_is_all_or_nothing():
 
 
 def commit_too_early(patch):
-    """The commit is sent while records have no acknowledgement."""
+    """Send the commit while records are unacknowledged."""
     advance = Transactions.advance
 
     def hasty(self, now, *, is_idle):
@@ -53,12 +56,12 @@ def commit_too_early(patch):
 
 
 def name_no_partitions(patch):
-    """Partitions get records that the coordinator does not know of."""
+    """Write to partitions that were not added to the transaction."""
     patch.setattr(Transactions, "add_partition", lambda self, topic, partition: True)
 
 
 def remember_partitions(patch):
-    """The partitions of the transaction before are taken for those of this one."""
+    """Treat partitions of the previous transaction as added to this one."""
     finish = Transactions._finish
 
     def keep(self, *arguments):
@@ -70,7 +73,7 @@ def remember_partitions(patch):
 
 
 def remember_groups(patch):
-    """The groups of the transaction before are taken for those of this one."""
+    """Treat groups of the previous transaction as added to this one."""
     finish = Transactions._finish
 
     def keep(self, *arguments):
@@ -82,7 +85,7 @@ def remember_groups(patch):
 
 
 def keep_the_epoch(patch):
-    """The epoch that comes with the end of a transaction is not taken."""
+    """Ignore the new epoch in the response to the end of a transaction."""
     finish = Transactions._finish
 
     def keep(self, is_commit, following, now):
@@ -92,12 +95,12 @@ def keep_the_epoch(patch):
 
 
 def forget_a_failure(patch):
-    """A transaction is committed without the records that failed."""
+    """Commit a transaction without its failed records."""
     patch.setattr(Transactions, "fail", lambda self, failure: None)
 
 
 def commit_what_is_to_be_aborted(patch):
-    """An abort is sent as a commit."""
+    """Send a commit instead of an abort."""
     send = Transactions._send
 
     def committing(self, request, *arguments, **options):
@@ -109,7 +112,7 @@ def commit_what_is_to_be_aborted(patch):
 
 
 class AnsweredLink:
-    """A link that takes a lost connection for the success of EndTxn."""
+    """Link that treats a lost connection as the success of EndTxn."""
 
     def __init__(self, link):
         """Send requests over ``link``."""
@@ -120,7 +123,7 @@ class AnsweredLink:
         return getattr(self._link, name)
 
     def send(self, request, done, now, *, version):
-        """Send a request. EndTxn gets a response in any case."""
+        """Send a request. EndTxn always gets a response."""
 
         def answer(response, now):
             if response is None and isinstance(request, EndTxnRequest):
@@ -131,7 +134,7 @@ class AnsweredLink:
 
 
 def take_silence_for_an_end(patch):
-    """A lost connection is taken for the response to the end of a transaction."""
+    """Treat a lost connection as the response to EndTxn."""
     find_link = Transactions._find_link
 
     def find(self, *arguments):
@@ -142,7 +145,7 @@ def take_silence_for_an_end(patch):
 
 
 def have_no_doubts(patch):
-    """A commit without an acknowledgement is reported as none."""
+    """Report a commit without an acknowledgement as not committed."""
     learn = Transactions._learn
 
     def sure(self, knowledge):
@@ -152,12 +155,12 @@ def have_no_doubts(patch):
 
 
 def end_nothing(patch):
-    """What brokers report the coordinator (KIP-890) is not counted as a beginning."""
+    """Do not start a transaction when brokers add its partitions (KIP-890)."""
     patch.setattr(Transactions, "note_write", lambda self: None)
 
 
 def keep_sequences(patch):
-    """The numbers go on in a new epoch, where they begin at 0."""
+    """Continue the sequence numbers in a new epoch instead of restarting at 0."""
     restart = partition_writer.PartitionWriter._restart
 
     def going_on(self):
@@ -169,13 +172,13 @@ def keep_sequences(patch):
 
 
 def stay_with_a_coordinator(patch):
-    """A coordinator that has moved is not looked for."""
+    """Keep using a coordinator that has moved."""
     coordinators = transactions.Coordinators
     patch.setattr(coordinators, "forget", lambda self, kind, key: None)
 
 
 def go_on_in_the_epoch(patch):
-    """After an abort of the first protocol, the epoch stays."""
+    """Keep the epoch after an abort in the first protocol."""
     finish = Transactions._finish
 
     def stay(self, is_commit, following, now):
@@ -202,12 +205,12 @@ BUGS = [
 
 
 RARE = {keep_the_epoch: 70, have_no_doubts: 150, go_on_in_the_epoch: 1380}
-"""Seeds near the first one that notices a bug which takes a rare fault."""
+"""Seeds shortly before the first one that detects a bug with a rare cause."""
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__)
 def test_the_simulation_notices_a_bug(monkeypatch, bug):
-    """Each of them shows a part of a transaction, hides one, or leaves one open."""
+    """Each bug shows a part of a transaction, hides one, or leaves one open."""
     bug(monkeypatch)
     first = RARE.get(bug, 0)
     for seed in range(first, first + NOTICED_WITHIN):

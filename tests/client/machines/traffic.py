@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Counts the requests of one client, and compares them with a maximum for each kind.
+"""Counts the requests of one client, and compares the counts with a maximum.
 
-A request that makes progress is not limited: a Fetch that returns records, a Produce
-whose batch is acknowledged, a commit that succeeds. All other requests are limited for
-each broker and each kind, so that no sequence of answers makes a client send requests
-without a pause.
+Requests that make progress are not limited: a Fetch that returns records, a Produce
+request with an acknowledged batch, a successful commit. All other requests are limited
+by broker and request type, so that no sequence of responses makes a client send
+requests without a pause.
 """
 
 from __future__ import annotations
@@ -13,35 +13,38 @@ from __future__ import annotations
 from collections import defaultdict
 
 WINDOW_S = 5.0
-"""Length of the time windows in which requests are counted."""
+"""Length of a time window in seconds. Requests are counted in each window."""
 
 CONNECTION = "connection"
-"""The kind of a new connection, whose first request is ApiVersions."""
+"""Pseudo request type of a new connection, whose first request is ApiVersions."""
 
 MAX_IN_WINDOW = 45
-"""Maximum number of fruitless requests of one kind that a broker receives in a window,
-if brokers fail in the way of real brokers.
+"""Maximum number of fruitless requests of one type to one broker in a window.
+
+Applies to brokers that fail in the same way as real brokers.
 """
 
 MAX_HOSTILE_IN_WINDOW = 66
-"""As above, for brokers that answer in the worst way. A backoff begins at 0.08 s, and a
-``Pace`` allows 10 requests and then 10 a second.
+"""Maximum number of fruitless requests if brokers respond in the worst possible way.
+
+A backoff starts at 0.08 s, and a ``Pace`` allows 10 requests followed by 10 requests
+per second.
 """
 
 
 class Traffic:
-    """The fruitless requests of one client, by kind and broker."""
+    """Times of the fruitless requests of one client, by request type and broker."""
 
     def __init__(self):
-        """Begin without requests."""
+        """Start without requests."""
         self.times: dict[tuple[str, int], list[float]] = defaultdict(list)
 
     def note(self, kind, node, now):
-        """Count a request that made no progress."""
+        """Record a request that did not make progress."""
         self.times[kind, node].append(now)
 
     def maxima(self):
-        """Return the maximum number of requests in a window, by kind."""
+        """Return the maximum number of requests in a window by request type."""
         maxima: dict[str, int] = defaultdict(int)
         for (kind, _), times in self.times.items():
             first = 0
@@ -52,7 +55,7 @@ class Traffic:
         return maxima
 
     def check(self, clients=1, maximum=MAX_HOSTILE_IN_WINDOW):
-        """Raise ``AssertionError`` if ``clients`` send more than a maximum each."""
+        """Raise ``AssertionError`` if a count exceeds ``clients`` times ``maximum``."""
         for kind, count in self.maxima().items():
             assert count <= clients * maximum, (
                 f"{count} fruitless requests {kind} within {WINDOW_S:g} s"

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What simulated brokers do as coordinators of transactions and of groups' offsets.
+"""Responses of simulated brokers as coordinators of transactions and offset commits.
 
-The state of a transactional id is in ``SimulatedCluster.transactions``, which moves
-with no coordinator: its log has been replicated. Markers are written a while
-after the end of a transaction was decided; until then the coordinator answers
-CONCURRENT_TRANSACTIONS.
+The state of a transactional id is in ``SimulatedCluster.transactions``. It does not
+change when the coordinator moves, because its log is replicated. Markers are written
+some time after the end of the transaction was decided. In between, the coordinator
+responds with CONCURRENT_TRANSACTIONS.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from tests.client.machines.coordinator_answers import GROUP, TRANSACTION
 from tests.client.machines.partition_log import ABORT, COMMIT
 
 LATE = 0.03
-"""How often a coordinator has yet to load its log."""
+"""Probability that a coordinator is still loading its log."""
 
 
 class SimulatedTransaction:
-    """What coordinators know of a transactional id."""
+    """State of a transactional id in the transaction coordinator."""
 
     def __init__(self, producer_id):
-        """Begin without a transaction."""
+        """Start without a transaction."""
         self.producer_id = producer_id
         self.epoch = -1
         self.state = "Empty"
@@ -29,16 +29,17 @@ class SimulatedTransaction:
         self.groups = set()
         self.timeout_s = 60.0
         self.number = 0
-        """How many transactions there were."""
-        # The producer before the last change of the epoch, for its retries.
+        """Number of transactions so far."""
+        # Producer id and epoch before the last epoch bump, so that retries are
+        # recognized.
         self.before = None
 
 
 class TransactionAnswers:
-    """The part of a simulated broker that coordinates transactions."""
+    """Mixin of a simulated broker: transaction coordinator."""
 
     transaction_error = None
-    """An error code for the next request of a transaction."""
+    """Error code of the next transaction request."""
 
     def _InitProducerIdRequest(self, request, version):
         make = self._cluster.messages.InitProducerIdResponse
@@ -120,7 +121,7 @@ class TransactionAnswers:
             found, code = self._judge_producer(request.transactional_id, producer)
             if not code and request.group_id not in found.groups:
                 code = cluster.codes.INVALID_TXN_STATE
-        # The log of offsets has epochs too, as the markers in it have.
+        # The offsets log also stores the producer epochs of its transaction markers.
         least = cluster.group_epochs.get((request.group_id, request.producer_id), -1)
         if not code and request.producer_epoch < least:
             code = cluster.codes.INVALID_PRODUCER_EPOCH
@@ -157,7 +158,7 @@ class TransactionAnswers:
         kind = "Commit" if request.committed else "Abort"
         now = {"producer_id": found.producer_id, "producer_epoch": found.epoch}
         if version >= 5 and producer == found.before:
-            # A retry, of what raised the epoch.
+            # Retry of an EndTxn request that has already bumped the epoch.
             is_same = found.state in (f"Prepare{kind}", f"Complete{kind}")
             return make(**now) if is_same else make(error_code=codes.INVALID_TXN_STATE)
         if producer != (found.producer_id, found.epoch):
@@ -179,7 +180,7 @@ class TransactionAnswers:
         return make(producer_id=found.producer_id, producer_epoch=found.epoch)
 
     def join_transaction(self, place, batch, transactional_id, version):
-        """Judge a transactional batch before the append; return an error code."""
+        """Check a transactional batch before it is appended; return an error code."""
         codes = self._cluster.codes
         if not transactional_id:
             return codes.INVALID_TXN_STATE
@@ -202,11 +203,11 @@ class TransactionAnswers:
 
     @property
     def verifies(self):
-        """Whether this broker asks the coordinator before it appends (KIP-890)."""
+        """Whether this broker verifies transactions with the coordinator (KIP-890)."""
         return self.release in ("3.6", "3.9", "4.0", "4.1")
 
     def _coordinated(self, kind, key):
-        """Return what is known of a key, or an error code."""
+        """Return the transaction of a transactional id, or an error code."""
         cluster = self._cluster
         error, self.transaction_error = self.transaction_error, None
         if error is not None:
@@ -245,7 +246,7 @@ class TransactionAnswers:
         self._cluster.world.after(found.timeout_s, time_out)
 
     def _fence(self, found):
-        """Abort the transaction of a producer that will not be heard again."""
+        """Bump the epoch to fence the producer, and abort its transaction."""
         found.epoch += 1
         found.before = None
         self._end_transaction(found, "Abort", is_second=False)
@@ -257,12 +258,12 @@ class TransactionAnswers:
         found.epoch += 1
 
     def _end_transaction(self, found, kind, is_second):
-        """Decide how a transaction ends; write its markers later."""
+        """Decide the end of a transaction. The markers are written after a delay."""
         cluster = self._cluster
         producer_id, epoch = found.producer_id, found.epoch
         found.state = f"Prepare{kind}"
         if is_second:
-            # Its markers have the next epoch, and so has the next transaction.
+            # The markers and the next transaction have the bumped epoch.
             found.before = producer_id, epoch
             self._raise_epoch(found)
             epoch += 1

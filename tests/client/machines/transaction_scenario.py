@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Transactions under the faults of one seed, and what a reader may see of them.
+"""Transactional producers under the faults of one seed, and the checks of the logs.
 
-Producers of one transactional id come one after another: some are closed in the middle
-of a transaction, some go on when there is a newer one. To a reader of committed records
-each transaction is all or nothing, its offsets included, as its producer reports; each
-record is there once and in order; and in the end no transaction is left open.
-``run_transaction_seed`` raises ``AssertionError`` with the seed.
+Several producers use one transactional id, one after another. Some are closed in the
+middle of a transaction, and some continue as zombies when a newer producer has started.
+For a reader of committed records, each transaction is atomic, including its offsets,
+and has the result that its producer reported. Each record exists once and in order. At
+the end, no transaction is open. ``run_transaction_seed`` raises ``AssertionError`` with
+the seed.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ FIRST_PROTOCOL = ("2.3", "2.8", "3.3", "3.6", "3.9", "4.1")
 SECOND_PROTOCOL = ("4.0", "4.1")
 NAME, READERS = "etl", "readers"
 AFTERWARDS_S = 70.0
-"""After this, each transaction that was left open has timed out."""
+"""Waiting time in seconds after which every open transaction has timed out."""
 
 COMMITTED, ABORTED, IN_DOUBT = "committed", "aborted", "in doubt"
 
 
 class Report:
-    """A transaction: what was given to it, and what its producer said of its end."""
+    """Records and offsets of a transaction, and the reported result."""
 
     def __init__(self, machine, number):
-        """Begin with nothing."""
+        """Start without records."""
         self.machine = machine
         self.number = number
         self.batches = []
@@ -43,40 +44,40 @@ class Report:
 
 
 class Together:
-    """Several machines that are moved as one."""
+    """Several machines that run as one machine."""
 
     def __init__(self, machines):
-        """Move what is in a list, which may change."""
+        """Run the machines of a list, which may change."""
         self.machines = machines
         self.cluster = self
 
     @property
     def wake_at(self):
-        """When the first of them has something to do."""
+        """Earliest ``wake_at`` of the machines."""
         return min(each.wake_at for each in self.machines)
 
     def advance(self, now):
-        """Advance all of them."""
+        """Advance all machines."""
         for each in self.machines:
             each.advance(now)
 
     def check_invariants(self):
-        """Have all of them check their own states."""
+        """Check the invariants of all machines."""
         for each in self.machines:
             each.check_invariants()
 
     def take_new_links(self):
-        """Return the links that any of them wants."""
+        """Return the new links of all machines."""
         return [
             link for each in self.machines for link in each.cluster.take_new_links()
         ]
 
 
 class TransactionScenario(ProduceScenario):
-    """A cluster, its faults and transactional producers, all from one seed."""
+    """Cluster, faults and transactional producers that are drawn from one seed."""
 
     def __init__(self, kwire, seed):
-        """Draw everything from the seed."""
+        """Draw the cluster and the first producer from the seed."""
         self.machines = []
         super().__init__(kwire, seed)
         self.together = Together(self.machines)
@@ -85,7 +86,7 @@ class TransactionScenario(ProduceScenario):
         self.failures = []
 
     def run(self):
-        """Let it happen; check what came of it."""
+        """Run transactions under faults, then check the logs."""
         self._plan_faults()
         world, random = self.world, self.random
         while world.now < START_S + FAULTS_S:
@@ -95,7 +96,7 @@ class TransactionScenario(ProduceScenario):
                     self._end_zombie(report)
         for report in list(self.zombies):
             self._end_zombie(report)
-        # Without faults a transaction is committed: by a new producer if need be.
+        # Without faults, a transaction succeeds. It may need a new producer first.
         for _ in range(5):
             last = self._transact("")
             if last is not None and last.outcome == COMMITTED:
@@ -140,10 +141,10 @@ class TransactionScenario(ProduceScenario):
         return machine
 
     def _watch(self):
-        """Nothing is noted of single batches."""
+        """Do nothing, because single batches are not checked here."""
 
     def _is_disturbed(self):
-        """Choose how a transaction ends that is not brought to its end."""
+        """Choose a disturbance of the next transaction, or an empty string."""
         number = self.random.random()
         if number < 0.06:
             return "closed within"
@@ -158,7 +159,7 @@ class TransactionScenario(ProduceScenario):
         self._expect(self.world.run(self.together, over, until), f"no end of {what}")
 
     def _replace(self, is_left=False):
-        """Make a new producer; the old one is closed, or left alone."""
+        """Create a new producer. The old one is closed, or continues as a zombie."""
         failure = self.machine.failure
         if failure is not None:
             self.failures.append(failure)
@@ -176,7 +177,7 @@ class TransactionScenario(ProduceScenario):
         self.machines.remove(machine)
 
     def _transact(self, disturbance):
-        """Run one transaction; return what its producer said of it."""
+        """Run one transaction; return the report of its producer."""
         random, world, machine = self.random, self.world, self.machine
         transactions = machine.transactions
         self._run(lambda: transactions.is_settled, "the beginning")
@@ -188,7 +189,7 @@ class TransactionScenario(ProduceScenario):
             world.run(self.together, lambda: False, world.now + 0.3)
             return None
         machine.begin_transaction()
-        # From now on, the producers before this one can commit nothing.
+        # From now on, earlier producers are fenced and cannot commit.
         for zombie in self.zombies:
             zombie.is_fenced = True
         report = Report(machine, len(self.reports))
@@ -220,7 +221,7 @@ class TransactionScenario(ProduceScenario):
         return report
 
     def _end_zombie(self, report):
-        """Have a producer that was left alone commit, and go."""
+        """Make a zombie producer commit its transaction, and close it."""
         machine = report.machine
         self.zombies.remove(report)
         is_late = report.is_fenced
@@ -253,7 +254,7 @@ class TransactionScenario(ProduceScenario):
         )
 
     def _give(self, report):
-        """Give records or offsets to a transaction, if it takes any."""
+        """Add records or offsets to a transaction, if it accepts any."""
         random, machine, now = self.random, report.machine, self.world.now
         if not machine.transactions.takes_records or machine.failure is not None:
             return
@@ -299,7 +300,7 @@ class TransactionScenario(ProduceScenario):
         self._plan(kinds)
 
     def _move_coordinator(self):
-        """Another broker coordinates; some brokers learn of it later."""
+        """Move a coordinator to another broker. Some brokers learn it later."""
         place = self.random.choice([(GROUP, READERS), (TRANSACTION, NAME)])
         self.cluster.coordinators[place] = self._any_broker().node
         for _ in range(2):
@@ -310,7 +311,7 @@ class TransactionScenario(ProduceScenario):
         self._any_broker().transaction_error = code
 
     def _agree(self):
-        """The cluster agrees on the second protocol: known to new connections."""
+        """Finalize the second transaction protocol. Only new connections learn it."""
         self.cluster.transaction_version = 2
         for broker in self.cluster.brokers.values():
             broker.become(broker.release)
@@ -321,12 +322,12 @@ class TransactionScenario(ProduceScenario):
         for broker in self.cluster.brokers.values():
             broker.transaction_error = None
 
-    # What has to be true.
+    # Checks of the logs.
 
     def _check(self):
         machine = self.machine
         self._expect(machine.failure is None, f"it failed: {machine.failure!r}")
-        # Producers of one transactional id follow each other, and some run on.
+        # Several producers use the transactional id at the same time.
         self._check_traffic(clients=len(self.reports) + 1)
         counts, numbers = Counter(), {}
         for name, topic in self.cluster.topics.items():

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The time and network of a simulation: all events are in one queue.
+"""Simulated clock and network: one event queue for a client and its brokers.
 
-Bytes arrive late and in pieces of any size, connections break with what is on its way,
-and the clock goes from one event to the next.
+Bytes arrive late and in pieces of any size. When a connection breaks, the bytes in
+flight are lost. The clock jumps from one event to the next, so a simulation does not
+wait in real time.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ POLL_S = 0.05
 
 
 def check_invariants(machine):
-    """Have a machine check its own state, if it can."""
+    """Call the ``check_invariants`` method of a machine, if it has one."""
     check = getattr(machine, "check_invariants", None)
     if check is not None:
         check()
 
 
 class World:
-    """The clock, the queue of what is to happen, and the wires between both sides."""
+    """Clock, event queue, and the connections between a client and the brokers."""
 
     def __init__(self, cluster, random):
-        """Begin with nothing to happen."""
+        """Start at ``START_S`` with an empty event queue."""
         self.now = START_S
         self.cluster = cluster
         cluster.world = self
@@ -38,14 +39,14 @@ class World:
         self.requests = 0
         self.traffic = Traffic()
         self.has_news = True
-        """Whether anything came of an event that the machine has not seen yet."""
+        """Whether an event has happened that the machine has not processed yet."""
         self.deeds = 0
-        """How often something was done to the cluster, or may have been."""
+        """Number of changes to the cluster. Includes possible changes by a test."""
         self._queue: list[tuple] = []
         self._order = itertools.count()
 
     def at(self, when, action):
-        """Have a function, which takes nothing, do something to the cluster."""
+        """Schedule a change of the cluster. ``action`` has no parameters."""
 
         def do():
             self.deeds += 1
@@ -54,25 +55,27 @@ class World:
         self.carry(when, do)
 
     def after(self, delay, action):
-        """Have something done to the cluster after a delay."""
+        """Schedule a change of the cluster after a delay in seconds."""
         self.at(self.now + delay, action)
 
     def carry(self, when, action):
-        """Have something happen on a wire at a time: nothing else changes by it."""
+        """Schedule an event of a connection, which does not change the cluster."""
         heapq.heappush(self._queue, (when, next(self._order), action))
 
     def delay(self):
-        """Return how long something takes on the network: mostly little."""
+        """Return a random network delay: usually below 0.02 s, rarely up to 1.5 s."""
         if self.random.random() < 0.02:
             return self.random.uniform(0.1, 1.5)
         return self.random.uniform(0.0005, 0.02)
 
     def run(self, machine, is_over, until):
-        """Move a machine until ``is_over``, or the time ``until``; whether it was.
+        """Run a machine until ``is_over()`` is true, or until the time ``until``.
 
-        As the runners do: it advances when a link has news for it, and at ``wake_at``.
+        As in the runners, the machine advances when a link has news and at ``wake_at``.
+        Returns whether ``is_over()`` became true.
         """
-        # Between two runs, a test does what it likes.
+        # Tests may change the cluster between two calls, so pending fetches are checked
+        # again.
         self.deeds += 1
         while True:
             if self.has_news or self.now >= machine.wake_at:
@@ -101,24 +104,27 @@ class World:
             wire.send()
 
     def wake_broker(self, node):
-        """Have a broker that was silent do its work again."""
+        """Make a silent broker process its requests again."""
         self.cluster.brokers[node].is_silent = False
         for wire in self.wires:
             if wire.broker.node == node:
                 wire.read_on()
 
     def break_wires(self, node):
-        """Break all connections with a broker."""
+        """Break all connections to a broker."""
         for wire in self.wires:
             if wire.broker.node == node:
                 wire.break_off()
 
 
 class Wire:
-    """A link of the client, and the connection of a broker at the other end."""
+    """Connection between a link of the client and the broker at its address."""
 
     def __init__(self, world, link):
-        """Lead to the broker at the address of the link."""
+        """Look up the broker at the address of the link.
+
+        The connection is not open yet.
+        """
         self.world = world
         self.link = link
         self.broker = world.cluster.at(link.host, link.port)
@@ -127,16 +133,16 @@ class Wire:
         self.is_mute = False
         self._arrives_at = {"there": 0.0, "back": 0.0}
         self._unread: deque[bytes] = deque()
-        # Bytes in the socket of the client, which has no memory for them yet.
+        # Bytes in the client's socket. The client has no memory for them yet.
         self._undelivered: deque[bytes] = deque()
 
     @property
     def is_over(self):
-        """Whether nothing passes any more."""
+        """Whether the connection or the link is closed."""
         return self.is_broken or self.link.is_over
 
     def open(self):
-        """Let the broker accept, if it runs."""
+        """Accept the connection if the broker is running, otherwise refuse it."""
         if self.link.is_over:
             return
         self.world.has_news = True
@@ -149,21 +155,21 @@ class Wire:
         self.link.note_open(self.world.now)
 
     def break_off(self):
-        """Break the connection; what is on its way is lost."""
+        """Break the connection. Bytes in flight are lost."""
         if not self.is_over:
             self.is_broken = True
             self.world.has_news = True
             self.link.receive_data(b"", self.world.now)
 
     def send(self):
-        """Put on the wire what the client has to send."""
+        """Send the client's pending bytes."""
         while data := self.link.data_to_send():
             self._carry("there", data, self._arrive)
         if self._undelivered and self.link.can_receive(self.world.now):
             self._deliver()
 
     def _carry(self, way, data, arrive):
-        """Deliver bytes in order, late, and in pieces."""
+        """Deliver bytes in order, with delays, and in pieces."""
         random = self.world.random
         at = 0
         while at < len(data):
@@ -185,7 +191,7 @@ class Wire:
         self.read_on()
 
     def read_on(self):
-        """Have the broker read what has come, unless it is silent."""
+        """Let the broker process the received bytes, unless it is silent."""
         while self._unread and not (self.broker.is_silent or self.is_mute):
             if self.is_over:
                 return
@@ -197,8 +203,9 @@ class Wire:
                 self.world.requests += 1
                 self._answer(event)
             elif type(event).__name__ == "UnsupportedReceived":
-                # Before 0.10 brokers do not have ApiVersions. Kafka 0.9 reads nothing
-                # after an unknown request; all others close the connection.
+                # Brokers before 0.10 do not support ApiVersions. Kafka 0.9 ignores all
+                # later bytes of the connection after an unknown request. All other
+                # brokers close the connection.
                 if self.broker.release == "0.9.0":
                     self.is_mute = True
                 else:
@@ -222,11 +229,12 @@ class Wire:
             self.server.send(event, response)
 
     def _answer_produce(self, event, done):
-        """Acknowledge records when the replicas have them."""
+        """Respond to a Produce request after its records have been replicated."""
         if self.is_over:
             return
         if not event.request.acks:
-            # There is no other way to say that something is wrong.
+            # A request with acks=0 has no response, so the broker closes the connection
+            # to report an error.
             if any(each.code for each in done):
                 self.break_off()
         else:
@@ -240,9 +248,10 @@ class Wire:
             self._reply()
 
     def _answer_fetch(self, event, fetch, since, deeds=-1):
-        """Answer a Fetch when there is something to fetch, or its time is over.
+        """Respond to a Fetch if data is available or its maximum wait time has passed.
 
-        ``deeds`` is how much had been done when there was nothing.
+        ``deeds`` is the change counter of the world at the last attempt without data.
+        The broker is only tried again after a change.
         """
         if self.is_over:
             return
@@ -287,10 +296,10 @@ class Wire:
             if count < len(piece):
                 pieces.appendleft(piece[count:])
             world.has_news |= link.buffer_updated(count, world.now)
-        # Negotiation goes on without the machine.
+        # Send again, because version negotiation continues without the machine.
         self.send()
 
 
 def _has_error(response):
-    """Whether a commit failed for any partition."""
+    """Whether the commit failed for at least one partition."""
     return any(part.error_code for each in response.topics for part in each.partitions)

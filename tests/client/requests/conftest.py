@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The modules of the client on the engine of the test, and its two runners."""
+"""Fixtures for the client modules of the tested engine, and for both runners."""
 
 import importlib
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sends requests to a peer of a test with either runner, for responses or an error."""
+"""Send requests to a test peer with either runner; return responses or the error."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ from kwire.connection.negotiation import ApiVersionTable
 from tests.harness.loopback_brokers import TIMEOUT_S
 
 QUICKLY = {"timeout_s": 3.0, "connect_timeout_s": 1.0, "request_timeout_s": 1.0}
-"""Timeouts for a peer that never answers, in seconds."""
+"""Short timeouts in seconds for a peer that never responds."""
 
 
 def make_table(release="4.1"):
@@ -18,10 +18,9 @@ def make_table(release="4.1"):
 
 
 def use_client(client, runner, address, use, **options):
-    """Make a client, and call ``use(call)``, which returns the result.
+    """Create a client, and return the result of ``use(call)``.
 
-    ``call(name, ...)`` calls an operation of the client. Nothing takes longer than the
-    tests allow.
+    ``call(name, ...)`` calls a method of the client. A test time limit applies.
     """
     if runner == "blocking":
         with client.connect_sync(address, **options) as kafka:
@@ -47,7 +46,7 @@ def use_client(client, runner, address, use, **options):
 def send(client, runner, listener, *requests, to=None, **options):
     """Send requests one after another; return the responses.
 
-    Without requests, return the versions of the brokers.
+    Without requests, return the supported versions of the brokers.
     """
 
     def use(call):
@@ -59,7 +58,7 @@ def send(client, runner, listener, *requests, to=None, **options):
 
 
 def catch_failure(client, runner, listener, *requests, **options):
-    """Send requests; return the error, which has to contain the address."""
+    """Send requests; return the error. Its text must contain the address."""
     with pytest.raises(client.ClusterError) as caught:
         send(client, runner, listener, *requests, **options)
     text = str(caught.value)

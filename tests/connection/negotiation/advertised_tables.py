@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Responses of real nodes of Kafka to ApiVersions, as facts for the tests.
+"""ApiVersions responses of real Kafka nodes as test data.
 
-Every table is the whole answer of one node, written as key:range, in ascending order.
-The names are the release, the kind of node, and "unstable" where its settings enable
-unstable versions; nothing else was configured that changes an answer.
+Each table is the complete response of one node as key:range, in ascending order. A name
+consists of the release, the type of the node, and "unstable" if the configuration
+enables unstable versions. No other configuration changes the responses.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ TABLES = {
 
 
 def advertised(name: str) -> dict[int, tuple[int, int]]:
-    """Read one of the tables: ``{key: (lowest, highest)}``."""
+    """Parse one of the tables: ``{key: (min, max)}``."""
     table = {}
     for row in TABLES[name].split():
         key, versions = row.split(":")
