@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operations that manage a cluster, over sockets, awaited and blocking."""
+"""Administrative operations of both clients, over sockets."""
 
 import asyncio
 import importlib
@@ -12,13 +12,13 @@ from tests.client.log_broker import LogBroker
 
 @pytest.fixture
 def client(kwire):
-    """The module, on the engine of the test."""
+    """Client package on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.client")
 
 
 @pytest.fixture(params=["awaited", "blocking"])
 def call(request, client):
-    """A function that calls an operation of a new client in one of the two forms."""
+    """Function that calls an operation of a new client: blocking or awaited."""
 
     def call_blocking(broker, name, *args, **kwargs):
         with client.connect_sync(broker.address, timeout_s=5.0) as kafka:

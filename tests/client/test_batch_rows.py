@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``batch_rows``: chunks of a maximum number of records, with exact positions.
+"""``batch_rows``: chunks with a maximum number of records, and their positions.
 
-A program may stop after each part of a response. The next one continues at the stored
-position or at the committed offset, so that no record is lost or read twice.
+A program may stop after any part of a response. The next program continues at the
+stored position or at the committed offset, so that no record is lost or read twice.
 """
 
 import asyncio
@@ -17,13 +17,13 @@ from kwire.records import encode_batch
 from tests.client.log_broker import LogBroker
 
 COUNTS = 25, 7
-"""Records of each partition, in batches of ten."""
+"""Number of records in the partitions, in batches of ten."""
 ALL = {(partition, n) for partition, count in enumerate(COUNTS) for n in range(count)}
 
 
 @pytest.fixture(scope="module")
 def broker():
-    """A broker with a topic of two partitions, and one with a damaged batch."""
+    """Broker with a topic of two partitions, and a topic with a damaged batch."""
     with LogBroker({"orders": COUNTS, "damaged": (10,)}) as running:
         batch = bytearray(encode_batch([(b"k", b"v")] * 3, base_offset=10))
         batch[-1] ^= 1
@@ -32,14 +32,14 @@ def broker():
 
 
 class Reader:
-    """A scan or a consumer of either runner, with methods to be awaited."""
+    """Scan or consumer of either runner, with methods that can be awaited."""
 
     def __init__(self, reader):
-        """Wrap a reader."""
+        """Wrap a scan or a consumer."""
         self.reader = reader
 
     async def next(self):
-        """Return the next chunk, or None."""
+        """Return the next chunk, or None at the end."""
         if hasattr(self.reader, "__anext__"):
             return await anext(self.reader, None)
         return next(self.reader, None)
@@ -52,7 +52,7 @@ class Reader:
 
 @pytest.fixture(params=["blocking", "asyncio"])
 def opened(request, kwire, broker):
-    """A context manager of a reader; ``kind`` is the method of the client."""
+    """Function that opens a reader. ``kind`` is the method of the client."""
     client = importlib.import_module(f"{kwire.__name__}.client")
 
     @asynccontextmanager
@@ -74,7 +74,7 @@ def opened(request, kwire, broker):
 
 
 def offsets_of(chunk):
-    """Return the offsets of the records, which must be equal in all forms."""
+    """Return the offsets of a chunk, which must be equal in all of its forms."""
     (decoded,) = chunk.iter_columns()
     offsets = chunk.columns.offset.tolist()
     assert decoded.offset.tolist() == offsets
@@ -92,7 +92,7 @@ def offsets_of(chunk):
 @pytest.mark.parametrize("views", [False, True])
 @pytest.mark.parametrize("batch_rows", [1, 4, 10, 100])
 def test_no_chunk_of_a_scan_has_more_records(opened, batch_rows, views):
-    """Each record is in one chunk, and the position is the end of that chunk."""
+    """Every record is in one chunk, and the position is the end of that chunk."""
 
     async def check():
         seen, progress = [], []
@@ -117,7 +117,7 @@ def test_no_chunk_of_a_scan_has_more_records(opened, batch_rows, views):
 
 
 def test_the_tables_of_an_arrow_stream_have_no_more_records(kwire, broker):
-    """Each part is one record batch of the stream."""
+    """The Arrow stream contains a record batch for each part."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
         table = pyarrow.table(kafka.scan("orders", batch_rows=4))
@@ -128,7 +128,7 @@ def test_the_tables_of_an_arrow_stream_have_no_more_records(kwire, broker):
 
 @pytest.mark.parametrize("parts", [1, 2, 3, 6])
 def test_a_scan_continues_between_two_parts(opened, parts):
-    """After each few parts, another scan starts at the position."""
+    """A scan that starts at the position of the previous scan loses no record."""
 
     async def check():
         seen, position = [], "earliest"
@@ -139,7 +139,8 @@ def test_a_scan_continues_between_two_parts(opened, parts):
                     if chunk is None:
                         break
                     seen += [(chunk.partition, n) for n in offsets_of(chunk)]
-                # A dict without a partition would read it from its start again.
+                # If the dict omitted a partition, the scan would read it from its start
+                # again.
                 position = {("orders", n): 0 for n in range(len(COUNTS))}
                 position |= scan.reader.position()
             if chunk is None:
@@ -155,7 +156,7 @@ def test_a_scan_continues_between_two_parts(opened, parts):
 def test_a_consumer_that_stops_between_two_parts_loses_nothing(
     request, broker, opened, parts, names_chunk
 ):
-    """The committed offset is that of the part, with and without ``commit(chunk)``."""
+    """The committed offset is the end of the part, even without ``commit(chunk)``."""
     group = f"group-{abs(hash(request.node.nodeid))}"
     broker.cluster_truth.add_group(group, ["orders"])
 
@@ -173,7 +174,7 @@ def test_a_consumer_that_stops_between_two_parts_loses_nothing(
                     assert done[place] == chunk.next_offset
                     if len(seen) >= len(ALL):
                         break
-                # The program stops here, while the rest of the response is decoded.
+                # The program stops here, before the rest of the response is decoded.
         assert len(seen) == len(ALL)
         assert set(seen) == ALL
 
@@ -181,7 +182,7 @@ def test_a_consumer_that_stops_between_two_parts_loses_nothing(
 
 
 def test_seek_and_pause_drop_the_rest_of_a_chunk(broker, opened):
-    """The parts of the new position have the limit, too."""
+    """The parts after the new position respect the maximum as well."""
     broker.cluster_truth.add_group("seeking", ["orders"])
 
     async def check():
@@ -199,7 +200,7 @@ def test_seek_and_pause_drop_the_rest_of_a_chunk(broker, opened):
 
 
 def test_a_damaged_batch_raises_when_its_chunk_is_used(kwire, opened):
-    """As without a limit: the iteration itself does not fail."""
+    """The iteration itself does not fail, as in a scan without a maximum."""
 
     async def check():
         async with opened("scan", "damaged", batch_rows=4) as scan:
@@ -213,7 +214,7 @@ def test_a_damaged_batch_raises_when_its_chunk_is_used(kwire, opened):
 
 @pytest.mark.parametrize("end", ["error", "disorder"])
 def test_records_before_a_damaged_batch_are_returned(kwire, end):
-    """What follows them is left to the chunk, which is not split there."""
+    """The damaged rest of the chunk is not split."""
     columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     client = importlib.import_module(f"{kwire.__name__}.client.chunk_pieces")
     batch = kwire.records.encode_batch([(b"k", b"v")] * 3)
@@ -242,7 +243,7 @@ def test_records_before_a_damaged_batch_are_returned(kwire, end):
     ],
 )
 def test_other_limits_are_errors(kwire, value, error, text):
-    """Before anything is sent."""
+    """The error is raised before a request is sent."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     kafka = client.connect_sync("127.0.0.1:1")
     with pytest.raises(error, match=text):
@@ -252,7 +253,7 @@ def test_other_limits_are_errors(kwire, value, error, text):
 
 
 def test_memory_is_released_after_the_last_part(kwire, broker):
-    """The parts share the memory of one response."""
+    """The parts share the memory of one response, so it is released after the last."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
         scan = kafka.scan("orders", batch_rows=4)

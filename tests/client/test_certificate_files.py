@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Certificates in files are read again for each connection when the files change."""
+"""Certificate files are loaded again for a new connection if they have changed."""
 
 import asyncio
 import importlib
@@ -43,7 +43,7 @@ def install(pair, folder):
 
 
 class Session:
-    """A client that stays open between operations, with either runner."""
+    """Client with either runner that remains open between operations."""
 
     def __init__(self, client, runner, address, config):
         self._runner = runner
@@ -51,7 +51,7 @@ class Session:
         self._kafka = connect(address, config=config, connect_timeout_s=5)
 
     def topics(self):
-        """List topics over a new connection."""
+        """List the topics over a new connection."""
         if self._runner == "blocking":
             return list(self._kafka.topics())
 
@@ -70,7 +70,7 @@ class Session:
 
 @pytest.fixture
 def client(kwire):
-    """The module of the clients."""
+    """Client package on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.client")
 
 
@@ -121,7 +121,7 @@ def test_bad_new_file_keeps_the_old_context_and_is_reported_once(
 
 
 def test_key_that_does_not_fit_keeps_the_old_context(client, certificates, tmp_path):
-    """A rotation replaces two files, and a connection may begin between the two."""
+    """A connection may start between the replacement of certificate and key."""
     old, new = certificates
     config = install(old, tmp_path)
     kafka = client.connect_sync("b:1", config=config)
@@ -142,7 +142,7 @@ def test_unchanged_files_are_not_read_again(client, certificates, tmp_path):
 
 
 def test_link_to_another_directory_is_a_change(client, certificates, tmp_path):
-    """A mounted Kubernetes secret is replaced in this way."""
+    """Kubernetes replaces a mounted secret in this way."""
     for name, pair in zip(("a", "b"), certificates, strict=True):
         (tmp_path / name).mkdir()
         install(pair, tmp_path / name)

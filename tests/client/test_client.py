@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Scans with both runners: the records, and the forms in which they come.
+"""Scans with both runners: their records, and all forms of a result.
 
-Against a broker of the simulation's on the loopback interface, and librdkafka's mock
-cluster. What goes wrong is in ``test_client_errors.py``, how scans end in
+The tests use a simulated broker on the loopback interface, and the mock cluster of
+librdkafka. Errors are in ``test_client_errors.py``, and the ways to end a scan in
 ``test_client_ends.py``.
 """
 
@@ -25,14 +25,14 @@ COUNTS = {"orders": (35, 20), "orders-eu": (5,), "other": (7,)}
 
 @pytest.fixture(scope="module")
 def broker():
-    """A broker with a few topics, which no test changes."""
+    """Broker with several topics. Tests do not change it."""
     with LogBroker(COUNTS) as running:
         yield running
 
 
 @pytest.fixture(params=["blocking", "asyncio"])
 def read(request, kwire):
-    """Read a scan to its end: a function of address, topics and options."""
+    """Function that reads a scan up to its end: address, topics, options."""
     client = importlib.import_module(f"{kwire.__name__}.client")
 
     def read_sync(address, topics, **options):
@@ -60,7 +60,7 @@ def values_by_offset(chunks):
 
 
 def expected_values(broker, places, start=0, end=1 << 62):
-    """Return the same of the broker's records."""
+    """Return the records of the broker in the format of ``values_by_offset``."""
     return {
         (topic, partition): broker.log(topic, partition).readable(start, end, False)
         for topic, partition in places
@@ -81,26 +81,26 @@ ORDERS = [("orders", 0), ("orders", 1)]
     ids=["name", "names", "pattern", "partitions"],
 )
 def test_topics_are_read_as_they_are_named(read, broker, topics, places):
-    """Each record once, whichever way topics are named."""
+    """Every record is read once, independent of how the topics are specified."""
     assert values_by_offset(read(broker.address, topics)) == expected_values(
         broker, places
     )
 
 
 def test_offsets_begin_and_end_a_scan(read, broker):
-    """``start`` is the first offset that is read, ``end`` the first that is not."""
+    """``start`` is inclusive and ``end`` is exclusive."""
     chunks = read(broker.address, {"orders": [0]}, start=3, end=17)
     assert values_by_offset(chunks) == expected_values(broker, [("orders", 0)], 3, 17)
     assert chunks[-1].high_watermark == 35
 
 
 def test_a_scan_from_latest_has_nothing(read, broker):
-    """It ends where the partition ended when the scan began."""
+    """The scan ends at the log end offsets from the time of its start."""
     assert values_by_offset(read(broker.address, "orders", start="latest")) == {}
 
 
 def test_offsets_can_be_given_by_partition(read, broker):
-    """By number for a single topic, by topic and number otherwise."""
+    """A key is a partition if there is only one topic, otherwise a pair."""
     by_number = read(broker.address, "orders", start={0: 30, 1: "latest"})
     by_place = read(
         broker.address, "orders", start={("orders", 0): 30, ("orders", 1): "latest"}
@@ -113,7 +113,7 @@ def test_offsets_can_be_given_by_partition(read, broker):
 
 
 def test_times_begin_and_end_a_scan(read, broker):
-    """Records have timestamps 1001, 1002, ... ms; a time is looked up by the broker."""
+    """The broker looks up the times. Records have timestamps 1001, 1002, ... ms."""
     start = datetime.fromtimestamp(1.011, UTC)
     end = datetime.fromtimestamp(1.021, UTC)
     chunks = read(broker.address, {"orders": [0]}, start=start, end=end)
@@ -121,7 +121,7 @@ def test_times_begin_and_end_a_scan(read, broker):
 
 
 def test_a_duration_is_so_long_ago(read, broker):
-    """Nothing was written in the last hour, everything in the last 100 years."""
+    """No record is from the last hour, and all are from the last 100 years."""
     assert (
         values_by_offset(read(broker.address, "other", start=timedelta(hours=1))) == {}
     )
@@ -130,7 +130,7 @@ def test_a_duration_is_so_long_ago(read, broker):
 
 
 def test_a_position_is_where_the_next_scan_goes_on(kwire, broker):
-    """Two scans, the first of which stops early, read each record once."""
+    """The first scan stops early. Together, both scans read every record once."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
         first = kafka.scan("orders", memory_bytes=1 << 11)
@@ -145,7 +145,7 @@ def test_a_position_is_where_the_next_scan_goes_on(kwire, broker):
 
 
 def test_a_position_survives_a_scan_that_read_nothing(kwire, broker):
-    """A scan that is stopped before its first chunk goes on where it was to begin."""
+    """A scan without chunks has the position at which it would have started."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     start = {("orders", 0): 20, ("orders", 1): 5}
     with client.connect_sync(broker.address) as kafka:
@@ -158,7 +158,7 @@ def test_a_position_survives_a_scan_that_read_nothing(kwire, broker):
 
 
 def test_records_come_one_by_one_with_their_place(kwire, broker):
-    """``records()`` of both kinds of scan; every field of a record is there."""
+    """``records()`` of both scan classes returns all fields of a record."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
         rows = list(kafka.scan("other").records())
@@ -175,7 +175,7 @@ def test_records_come_one_by_one_with_their_place(kwire, broker):
 
 
 def test_a_scan_is_a_table(kwire, broker):
-    """pyarrow, polars and DuckDB take a scan as an Arrow stream."""
+    """pyarrow, polars and DuckDB read a scan as an Arrow stream."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
         table = pyarrow.table(kafka.scan("orders"))
@@ -201,7 +201,7 @@ def test_a_scan_is_a_table(kwire, broker):
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_timestamps_have_the_unit_that_was_wanted(kwire, broker, unit):
-    """The type of the column says the unit, and the time is the same in all."""
+    """The column type contains the unit, and the times are equal in all units."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
         columns = ["timestamp"]
@@ -211,7 +211,7 @@ def test_timestamps_have_the_unit_that_was_wanted(kwire, broker, unit):
 
 
 def test_views_have_the_rows_of_the_copies(kwire, broker):
-    """Keys and values that stay in their responses outlive chunks and connections."""
+    """Views remain valid after their chunk and connection are closed."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
         plain = pyarrow.table(kafka.scan("orders"))
@@ -229,7 +229,7 @@ def test_views_have_the_rows_of_the_copies(kwire, broker):
 
 @pytest.mark.parametrize("views", [False, True])
 def test_an_empty_scan_has_a_schema(kwire, broker, views):
-    """A table without rows has the same columns."""
+    """A table without rows has the same columns as one with rows."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
         full = pyarrow.table(kafka.scan("other", views=views))
@@ -239,7 +239,7 @@ def test_an_empty_scan_has_a_schema(kwire, broker, views):
 
 
 def test_librdkafkas_mock_cluster_is_read(read):
-    """Three brokers that kwire has no part in; every codec, headers and empty keys."""
+    """The records of librdkafka have all codecs, headers and empty keys."""
     producer = Producer(
         {"bootstrap.servers": "mock", "test.mock.num.brokers": 3, "log_level": 0}
     )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""However a scan ends, no task, thread, socket or warning is left."""
+"""A scan that ends in any way leaves no task, thread, socket or warning."""
 
 import asyncio
 import dis
@@ -24,14 +24,14 @@ DELAYS_S = [0.0, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.008, 0.012, 0.02, 0.05]
 
 @pytest.fixture(scope="module")
 def contexts(tmp_path_factory):
-    """TLS for a server and for a client."""
+    """TLS contexts of a server and of a client."""
     paths = make_certificate(tmp_path_factory.mktemp("tls"))
     return server_context(*paths), ssl.create_default_context(cafile=paths[0])
 
 
 @pytest.fixture(scope="module", params=["plain", "tls"])
 def broker(request, contexts):
-    """A broker, and what ``connect`` has to know of it."""
+    """Broker, and the arguments of ``connect`` that it requires."""
     server, trusting = contexts if request.param == "tls" else (None, None)
     with LogBroker({"orders": (300, 300)}, context=server) as running:
         yield running, {"ssl": trusting}
@@ -39,12 +39,12 @@ def broker(request, contexts):
 
 @pytest.fixture
 def client(kwire):
-    """The module, on the engine of the test."""
+    """Client package on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.client")
 
 
 def run_cleanly(main, new_loop=None):
-    """Run a coroutine function in debug mode; nothing may be left of it."""
+    """Run a coroutine function in debug mode; check that it leaves nothing open."""
     complaints = []
 
     async def run():
@@ -53,7 +53,8 @@ def run_cleanly(main, new_loop=None):
         before = open_sockets()
         await main()
         assert asyncio.all_tasks() == {asyncio.current_task()}
-        # Those of brokers in this process close when their threads see the end.
+        # The broker threads of this process close their sockets when they read the end
+        # of the connection.
         async with asyncio.timeout(5):
             while open_sockets() > before:
                 await asyncio.sleep(0.001)
@@ -65,7 +66,7 @@ def run_cleanly(main, new_loop=None):
 
 
 def wait_for(condition):
-    """Wait until something is true that a thread brings about."""
+    """Wait until a condition is true that another thread causes."""
     deadline = time.monotonic() + 5
     while not condition():
         assert time.monotonic() < deadline
@@ -74,7 +75,7 @@ def wait_for(condition):
 
 @pytest.mark.parametrize("delay_s", DELAYS_S)
 def test_a_task_can_be_cancelled_at_any_moment(client, broker, delay_s):
-    """While opening, in the handshake of TLS, negotiating, fetching or following."""
+    """Covers connecting, TLS handshake, negotiation, fetching and waiting."""
     running, connect = broker
 
     async def main():
@@ -95,7 +96,7 @@ def test_a_task_can_be_cancelled_at_any_moment(client, broker, delay_s):
 
 @pytest.mark.parametrize("delay_s", DELAYS_S[::3])
 def test_closing_ends_a_scan_that_another_task_reads(client, broker, delay_s):
-    """The other task sees the end of the iteration, not an error."""
+    """The iteration of the other task ends without an error."""
     running, connect = broker
 
     async def main():
@@ -115,7 +116,7 @@ def test_closing_ends_a_scan_that_another_task_reads(client, broker, delay_s):
 
 
 def test_a_block_can_be_left_in_the_middle(client, broker):
-    """By ``break``, by an exception of the body, and with a scan not begun."""
+    """A block is left by ``break``, by an exception, or before the scan starts."""
     running, connect = broker
 
     async def main():
@@ -139,7 +140,7 @@ def test_a_block_can_be_left_in_the_middle(client, broker):
 
 
 def test_a_block_of_the_blocking_client_can_be_left_in_the_middle(client, broker):
-    """As above; and a scan without a reference warns, and closes its connections."""
+    """An unreferenced scan additionally emits a warning, and closes its connections."""
     running, connect = broker
     with client.connect_sync(running.address, **connect) as kafka:
         list(kafka.scan("orders"))
@@ -172,7 +173,7 @@ def test_a_block_of_the_blocking_client_can_be_left_in_the_middle(client, broker
 
 @pytest.mark.parametrize("delay_s", DELAYS_S[::3])
 def test_closing_ends_a_scan_that_another_thread_reads(client, broker, delay_s):
-    """The thread that waits sees the end of the iteration at once."""
+    """The iteration of the waiting thread ends immediately without an error."""
     running, connect = broker
     ended = []
     with client.connect_sync(running.address, **connect) as kafka:
@@ -193,7 +194,7 @@ def test_closing_ends_a_scan_that_another_thread_reads(client, broker, delay_s):
 
 
 def test_closing_leaves_a_runner_in_use_alone(client, broker, kwire, monkeypatch):
-    """The thread that runs the selector closes it, and no other thread does."""
+    """The selector is closed by the thread that uses it, not by another thread."""
     blocking = importlib.import_module(f"{kwire.__name__}.client.runners.blocking")
     running, connect = broker
     has_begun, may_end = threading.Event(), threading.Event()
@@ -228,13 +229,14 @@ def test_closing_leaves_a_runner_in_use_alone(client, broker, kwire, monkeypatch
     assert set(closed_in_use) == {False}
 
 
-# An interrupt between the call of a coroutine function and its first step leaves a
-# coroutine that has not begun, and that therefore has nothing to close.
+# If an interrupt arrives after the call of a coroutine function but before its first
+# step, the coroutine has not started, so that it has nothing to close.
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
 def test_an_interrupt_at_any_call_leaves_a_scan_that_closes(client, broker):
-    """Ctrl-C is handled after a call of a function: after each, while a chunk is read.
+    """Ctrl-C is handled after function calls, so every call of ``next`` is covered.
 
-    ``close`` has to end the connections then, and not to find the scan in use.
+    Afterwards, ``close`` must end the connections, and must not treat the scan as in
+    use.
     """
     running, connect = broker
     before = open_sockets()
@@ -259,7 +261,10 @@ def test_an_interrupt_at_any_call_leaves_a_scan_that_closes(client, broker):
 
 
 def interrupt_after_call(number, methods, run):
-    """Raise KeyboardInterrupt after so many calls of methods; whether it got there."""
+    """Raise KeyboardInterrupt after a number of calls.
+
+    Return whether it was reached.
+    """
     codes = {method.__code__ for method in methods}
     after_calls = {
         (code, following.offset)
@@ -291,7 +296,7 @@ def interrupt_after_call(number, methods, run):
 
 
 def test_following_sees_what_is_written_meanwhile(client):
-    """Until it is closed; the position is after the last record."""
+    """A scan that follows reads new records. Its position is after the last one."""
     before = open_sockets()
     with LogBroker({"live": (5,)}) as running:
         with client.connect_sync(running.address) as kafka:
@@ -306,7 +311,7 @@ def test_following_sees_what_is_written_meanwhile(client):
 
 
 def test_a_broker_that_never_answers_can_be_left(client):
-    """Cancelled and closed while a connection is opening, TLS included."""
+    """The scan is cancelled or closed while it connects, also with TLS."""
 
     def be_silent(stream):
         while stream.recv(1 << 16):
@@ -327,7 +332,7 @@ def test_a_broker_that_never_answers_can_be_left(client):
 
 @pytest.mark.parametrize("delay_s", DELAYS_S[::3])
 def test_uvloop_runs_the_same_client(client, broker, delay_s):
-    """Everything is read, and cancelling leaves nothing; TLS included."""
+    """All records are read, and cancelling leaves nothing open, also with TLS."""
     uvloop = pytest.importorskip("uvloop")
     running, connect = broker
 

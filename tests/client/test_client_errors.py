@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A wrong address, password, topic or argument is an error of one sentence."""
+"""A wrong address, password, topic or argument raises a one-sentence error."""
 
 import importlib
 import re
@@ -26,7 +26,7 @@ QUICKLY_S = 8
 
 @pytest.fixture(scope="module")
 def broker():
-    """A broker without TLS and SASL."""
+    """Broker without TLS and SASL."""
     with LogBroker({"orders": (5, 5)}) as running:
         yield running
 
@@ -39,13 +39,13 @@ def certificate(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def trusting(certificate):
-    """The context of a client that trusts the certificate."""
+    """Context of a client that trusts the certificate."""
     return ssl.create_default_context(cafile=certificate[0])
 
 
 @pytest.fixture(scope="module")
 def secure_broker(certificate):
-    """A broker with TLS that lets in those with a password."""
+    """Broker with TLS that requires a password."""
     context = server_context(*certificate)
     with LogBroker({"orders": (30,)}, users=USERS, context=context) as running:
         yield running
@@ -53,12 +53,12 @@ def secure_broker(certificate):
 
 @pytest.fixture(params=RUNNERS)
 def runner(request):
-    """Which client reads."""
+    """Runner of the client."""
     return request.param
 
 
 def refusal(kwire, runner, address, *, kind="BrokersUnreachable", **connect):
-    """Read ``orders``, in vain; return the text of the error."""
+    """Read ``orders`` and return the text of the expected error."""
     cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
     began = time.monotonic()
     with pytest.raises(getattr(cluster, kind)) as caught:
@@ -72,7 +72,7 @@ def refusal(kwire, runner, address, *, kind="BrokersUnreachable", **connect):
 
 
 def test_a_closed_port_is_named(kwire, runner):
-    """No process listens on it."""
+    """The error contains the address if no process listens on the port."""
     with socket.create_server((HOST, 0)) as server:
         port = server.getsockname()[1]
     text = refusal(kwire, runner, f"{HOST}:{port}")
@@ -83,13 +83,13 @@ def test_a_closed_port_is_named(kwire, runner):
 
 
 def test_an_unknown_host_is_named_at_once(kwire, runner):
-    """A name that no server of names knows; it is not waited for."""
+    """The error is raised immediately if the host name cannot be resolved."""
     text = refusal(kwire, runner, "kafka.invalid:9092")
     assert "the host name cannot be resolved" in text or "no address" in text
 
 
 def test_all_addresses_are_named(kwire, runner):
-    """Each with its own reason."""
+    """The error contains every address with its reason."""
     with socket.create_server((HOST, 0)) as server:
         port = server.getsockname()[1]
     cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
@@ -101,7 +101,7 @@ def test_all_addresses_are_named(kwire, runner):
 
 
 def test_one_address_that_answers_is_enough(kwire, runner, broker):
-    """The others may be wrong."""
+    """A scan succeeds if any of the addresses is correct."""
     with socket.create_server((HOST, 0)) as server:
         port = server.getsockname()[1]
     addresses = f"kafka.invalid:1,{HOST}:{port},{broker.address}"
@@ -110,19 +110,19 @@ def test_one_address_that_answers_is_enough(kwire, runner, broker):
 
 
 def test_tls_to_a_plain_port_is_named(kwire, runner, broker, trusting):
-    """The broker does not understand, and hangs up or answers otherwise."""
+    """The broker cannot parse TLS, so it closes the connection or sends other bytes."""
     text = refusal(kwire, runner, broker.address, ssl=trusting)
     assert "TLS" in text
 
 
 def test_no_tls_to_a_tls_port_is_named(kwire, runner, secure_broker):
-    """The first bytes that come back are an alert of TLS, or nothing."""
+    """The first bytes of the response are a TLS alert, or there are none."""
     text = refusal(kwire, runner, secure_broker.address)
     assert "TLS" in text
 
 
 def test_a_certificate_that_nobody_vouches_for_is_named(kwire, runner, secure_broker):
-    """True trusts what the system trusts."""
+    """``ssl=True`` trusts the certificate authorities of the system."""
     text = refusal(kwire, runner, secure_broker.address, ssl=True)
     assert "its certificate is not trusted" in text
     assert "of the authority" in text
@@ -130,7 +130,7 @@ def test_a_certificate_that_nobody_vouches_for_is_named(kwire, runner, secure_br
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
 def test_tls_and_passwords_let_in(kwire, runner, secure_broker, trusting, mechanism):
-    """Everything is read over TLS after SASL."""
+    """All records are read over TLS with SASL."""
     sasl = mechanism_of(kwire, mechanism, "wonderland")
     connect = {"ssl": trusting, "sasl": sasl}
     chunks = read(kwire, runner, secure_broker.address, "orders", connect=connect)
@@ -138,7 +138,7 @@ def test_tls_and_passwords_let_in(kwire, runner, secure_broker, trusting, mechan
 
 
 def mechanism_of(kwire, name, password):
-    """Make a mechanism of SASL for the user."""
+    """Return a SASL mechanism for the user."""
     sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
     if name == "PLAIN":
         return sasl.Plain("alice", password)
@@ -147,7 +147,7 @@ def mechanism_of(kwire, name, password):
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-512"])
 def test_a_wrong_password_is_named(kwire, runner, secure_broker, trusting, mechanism):
-    """It ends the scan at once, and is in no text."""
+    """The scan ends immediately, and no text contains the password."""
     text = refusal(
         kwire,
         runner,
@@ -160,7 +160,7 @@ def test_a_wrong_password_is_named(kwire, runner, secure_broker, trusting, mecha
 
 
 def test_a_broker_without_sasl_is_named(kwire, runner, broker):
-    """It has no users, so it refuses the handshake."""
+    """The broker has no users, so that it rejects the handshake."""
     text = refusal(
         kwire,
         runner,
@@ -172,14 +172,14 @@ def test_a_broker_without_sasl_is_named(kwire, runner, broker):
 
 
 def test_a_broker_that_requires_sasl_is_named(kwire, runner):
-    """It negotiates, and closes the connection at the first request after that."""
+    """The broker negotiates, and closes the connection on the next request."""
     with LogBroker({"orders": (5,)}, users=USERS) as running:
         text = refusal(kwire, runner, running.address)
     assert "require SASL" in text
 
 
 def test_a_missing_mechanism_is_named(kwire, runner):
-    """Those that the broker takes are listed."""
+    """The error lists the mechanisms that the broker supports."""
     with LogBroker({}, users=USERS, mechanisms=("SCRAM-SHA-512",)) as running:
         text = refusal(
             kwire,
@@ -192,20 +192,20 @@ def test_a_missing_mechanism_is_named(kwire, runner):
 
 
 def test_a_broker_that_hangs_up_is_named(kwire, runner):
-    """As one that wants SASL or TLS does, and one that is no Kafka."""
+    """The broker may require SASL or TLS, or may not be a Kafka broker."""
     with Listener(lambda stream: stream.recv(1)) as listener:
         refusal(kwire, runner, listener.address)
 
 
 def test_a_broker_that_is_silent_is_given_up(kwire, runner):
-    """After ``connect_timeout_s``."""
+    """The client stops waiting after ``connect_timeout_s``."""
     with Listener(lambda stream: stream.recv(1 << 16) and stream.recv(1)) as listener:
         text = refusal(kwire, runner, listener.address, connect_timeout_s=0.3)
     assert "within 0.3 s" in text
 
 
 def test_an_unknown_topic_is_named(kwire, runner, broker, monkeypatch):
-    """A topic may be new, so the error comes after a pause, which is short here."""
+    """The error is raised after a delay, because the topic may be new."""
     cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
     scan = f"{kwire.__name__}.client.machines.scan"
     finder = importlib.import_module(f"{scan}.partition_finder")
@@ -217,7 +217,7 @@ def test_an_unknown_topic_is_named(kwire, runner, broker, monkeypatch):
 
 
 def test_an_unknown_partition_is_named(kwire, runner, broker):
-    """Named by the topics, or by start or end."""
+    """The partition occurs in the topics, in ``start`` or in ``end``."""
     cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
     for topics, options in [
         ({"orders": [1, 2]}, {}),
@@ -261,7 +261,7 @@ def test_an_unknown_partition_is_named(kwire, runner, broker):
     ],
 )
 def test_a_bad_argument_is_named_before_anything_is_sent(kwire, topics, options, text):
-    """``ValueError`` or ``TypeError``, by both clients."""
+    """Both clients raise ``ValueError`` or ``TypeError``."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     for connect in (client.connect, client.connect_sync):
         with pytest.raises((ValueError, TypeError), match=text):
@@ -270,14 +270,14 @@ def test_a_bad_argument_is_named_before_anything_is_sent(kwire, topics, options,
 
 @pytest.mark.parametrize("address", ["", "kafka", "kafka:0", "kafka:x", ",", "::1:9"])
 def test_a_bad_address_is_named(kwire, address):
-    """What has no port is no address."""
+    """An address without a port is invalid."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with pytest.raises(ValueError, match=r"HOST:PORT|the port must be a number"):
         client.connect(address)
 
 
 def test_a_bad_mechanism_is_named(kwire):
-    """A name and a password by themselves are no mechanism."""
+    """A name and a password without a mechanism are invalid."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with pytest.raises(TypeError, match="sasl must be a mechanism") as caught:
         client.connect_sync("kafka:9092", sasl=("alice", "wonderland"))
@@ -285,7 +285,7 @@ def test_a_bad_mechanism_is_named(kwire):
 
 
 def test_lost_records_are_reported(kwire, runner, broker):
-    """An offset that the log does not have yet, and one that it has no more."""
+    """The offset is after the log end offset, or before the log start offset."""
     cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
     with pytest.raises(cluster.DataLost, match="reading orders-0 at offset 99"):
         read(kwire, runner, broker.address, {"orders": [0]}, start=99)
@@ -295,6 +295,6 @@ def test_lost_records_are_reported(kwire, runner, broker):
 
 
 def test_a_duration_may_be_in_the_future(kwire, runner, broker):
-    """Nothing is as late, and the scan is over at once."""
+    """No record is that late, so that the scan ends immediately."""
     ago = timedelta(days=-1)
     assert not read(kwire, runner, broker.address, "orders", start=ago)

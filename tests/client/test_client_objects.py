@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clients, scans, producers and consumers as Python objects.
 
-They are closed without losing records, they warn if they are not closed, and they do
-not look empty when they are used twice.
+Closing them does not lose records. They emit a warning if they are not closed, and they
+do not appear to be empty if they are used twice.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ TIMEOUT_S = 30
 
 @pytest.fixture(scope="module")
 def cluster():
-    """The address of librdkafka's mock broker, and its handle."""
+    """Address and handle of librdkafka's mock broker."""
     handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 1})
     (broker,) = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
     yield f"{broker.host}:{broker.port}", handle
@@ -37,7 +37,7 @@ def cluster():
 
 @pytest.fixture
 def topic(cluster):
-    """A new topic without records."""
+    """New topic without records."""
     name = f"topic-{uuid4().hex[:8]}"
     cluster[1].list_topics(name, timeout=TIMEOUT_S)
     return name
@@ -45,19 +45,19 @@ def topic(cluster):
 
 @pytest.fixture
 def client(kwire):
-    """The module, on the engine of the test."""
+    """Client package on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.client")
 
 
 @pytest.fixture
 def broker():
-    """A broker with 300 records in each of two partitions."""
+    """Broker with 300 records in both of its partitions."""
     with LogBroker({"orders": (300, 300)}) as running:
         yield running
 
 
 def count_records(cluster, topic):
-    """Return the number of records of a topic, as librdkafka counts them."""
+    """Return the number of records of a topic according to librdkafka."""
     consumer = Consumer({"bootstrap.servers": cluster[0], "group.id": "count"})
     try:
         partitions = consumer.list_topics(topic, TIMEOUT_S).topics[topic].partitions
@@ -72,7 +72,7 @@ def count_records(cluster, topic):
 
 
 def wait_for_sockets(count):
-    """Wait until at most ``count`` sockets are open: librdkafka closes its own late."""
+    """Wait until at most ``count`` sockets are open, because librdkafka is slow."""
     deadline = time.monotonic() + TIMEOUT_S
     while open_sockets() > count:
         assert time.monotonic() < deadline
@@ -80,7 +80,7 @@ def wait_for_sockets(count):
 
 
 def send_blocking(client, address, topic, *, error=None, is_explicit=False):
-    """Append records and leave the client's block, or close the client."""
+    """Send records and leave the client's block, or close the client."""
     kafka = client.connect_sync(address)
     producer = kafka.producer(linger_s=60)
     for _ in range(10):
@@ -94,7 +94,7 @@ def send_blocking(client, address, topic, *, error=None, is_explicit=False):
 
 
 def send_asyncio(client, address, topic, *, error=None, is_explicit=False):
-    """Append records and leave the client's block, or close the client."""
+    """Send records and leave the client's block, or close the client."""
 
     async def run():
         kafka = client.connect(address)
@@ -132,7 +132,7 @@ def test_exception_in_the_client_block_drops_waiting_records(
 def test_closing_the_client_closes_everything_if_a_producer_fails(
     kwire, client, cluster, topic
 ):
-    """The error of a producer does not keep the others from sending their records."""
+    """Other producers still send their records if one of them fails."""
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")
     before = open_sockets()
     kafka = client.connect_sync(cluster[0])
@@ -154,7 +154,7 @@ def test_closing_the_client_closes_everything_if_a_producer_fails(
 def test_object_collected_without_close_emits_a_resource_warning(
     client, cluster, topic, kind, runner
 ):
-    """The warning names the object, and its connections are closed."""
+    """The warning contains the object, whose connections are closed."""
     before = open_sockets()
 
     async def use_asyncio():
@@ -200,7 +200,7 @@ def test_object_collected_without_close_emits_a_resource_warning(
         if runner == "blocking":
             use_blocking()
         else:
-            # The event loop has sockets of its own.
+            # The event loop has its own sockets.
             with asyncio.Runner() as loop:
                 loop.get_loop()
                 baseline = open_sockets()
@@ -241,7 +241,7 @@ def read_with_duckdb(scan):
 
 
 def read_with_pandas(scan):
-    """Return the number of rows that pandas reads, by the spelling of README."""
+    """Return the number of rows that pandas reads with the code of README."""
     return len(pyarrow.table(scan).to_pandas())
 
 
@@ -251,7 +251,7 @@ def read_chunks(scan):
 
 
 def read_messages(scan):
-    """Return the number of records, one by one."""
+    """Return the number of records, which are read one by one."""
     return len(list(scan.records()))
 
 
@@ -268,7 +268,7 @@ READERS = [
 @pytest.mark.parametrize("read", READERS)
 @pytest.mark.parametrize("read_again", READERS)
 def test_second_use_of_a_scan_raises(client, broker, read, read_again):
-    """It never looks like a topic without records."""
+    """A scan that is used twice must not look like a topic without records."""
     with client.connect_sync(broker.address) as kafka:
         scan = kafka.scan("orders")
         assert read(scan) == 600
@@ -278,7 +278,7 @@ def test_second_use_of_a_scan_raises(client, broker, read, read_again):
 
 @pytest.mark.parametrize("read", READERS)
 def test_closed_scan_raises(client, broker, read):
-    """A scan is often used by mistake after the block of its client."""
+    """After the block of the client, using a scan is a frequent mistake."""
     with client.connect_sync(broker.address) as kafka:
         scan = kafka.scan("orders")
     with pytest.raises(Exception, match="the scan is closed"):
@@ -287,7 +287,7 @@ def test_closed_scan_raises(client, broker, read):
 
 @pytest.mark.parametrize("read_again", READERS)
 def test_scan_that_a_stream_has_begun_raises(client, broker, read_again):
-    """The rest of it would look like the whole topic."""
+    """The remaining records must not look like the complete topic."""
     with client.connect_sync(broker.address) as kafka:
         scan = kafka.scan("orders", memory_bytes=1 << 12)
         reader = pyarrow.RecordBatchReader.from_stream(scan)
@@ -297,7 +297,7 @@ def test_scan_that_a_stream_has_begun_raises(client, broker, read_again):
 
 
 def test_reading_the_schema_of_a_scan_is_no_use(client, broker):
-    """DuckDB and others export a stream for its schema alone, and then another."""
+    """DuckDB and other libraries export a stream for the schema, then another one."""
     with client.connect_sync(broker.address) as kafka:
         scan = kafka.scan("orders")
         assert "offset" in pyarrow.RecordBatchReader.from_stream(scan).schema.names
@@ -363,7 +363,7 @@ def test_closed_consumer_raises_when_it_is_iterated_over(client, broker):
 
 
 def test_position_is_stored_as_json(client, broker):
-    """The JSON is that of Spark's ``startingOffsets``."""
+    """The JSON has the format of Spark's ``startingOffsets``."""
     with client.connect_sync(broker.address) as kafka:
         scan = kafka.scan("orders", memory_bytes=1 << 12)
         first = len(next(scan).records())
@@ -426,7 +426,7 @@ def test_repr_shows_cluster_topics_and_position(client, broker):
 
 
 def test_html_escapes_names_and_values(client):
-    """Notebooks render it: a topic's name or a record must not become markup."""
+    """Notebooks render the HTML, so topic names and records must not become markup."""
     hostile = "<img src=x>"
     with (
         LogBroker({hostile: (3,), "orders": (50,)}) as broker,

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Transactions over both runners, against librdkafka's mock cluster.
+"""Transactions over both runners, with librdkafka's mock cluster.
 
-What readers see of them is simulated in ``tests/client/machines``: this cluster writes
-no markers; here are the blocks, and what is refused.
+The mock cluster writes no transaction markers, so that ``tests/client/machines``
+simulates what readers see. These tests cover the blocks and rejected calls.
 """
 
 import asyncio
@@ -16,12 +16,12 @@ from confluent_kafka import Producer
 
 TIMEOUT_S = 30
 COPIED = "copied"
-"""A topic whose records are read in a group."""
+"""Topic whose records are read in a group."""
 
 
 @pytest.fixture(scope="module")
 def address():
-    """The addresses of librdkafka's mock cluster of three brokers."""
+    """Addresses of librdkafka's mock cluster of three brokers."""
     handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 3})
     brokers = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
     for name in ("orders", COPIED):
@@ -31,10 +31,10 @@ def address():
 
 
 class Awaitable:
-    """The blocking producer or its transaction, with methods to be awaited."""
+    """Blocking producer or its transaction, with methods that can be awaited."""
 
     def __init__(self, wrapped):
-        """Wrap one of them."""
+        """Wrap a producer or a transaction."""
         self.wrapped = wrapped
 
     def __getattr__(self, name):
@@ -54,7 +54,7 @@ class Awaitable:
 
 @pytest.fixture(params=["blocking", "asyncio"])
 def produce(request, kwire, address):
-    """Run a function of a transactional producer, with either runner."""
+    """Function that runs code with a transactional producer, with either runner."""
     client = importlib.import_module(f"{kwire.__name__}.client")
 
     @asynccontextmanager
@@ -85,7 +85,7 @@ def produce(request, kwire, address):
 
 
 def test_a_transaction_is_committed_at_the_end_of_its_block(produce):
-    """Rows, single records and offsets; then comes another one."""
+    """Contains rows, single records and offsets. Another transaction follows."""
 
     async def write(producer):
         for number in range(3):
@@ -101,7 +101,7 @@ def test_a_transaction_is_committed_at_the_end_of_its_block(produce):
 
 
 def test_an_exception_aborts_a_transaction(produce):
-    """It comes out of the block as it was; the producer goes on."""
+    """The block raises the exception unchanged, and the producer remains usable."""
 
     async def write(producer):
         with pytest.raises(KeyError):
@@ -115,7 +115,7 @@ def test_an_exception_aborts_a_transaction(produce):
 
 
 def test_records_outside_of_a_transaction_are_refused(produce):
-    """Before the first one, and after it."""
+    """Applies before the first transaction and between transactions."""
 
     async def write(producer):
         for _ in range(2):
@@ -130,7 +130,7 @@ def test_records_outside_of_a_transaction_are_refused(produce):
 
 
 def test_a_transaction_within_another_is_refused(produce):
-    """The outer one can be committed all the same."""
+    """The outer transaction can still be committed."""
 
     async def write(producer):
         async with producer.transaction():
@@ -143,7 +143,7 @@ def test_a_transaction_within_another_is_refused(produce):
 
 
 def test_a_transaction_is_entered_once(produce):
-    """And takes offsets within its block alone."""
+    """After the end of the block, it does not accept offsets."""
 
     async def write(producer):
         manager = producer.transaction()
@@ -166,7 +166,7 @@ def test_a_transaction_is_entered_once(produce):
     ],
 )
 def test_offsets_that_cannot_be_are_refused(produce, group, offsets, text):
-    """Nothing is sent, and the transaction goes on."""
+    """Nothing is sent, and the transaction can be committed."""
 
     async def write(producer):
         async with producer.transaction() as transaction:
@@ -178,7 +178,7 @@ def test_offsets_that_cannot_be_are_refused(produce, group, offsets, text):
 
 
 def test_chunks_of_a_consumer_are_committed_in_a_transaction(kwire, address):
-    """Those that were lost are refused, and so are scans' and other things."""
+    """Lost chunks, chunks of a scan, and other objects are rejected."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     lost = importlib.import_module(f"{kwire.__name__}.client.machines").PartitionLost
     name = f"copier-{uuid4().hex[:8]}"
@@ -211,7 +211,7 @@ def test_chunks_of_a_consumer_are_committed_in_a_transaction(kwire, address):
 
 
 def test_chunks_are_committed_in_a_transaction_over_asyncio(kwire, address):
-    """As with blocking calls; before the first chunk there is nothing to commit."""
+    """The behavior is that of blocking calls. Without chunks there are no offsets."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     name = f"copier-{uuid4().hex[:8]}"
 
@@ -232,7 +232,7 @@ def test_chunks_are_committed_in_a_transaction_over_asyncio(kwire, address):
 
 
 def test_a_producer_without_an_id_has_no_transactions(kwire):
-    """The error names the option."""
+    """The error contains the required option."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     kafka = client.connect_sync("127.0.0.1:1")
     with pytest.raises(ValueError, match="requires a transactional_id"):
@@ -250,7 +250,7 @@ def test_a_producer_without_an_id_has_no_transactions(kwire):
     ],
 )
 def test_options_of_transactions_that_cannot_be(kwire, options, text):
-    """They are refused before anything is sent."""
+    """The error is raised before a request is sent."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with pytest.raises(ValueError, match=text):
         client.connect_sync("127.0.0.1:1").producer(**options)

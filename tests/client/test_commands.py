@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire read`` and ``kwire topics`` with what librdkafka's mock cluster lacks.
+"""``kwire read`` and ``kwire topics`` with features that the mock cluster lacks.
 
-Times, passwords, certificates, and records that are gone. The rest is in
-tests/cli/test_cli_read.py.
+Times, passwords, certificates, and deleted records. ``tests/cli/test_cli_read.py``
+contains the other tests.
 """
 
 import asyncio
@@ -18,12 +18,12 @@ from tests.harness.loopback_brokers import make_certificate, server_context
 
 RECORDS = 25
 FIRST_TIME = 1001
-"""The timestamp of the record of offset 0; each record is 1 ms later."""
+"""Timestamp of the record at offset 0. Consecutive records differ by 1 ms."""
 
 
 @pytest.fixture
 def run(kwire):
-    """Run the program; gives its exit code, the offsets of its rows, and stderr."""
+    """Function that runs the CLI: exit code, offsets of its rows, and stderr."""
     program = importlib.import_module(f"{kwire.__name__}.cli.main").program
 
     def run(*args):
@@ -47,7 +47,7 @@ def run(kwire):
     ],
 )
 def test_times_are_found_by_the_broker(run, options, wanted):
-    """The first record at a time or later is the first one read, or not read."""
+    """The first record at or after the time is included or excluded."""
     with LogBroker({"orders": [RECORDS]}) as broker:
         code, offsets, err = run(
             "read", broker.address, "orders", "-o", "jsonl", *options
@@ -59,7 +59,7 @@ def test_times_are_found_by_the_broker(run, options, wanted):
 @pytest.mark.parametrize("command", [["topics"], ["read", "orders"]])
 @pytest.mark.parametrize("is_right", [True, False])
 def test_a_password_from_a_file_over_tls(run, tmp_path, command, is_right):
-    """As ``kwire versions`` takes it; a wrong one is one sentence, at once."""
+    """A wrong password causes a one-line error immediately."""
     certificate, key = make_certificate(tmp_path)
     password = tmp_path / "password"
     password.write_text("secret\n" if is_right else "wrong\n")
@@ -81,7 +81,7 @@ def test_a_password_from_a_file_over_tls(run, tmp_path, command, is_right):
 
 @pytest.mark.parametrize("policy", [None, "earliest"])
 def test_records_that_are_gone_are_an_error_or_reported(run, policy):
-    """Retention took the offset that was asked for."""
+    """The requested offset was deleted by retention."""
     options = [] if policy is None else ["--on-data-loss", policy]
     with LogBroker({"orders": [RECORDS]}) as broker:
         broker.log("orders").delete_before(20)
@@ -107,7 +107,10 @@ group.id=kwire
 
 @pytest.mark.parametrize("command", [["topics"], ["read", "orders"]])
 def test_a_property_file_of_kafka_is_all_that_is_needed(run, tmp_path, command):
-    """As Kafka's tools take it; TLS and SASL are said once, and mistakes by name."""
+    """The file is in the format of Kafka's tools, and errors contain the property.
+
+    Options that repeat a setting of the file are rejected.
+    """
     certificate, key = make_certificate(tmp_path)
     config = tmp_path / "client.properties"
     context = server_context(certificate, key)
@@ -136,7 +139,7 @@ def test_a_property_file_of_kafka_is_all_that_is_needed(run, tmp_path, command):
 
 
 def test_sizes_are_listed_where_the_broker_reports_them(run, kwire):
-    """In rows, in a column of the table, and by both clients."""
+    """Sizes are in rows, in a table column, and in both clients."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with LogBroker({"orders": [RECORDS, 3]}) as broker:
         sizes = [broker.log("orders", partition).size for partition in (0, 1)]

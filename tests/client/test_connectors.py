@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``connector=`` and ``address_map=`` decide how brokers are reached."""
+"""``connector=`` and ``address_map=`` control how brokers are reached."""
 
 import asyncio
 import importlib
@@ -27,7 +27,7 @@ def certificate(tmp_path_factory):
 
 @pytest.fixture(params=["plaintext", "tls"])
 def broker(request, certificate):
-    """A broker that listens at ``place`` and advertises an unreachable address."""
+    """Broker that listens on ``place`` and advertises an unreachable address."""
     context = server_context(*certificate) if request.param == "tls" else None
     with LogBroker({"orders": (RECORDS,)}, context=context) as running:
         running.arguments = {}
@@ -35,13 +35,13 @@ def broker(request, certificate):
             trusted = ssl.create_default_context(cafile=certificate[0])
             running.arguments = {"ssl": trusted}
         running.place = running.host, running.port
-        # What its metadata says from now on.
+        # Address in later metadata responses.
         running.host, running.port = ADVERTISED
         yield running
 
 
 def open_socket(place):
-    """Return a function that connects to a place, and the list of its calls."""
+    """Return a function that connects to an address, and the list of its calls."""
     calls = []
 
     def connect(host, port, timeout):
@@ -52,7 +52,7 @@ def open_socket(place):
 
 
 def wait_for_sockets(count):
-    """Wait until so many sockets are open: the broker closes its own later."""
+    """Wait until ``count`` sockets are open. The broker closes its own later."""
     deadline = time.monotonic() + 10
     while open_sockets() > count and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -130,7 +130,7 @@ def test_connector_receives_the_mapped_address(kwire, runner, broker):
 def test_tls_checks_the_advertised_name_instead_of_the_mapped_one(
     kwire, runner, certificate
 ):
-    """The certificate is that of "localhost"; the broker is advertised as another."""
+    """The certificate is valid for "localhost", but not for the advertised name."""
     trusted = ssl.create_default_context(cafile=certificate[0])
     client = importlib.import_module(f"{kwire.__name__}.client")
     with LogBroker({"orders": (1,)}, context=server_context(*certificate)) as broker:
@@ -143,7 +143,7 @@ def test_tls_checks_the_advertised_name_instead_of_the_mapped_one(
 
 
 class Refusing(Exception):
-    """An error of a proxy library, which repeats the password of the proxy."""
+    """Error of a proxy library that contains the password of the proxy."""
 
 
 @pytest.mark.parametrize("runner", RUNNERS)
@@ -203,9 +203,9 @@ def test_wrong_argument_is_a_type_error_without_its_value(kwire, arguments):
 def test_address_that_does_not_answer_does_not_hide_the_next_one(
     kwire, runner, monkeypatch
 ):
-    """The connection timeout is shared by the addresses of a host name."""
+    """All addresses of a host name share the connection timeout."""
     with LogBroker({"orders": (RECORDS,)}) as broker, socket.socket() as silent:
-        # The queue of a socket that accepts nothing is full after a connection.
+        # A listening socket that does not accept has a full queue after one connection.
         silent.bind(("127.0.0.1", 0))
         silent.listen(0)
         fillers = [socket.socket() for _ in range(3)]

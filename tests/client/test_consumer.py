@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Consumers of a group over both runners, against librdkafka's mock cluster.
+"""Group consumers over both runners, with librdkafka's mock cluster.
 
-Faults are simulated in ``tests/client/machines``; real brokers are in
-``tools/interop/broker``.
+``tests/client/machines`` simulates faults, and ``tools/interop/broker`` uses real
+brokers.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ PARTITIONS = 4
 
 @pytest.fixture(scope="module")
 def cluster():
-    """The addresses of librdkafka's mock cluster of three brokers, and its handle."""
+    """Addresses and handle of librdkafka's mock cluster of three brokers."""
     handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 3})
     brokers = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
     yield ",".join(f"{each.host}:{each.port}" for each in brokers), handle
@@ -35,7 +35,7 @@ def cluster():
 
 @pytest.fixture
 def topic(cluster):
-    """A topic with ten records in each partition."""
+    """Topic with ten records per partition."""
     name, handle = f"topic-{uuid4().hex[:8]}", cluster[1]
     found = handle.list_topics(name, timeout=TIMEOUT_S).topics[name]
     assert len(found.partitions) == PARTITIONS
@@ -47,7 +47,7 @@ def topic(cluster):
 
 
 def wait_until(is_so):
-    """Wait for something that comes about by itself."""
+    """Wait until a condition becomes true."""
     deadline = time.monotonic() + TIMEOUT_S
     while not is_so():
         assert time.monotonic() < deadline
@@ -56,7 +56,7 @@ def wait_until(is_so):
 
 @pytest.fixture
 def frequent_heartbeats(kwire, monkeypatch):
-    """Replace the 3 seconds that the mock coordinator asks for by 0.1 s."""
+    """Replace the heartbeat interval of 3 s of the mock coordinator by 0.1 s."""
     module = importlib.import_module(f"{kwire.__name__}.client.machines.group.member")
     accept = module.GroupMember._accept
 
@@ -67,14 +67,14 @@ def frequent_heartbeats(kwire, monkeypatch):
 
 
 class Awaitable:
-    """A consumer of either kind, with methods to be awaited."""
+    """Consumer of either runner, with methods that can be awaited."""
 
     def __init__(self, consumer):
         """Wrap a consumer."""
         self.consumer = consumer
 
     def __getattr__(self, name):
-        """Return a method that is a coroutine."""
+        """Return a coroutine function for a method."""
         method = getattr(self.consumer, name)
         if inspect.iscoroutinefunction(method):
             return method
@@ -87,7 +87,7 @@ class Awaitable:
 
 @pytest.fixture(params=["blocking", "asyncio"])
 def consume(request, kwire, cluster):
-    """Run a function of a way to open consumers, which is a coroutine."""
+    """Function that runs a coroutine function with a way to open consumers."""
     client = importlib.import_module(f"{kwire.__name__}.client")
 
     @asynccontextmanager
@@ -113,14 +113,14 @@ def consume(request, kwire, cluster):
             assert asyncio.all_tasks() == {asyncio.current_task()}
 
         asyncio.run(checked())
-        # The mock closes its side, which is in this process too, a little later.
+        # The mock cluster runs in this process and closes its sockets slightly later.
         wait_until(lambda: open_sockets() <= before)
 
     return run
 
 
 async def expect_nothing(consumer):
-    """Wait for the assignment, and check that no record comes for a while."""
+    """Wait for the assignment, and check that no record arrives for a while."""
     deadline = time.monotonic() + TIMEOUT_S
     while not await consumer.assignment():
         assert time.monotonic() < deadline
@@ -129,7 +129,7 @@ async def expect_nothing(consumer):
 
 
 async def read_all(consumer, count):
-    """Read so many records, and commit each chunk; return the values by partition."""
+    """Read and commit ``count`` records; return the values by partition."""
     seen = {}
     while sum(map(len, seen.values())) < count:
         chunk = await consumer.poll(TIMEOUT_S)
@@ -145,7 +145,7 @@ ALL = {n: [b"%d" % value for value in range(10)] for n in range(PARTITIONS)}
 
 @pytest.mark.parametrize("how", [{}, {"partitions": "all"}], ids=["joined", "by-hand"])
 def test_a_group_goes_on_where_it_committed(consume, topic, how):
-    """The second consumer of a group gets nothing of what the first one committed."""
+    """The second consumer receives no records that the first one has committed."""
 
     async def check(opened):
         async with opened(topic, group_id=topic, **how) as consumer:
@@ -161,7 +161,7 @@ def test_a_group_goes_on_where_it_committed(consume, topic, how):
 
 
 def test_what_was_not_committed_is_read_again(consume, topic):
-    """Closing commits nothing; ``commit`` without a chunk all that was returned."""
+    """``close`` commits nothing. ``commit`` without a chunk commits all chunks."""
 
     async def check(opened):
         async with opened(topic, group_id=topic) as consumer:
@@ -180,7 +180,7 @@ def test_what_was_not_committed_is_read_again(consume, topic):
 
 
 def test_two_members_share_the_partitions(consume, topic, kwire, frequent_heartbeats):
-    """The first gives up half when it comes back; its chunk of these is lost then."""
+    """The first member releases partitions on its next poll, and loses their chunks."""
     cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
 
     async def check(opened):
@@ -191,7 +191,7 @@ def test_two_members_share_the_partitions(consume, topic, kwire, frequent_heartb
             chunks = []
             while len(chunks) < PARTITIONS:
                 chunks.append(await one.poll(TIMEOUT_S))
-            # While the first one is busy, the second gets nothing.
+            # While the first member is busy, the second receives nothing.
             assert await other.poll(0.5) is None
             assert await one.commit(chunks[0]) != {}
             deadline = time.monotonic() + TIMEOUT_S
@@ -215,7 +215,7 @@ def test_two_members_share_the_partitions(consume, topic, kwire, frequent_heartb
 
 @pytest.mark.parametrize("how", [{}, {"partitions": "all"}], ids=["joined", "by-hand"])
 def test_seek_and_pause_choose_the_records_that_are_returned(consume, topic, how):
-    """For all partitions, or for some of them."""
+    """Applies to all partitions, or to some of them."""
 
     async def check(opened):
         async with opened(topic, group_id=topic, **how) as consumer:
@@ -244,7 +244,7 @@ def test_seek_and_pause_choose_the_records_that_are_returned(consume, topic, how
 
 
 def test_seek_before_the_first_poll_is_an_error(kwire, cluster, topic):
-    """The consumer owns no partition yet. The error names what to use instead."""
+    """The consumer owns no partition yet. The error recommends ``start=``."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(cluster[0]) as kafka:
         consumer = kafka.consumer(topic, group_id=topic)
@@ -257,7 +257,7 @@ def test_seek_before_the_first_poll_is_an_error(kwire, cluster, topic):
 def test_callbacks_report_the_assigned_and_the_lost_partitions(
     consume, topic, frequent_heartbeats
 ):
-    """In the thread of the caller, before a chunk; a seek there chooses the start."""
+    """They run in the caller's thread before a chunk. A seek chooses the start."""
     calls = []
 
     async def check(opened):
@@ -290,7 +290,7 @@ def test_callbacks_report_the_assigned_and_the_lost_partitions(
 
 
 def test_exception_of_a_callback_is_raised_by_poll(consume, topic):
-    """Both callbacks are called nevertheless, and the consumer can be read on."""
+    """Both callbacks are called, and the consumer remains usable."""
 
     def assigned(partitions):
         raise LookupError(f"{len(partitions)} partitions")
@@ -307,7 +307,7 @@ def test_exception_of_a_callback_is_raised_by_poll(consume, topic):
 def test_callback_of_a_blocking_consumer_can_pause_seek_and_close(
     kwire, cluster, topic
 ):
-    """But it cannot poll or commit. Its close ends the call that it is called in."""
+    """Polls and commits are rejected. A close ends the call that runs the callback."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     seen = []
 
@@ -334,7 +334,7 @@ def test_callback_of_a_blocking_consumer_can_pause_seek_and_close(
 def test_rebalance_while_a_chunk_is_processed_keeps_the_positions_of_callbacks(
     consume, topic, frequent_heartbeats
 ):
-    """Partitions that come back are reported again, and begin where a callback says."""
+    """Reassigned partitions are reported again, and start at the callback's offset."""
     starts = []
 
     async def check(opened):
@@ -363,7 +363,7 @@ def test_rebalance_while_a_chunk_is_processed_keeps_the_positions_of_callbacks(
 
 
 def test_callbacks_are_plain_functions(kwire):
-    """A coroutine function would be called, and never awaited."""
+    """A coroutine function would be called but never awaited."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     kafka = client.connect_sync("127.0.0.1:1")
 
@@ -376,7 +376,7 @@ def test_callbacks_are_plain_functions(kwire):
 
 
 def test_resume_wakes_a_task_that_waits_for_a_chunk(kwire, cluster, topic):
-    """With asyncio; the task would otherwise wait until the next heartbeat."""
+    """Otherwise the asyncio task would wait until the next heartbeat."""
     client = importlib.import_module(f"{kwire.__name__}.client")
 
     async def run():
@@ -402,7 +402,7 @@ def test_resume_wakes_a_task_that_waits_for_a_chunk(kwire, cluster, topic):
 def test_heartbeats_are_sent_while_the_caller_is_busy(
     kwire, cluster, topic, frequent_heartbeats
 ):
-    """The blocking consumer has a thread for that, which ends with it."""
+    """The blocking consumer has a heartbeat thread, which ends when it is closed."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(cluster[0]) as kafka:
         with kafka.consumer(topic, group_id=topic) as consumer:
@@ -417,7 +417,7 @@ def test_heartbeats_are_sent_while_the_caller_is_busy(
 
 
 def test_another_thread_ends_the_wait(kwire, cluster, topic):
-    """Closing wakes a blocking consumer, which leaves the group itself."""
+    """Closing wakes up a blocking consumer, which then leaves the group."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(cluster[0]) as kafka:
         consumer = kafka.consumer(topic, group_id=topic, start="latest")
@@ -430,7 +430,7 @@ def test_another_thread_ends_the_wait(kwire, cluster, topic):
 
 
 def test_a_wait_that_is_cancelled_loses_nothing(kwire, cluster, topic):
-    """The next wait has the chunk that the other one did not get."""
+    """The next poll returns the chunk that the cancelled poll did not return."""
     client = importlib.import_module(f"{kwire.__name__}.client")
 
     async def run():
@@ -456,7 +456,7 @@ def test_a_wait_that_is_cancelled_loses_nothing(kwire, cluster, topic):
 
 
 def test_two_tasks_may_not_read_at_once(kwire, cluster, topic):
-    """The second would make the group believe that the first is done."""
+    """For the group, the second poll would mean that the first chunk is processed."""
     client = importlib.import_module(f"{kwire.__name__}.client")
 
     async def run():
@@ -489,7 +489,7 @@ def test_two_tasks_may_not_read_at_once(kwire, cluster, topic):
     ],
 )
 def test_arguments_that_are_wrong_are_named(kwire, topics, options, words):
-    """Before anything is sent."""
+    """The error is raised before a request is sent."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     kafka = client.connect_sync("127.0.0.1:1")
     with pytest.raises((ValueError, TypeError), match=re.escape(words)):
@@ -497,7 +497,7 @@ def test_arguments_that_are_wrong_are_named(kwire, topics, options, words):
 
 
 def test_flags_of_a_pattern_are_the_brokers_too(kwire):
-    """They are written in front of it: RE2/J knows them by the same letters."""
+    """Flags become a prefix of the pattern, because RE2/J has the same letters."""
     consumer = importlib.import_module(f"{kwire.__name__}.client.consumer")
     assert consumer._java_pattern(re.compile("Or.*")) == "Or.*"
     assert consumer._java_pattern(re.compile("or", re.I | re.S)) == "(?is)or"

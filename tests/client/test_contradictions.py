@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ssl=``, ``sasl=`` and ``config=`` that contradict each other are rejected.
+"""Contradictions between ``ssl=``, ``sasl=`` and ``config=`` are rejected.
 
-If one of them were ignored, a password could be sent to a broker without TLS.
+If one of the settings were ignored, a password could be sent without TLS.
 """
 
 import importlib
@@ -47,13 +47,13 @@ def certificate(tmp_path_factory):
 
 @pytest.fixture
 def client(kwire):
-    """The module of the clients."""
+    """Client package on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.client")
 
 
 @pytest.fixture
 def mechanisms(kwire):
-    """The arguments ``sasl`` by name."""
+    """Values of the argument ``sasl`` by name."""
     sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
     return {
         "none": None,
@@ -65,9 +65,9 @@ def mechanisms(kwire):
 
 
 def contradiction(protocol, tls, argument, credentials, has_ca):
-    """Return what an error has to name, or None if the settings agree.
+    """Return the texts that the error must contain, or None if the settings agree.
 
-    This is the specification, written without the code of the client.
+    Serves as the specification, and therefore does not use the code of the client.
     """
     protocol = protocol and protocol.upper()
     if protocol is None:
@@ -97,7 +97,7 @@ def contradiction(protocol, tls, argument, credentials, has_ca):
 def test_every_combination_agrees_or_names_both_settings(
     client, mechanisms, certificate
 ):
-    """1200 combinations: protocol, ``ssl``, ``sasl``, credentials and certificates."""
+    """Covers 1200 combinations of protocol, ``ssl``, ``sasl``, credentials and CAs."""
     outcomes = {"agree": 0, "contradict": 0}
     for protocol, tls, argument, credentials, has_ca in itertools.product(
         PROTOCOLS, SSL, ARGUMENTS, CREDENTIALS, (False, True)
@@ -133,7 +133,7 @@ def test_every_combination_agrees_or_names_both_settings(
 
 
 def test_a_function_that_makes_another_mechanism_is_rejected(client, kwire):
-    """Its result is known when a connection authenticates."""
+    """The mechanism is only known when the connection authenticates."""
     sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
     config = {"security.protocol": "SASL_SSL", "sasl.mechanism": "SCRAM-SHA-512"}
     kafka = client.connect_sync(
@@ -172,7 +172,7 @@ JAAS = 'org.x.PlainLoginModule required username="alice" password="wonderland";'
 def test_properties_for_one_thing_must_agree(
     client, certificate, first, second, value, other
 ):
-    """The names of Java and of librdkafka, or a file and a text."""
+    """Java and librdkafka have different names, and files can be passed as text."""
     config = {
         "security.protocol": "SASL_SSL",
         "sasl.mechanism": "PLAIN",
@@ -191,7 +191,7 @@ def test_properties_for_one_thing_must_agree(
 
 
 def test_arguments_that_override_on_purpose_still_do(client):
-    """The address, as documented: one file of properties serves several clusters."""
+    """The address may differ, because several clusters can share a property file."""
     config = {"bootstrap.servers": "a:1", "security.protocol": "PLAINTEXT"}
     assert client.connect_sync("b:2", config=config).addresses == [("b", 2)]
     assert client.connect_sync(config=config, ssl=False).network.load_context() is None

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Complete client sessions in which the bytes from a broker are damaged at one place.
+"""Complete client sessions in which the bytes from a broker are damaged once.
 
-A session first runs without damage, to count the bytes that the broker sends. Then it
-runs again for each seed, with one damage at a random byte of all connections, and once
-for each byte, with the highest bit of this byte changed. Each run ends with its records
-or with a typed error, in bounded time and with bounded requests. The records that a
-client accepts are those of the topic.
+An undamaged run first counts the bytes that the broker sends. Then the session runs
+once per seed, with damage at a random byte of all connections, and once per byte, with
+the highest bit of this byte changed. Every run ends with its records or with a typed
+error, within a time limit and with a limited number of requests. The client only
+accepts records that the topic contains.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ import pytest
 from tests.client.client_sessions import KINDS, RECORDS, run_session
 
 SESSIONS = 400
-"""Damaged sessions of each kind; five kinds are 2,000 sessions."""
+"""Number of damaged sessions of each kind. The five kinds are 2,000 sessions."""
 
 
 class Damage:
-    """Changes the bytes of a session once; the position counts all connections."""
+    """Damages the bytes of a session once. The position counts all connections."""
 
     def __init__(self, position=-1, random=None):
-        """Damage nothing if the position is negative."""
+        """Without arguments, do not damage anything."""
         self.position = position
         self.random = random
         self.sent = 0
 
     def apply(self, data):
-        """Return the bytes that the client receives in place of ``data``."""
+        """Return the bytes that the client receives instead of ``data``."""
         at = self.position - self.sent
         self.sent += len(data)
         if not 0 <= at < len(data):
@@ -39,7 +39,7 @@ class Damage:
         return self.damage(data[:at], data[at:])
 
     def damage(self, before, after):
-        """Return the bytes with a random damage to the first byte of ``after``."""
+        """Return the bytes with random damage to the first byte of ``after``."""
         random = self.random
         kind = random.randrange(7)
         if kind == 0:
@@ -58,17 +58,17 @@ class Damage:
 
 
 class ChangedBit(Damage):
-    """Changes the highest bit of one byte: numbers become negative, lengths huge."""
+    """Changes the highest bit of a byte, so that numbers become negative or huge."""
 
     def damage(self, before, after):
-        """Return the bytes with the bit changed."""
+        """Return the bytes with the changed bit."""
         return before + bytes([after[0] ^ 0x80]) + after[1:]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_session_with_one_changed_bit_ends_with_records_or_a_typed_error(kwire, kind):
-    """No seed decides which byte is changed, so that no field is left out."""
+    """Every byte is changed once, so that no field is omitted."""
     release = KINDS[kind][1][0]
     whole = Damage()
     assert run_session(kwire, kind, release, whole.apply) == (RECORDS, None)
@@ -85,7 +85,7 @@ def test_session_with_one_changed_bit_ends_with_records_or_a_typed_error(kwire, 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_damaged_session_ends_with_records_or_a_typed_error(kwire, kind):
-    """Most damage costs one connection: the client reconnects and has all records."""
+    """After most damage, the client reconnects and receives all records."""
     releases = KINDS[kind][1]
     lengths = {}
     for release in releases:
@@ -104,5 +104,5 @@ def test_damaged_session_ends_with_records_or_a_typed_error(kwire, kind):
             raise
         assert damage.sent > damage.position, f"seed {seed}: nothing was damaged"
         complete += count == RECORDS and failure is None
-    # A rejected SASL exchange is final, so that fewer of these sessions are complete.
+    # A rejected SASL exchange is final, so fewer of these sessions are complete.
     assert SESSIONS / 4 < complete < SESSIONS

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Scans of topics whose batches decompress to much more than their size.
+"""Scans of topics with batches that decompress to a multiple of their size.
 
-The memory of each form of a chunk is measured in ``tests/records/test_call_limits.py``.
+``tests/records/test_call_limits.py`` measures the memory of all forms of a chunk.
 """
 
 import asyncio
@@ -15,12 +15,12 @@ from tests.client.log_broker import LogBroker
 from tests.harness.bombs import make_batch
 
 BATCHES = 6
-"""Batches of 64 MiB in one chunk: more than a call may decompress."""
+"""Number of batches of 64 MiB in a chunk: more than a call may decompress."""
 
 
 @pytest.fixture(scope="module")
 def broker():
-    """A broker with a topic of these batches, 13 KB together."""
+    """Broker with a topic of these batches, which have 13 KB together."""
     with LogBroker({"orders": (0,)}) as running:
         log = running.log("orders")
         for number in range(BATCHES):
@@ -29,7 +29,7 @@ def broker():
 
 
 def test_messages_of_batches_that_grow_arrive_once(kwire, broker):
-    """Both clients iterate over records without the limit of a call."""
+    """The limit of a call does not apply if records are iterated over."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
         blocking = [each.offset for each in kafka.scan("orders").records()]
@@ -42,7 +42,7 @@ def test_messages_of_batches_that_grow_arrive_once(kwire, broker):
 
 
 def test_a_stream_of_batches_that_grow_has_several_pieces(kwire, broker):
-    """Arrow consumers get one record batch for each piece of a chunk."""
+    """Arrow consumers receive a record batch for each piece of a chunk."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
         reader = pyarrow.RecordBatchReader.from_stream(
@@ -53,7 +53,7 @@ def test_a_stream_of_batches_that_grow_has_several_pieces(kwire, broker):
 
 
 def test_a_whole_chunk_that_grows_ends_with_limit_exceeded(kwire, broker):
-    """The error names the limit, and a client with a larger one returns the rows."""
+    """The error contains the limit. With a higher limit, the rows are returned."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
         scan = kafka.scan("orders")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Bootstrap addresses that are DNS aliases: TLS and SASL check canonical names."""
+"""Bootstrap addresses that are DNS aliases: TLS and SASL use canonical names."""
 
 import importlib
 import socket
@@ -24,7 +24,7 @@ def certificate(tmp_path_factory):
 
 @pytest.fixture
 def dns(monkeypatch):
-    """Resolve the alias to loopback; the result maps addresses to canonical names."""
+    """Resolve the alias to loopback; return the canonical names by address."""
     names = {"127.0.0.1": "localhost"}
     real = socket.getaddrinfo
 
@@ -44,7 +44,7 @@ def dns(monkeypatch):
 
 @pytest.fixture
 def client(kwire):
-    """The module of the clients."""
+    """Client package on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.client")
 
 
@@ -87,7 +87,10 @@ def test_address_without_a_canonical_name_is_checked_itself(
 
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_advertised_names_are_not_replaced(kwire, client, dns, certificate, runner):
-    """Only bootstrap addresses are aliases: the name in metadata is checked."""
+    """Only bootstrap addresses are aliases.
+
+    Names from metadata are checked unchanged.
+    """
     connect = {
         "ssl": ssl.create_default_context(cafile=certificate[0]),
         "dns_lookup": CANONICAL,
@@ -101,7 +104,7 @@ def test_advertised_names_are_not_replaced(kwire, client, dns, certificate, runn
 
 
 class NamingMechanism:
-    """Sends the host name in place of a password."""
+    """Mechanism that sends the host name instead of a password."""
 
     mechanism = "NAMING"
 
@@ -119,7 +122,7 @@ class NamingMechanism:
 
 
 class NamingServer:
-    """Accepts every name, and records it."""
+    """Server that accepts and records all names."""
 
     def __init__(self, names):
         self._names = names

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The Python of docs/operators/manage.md runs against a broker on loopback.
+"""Run the Python code of docs/operators/manage.md with a broker on loopback.
 
-The blocks run one after another. A comment beside ``print``, or the block below, is
-what it prints.
+The blocks run one after another. The expected output is the comment next to ``print``,
+or the block below.
 """
 
 import re
@@ -23,7 +23,7 @@ def test_each_block_prints_what_its_comments_have(capsys):
         broker.cluster_truth.add_group("etl", ["orders"])
         for block in BLOCKS:
             if block.startswith(">>>"):
-                # ``tests/project/test_docs.py`` runs it.
+                # ``tests/project/test_docs.py`` runs this block.
                 continue
             code = block.replace("broker:9092", broker.address)
             exec(compile(code, str(PAGE), "exec"), names)
@@ -32,7 +32,7 @@ def test_each_block_prints_what_its_comments_have(capsys):
             if expected or not printed:
                 assert printed.splitlines() == expected, block
             else:
-                # The next block of the page is the output.
+                # The next block of the page contains the output.
                 assert f"```\n{printed}```" in TEXT
         assert names["kafka"].has_connected is False
     assert len(BLOCKS) > 8

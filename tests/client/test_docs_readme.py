@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The Python of README.md runs, and README.md is short and reads well as plain text.
+"""Run the Python code of README.md, and check its length and its plain text.
 
 ``tests/spark/test_docs_run.py`` runs the blocks for Spark. A block has no ``>>>``, so
-that it can be copied; a comment beside ``print`` shows what it prints.
+that it can be copied. The comment next to ``print`` is the expected output.
 ``tests/project/test_readme_figures.py`` checks the figures.
 """
 
@@ -22,7 +22,7 @@ UDF, OURS, LIVE, SPARK = range(4)
 
 
 def test_there_are_four_examples():
-    """A UDF, a message, a topic and Spark: each is known to the test that runs it."""
+    """README has a UDF, a message, a topic and Spark. A test runs each of them."""
     assert len(BLOCKS) == 4
     assert "udf(" in BLOCKS[UDF]
     assert "kwire.decode" in BLOCKS[OURS]
@@ -37,7 +37,7 @@ def test_the_message_is_printed_as_the_comment_has_it(capsys):
 
 
 def test_a_topic_is_read_into_polars():
-    """From a broker on the loopback interface, which takes the place of "broker"."""
+    """A broker on the loopback interface replaces the address "broker"."""
     with LogBroker({"orders": (35, 20)}) as broker:
         text = BLOCKS[LIVE].replace("broker:9092", broker.address)
         assert text != BLOCKS[LIVE]
@@ -47,7 +47,7 @@ def test_a_topic_is_read_into_polars():
 
 
 def test_it_is_short_and_reads_well_as_plain_text():
-    """A package index may show it as it is written, without markup."""
+    """A package index may show README without rendering its markup."""
     lines = README.splitlines()
     assert len(lines) <= 130
     assert [line for line in lines if len(line) > 88] == []
@@ -58,9 +58,9 @@ def test_it_is_short_and_reads_well_as_plain_text():
 
 
 def test_it_has_one_picture_that_the_text_before_it_replaces():
-    """The picture shows a ratio faster than text; plain text has the same figures.
+    """The picture shows a ratio, and the text before it contains the same figures.
 
-    A picture that is the only source of a fact would be lost on a package index.
+    Otherwise the facts would be missing on a package index.
     """
     pictures = re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", README)
     ((words, path),) = pictures

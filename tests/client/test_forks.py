@@ -31,7 +31,7 @@ ADVICE = r"call client\.connect or client\.connect_sync in the child process"
 
 @pytest.fixture(scope="module")
 def cluster():
-    """The address of librdkafka's mock cluster, and a topic with records."""
+    """Address of librdkafka's mock cluster, and a topic with records."""
     handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 1})
     name = f"topic-{uuid4().hex[:8]}"
     (broker,) = handle.list_topics(name, timeout=TIMEOUT_S).brokers.values()
@@ -44,7 +44,7 @@ def cluster():
 
 @pytest.fixture
 def client(kwire):
-    """The module of clients."""
+    """Client package on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.client")
 
 
@@ -72,7 +72,7 @@ def run_child(work):
 
 
 class Blocking:
-    """A connected object, which is used once before the fork and in the child."""
+    """Connected object that is used before the fork and in the child."""
 
     def __init__(self, client, kind, address, topic):
         """Connect."""
@@ -93,7 +93,7 @@ class Blocking:
             self.used = self.kafka
 
     def calls(self):
-        """Return the operations, each of which has to be rejected in a child."""
+        """Return all operations, which must be rejected in a child."""
         kafka, used, topic = self.kafka, self.used, self.topic
         shared = [
             kafka.topics,
@@ -149,7 +149,7 @@ class Blocking:
 def test_each_operation_of_a_connected_client_is_rejected_in_a_child(
     client, cluster, kind
 ):
-    """With one error. The parent continues, also after the child has closed."""
+    """All operations raise the same error. The parent continues, even after a close."""
     connected = Blocking(client, kind, *cluster)
     connected.use()
 
@@ -158,7 +158,7 @@ def test_each_operation_of_a_connected_client_is_rejected_in_a_child(
             with pytest.raises(client.UsedAfterFork, match=ADVICE):
                 call()
         if kind == "transaction":
-            # An exception of the block is not replaced.
+            # The exception of the block must not be replaced.
             connected.transaction.__exit__(SystemExit, None, None)
         if connected.used is not connected.kafka:
             connected.used.close()
@@ -174,7 +174,7 @@ def test_each_operation_of_a_connected_client_is_rejected_in_a_child(
 def test_each_operation_of_an_asyncio_client_is_rejected_in_a_child(
     client, cluster, kind
 ):
-    """The child runs an event loop of its own, as the parent's cannot be shared."""
+    """The child has its own event loop, because the parent's cannot be shared."""
     address, topic = cluster
 
     async def run():
@@ -232,7 +232,7 @@ def test_each_operation_of_an_asyncio_client_is_rejected_in_a_child(
 def test_a_collected_client_of_a_child_leaves_the_parent_connected(
     client, has_tls, tmp_path
 ):
-    """It sends no goodbye of TLS, warns about nothing, and keeps epoll unchanged."""
+    """The child sends no TLS close, emits no warning, and does not change epoll."""
     server = trust = None
     if has_tls:
         certificate, key = make_certificate(tmp_path)
@@ -259,7 +259,7 @@ def test_a_collected_client_of_a_child_leaves_the_parent_connected(
 
 
 def test_a_client_without_connections_works_in_a_child(client):
-    """Also one that the parent has closed."""
+    """Also applies to a client that was closed in the parent."""
     with LogBroker({"a": [RECORDS]}) as broker:
         unused = client.connect_sync(broker.address, timeout_s=TIMEOUT_S)
         with client.connect_sync(broker.address, timeout_s=TIMEOUT_S) as closed:
@@ -277,7 +277,7 @@ def test_a_client_without_connections_works_in_a_child(client):
 
 
 def test_child_of_a_child_is_rejected(client, cluster):
-    """A client of a child is not that of its own child."""
+    """A client that a child has created is rejected in the child of this child."""
     address, topic = cluster
 
     def use_child():
@@ -295,7 +295,7 @@ def test_child_of_a_child_is_rejected(client, cluster):
 
 
 def send_from_pool(arguments):
-    """Try to send a record with the producer of the parent; return the error."""
+    """Try to send a record with the parent's producer; return the error."""
     producer, topic = _shared[arguments]
     try:
         producer.send(topic, value=b"v")
@@ -308,7 +308,7 @@ _shared = {}
 
 
 def test_processes_of_multiprocessing_are_rejected(client, cluster):
-    """With the start method "fork", which inherits global objects."""
+    """The start method "fork" inherits global objects."""
     address, topic = cluster
     with (
         client.connect_sync(address, timeout_s=TIMEOUT_S) as kafka,
@@ -323,7 +323,7 @@ def test_processes_of_multiprocessing_are_rejected(client, cluster):
 
 
 def test_fork_within_a_callback_is_rejected(client, cluster):
-    """The child returns into a call that the parent has begun."""
+    """The child returns to a call that the parent has started."""
     address, topic = cluster
     statuses = []
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Header names that are not UTF-8, in every form in which a client returns records.
+"""Header names that are not UTF-8, in all forms in which a client returns records.
 
 Any producer can write such a name. It must not make the topic unreadable, and a caller
-who has to copy names exactly must be able to reject it.
+that must copy names exactly needs a way to reject it.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ GOOD, BAD, READ = b"good", b"b\xffd!", "b�d!"
 
 
 def make_batch(kwire, base_offset):
-    """Make a batch of two records, the second with a header name of BAD bytes."""
+    """Return a batch of two records. The second has an invalid header name."""
     rows = [
         (b"key", b"value", 1000, [("good", b"1")]),
         (b"key", b"value", 1001, [("back", b"2")]),
@@ -35,7 +35,7 @@ def make_batch(kwire, base_offset):
 
 @pytest.fixture(scope="module")
 def broker():
-    """A broker with a topic of three batches, each with a bad header name."""
+    """Broker with a topic of three batches, all with an invalid header name."""
     import kwire
 
     with LogBroker({"orders": (0,)}) as running:
@@ -47,14 +47,14 @@ def broker():
 
 
 def open_reader(kafka, kind, options):
-    """Open what reads the topic: a scan, or a consumer of all partitions."""
+    """Open a reader of the topic: a scan, or a consumer of all partitions."""
     if kind == "scan":
         return kafka.scan("orders", **options)
     return kafka.consumer("orders", group_id="readers", partitions="all", **options)
 
 
 def read(kwire, runner, kind, address, form, **options):
-    """Read the topic; ``form`` makes a list of header names of each chunk."""
+    """Read the topic; return the header names. ``form`` extracts them from a chunk."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     names = []
     if runner == "blocking":
@@ -108,21 +108,21 @@ WAYS = list(product(RUNNERS, ("scan", "consumer"), FORMS))
 def test_bad_header_names_are_read_with_replacement_by_default(
     kwire, broker, runner, kind, form
 ):
-    """Every form of every reader has U+FFFD in place of the invalid byte."""
+    """All forms of all readers contain U+FFFD instead of the invalid byte."""
     names = read(kwire, runner, kind, broker.address, FORMS[form])
     assert names == ["good", READ] * 3
 
 
 @pytest.mark.parametrize(("runner", "kind", "form"), WAYS)
 def test_bad_header_names_are_rejected_if_strict(kwire, broker, runner, kind, form):
-    """``errors="strict"`` applies to every form of every reader."""
+    """``errors="strict"`` applies to all forms of all readers."""
     with pytest.raises(kwire.DecodeError, match="UTF-8"):
         read(kwire, runner, kind, broker.address, FORMS[form], errors="strict")
 
 
 @pytest.mark.parametrize("kind", ["scan", "consumer"])
 def test_messages_of_a_reader_have_replaced_header_names(kwire, broker, kind):
-    """``records()`` of a scan and of a consumer, with both clients."""
+    """Covers ``records()`` of scans and consumers, with both clients."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with (
         client.connect_sync(broker.address) as kafka,
@@ -153,7 +153,7 @@ def test_a_table_of_a_scan_has_replaced_header_names(kwire, broker):
 
 
 def test_other_values_of_errors_are_rejected(kwire):
-    """A typing error is not the same as a default."""
+    """A misspelled value must not be treated as the default."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     kafka = client.connect_sync("localhost:1")
     with pytest.raises(ValueError, match='errors must be "strict" or "replace"'):

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Brokers whose bytes are wrong, over sockets and by both clients.
+"""Brokers that send invalid bytes, over sockets and with both clients.
 
-Each negotiates and describes its topics in good order first. A scan ends with a typed
-error that says what came, in its time; what brokers say in good form and do not mean is
+The brokers negotiate and describe their topics correctly first. A scan must end before
+its timeout, with a typed error that describes the bytes. Valid but false responses are
 in ``tests/client/machines/test_hostile_brokers.py``.
 """
 
@@ -25,7 +25,7 @@ LARGEST = (1 << 31) - 1
 
 
 class Stream:
-    """A socket to a client, whose responses to a Fetch go through ``change``."""
+    """Socket of a client that passes its responses to a Fetch through ``change``."""
 
     def __init__(self, stream, change):
         self._stream = stream
@@ -34,7 +34,7 @@ class Stream:
 
     def recv(self, size):
         data = self._stream.recv(size)
-        # Requests are small here, and arrive completely.
+        # Requests are small in these tests, and arrive completely.
         self._keys += [struct.unpack(">h", frame[4:6])[0] for frame in frames(data)]
         return data
 
@@ -46,7 +46,7 @@ class Stream:
 
 
 def frames(data):
-    """Cut bytes where the next frame begins."""
+    """Split bytes into frames."""
     at, found = 0, []
     while at < len(data):
         (size,) = struct.unpack_from(">i", data, at)
@@ -56,9 +56,9 @@ def frames(data):
 
 
 class HostileBroker(LogBroker):
-    """A broker whose answer to a Fetch is what ``change`` makes of the right one.
+    """Broker whose Fetch responses are changed by ``change``.
 
-    ``change`` takes the frames and gives pieces of bytes, which are sent one by one.
+    ``change`` maps frames to pieces of bytes, which are sent one after another.
     """
 
     def __init__(self, change):
@@ -71,12 +71,12 @@ class HostileBroker(LogBroker):
 
 @pytest.fixture(params=RUNNERS)
 def runner(request):
-    """Which client reads."""
+    """Runner of the client."""
     return request.param
 
 
 def fail(kwire, runner, change):
-    """Scan the topic of a hostile broker, in vain; return the error."""
+    """Scan the topic of a hostile broker; return the error."""
     module = importlib.import_module(f"{kwire.__name__}.client.machines")
     began = time.monotonic()
     with HostileBroker(change) as broker:
@@ -88,17 +88,17 @@ def fail(kwire, runner, change):
 
 
 def pack(size):
-    """Write the size of a frame."""
+    """Encode the size of a frame."""
     return struct.pack(">i", size)
 
 
 def with_id(data, number):
-    """Give a frame another correlation id."""
+    """Replace the correlation id of a frame."""
     return data[:4] + pack(number) + data[8:]
 
 
 def trickle(data):
-    """Send a byte at a time, so that a response takes longer than it may."""
+    """Send one byte at a time, so that a response exceeds its timeout."""
     for at in range(len(data)):
         time.sleep(0.05)
         yield data[at : at + 1]
@@ -123,9 +123,9 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def failures(kwire):
-    """Futures of the error of each case, which run at the same time.
+    """Futures of the errors of all cases, which run concurrently.
 
-    Each scan fails after its timeout, so one after the other they would take long.
+    A scan fails after its timeout, so that sequential runs would take too long.
     """
     with ThreadPoolExecutor(len(CASES)) as pool:
         return {
@@ -136,12 +136,12 @@ def failures(kwire):
 
 @pytest.mark.parametrize("case", CASES)
 def test_bytes_that_are_no_response_are_a_typed_error(failures, case):
-    """The connection ends, others are tried with pauses, and the error says why."""
+    """The client reconnects with pauses. The final error contains the reason."""
     assert CASES[case][1] in str(failures[case].result())
 
 
 def test_an_announced_frame_costs_no_memory(kwire, runner):
-    """99 MiB are announced on each connection, and a few bytes come."""
+    """All connections announce 99 MiB, but send only a few bytes."""
     announced = pack(FRAME_LIMIT - (1 << 20))
     tracemalloc.start()
     try:
@@ -158,7 +158,7 @@ def flip(data):
 
 
 def test_a_wrong_checksum_is_a_typed_error_with_its_offset(kwire, runner):
-    """By rows, columns and batches; the scan itself decodes nothing."""
+    """The scan itself decodes nothing. Records, columns and batches raise the error."""
     with HostileBroker(flip) as broker:
         chunks = read(kwire, runner, broker.address, "orders")
         for chunk in chunks:

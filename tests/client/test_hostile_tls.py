@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Servers whose TLS is wrong, over sockets and by both clients.
+"""Servers with invalid TLS, over sockets and with both clients.
 
-Certificates that must not be accepted, servers that speak another protocol, old TLS,
-and handshakes that end too early. Each scan ends with a typed error, and the client
-sends no request before the server is authenticated.
+Certificates that must be rejected, servers with another protocol or an old TLS version,
+and incomplete handshakes. Every scan ends with a typed error, and the client sends no
+request before the server is authenticated.
 """
 
 import importlib
@@ -35,7 +35,7 @@ PEM = serialization.Encoding.PEM
 
 
 class Authority:
-    """A certificate authority that signs whatever a test wants."""
+    """Certificate authority that signs any certificate of a test."""
 
     def __init__(self, directory, name="authority"):
         self.directory = directory
@@ -87,24 +87,24 @@ class Authority:
 
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory):
-    """The authority that the clients trust."""
+    """Authority that the clients trust."""
     return Authority(tmp_path_factory.mktemp("authority"))
 
 
 @pytest.fixture(scope="module")
 def other_authority(tmp_path_factory):
-    """An authority that the clients do not trust."""
+    """Authority that the clients do not trust."""
     return Authority(tmp_path_factory.mktemp("other"), "other")
 
 
 @pytest.fixture
 def trusting(authority):
-    """The context of a client that trusts the authority."""
+    """Context of a client that trusts the authority."""
     return ssl.create_default_context(cafile=authority.path)
 
 
 def fail(kwire, number, listener, context):
-    """Scan in vain; return the text of the error."""
+    """Run a scan that must fail; return the text of the error."""
     module = importlib.import_module(f"{kwire.__name__}.client.machines")
     runner = RUNNERS[number % 2]
     began = time.monotonic()
@@ -137,7 +137,7 @@ CERTIFICATES = {
 
 @pytest.mark.parametrize("case", CERTIFICATES)
 def test_certificate_that_does_not_fit_is_rejected(kwire, authority, trusting, case):
-    """Even if the trusted authority has signed it."""
+    """Rejected although the trusted authority has signed it."""
     options, words = CERTIFICATES[case]
     number = list(CERTIFICATES).index(case)
     broker = LogBroker({"orders": (5,)}, context=authority.sign(str(number), **options))
@@ -172,7 +172,7 @@ def test_server_with_only_old_tls_is_rejected(kwire, authority, trusting, versio
 def test_server_that_requires_a_client_certificate_is_a_typed_error(
     kwire, authority, trusting
 ):
-    """The client has none to show."""
+    """The client has no certificate."""
     context = authority.sign("mutual")
     context.verify_mode = ssl.CERT_REQUIRED
     context.load_verify_locations(authority.path)
@@ -182,12 +182,13 @@ def test_server_that_requires_a_client_certificate_is_a_typed_error(
 
 
 def send(data):
-    """Return a script that reads the greeting of the client and sends bytes."""
+    """Return a script that reads the client's hello and sends bytes."""
 
     def script(stream):
         stream.recv(1 << 16)
         stream.sendall(data)
-        # Closing a socket with unread bytes would reset it and discard what was sent.
+        # If the socket were closed with unread bytes, the connection would be reset and
+        # the sent bytes discarded.
         stream.shutdown(socket.SHUT_WR)
         while stream.recv(1 << 16):
             pass
@@ -196,7 +197,7 @@ def send(data):
 
 
 def keep_silent(stream):
-    """Read all, and answer nothing until the client has gone."""
+    """Read all bytes without a response, until the client disconnects."""
     while stream.recv(1 << 16):
         pass
 
@@ -206,7 +207,7 @@ def hang_up(stream):
 
 
 def trickle(stream):
-    """Send a TLS record that never ends, one byte at a time."""
+    """Send an endless TLS record, one byte at a time."""
     stream.recv(1 << 16)
     stream.sendall(b"\x16\x03\x03\x40\x00")
     while True:
@@ -240,13 +241,13 @@ SCRIPTS = {
 
 @pytest.mark.parametrize("case", SCRIPTS)
 def test_server_without_a_handshake_is_a_typed_error(kwire, trusting, case):
-    """Another protocol, damaged records, alerts, silence, and early ends."""
+    """Covers other protocols, damaged records, alerts, silence, and early ends."""
     number = list(SCRIPTS).index(case)
     fail(kwire, number, Listener(SCRIPTS[case]), trusting)
 
 
 class Cut:
-    """A relay to a TLS broker that passes on only the first bytes of the broker."""
+    """Relay to a TLS broker that only forwards the first bytes of the broker."""
 
     def __init__(self, broker, count):
         self._broker = broker
@@ -272,14 +273,14 @@ class Cut:
 def test_handshake_that_is_truncated_is_a_typed_error(
     kwire, authority, trusting, count
 ):
-    """The server's bytes end within a record, a message, or after the certificate."""
+    """The bytes end within a record, within a message, or after the certificate."""
     with LogBroker({"orders": (5,)}, context=authority.sign("cut")) as broker:
         fail(kwire, count, Listener(Cut(broker, count)), trusting)
         assert broker.requests == []
 
 
 def test_certificate_that_fits_is_accepted_by_the_same_code(kwire, authority, trusting):
-    """Otherwise each test above could fail for another reason."""
+    """Otherwise all of the tests above could fail for another reason."""
     for runner in RUNNERS:
         context = authority.sign("good")
         with LogBroker({"orders": (5,)}, context=context) as broker:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A response that is larger than ``memory_bytes`` waits in the socket for memory.
+"""Responses larger than ``memory_bytes`` wait in the socket until memory is released.
 
-The runners stop to read until the caller has released what it holds. The connection
-stays open, also with TLS, which may have decrypted bytes that no selector reports.
+The runners stop reading until the caller has released its chunks. The connection
+remains open. With TLS, the socket may contain decrypted bytes that no selector reports.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ FIRST_CONNECTION = ["", "kwire"]
 
 @pytest.fixture(scope="module")
 def contexts(tmp_path_factory):
-    """TLS for a server and for a client."""
+    """TLS contexts of a server and of a client."""
     paths = make_certificate(tmp_path_factory.mktemp("tls"))
     return server_context(*paths), ssl.create_default_context(cafile=paths[0])
 
@@ -55,7 +55,7 @@ def read_slowly(client, runner, address, context):
 
 
 class Pause:
-    """Refuses to receive the rest of each large frame for a while."""
+    """Pauses the reception of each large frame for a while."""
 
     def __init__(self, kwire, monkeypatch):
         link = importlib.import_module(f"{kwire.__name__}.client.machines.link").Link
@@ -92,7 +92,7 @@ def make_log(kwire, broker):
 def test_a_runner_stops_and_resumes_reading(
     kwire, monkeypatch, contexts, runner, is_tls
 ):
-    """All records arrive over one connection, although each frame was paused."""
+    """All records arrive over one connection, although its frames were paused."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     server, trusting = contexts if is_tls else (None, None)
     pause = Pause(kwire, monkeypatch)
@@ -107,7 +107,7 @@ def test_a_runner_stops_and_resumes_reading(
 
 @pytest.mark.parametrize("runner", ["blocking", "asyncio"])
 def test_batches_larger_than_the_budget_are_read_while_chunks_are_held(kwire, runner):
-    """The caller works for a while with each chunk."""
+    """The caller processes each chunk for some time."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with LogBroker({"orders": (10, 0)}) as broker:
         make_log(kwire, broker)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Scans, consumers and producers push their metrics when they are closed (KIP-714).
+"""Scans, consumers and producers push their metrics when they close (KIP-714).
 
-The state machine of the pushes is tested in ``machines/test_telemetry.py``.
+``machines/test_telemetry.py`` tests the state machine.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ NAMES = {
 
 @pytest.fixture
 def broker():
-    """A broker that subscribes to metrics, of which the first push is far away."""
+    """Broker that subscribes to metrics, with the first push in the distant future."""
     with LogBroker({"orders": [10]}) as broker:
         truth = broker.cluster_truth
         truth.add_group("etl", ["orders"])
@@ -57,26 +57,26 @@ async def use(kafka, kind, broker):
             broker.log("orders").append(3)
             step = made.__anext__ if hasattr(made, "__anext__") else made.__next__
             await call(step)
-    # The subscription arrives.
+    # Wait until the subscription arrives.
     time.sleep(0.1)
     return made
 
 
 async def call(method, *arguments):
-    """Call a method of either form."""
+    """Call a blocking method, or await an asyncio method."""
     result = method(*arguments)
     return await result if hasattr(result, "__await__") else result
 
 
 async def close(made):
-    """Close an object; return how long that took."""
+    """Close an object; return the elapsed time in seconds."""
     begun = time.monotonic()
     await call(made.close)
     return time.monotonic() - begun
 
 
 def use_and_close(kwire, runner, broker, kind):
-    """Use and close an object; return how long ``close`` took."""
+    """Use and close an object; return the time of ``close`` in seconds."""
     client = importlib.import_module(f"{kwire.__name__}.client")
 
     async def run_asyncio():

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Servers that lie in a SASL exchange, over sockets and by both clients.
+"""Servers that lie in a SASL exchange, over sockets and with both clients.
 
-Each lie ends the scan with a typed error that says what is wrong. The client sends no
-further request to a server that has not proved itself, the error contains neither the
-password nor control characters of the server, and nothing takes long. The rules of the
-mechanisms themselves are in ``tests/connection/test_sasl.py``.
+Every lie ends the scan quickly with a typed error that describes it. The client sends
+no further request to a server that has not authenticated itself. The error contains
+neither the password nor control characters from the server.
+``tests/connection/test_sasl.py`` tests the rules of the mechanisms.
 """
 
 import base64
@@ -26,17 +26,16 @@ SHA_256_BYTES = 32
 
 
 class LyingServer:
-    """The server's side of an exchange, whose answers go through ``lie``.
+    """Server side of an exchange that passes its tokens through ``lie``.
 
-    ``lie(turn, answer)`` returns the token that the server sends instead; None rejects
-    the client.
+    ``lie(turn, answer)`` returns the token to send. None rejects the client.
     """
 
     def __init__(self, honest, lie, is_done):
         self._honest = honest
         self._lie = lie
         self._turn = 0
-        # A server that claims success from the start would serve requests immediately.
+        # A server that reports success from the start would serve requests immediately.
         self.is_done = is_done
 
     def answer(self, data):
@@ -49,7 +48,7 @@ class LyingServer:
 
 
 class LyingBroker(LogBroker):
-    """A broker that rejects no password, and lies in each exchange."""
+    """Broker that accepts all passwords, and lies in every exchange."""
 
     claims_success = True
 
@@ -68,12 +67,12 @@ class LyingBroker(LogBroker):
 
 
 def scram(users):
-    """Make the honest server."""
+    """Return the honest SCRAM server."""
     return ScramServer(users, "SHA-256")
 
 
 def change(number, old, new):
-    """Return a lie that replaces a part of the answer of one turn."""
+    """Return a lie that replaces a part of one token."""
 
     def lie(turn, answer):
         return answer.replace(old, new, 1) if turn == number else answer
@@ -82,23 +81,23 @@ def change(number, old, new):
 
 
 def say(number, text):
-    """Return a lie that sends another answer in one turn."""
+    """Return a lie that replaces one token."""
     return lambda turn, answer: text if turn == number else answer
 
 
 def move_nonce(turn, answer):
-    """Put the server's part in front of the client's nonce."""
+    """Put the server part before the client nonce."""
     return answer.replace(b"r=", b"r=server", 1) if turn == 1 else answer
 
 
 def cut_nonce(turn, answer):
-    """Return only the first half of the client's nonce."""
+    """Return only the first half of the client nonce."""
     nonce, _, rest = answer.partition(b",")
     return nonce[: len(nonce) // 3] + b"," + rest if turn == 1 else answer
 
 
 def repeat_first():
-    """Return a lie that sends the first message again in place of the last."""
+    """Return a lie that repeats the first message instead of the last one."""
     first = b""
 
     def lie(turn, answer):
@@ -111,7 +110,7 @@ def repeat_first():
 
 
 def flip_signature(turn, answer):
-    """Change one bit of the server's signature."""
+    """Change one bit of the server signature."""
     if turn == 1:
         return answer
     signature = bytearray(base64.b64decode(answer.removeprefix(b"v=")))
@@ -195,11 +194,11 @@ HANDSHAKES = {
     ),
 }
 RAW = ("another nonce", "one iteration", "one bit of the signature", "empty challenge")
-"""Lies that servers also send in raw tokens, after SaslHandshake version 0."""
+"""Lies that are also sent as raw tokens, after SaslHandshake version 0."""
 
 
 def fail(kwire, number, broker, mechanism):
-    """Scan the topic of a lying broker, in vain; return the text of the error."""
+    """Scan the topic of a lying broker; return the text of the error."""
     module = importlib.import_module(f"{kwire.__name__}.client.machines")
     runner = RUNNERS[number % 2]
     began = time.monotonic()
@@ -221,13 +220,13 @@ def fail(kwire, number, broker, mechanism):
 
 
 def mechanisms(kwire):
-    """Import the mechanisms of one engine."""
+    """Import the mechanisms of the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.connection.sasl")
 
 
 @pytest.mark.parametrize("case", SCRAM)
 def test_lie_in_a_scram_exchange_is_a_typed_error(kwire, case):
-    """The server's first and last message, and success that comes too early."""
+    """Covers the server's first and last message, and premature success."""
     lie, words = SCRAM[case]
     sasl = mechanisms(kwire)
     new = lambda: sasl.Scram("alice", "wonderland")  # noqa: E731
@@ -252,7 +251,7 @@ def test_lie_in_raw_tokens_is_a_typed_error(kwire, case):
 
 @pytest.mark.parametrize("case", PLAIN)
 def test_lie_in_a_plain_exchange_is_a_typed_error(kwire, case):
-    """PLAIN has no question for the client."""
+    """PLAIN does not support challenges."""
     lie, words = PLAIN[case]
     sasl = mechanisms(kwire)
     new = lambda: sasl.Plain("alice", "wonderland")  # noqa: E731
@@ -262,7 +261,7 @@ def test_lie_in_a_plain_exchange_is_a_typed_error(kwire, case):
 
 @pytest.mark.parametrize("case", BEARER)
 def test_lie_in_a_bearer_exchange_is_a_typed_error(kwire, case):
-    """A challenge of OAUTHBEARER is an error, whatever it contains."""
+    """Any challenge of OAUTHBEARER is an error."""
     sasl = mechanisms(kwire)
     new = lambda: sasl.OAuthBearer(lambda: "wonderland")  # noqa: E731
     broker = LyingBroker(BearerServer, BEARER[case])
@@ -272,7 +271,7 @@ def test_lie_in_a_bearer_exchange_is_a_typed_error(kwire, case):
 
 @pytest.mark.parametrize("case", HANDSHAKES)
 def test_lie_in_the_handshake_is_a_typed_error(kwire, case):
-    """Errors that do not exist, and lists of mechanisms that are no help."""
+    """Covers unknown error codes and useless lists of mechanisms."""
     fields, words = HANDSHAKES[case]
     sasl = mechanisms(kwire)
     new = lambda: sasl.Scram("alice", "wonderland")  # noqa: E731
@@ -281,7 +280,7 @@ def test_lie_in_the_handshake_is_a_typed_error(kwire, case):
 
 
 def test_honest_server_is_accepted_by_the_same_code(kwire):
-    """Otherwise each test above could fail for another reason."""
+    """Otherwise all of the tests above could fail for another reason."""
     sasl = mechanisms(kwire)
     for honest, new in (
         (scram, lambda: sasl.Scram("alice", "wonderland")),

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Complete client sessions with a broker whose responses are wrong in good form.
+"""Complete client sessions with a broker that sends valid but false responses.
 
-``tests/client/machines/test_lying_brokers.py`` has scans alone. Here the same lies
-go to producers, transactions, group consumers and scans with SASL. Each session ends
-with records or a typed error, in bounded time and with a bounded number of requests.
+``tests/client/machines/test_lying_brokers.py`` only covers scans. This module applies
+the same lies to producers, transactions, group consumers and scans with SASL. Every
+session ends with records or a typed error, within a time limit and with a limited
+number of requests.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from tests.client.client_sessions import KINDS, run_session
 from tests.client.machines.liar import Liar
 
 SESSIONS = 150
-"""Sessions of each kind, each with another liar."""
+"""Number of sessions of each kind. Every session has its own liar."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "scan"])
 def test_session_with_a_lying_broker_ends_with_records_or_a_typed_error(kwire, kind):
-    """Offsets, errors, leaders, epochs, throttles and arrays are false."""
+    """Covers false offsets, errors, leaders, epochs, throttle times and arrays."""
     failed = 0
     for seed in range(SESSIONS):
         random = random_module.Random(seed)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``metrics()`` of clients, scans, consumers and producers, and its reference page.
 
-That the numbers are right is tested in ``tests/client/machines/test_metrics.py``.
+``tests/client/machines/test_metrics.py`` checks the values.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ READERS = {
 
 @pytest.fixture
 def broker():
-    """A broker with a topic of two partitions."""
+    """Broker with a topic of two partitions."""
     with LogBroker({"orders": [COUNT, COUNT], "copies": [0]}) as broker:
         broker.cluster_truth.add_group("etl", ["orders"])
         broker.cluster_truth.coordinator(0, "etl")
@@ -47,12 +47,12 @@ def broker():
 
 @pytest.fixture
 def client(kwire):
-    """The module of clients."""
+    """Client package on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.client")
 
 
 def check_numbers(metrics, names):
-    """Check that there are all names, and numbers that are not negative."""
+    """Check that all names exist, and that no number is negative."""
     assert set(metrics) == set(names)
     lags = metrics.get("records_lag", {})
     numbers = [*lags.values(), *(v for v in metrics.values() if v is not lags)]
@@ -169,7 +169,7 @@ def test_another_thread_may_read_metrics_while_the_machine_runs(client, broker):
 
 
 def read_page():
-    """Return {heading: {name: (unit, meaning)}} of the tables of the page."""
+    """Return {heading: {name: (unit, meaning)}} of the tables in the page."""
     sections = PAGE.read_text("utf-8").split("\n## ")[1:]
     row = re.compile(r"^\| `(\w+)` \| (.+?) \| (.+) \|$", re.M)
     return {

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operations are written once and called in two ways: awaited, or blocking."""
+"""Operations are implemented once, and can be awaited or called blocking."""
 
 import asyncio
 import importlib
@@ -17,18 +17,18 @@ CLASSES = ("Kafka", "Scan", "Producer", "Consumer", "Transaction")
 
 @pytest.fixture
 def client(kwire):
-    """The module, on the engine of the test."""
+    """Client package on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.client")
 
 
 @pytest.fixture
 def operations(kwire):
-    """The module of the mechanism."""
+    """Module that implements both forms."""
     return importlib.import_module(f"{kwire.__name__}.client.runners.operations")
 
 
 def be_silent(stream):
-    """Accept requests and answer none."""
+    """Accept requests without sending a response."""
     while stream.recv(1 << 16):
         pass
 
@@ -72,7 +72,7 @@ def test_both_forms_return_the_same_result(client):
 def test_both_forms_raise_an_error_of_the_wait_and_close_their_sockets(client):
     before = open_sockets()
     times = {"timeout_s": 5.0, "connect_timeout_s": 2.0}
-    # A port that no process listens on.
+    # Port without a listening process.
     address = "127.0.0.1:1"
 
     async def read():

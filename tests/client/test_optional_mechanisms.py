@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""GSSAPI and AWS_MSK_IAM, with the packages ``gssapi`` and ``botocore``.
+"""GSSAPI and AWS_MSK_IAM, which require the packages ``gssapi`` and ``botocore``.
 
-Tests of the exchanges use fakes of these packages, so that they run everywhere. If the
-packages are installed, and a Kerberos server for GSSAPI, the same client authenticates
-with them.
+The tests of the exchanges use fakes of these packages, so that they run everywhere. If
+the packages are installed, and a Kerberos server for GSSAPI, the same client also
+authenticates with them.
 """
 
 import hashlib
@@ -30,16 +30,16 @@ REALM = "KWIRE.TEST"
 
 @pytest.fixture
 def sasl(kwire):
-    """The module of the mechanisms."""
+    """Module of the mechanisms."""
     return importlib.import_module(f"{kwire.__name__}.connection.sasl")
 
 
 class GSSError(Exception):
-    """The base class of the errors of gssapi."""
+    """Base class of gssapi errors."""
 
 
 class FakeContext:
-    """The client's side of a context: two steps, and messages in brackets."""
+    """Client side of a security context: two steps, and messages in brackets."""
 
     offer = b"\x01\0\x10\0"
 
@@ -67,7 +67,7 @@ class FakeContext:
 
 @pytest.fixture
 def fake_gssapi(monkeypatch):
-    """A module with the part of the interface of gssapi that kwire uses."""
+    """Fake of the part of gssapi that kwire uses."""
     module = ModuleType("gssapi")
     module.NameType = SimpleNamespace(hostbased_service=1, kerberos_principal=2)
     module.Name = lambda name, kind: name
@@ -81,7 +81,7 @@ def fake_gssapi(monkeypatch):
 
 
 class FakeServer:
-    """The broker's side of RFC 4752 for the fake; it records what it receives."""
+    """Broker side of RFC 4752 for the fake. Records the messages."""
 
     def __init__(self):
         self.received = []
@@ -201,14 +201,14 @@ def test_missing_package_is_named_when_the_client_is_made(
 
 
 def run(*command, **options):
-    """Run a command of Kerberos; its output is shown if it fails."""
+    """Run a Kerberos command. If it fails, its output is shown."""
     done = subprocess.run(command, capture_output=True, text=True, **options)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture
 def kerberos(tmp_path, monkeypatch):
-    """A Kerberos server on the loopback interface, with a keytab for both sides."""
+    """Kerberos server on the loopback interface, with a keytab for both sides."""
     pytest.importorskip("gssapi")
     monkeypatch.setenv("PATH", f"{os.environ['PATH']}:/usr/sbin")
     if shutil.which("krb5kdc") is None:
@@ -263,7 +263,7 @@ def kerberos(tmp_path, monkeypatch):
 
 
 class KerberosServer:
-    """The broker's side of GSSAPI (RFC 4752), with the real package."""
+    """Broker side of GSSAPI (RFC 4752) with the real package."""
 
     def __init__(self):
         self._gssapi = importlib.import_module("gssapi")
@@ -298,7 +298,7 @@ def test_kerberos_authenticates_both_sides(kwire, kerberos, runner):
     options = {"users": {}, "mechanisms": ("GSSAPI",), "host": "127.0.0.1"}
     with LogBroker({"orders": (3,)}, **options) as broker:
         broker.exchanges["GSSAPI"] = make
-        # The host name in metadata is a part of the broker's principal.
+        # The Kerberos principal of the broker contains the host name from metadata.
         broker.host = "localhost"
         config = {
             "security.protocol": "SASL_PLAINTEXT",
@@ -323,7 +323,7 @@ KEY_ID, SECRET, SESSION = "AKIDEXAMPLE", "wonderland/+secret", "sess+/ion=="
 
 
 def sign(fields, secret):
-    """Compute the signature of a payload as the README of aws-msk-iam-auth says."""
+    """Compute the signature of a payload according to README of aws-msk-iam-auth."""
     from urllib.parse import quote
 
     names = {
@@ -354,7 +354,7 @@ def sign(fields, secret):
 
 @pytest.fixture
 def aws(monkeypatch, tmp_path):
-    """The environment of an AWS user, for the real package."""
+    """Environment of an AWS user for the real package."""
     pytest.importorskip("botocore")
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         monkeypatch.delenv(name)
@@ -424,7 +424,7 @@ def test_error_of_botocore_does_not_show_its_message(sasl, aws):
 
 @pytest.fixture
 def fake_botocore(monkeypatch):
-    """Modules with the part of the interface of botocore that kwire uses."""
+    """Fakes of the part of botocore that kwire uses."""
     modules = {f"botocore.{name}": ModuleType(name) for name in ("auth", "session")}
     modules["botocore.awsrequest"] = ModuleType("awsrequest")
     frozen = SimpleNamespace(get_frozen_credentials=lambda: "keys")
@@ -460,7 +460,7 @@ def fake_botocore(monkeypatch):
 
 
 class AwsServer:
-    """The broker's side of AWS_MSK_IAM; it records the payload."""
+    """Broker side of AWS_MSK_IAM. Records the payload."""
 
     def __init__(self, payloads):
         self.payloads = payloads

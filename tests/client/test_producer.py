@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Producers over both runners, against librdkafka's mock cluster.
+"""Producers over both runners, with librdkafka's mock cluster.
 
-What they wrote is read by librdkafka's consumer and by scans. Faults are simulated in
-``tests/client/machines``; columns are in ``test_producer_tables.py``.
+librdkafka's consumer and scans read the written records. ``tests/client/machines``
+simulates faults, and ``test_producer_tables.py`` covers columns.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ PARTITIONS = 4
 
 @pytest.fixture(scope="module")
 def cluster():
-    """The addresses of librdkafka's mock cluster of three brokers, and its handle."""
+    """Addresses and handle of librdkafka's mock cluster of three brokers."""
     handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 3})
     brokers = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
     yield ",".join(f"{each.host}:{each.port}" for each in brokers), handle
@@ -40,7 +40,7 @@ def cluster():
 
 @pytest.fixture
 def topic(cluster):
-    """A topic of the cluster that nothing was written to."""
+    """New topic of the cluster without records."""
     name = f"topic-{uuid4().hex[:8]}"
     found = cluster[1].list_topics(name, timeout=TIMEOUT_S).topics[name]
     assert len(found.partitions) == PARTITIONS
@@ -49,11 +49,11 @@ def topic(cluster):
 
 @pytest.fixture(params=["blocking", "asyncio"])
 def produce(request, kwire, cluster):
-    """Run a function of a producer that is a coroutine, with either runner."""
+    """Function that runs a coroutine function with a producer, with either runner."""
     client = importlib.import_module(f"{kwire.__name__}.client")
 
     class Awaitable:
-        """The blocking producer, with methods to be awaited."""
+        """Blocking producer with methods that can be awaited."""
 
         def __init__(self, producer):
             self.producer = producer
@@ -90,7 +90,7 @@ def produce(request, kwire, cluster):
 
 
 def read(address, topic, count):
-    """Read a topic with librdkafka: by partition, key, value and headers."""
+    """Read a topic with librdkafka; return the messages by partition."""
     consumer = Consumer(
         {
             "bootstrap.servers": address,
@@ -100,7 +100,7 @@ def read(address, topic, count):
             "fetch.wait.max.ms": 10,
         }
     )
-    # A consumer without metadata waits half a second before it looks for the leaders.
+    # A consumer without metadata waits 0.5 s before it looks up the leaders.
     consumer.list_topics(topic, timeout=TIMEOUT_S)
     consumer.assign(
         [TopicPartition(topic, n, OFFSET_BEGINNING) for n in range(PARTITIONS)]
@@ -123,7 +123,7 @@ def read(address, topic, count):
 
 
 def check_sockets(before):
-    """Wait until no socket is left; the mock, in this process, closes its own later."""
+    """Wait until all sockets are closed. The mock cluster closes its own later."""
     until = time.monotonic() + TIMEOUT_S
     while open_sockets() > before and time.monotonic() < until:
         time.sleep(0.05)
@@ -131,7 +131,7 @@ def check_sockets(before):
 
 
 def rows_of(found):
-    """List key and value of what was read, by partition."""
+    """Return keys and values of messages by partition."""
     return {
         partition: [(each.key(), each.value()) for each in messages]
         for partition, messages in found.items()
@@ -142,7 +142,7 @@ def rows_of(found):
 def test_rows_are_written_once_and_in_order(
     kwire, cluster, produce, topic, compression
 ):
-    """To the partition of their key, with a receipt for each batch."""
+    """The key determines the partition, and every batch has a receipt."""
     partitioners = importlib.import_module(f"{kwire.__name__}.records.partitioners")
     rows = [(b"k%d" % (n % 9), b"v%d" % n) for n in range(3000)]
     receipts = produce(
@@ -166,7 +166,7 @@ def test_rows_are_written_once_and_in_order(
 
 
 def test_parts_of_a_row_arrive_as_they_were(kwire, cluster, produce, topic):
-    """Nulls, headers, timestamps; without one, a row has the present time."""
+    """Covers nulls, headers and timestamps. The default is the current time."""
     before = time.time_ns() // 1_000_000
     rows = [
         (None, b"v"),
@@ -185,7 +185,7 @@ def test_parts_of_a_row_arrive_as_they_were(kwire, cluster, produce, topic):
 
 
 def test_sent_records_share_batches(cluster, produce, topic):
-    """They are sent together, receipts go to the function, and flush waits for them."""
+    """``on_receipt`` receives the receipts, and ``flush`` waits for them."""
     receipts = []
 
     async def send(producer):
@@ -209,7 +209,7 @@ def test_sent_records_share_batches(cluster, produce, topic):
 
 
 def test_records_without_a_key_fill_one_batch_after_the_other(cluster, produce, topic):
-    """Not one batch in each partition, and not all in one partition for ever."""
+    """Records without a key fill one batch after another, in all partitions."""
     rows = [(None, bytes(100))] * 2000
     receipts = produce(
         lambda producer: producer.send_many(topic, rows), max_batch_bytes=10_000
@@ -220,7 +220,7 @@ def test_records_without_a_key_fill_one_batch_after_the_other(cluster, produce, 
 
 
 def test_send_many_keeps_the_order_after_send(cluster, produce, topic):
-    """Even while those linger."""
+    """The records of ``send`` come first, even if they are still lingering."""
 
     async def both(producer):
         await producer.send(topic, value=b"first", partition=1)
@@ -232,7 +232,7 @@ def test_send_many_keeps_the_order_after_send(cluster, produce, topic):
 
 
 def test_tables_without_wait_are_acknowledged_later(cluster, produce, topic):
-    """In order, after what lingers; flush waits, receipts go to the function."""
+    """Order is kept after lingering records. ``flush`` waits for all receipts."""
     receipts = []
 
     async def send(producer):
@@ -255,7 +255,7 @@ def test_tables_without_wait_are_acknowledged_later(cluster, produce, topic):
 
 
 def test_tables_are_accepted_while_batches_are_acknowledged(cluster, produce, topic):
-    """More batches than may be in flight: some are over when others are sent."""
+    """There are more batches than the in-flight limit, so some finish early."""
     values = [b"%d" % n for n in range(3000)]
 
     async def send(producer):
@@ -271,7 +271,7 @@ def test_tables_are_accepted_while_batches_are_acknowledged(cluster, produce, to
 def test_a_table_without_wait_that_fails_fails_the_flush(
     kwire, cluster, produce, topic, monkeypatch
 ):
-    """Its failure names the partition; a partition that is not there fails at once."""
+    """The error contains the partition. A missing partition fails immediately."""
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")
     machines = importlib.import_module(
         f"{kwire.__name__}.client.machines.produce.batch_sender"
@@ -292,7 +292,7 @@ def test_a_table_without_wait_that_fails_fails_the_flush(
 
 
 def test_a_partition_gets_records_in_the_order_of_the_calls(cluster, produce, topic):
-    """With a partition, by key, without both and by lists, one after the other."""
+    """Records have a partition, a key, neither, or are in a list."""
     rows = [b"%d" % n for n in range(400)]
 
     async def write(producer):
@@ -317,7 +317,7 @@ def test_a_partition_gets_records_in_the_order_of_the_calls(cluster, produce, to
 
 
 def test_a_loop_of_sends_lets_other_tasks_run(kwire, cluster, topic):
-    """Protects the sockets of a task that sends and never waits."""
+    """A task that never waits otherwise starves the sockets of other tasks."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     receipts = []
 
@@ -339,7 +339,7 @@ def test_a_loop_of_sends_lets_other_tasks_run(kwire, cluster, topic):
 def test_a_failure_has_the_receipts_of_what_was_written(
     kwire, cluster, produce, topic, monkeypatch
 ):
-    """Two of three partitions are written; another call has receipts of its own."""
+    """Two of three partitions are written. Other calls have separate receipts."""
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")
     machines = importlib.import_module(
         f"{kwire.__name__}.client.machines.produce.batch_sender"
@@ -370,10 +370,10 @@ def test_a_failure_has_the_receipts_of_what_was_written(
 
 
 def test_a_partitioner_needs_no_hash(cluster, produce, topic):
-    """Any callable is one, such as an instance of a class with ``__eq__`` alone."""
+    """Any callable is allowed, such as an instance of a class with only ``__eq__``."""
 
     class Second:
-        """Compares by value, so Python gives it no hash."""
+        """Compares by value, so that Python does not provide a hash."""
 
         def __eq__(self, other):
             return isinstance(other, Second)
@@ -390,7 +390,7 @@ def test_a_partitioner_needs_no_hash(cluster, produce, topic):
 
 
 def test_a_function_chooses_partitions(cluster, produce, topic):
-    """It is called with the key, None included, and the partitions."""
+    """The function receives the key, which may be None, and the partitions."""
     calls = []
 
     def choose(key, everything, available):
@@ -410,7 +410,7 @@ def test_a_function_chooses_partitions(cluster, produce, topic):
 
 
 def test_what_is_not_there_is_refused(kwire, cluster, produce, topic):
-    """A partition of a topic, by all ways of writing."""
+    """All methods reject a partition that the topic does not have."""
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")
 
     async def refuse(producer):
@@ -430,7 +430,7 @@ def test_what_is_not_there_is_refused(kwire, cluster, produce, topic):
 
 
 def test_without_idempotence_one_batch_is_in_flight(cluster, produce, topic):
-    """The order is kept all the same."""
+    """With only one batch in flight, the order is kept nevertheless."""
     rows = [(b"k", b"%d" % n) for n in range(1000)]
     produce(
         lambda producer: producer.send_many(topic, rows), acks=1, max_batch_bytes=2000
@@ -440,7 +440,7 @@ def test_without_idempotence_one_batch_is_in_flight(cluster, produce, topic):
 
 
 def test_without_acknowledgement_nothing_is_waited_for(cluster, produce, topic):
-    """The records are there all the same, if nothing goes wrong."""
+    """The records arrive if no error occurs."""
     rows = [(b"k", b"%d" % n) for n in range(100)]
 
     async def send(producer):
@@ -453,7 +453,7 @@ def test_without_acknowledgement_nothing_is_waited_for(cluster, produce, topic):
 
 
 def test_memory_is_bounded(cluster, produce, topic):
-    """A producer waits where it holds as much as it may, and then goes on."""
+    """The producer waits when its memory is full, and then continues."""
     rows = [(b"k%d" % n, bytes(1000)) for n in range(5000)]
     receipts = produce(
         lambda producer: producer.send_many(topic, rows), memory_bytes=50_000
@@ -469,7 +469,7 @@ def test_memory_is_bounded(cluster, produce, topic):
 
 
 def test_large_rows_wait_while_memory_is_used_up(kwire, produce, topic, monkeypatch):
-    """Those of a list and of a generator: a thousand at once would be too many."""
+    """Rows of lists and generators wait, because a thousand would be too many."""
     machines = importlib.import_module(f"{kwire.__name__}.client.machines")
     add, held = machines.RecordBatcher.add, []
 
@@ -485,13 +485,13 @@ def test_large_rows_wait_while_memory_is_used_up(kwire, produce, topic, monkeypa
             memory_bytes=1_000_000,
         )
         assert sum(each.record_count for each in receipts) == 500
-        # A list of rows that were small until then may be too large, once.
+        # A list may exceed the limit once, if its rows were small until then.
         assert sorted(held)[-2] < 1_300_000
         held.clear()
 
 
 def test_a_row_that_is_none_leaves_no_memory_counted(kwire, produce, topic):
-    """Neither too much nor too little: the rows before it were taken, and dropped."""
+    """The rows before the invalid one were accepted, and are dropped."""
 
     async def write(producer):
         machine = None
@@ -506,7 +506,7 @@ def test_a_row_that_is_none_leaves_no_memory_counted(kwire, produce, topic):
 
 
 def test_a_closed_producer_takes_nothing(cluster, produce, topic):
-    """It raises; closing again does nothing."""
+    """Calls after ``close`` raise an error, except another ``close``."""
 
     async def close(producer):
         await producer.send(topic, value=b"v")
@@ -527,7 +527,7 @@ def test_a_closed_producer_takes_nothing(cluster, produce, topic):
 
 
 def test_an_exception_drops_what_is_not_sent(cluster, produce, topic):
-    """The block ends at once, and no socket is left."""
+    """The block ends immediately, and all sockets are closed."""
 
     async def fail(producer):
         await producer.send(topic, value=b"dropped")
@@ -553,14 +553,14 @@ def test_an_exception_drops_what_is_not_sent(cluster, produce, topic):
     ],
 )
 def test_options_that_cannot_be_are_refused(kwire, options, text):
-    """Before anything is sent, by the name of the argument."""
+    """The error contains the argument, and is raised before a request is sent."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with pytest.raises(ValueError, match=text):
         client.connect_sync("localhost:1").producer(**options)
 
 
 def test_other_options_that_cannot_be(kwire):
-    """A partitioner that is no function; a compression that is none."""
+    """The partitioner is not a function, or the compression is unknown."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     kafka = client.connect_sync("localhost:1")
     with pytest.raises(TypeError, match="partitioner must be a function"):
@@ -570,7 +570,7 @@ def test_other_options_that_cannot_be(kwire):
 
 
 def test_brokers_that_are_not_there(kwire):
-    """The first call raises."""
+    """The first call raises the error."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")
     with client.connect_sync("localhost:1") as kafka:
@@ -581,7 +581,7 @@ def test_brokers_that_are_not_there(kwire):
 
 
 def test_many_tasks_share_a_producer(kwire, cluster, topic):
-    """Each gets the receipts of its own rows; closing wakes those that wait."""
+    """Tasks receive the receipts of their own rows. ``close`` wakes waiting tasks."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Transactional producers whose first request fails."""
+"""Transactional producers that fail on their first request."""
 
 import asyncio
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tables written to librdkafka's mock cluster, and read back by scans."""
+"""Tables that are written to librdkafka's mock cluster, and read back by scans."""
 
 import asyncio
 import importlib
@@ -16,9 +16,9 @@ PARTITIONS = 4
 
 @pytest.fixture(scope="module")
 def cluster(request):
-    """The addresses of librdkafka's mock cluster, and its handle."""
+    """Addresses and handle of librdkafka's mock cluster."""
     options = {"bootstrap.servers": "mock", "test.mock.num.brokers": 1}
-    # A parameter is the time until a broker answers (ms).
+    # The optional parameter is the response time of the brokers in ms.
     late = {"test.mock.broker.rtt": getattr(request, "param", 0)}
     handle = Producer(options | late)
     brokers = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
@@ -28,7 +28,7 @@ def cluster(request):
 
 @pytest.fixture
 def topic(cluster):
-    """A topic of the cluster that nothing was written to."""
+    """New topic of the cluster without records."""
     name = f"topic-{uuid4().hex[:8]}"
     cluster[1].list_topics(name, timeout=TIMEOUT_S)
     return name
@@ -36,7 +36,7 @@ def topic(cluster):
 
 @pytest.fixture
 def send(kwire, cluster, topic):
-    """Write a table, and return the receipts and the rows by partition."""
+    """Function that writes a table; returns receipts and rows by partition."""
     client = importlib.import_module(f"{kwire.__name__}.client")
 
     def run(table, options=None, **columns):
@@ -55,7 +55,7 @@ def send(kwire, cluster, topic):
 
 
 def test_rows_go_where_their_key_says(kwire, send):
-    """As rows that are sent one by one do, in order; text is UTF-8."""
+    """The partition is that of single records with the same key. Text is UTF-8."""
     partitioners = importlib.import_module(f"{kwire.__name__}.records.partitioners")
     keys = [f"k{n % 11}" for n in range(5000)]
     values = [b"v%d" % n for n in range(5000)]
@@ -74,7 +74,10 @@ def test_rows_go_where_their_key_says(kwire, send):
 
 
 def test_all_parts_of_a_record_may_be_columns(send):
-    """Headers, timestamps and partitions; what is null is null, or the present."""
+    """Covers headers, timestamps and partitions.
+
+    Nulls are null, or the current time.
+    """
     pair = pyarrow.struct([("key", pyarrow.string()), ("value", pyarrow.binary())])
     headers = [[{"key": "h", "value": b"1"}, {"key": "i", "value": None}], None, []]
     table = pyarrow.table(
@@ -98,7 +101,7 @@ def test_all_parts_of_a_record_may_be_columns(send):
 
 
 def test_rows_whose_partition_is_null_go_where_their_key_says(kwire, send):
-    """Those of no key go anywhere."""
+    """Rows without a key have an arbitrary partition."""
     partitioners = importlib.import_module(f"{kwire.__name__}.records.partitioners")
     keys = [b"k%d" % (n % 7) for n in range(300)] + [None]
     given = [None if n % 3 else n % PARTITIONS for n in range(300)] + [None]
@@ -115,7 +118,7 @@ def test_rows_whose_partition_is_null_go_where_their_key_says(kwire, send):
 
 
 def test_columns_of_other_layouts_are_the_same_rows(send):
-    """Large types, dictionaries, and fields that are not nullable."""
+    """Covers large types, dictionaries, and non-nullable fields."""
     pair = pyarrow.struct(
         [
             pyarrow.field("key", pyarrow.large_string(), nullable=False),
@@ -137,7 +140,7 @@ def test_columns_of_other_layouts_are_the_same_rows(send):
 
 
 def test_a_table_without_wait_is_in_flight(kwire, cluster, topic):
-    """All of it, so that nothing waits for a caller that is slow to come back."""
+    """All batches are in flight, so that none waits for a slow caller."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     table = pyarrow.table({"value": [bytes(500)] * 300})
     options = {"max_batch_bytes": 1000, "max_request_bytes": 1000}
@@ -151,7 +154,7 @@ def test_a_table_without_wait_is_in_flight(kwire, cluster, topic):
 
 
 def test_batches_are_as_large_as_they_may_be(kwire, send):
-    """No batch is over the bound; a row that is larger than it is one batch."""
+    """Batches respect the maximum size, unless a single row exceeds it."""
     values = [bytes(n % 700) for n in range(3000)] + [bytes(9000)]
     table = pyarrow.table({"value": values})
     options = {"max_batch_bytes": 8000}
@@ -163,7 +166,7 @@ def test_batches_are_as_large_as_they_may_be(kwire, send):
 
 @pytest.mark.parametrize("cluster", [40], indirect=True, ids=["late brokers"])
 def test_a_table_is_not_copied_to_be_sent(kwire, send, monkeypatch):
-    """Protects memory: what is encoded and not acknowledged has a bound."""
+    """Protects memory: unacknowledged encoded rows have a limit."""
     batches = importlib.import_module(f"{kwire.__name__}.client.table_batches")
     begin, fill, copied, held = (
         batches.TableBatcher.begin,
@@ -199,14 +202,14 @@ def test_a_table_is_not_copied_to_be_sent(kwire, send, monkeypatch):
 
 
 def test_batches_wait_for_rows_of_the_next_chunk(send):
-    """A table of many small chunks has no more batches than one of a single chunk."""
+    """A table of many small chunks has as few batches as one large chunk."""
     chunk = pyarrow.table({"value": [bytes(100)] * 5})
     receipts, _ = send(pyarrow.concat_tables([chunk] * 100), partition=1)
     assert [each.record_count for each in receipts] == [500]
 
 
 def test_senders_that_share_the_memory_do_not_wait_for_each_other(kwire, cluster):
-    """Batches that are not full make way where they have most of the memory."""
+    """Incomplete batches are sent if they occupy most of the memory."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     names = [f"topic-{uuid4().hex[:8]}" for _ in range(4)]
     for name in names:
@@ -234,7 +237,7 @@ def test_senders_that_share_the_memory_do_not_wait_for_each_other(kwire, cluster
 
 
 def test_a_row_that_cannot_be_written_is_named(kwire, cluster, topic):
-    """By its number in its chunk; the producer goes on with other tables."""
+    """The error contains the row in its chunk, and the producer remains usable."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     table = pyarrow.table({"value": ["a", "b"], "time": [5, -2]})
     with client.connect_sync(cluster[0]) as kafka, kafka.producer() as producer:
@@ -254,7 +257,7 @@ def test_a_row_that_cannot_be_written_is_named(kwire, cluster, topic):
 
 
 def test_rows_without_a_key_go_to_batches_of_any_partition(send):
-    """Whole batches, each of one partition."""
+    """Rows without a key fill complete batches of one partition each."""
     table = pyarrow.table({"key": pyarrow.nulls(3000, pyarrow.binary())})
     table = table.append_column("value", pyarrow.array([bytes(100)] * 3000))
     receipts, _ = send(table, {"max_batch_bytes": 10_000}, key="key")
@@ -263,14 +266,14 @@ def test_rows_without_a_key_go_to_batches_of_any_partition(send):
 
 
 def test_a_function_chooses_the_partitions_of_rows(send):
-    """It is called with the key of each."""
+    """The function receives the key of every row."""
     options = {"partitioner": lambda key, everything, available: 3}
     _, found = send(pyarrow.table({"value": ["x"]}), options)
     assert found[3][-1].value == b"x"
 
 
 def test_tables_of_other_libraries_are_taken(kwire, send):
-    """Whatever has the Arrow interface, such as kwire's own records."""
+    """Supports any object with the Arrow interface, such as kwire's own records."""
     columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     data = kwire.records.encode_batch([(b"k", b"v", 5), (None, b"w", 6)])
     names = {"key": "key", "headers": "headers", "timestamp": "timestamp"}
@@ -280,7 +283,7 @@ def test_tables_of_other_libraries_are_taken(kwire, send):
 
 
 def test_columns_that_cannot_be_are_refused(kwire, cluster, topic):
-    """By the name of the argument, before anything is sent."""
+    """The error contains the argument, and is raised before a request is sent."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")
     table = pyarrow.table({"value": ["x"], "list": [[1]], "p": [9]})

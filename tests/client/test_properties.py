@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kafka's client properties have the effect that they have in its clients."""
+"""Kafka client properties have the same effect as in Kafka's clients."""
 
 import importlib
 import ssl
@@ -29,7 +29,7 @@ def certificate(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def broker(certificate):
-    """A broker that wants TLS, a client's certificate and a password."""
+    """Broker that requires TLS, a client certificate and a password."""
     context = server_context(*certificate, client_ca=certificate[0])
     with LogBroker(
         {"orders": (30,)}, users={NAME: PASSWORD}, context=context
@@ -51,7 +51,10 @@ def broker(certificate):
     ids=["plain", "scram", "librdkafka"],
 )
 def test_properties_are_all_that_is_needed(kwire, broker, certificate, tmp_path, sasl):
-    """No other argument; PEM stores of Java, and the files of librdkafka."""
+    """No other argument is required.
+
+    Covers Java's PEM stores and librdkafka's files.
+    """
     store = tmp_path / "store.pem"
     store.write_bytes(certificate[1].read_bytes() + certificate[0].read_bytes())
     common = {
@@ -83,7 +86,7 @@ def test_properties_are_all_that_is_needed(kwire, broker, certificate, tmp_path,
 
 @pytest.mark.parametrize("lines", ["as they are", "joined", "of librdkafka"])
 def test_certificates_and_keys_may_be_text(kwire, broker, certificate, lines):
-    """As Java takes PEM in properties, also on one line; a key is in no file after."""
+    """As in Java, PEM text may be on one line. The key is not left in a file."""
     chain, key = (path.read_text() for path in certificate)
     if lines == "joined":
         chain, key = " ".join(chain.split("\n")), " ".join(key.split("\n"))
@@ -110,7 +113,7 @@ def test_certificates_and_keys_may_be_text(kwire, broker, certificate, lines):
 
 
 def test_each_property_has_its_effect(kwire):
-    """What the clients keep of them."""
+    """Compares the settings that the clients store."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     config = {
         "bootstrap.servers": "a:1, b:2",
@@ -227,7 +230,7 @@ def test_each_property_has_its_effect(kwire):
     ],
 )
 def test_what_kwire_cannot_obey_is_named(kwire, config, text):
-    """A property is never ignored in silence, and no password is shown."""
+    """A property is never ignored silently, and no password is shown."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     for connect in (client.connect, client.connect_sync):
         with pytest.raises(ValueError, match=text) as caught:
@@ -237,7 +240,7 @@ def test_what_kwire_cannot_obey_is_named(kwire, config, text):
 
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_a_token_lets_in_or_is_refused(kwire, runner):
-    """The function is called for each exchange; its errors end the scan."""
+    """The function is called for each exchange. Its errors end the scan."""
     sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
     cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
     tokens = []
@@ -270,7 +273,10 @@ def test_a_token_lets_in_or_is_refused(kwire, runner):
 
 
 def test_a_token_is_written_as_the_rfc_says(kwire):
-    """With extensions; a refusal is answered with one byte, and then it is over."""
+    """A rejected client sends one byte, and the exchange is finished.
+
+    Covers extensions as well.
+    """
     sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
     bearer = sasl.OAuthBearer(lambda: "abc", {"logicalCluster": "lkc-1"})
     opening = b"n,,\x01auth=Bearer abc\x01logicalCluster=lkc-1\x01\x01"
@@ -300,7 +306,7 @@ def test_the_release_to_assume_is_read_like_librdkafkas(text, fallback):
 
 @pytest.mark.parametrize("text", ["0.7.2", "new", "0.9", "", "2.8.1; rm"])
 def test_a_fallback_that_is_no_release_is_rejected(text):
-    """By the property and by the argument."""
+    """Applies to the property and to the argument."""
     with pytest.raises(
         ValueError, match=r"broker\.version\.fallback must be a release"
     ):

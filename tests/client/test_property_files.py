@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Property files are read as ``java.util.Properties`` does, and show no secrets."""
+"""Property files have the syntax of ``java.util.Properties``. Errors hide secrets."""
 
 import importlib
 import os
@@ -31,13 +31,13 @@ last = end"""
 
 @pytest.fixture
 def client(kwire):
-    """The module of the clients."""
+    """Client package on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.client")
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_files_are_read_as_java_reads_them(client, tmp_path, end):
-    """What java.util.Properties makes of the same lines, with values trimmed."""
+    """The result is that of java.util.Properties, but with trimmed values."""
     path = tmp_path / "client.properties"
     text = JAVA.replace(" SPACES", "   ") + "\\"
     path.write_bytes(text.replace("\n", end).encode("latin-1"))
@@ -71,7 +71,7 @@ def test_files_are_read_as_java_reads_them(client, tmp_path, end):
 def test_what_is_no_property_file_is_named_without_its_values(
     client, tmp_path, data, text
 ):
-    """Name and line, and nothing that may be a password."""
+    """The error contains name and line, but nothing that may be a password."""
     path = tmp_path / "client.properties"
     path.write_bytes(data)
     with pytest.raises(ValueError, match=text) as caught:
@@ -83,7 +83,7 @@ def test_what_is_no_property_file_is_named_without_its_values(
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no FIFOs")
 def test_secrets_may_come_through_a_pipe(client, tmp_path):
-    """As the shell's <(command) passes them."""
+    """The shell's <(command) passes the file as a pipe."""
     path = tmp_path / "pipe"
     os.mkfifo(path)
     writer = threading.Thread(target=path.write_bytes, args=(b"a=1\n",))

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Restores that are killed at any moment write each record once, in order.
+"""Restores that are killed at any time write every record once and in order.
 
-The broker is simulated, the connections are real. What a killed run has still on its
-way arrives before, between and after the requests of the runs that follow.
+The broker is simulated, but the connections are real. Requests in flight of a killed
+run arrive before, between and after the requests of later runs.
 """
 
 import dataclasses
@@ -28,17 +28,17 @@ TRIES = 200
 
 
 class Killed(BaseException):
-    """The process is gone."""
+    """Simulates a killed process."""
 
 
 @pytest.fixture
 def job(kwire, monkeypatch):
-    """The job with small batches, and without pauses."""
+    """Restore job with small batches and without pauses."""
     module = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.job")
     batches = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.batches")
     monkeypatch.setattr(batches, "BATCH_BYTES", 500)
     monkeypatch.setattr(module, "_POLL_INTERVAL_S", 0.0)
-    # Replicas that lag answer without records again and again.
+    # Otherwise lagging replicas would return responses without records many times.
     machine = importlib.import_module(f"{kwire.__name__}.client.machines.cluster")
     monkeypatch.setattr(machine, "_FRUITLESS_S", 0.001)
     return module
@@ -46,7 +46,7 @@ def job(kwire, monkeypatch):
 
 @pytest.fixture
 def restore(kwire, job):
-    """Run a restore over the log folders below a path."""
+    """Function that restores the log directories below a path."""
     module = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.sources")
     client = importlib.import_module(f"{kwire.__name__}.client")
     log = importlib.import_module(f"{kwire.__name__}.log")
@@ -74,7 +74,7 @@ def restore(kwire, job):
 def test_each_record_is_written_once_whatever_is_killed(
     kwire, job, restore, tmp_path, monkeypatch, seed
 ):
-    """Runs are killed while they wait; requests are lost, late, or not answered."""
+    """Runs are killed while they wait. Requests are lost, late, or without response."""
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")
     source = random.Random(seed)
     wanted = [make_rows(source, source.choice([1, 20, 90])) for _ in range(3)]
@@ -95,7 +95,7 @@ def test_each_record_is_written_once_whatever_is_killed(
             try:
                 restore(broker, tmp_path)
             except (Killed, errors.DataLost):
-                # The second one where a leader without all records was elected.
+                # DataLost is raised if a leader without all records was elected.
                 continue
             break
         else:
@@ -105,7 +105,7 @@ def test_each_record_is_written_once_whatever_is_killed(
         for partition in range(3):
             broker.log("orders", partition).unseen = 0
         written, present = restore(broker, tmp_path)
-        # What was written is what an election lost after it was acknowledged.
+        # An election may have lost acknowledged records, which are written again.
         assert written + present == sum(map(len, wanted))
         found = [broker.log("orders", each).rows() for each in range(3)]
     assert found == list(map(with_offsets, wanted))
@@ -114,7 +114,10 @@ def test_each_record_is_written_once_whatever_is_killed(
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
 @pytest.mark.parametrize("form", ["logs", "export", "partition", "file"])
 def test_records_come_back_as_they_were(run_restore, tmp_path, wanted, form, codec):
-    """From logs, an export, a partition's folder or a file; a second run adds none."""
+    """Sources are logs, an export, a partition directory or a file.
+
+    A second run does not add records.
+    """
     path = tmp_path / "logs"
     if form == "export":
         path = tmp_path / "out"
@@ -133,7 +136,7 @@ def test_records_come_back_as_they_were(run_restore, tmp_path, wanted, form, cod
 
 
 def test_a_topic_is_created_if_that_is_wanted(run_restore, tmp_path, wanted):
-    """With the partitions of the source, CreateTime, and records that stay."""
+    """The topic has the partitions of the source, CreateTime, and long retention."""
     with RestoreBroker() as broker:
         code, err = run_restore(broker, tmp_path / "logs")
         assert (code, broker.created) == (2, [])
@@ -161,7 +164,7 @@ def test_a_topic_is_created_if_that_is_wanted(run_restore, tmp_path, wanted):
 
 
 def test_a_topic_is_created_in_spite_of_passing_errors(run_restore, tmp_path, wanted):
-    """Another controller, a lost response; and one that was created all the same."""
+    """Covers a moved controller, a lost response, and a topic that exists meanwhile."""
     codes = installed.error_codes
     passing = [codes.NOT_CONTROLLER, None, codes.REQUEST_TIMED_OUT]
     for last in (codes.NONE, codes.TOPIC_ALREADY_EXISTS):
@@ -197,7 +200,7 @@ def test_a_topic_is_created_in_spite_of_passing_errors(run_restore, tmp_path, wa
 def test_a_topic_that_cannot_be_created_is_one_sentence(
     run_restore, tmp_path, wanted, code, text
 ):
-    """The error has the code and the message of the broker."""
+    """The error contains the code and the message of the broker."""
     with RestoreBroker() as broker:
         broker.refusals = [getattr(installed.error_codes, code)] * 1000
         ended, err = run_restore(
@@ -208,7 +211,7 @@ def test_a_topic_that_cannot_be_created_is_one_sentence(
 
 
 def test_what_a_broker_says_of_a_topic_is_one_short_line(kwire, job):
-    """Not a megabyte, and nothing that moves the cursor of a terminal."""
+    """The message is shortened and contains no terminal control characters."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with RestoreBroker() as broker:
         broker.words = "\x1b[2J no\n" * 4000
@@ -225,7 +228,7 @@ def test_what_a_broker_says_of_a_topic_is_one_short_line(kwire, job):
 def test_records_of_others_are_never_mixed_with_restored_ones(
     run_restore, tmp_path, wanted
 ):
-    """Those that were there before, came meanwhile, or are of another restore."""
+    """The foreign records existed before, or were added by another restore."""
     row = [(b"k", b"foreign", START, [])]
     logs = tmp_path / "logs"
     text = "orders-0: the partition has records that this restore did not write"
@@ -243,7 +246,7 @@ def test_records_of_others_are_never_mixed_with_restored_ones(
 def test_a_record_that_comes_meanwhile_ends_the_restore(
     run_restore, job, tmp_path, wanted, monkeypatch
 ):
-    """The first receipt after it shows it; no later run takes it for its own."""
+    """The next receipt reveals the record. Later runs do not accept it as their own."""
     with RestoreBroker({"orders": 2}) as broker:
         wait = job._Writer.wait
 
@@ -263,7 +266,7 @@ def test_a_record_that_comes_meanwhile_ends_the_restore(
 def test_another_source_does_not_continue_a_restore(
     run_restore, tmp_path, wanted, change
 ):
-    """One of other records is refused, whether they are the first ones or others."""
+    """Rejected if any record differs, also if the source is shorter."""
     logs, other = tmp_path / "logs", tmp_path / "other"
     rows = list(wanted[0])
     if change == "shorter":
@@ -285,7 +288,7 @@ def test_another_source_does_not_continue_a_restore(
 
 
 def test_aborted_and_unfinished_transactions_are_left_out(run_restore, tmp_path):
-    """And reported, as what comes after an unfinished one is left out as well."""
+    """Records after an unfinished transaction are skipped as well, and reported."""
     folder = tmp_path / "orders-0"
     folder.mkdir()
     encode = installed.records.encode_batch
@@ -335,7 +338,7 @@ def test_aborted_and_unfinished_transactions_are_left_out(run_restore, tmp_path)
 @pytest.mark.parametrize("form", ["logs", "export"])
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_old_formats_and_the_brokers_timestamps(run_restore, tmp_path, magic, form):
-    """Magic 0 has no timestamp, and stays without; that of a broker is kept as one."""
+    """Magic 0 has no timestamps. LogAppendTime is restored as the timestamp."""
     rows = [(b"k%d" % n, b"v%d" % n, START + n, []) for n in range(30)]
     options = {"magic": magic, "compression": "gzip" if magic else "none"}
     if magic:
@@ -353,7 +356,7 @@ def test_old_formats_and_the_brokers_timestamps(run_restore, tmp_path, magic, fo
 
 
 def test_a_topic_that_stamps_records_is_refused(run_restore, tmp_path, wanted):
-    """At the first receipt, before more than one record of a partition is written."""
+    """The error is raised on the first receipt, after one record per partition."""
     with RestoreBroker({"orders": 2}) as broker:
         broker.append_time = START
         code, err = run_restore(broker, tmp_path / "logs")
@@ -378,7 +381,7 @@ def test_a_topic_that_stamps_records_is_refused(run_restore, tmp_path, wanted):
 
 
 def test_a_damaged_log_is_restored_up_to_the_damage(run_restore, tmp_path):
-    """An export of it goes on from there."""
+    """A restore from an export continues after the damage."""
     rows = make_rows(random.Random(3), 40)
     write_log(tmp_path / "in" / "orders-0", rows)
     path = tmp_path / "in" / "orders-0" / f"{0:020}.log"
@@ -399,7 +402,7 @@ def test_a_damaged_log_is_restored_up_to_the_damage(run_restore, tmp_path):
 
 
 def test_sources_that_cannot_be(run_restore, tmp_path, wanted):
-    """Each with what to do."""
+    """The errors contain a solution."""
     logs = tmp_path / "logs"
     installed.jobs.export([logs], tmp_path / "out")
     write_log(tmp_path / "again" / "orders-0", wanted[0])
@@ -431,7 +434,7 @@ def test_sources_that_cannot_be(run_restore, tmp_path, wanted):
 
 
 def test_sequence_numbers_go_round_as_those_of_producers(kwire):
-    """After 2^31 - 1 comes 0; a partition may have more records than that."""
+    """2^31 - 1 is followed by 0, because a partition may have more records."""
     module = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.batches")
     assert module.sequence_of((1 << 31) - 1) == (1 << 31) - 1
     assert module.sequence_of(1 << 31) == 0
@@ -439,7 +442,7 @@ def test_sequence_numbers_go_round_as_those_of_producers(kwire):
 
 
 def test_the_brokers_deletions_are_reported(run_restore, tmp_path, wanted):
-    """Old records go at once where a topic keeps them for a week."""
+    """If the retention is a week, older records are deleted immediately."""
     with RestoreBroker({"orders": 2}) as broker:
         assert run_restore(broker, tmp_path / "logs")[0] == 0
         broker.log("orders", 0).delete_before(12)
@@ -454,7 +457,7 @@ def test_the_brokers_deletions_are_reported(run_restore, tmp_path, wanted):
 def test_an_interrupted_restore_says_how_to_go_on(
     run_restore, job, tmp_path, wanted, monkeypatch
 ):
-    """With the exit code of Ctrl-C."""
+    """The exit code is that of Ctrl-C."""
 
     def interrupt(self, active):
         raise KeyboardInterrupt
@@ -467,9 +470,9 @@ def test_an_interrupted_restore_says_how_to_go_on(
 
 
 def test_a_rate_is_kept(job, monkeypatch, tmp_path, wanted, restore):
-    """Batches are given no faster than the option says."""
+    """Batches are not sent faster than the option allows."""
     pauses = []
-    # Other threads sleep by the module's own function.
+    # Other threads call the function of the real module.
     clock = SimpleNamespace(monotonic=time.monotonic, sleep=pauses.append)
     monkeypatch.setattr(job, "time", clock)
     with RestoreBroker({"orders": 2}) as broker:
@@ -477,5 +480,5 @@ def test_a_rate_is_kept(job, monkeypatch, tmp_path, wanted, restore):
         assert pauses == []
         broker.add_topic("orders", 2)
         restore(broker, tmp_path / "logs", bytes_per_s=100.0)
-    # More than 3,000 bytes with what records have besides keys and values.
+    # The records have more than 3,000 bytes together with their overhead.
     assert len(pauses) > 4 and pauses[-1] > 10

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Restores of exports: files that were changed, damaged, or written by others.
+"""Restores of exports that were changed, damaged, or written by other programs.
 
-Each is refused by one sentence where its tables do not agree. ``test_restore.py`` has
-the restores that are killed, and those of logs.
+An export is rejected with a one-sentence error if its tables contradict each other.
+``test_restore.py`` covers killed restores, and restores of logs.
 """
 
 import importlib
@@ -63,7 +63,7 @@ def forget_an_offset(table):
 def test_an_export_that_was_changed_is_refused(
     run_restore, tmp_path, wanted, change, text
 ):
-    """What is not as the tables announce is one sentence, and not a traceback."""
+    """A contradiction between the tables is a one-sentence error, not a traceback."""
     installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
     (path,) = (tmp_path / "out" / "records").glob("*.parquet")
     pyarrow.parquet.write_table(change(pyarrow.parquet.read_table(path)), path)
@@ -76,7 +76,7 @@ def test_an_export_that_was_changed_is_refused(
 def test_damage_in_each_table_of_an_export_is_one_sentence(
     run_restore, tmp_path, wanted, table
 ):
-    """A file that was cut off, at each eighth."""
+    """The file is truncated at every eighth of its size."""
     installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
     path = next((tmp_path / "out" / table).glob("*.parquet"))
     data = path.read_bytes()
@@ -90,7 +90,7 @@ def test_damage_in_each_table_of_an_export_is_one_sentence(
 
 
 def damage(data, source):
-    """Change some bytes of a file: in its pages, or in the metadata at its end."""
+    """Change some bytes of a file, in its pages or in the metadata at its end."""
     data = bytearray(data)
     for _ in range(source.choice((1, 1, 2, 5))):
         at = source.randrange(len(data))
@@ -108,7 +108,7 @@ def damage(data, source):
 
 
 def read_export(kwire, path):
-    """Read all records of an export, and build the batches that a restore writes."""
+    """Read all records of an export; return the batches that a restore writes."""
     sources = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.sources")
     batches = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.batches")
     found = sources.find_export(path)
@@ -127,7 +127,7 @@ def read_export(kwire, path):
 
 
 def test_any_damage_in_an_export_is_read_or_a_typed_error(kwire, tmp_path, wanted):
-    """Random bytes of each file that a restore reads, so pyarrow gets any of them."""
+    """Damages random bytes of all files that a restore reads with pyarrow."""
     installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
     files = [
         path
@@ -152,7 +152,7 @@ def test_any_damage_in_an_export_is_read_or_a_typed_error(kwire, tmp_path, wante
 def test_timestamps_within_a_millisecond_are_a_typed_error(
     run_restore, tmp_path, wanted
 ):
-    """Kafka counts milliseconds, so an export has no others."""
+    """Kafka's timestamps are in milliseconds, so exports contain no others."""
     installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
     (path,) = (tmp_path / "out" / "records").glob("*.parquet")
     table = pyarrow.parquet.read_table(path)
@@ -186,7 +186,7 @@ def test_an_export_with_a_file_that_is_not_regular_is_refused(
 ):
     """Opening a FIFO waits for a writer, and reading a device never ends."""
     installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
-    # The path of a socket has at most 107 bytes.
+    # The path of a Unix socket has a maximum of 107 bytes.
     monkeypatch.chdir(tmp_path / "out" / table)
     make(Path("a.parquet"))
     with RestoreBroker({"orders": 2}) as broker:
@@ -196,7 +196,7 @@ def test_an_export_with_a_file_that_is_not_regular_is_refused(
 
 
 def test_an_export_without_statistics_is_restored(run_restore, tmp_path, wanted):
-    """They are optional in Parquet: other programs may have written the files anew."""
+    """Statistics are optional in Parquet, and other programs may omit them."""
     installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
     (path,) = (tmp_path / "out" / "records").glob("*.parquet")
     table = pyarrow.parquet.read_table(path)
@@ -225,7 +225,7 @@ def test_missing_timestamps_are_null_in_an_export_and_restored_as_missing(
 def test_timestamps_beyond_the_range_of_an_export_are_not_restored_as_missing(
     run_restore, tmp_path
 ):
-    """A producer that counts nanoseconds writes such timestamps."""
+    """A producer that uses nanoseconds writes such timestamps."""
     write_log(tmp_path / "logs" / "orders-0", [(b"k", b"v", 1_700_000_000 * 10**9, [])])
     write_log(tmp_path / "logs" / "orders-1", [(b"k", b"v", -1, [])])
     installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
@@ -238,7 +238,7 @@ def test_timestamps_beyond_the_range_of_an_export_are_not_restored_as_missing(
 def test_small_partitions_of_an_export_share_what_is_read(
     run_restore, kwire, tmp_path, monkeypatch
 ):
-    """Each row group is read once, not once for each partition in it."""
+    """A row group is read once, even if it contains several partitions."""
     module = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.sources")
     for number in range(40):
         folder = tmp_path / "in" / f"orders-{number}"

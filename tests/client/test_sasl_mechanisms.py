@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The registry of SASL mechanisms is the only place that names their settings."""
+"""All settings of SASL mechanisms are defined in one registry."""
 
 import importlib
 import inspect
@@ -21,7 +21,7 @@ WITH_REQUIRED = [row for row in ROWS if row.required]
 
 @pytest.fixture
 def client(kwire):
-    """The module of the clients."""
+    """Client package on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.client")
 
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Each library that README names reads a scan, by the spelling of README.
+"""The libraries in README read a scan with the code of README.
 
-``tools/interop/table_libraries.py`` runs this file with pandas 3 too, because PySpark
+``tools/interop/table_libraries.py`` also runs this file with pandas 3, because PySpark
 requires pandas 2 in the environment of the other tests.
 """
 
@@ -19,7 +19,7 @@ import kwire as installed
 from tests.client.log_broker import LogBroker
 from tests.client.machines.partition_log import StoredBatch
 
-# The second record has no timestamp, the third has nothing but a timestamp.
+# The second record has no timestamp. The third record only has a timestamp.
 ROWS = [
     (b"k", b"v", 1_700_000_000_123, [("h", b"1"), ("h", None)]),
     (b"", b"\xff", -1, []),
@@ -34,7 +34,7 @@ TIMES = [
 
 @pytest.fixture(scope="module")
 def broker():
-    """A broker with a topic of one batch."""
+    """Broker with a topic of one batch."""
     with LogBroker({"orders": (0,)}) as running:
         log = running.log("orders")
         data = installed.records.encode_batch(ROWS)
@@ -47,14 +47,14 @@ def broker():
 
 @pytest.fixture
 def scan(kwire, broker):
-    """A scan of the topic."""
+    """Scan of the topic."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
         yield kafka.scan("orders")
 
 
 def find_missing(rows):
-    """Return rows with None for what pandas shows as NaT, NaN or None."""
+    """Replace NaT and NaN of pandas by None."""
     return [None if each is None or each != each else each for each in rows]
 
 

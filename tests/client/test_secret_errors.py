@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""No error about settings shows a secret, wherever the secret was written by mistake.
+"""Errors about settings do not show secrets, even if a secret is in a wrong place.
 
-Every property, every argument of ``connect`` and every option of the command line gets
-each form of a secret, and property files are broken at every position of a value. What
-is checked is everything that a program prints about an error: its text, its arguments,
-its attributes and its traceback.
+All properties, arguments of ``connect`` and CLI options get all forms of a secret, and
+property files are broken at every position of a value. The tests check everything that
+a program prints about an error: text, arguments, attributes and traceback.
 """
 
 import dataclasses
@@ -74,13 +73,13 @@ OAUTH = ("b:1", "--sasl-mechanism", "OAUTHBEARER", "--username", "alice")
 
 
 def parts(secret):
-    """Return the texts of which none may be shown: long enough to mean something."""
+    """Return the parts of a secret that are too long to be shown by chance."""
     pieces = {secret, *secret.split("\n"), BODY, BODY[::-1]}
     return [piece for piece in pieces if len(piece) > 3 and "-----" not in piece]
 
 
 def printed(error):
-    """Return everything that a program may print about an error."""
+    """Return all texts that a program may print about an error."""
     texts = ["".join(traceback.format_exception(error)), repr(error)]
     texts += [str(argument) for argument in error.args]
     texts += [f"{name}={value}" for name, value in vars(error).items()]
@@ -88,13 +87,13 @@ def printed(error):
 
 
 def assert_hidden(call, secret):
-    """Call a function; neither its result nor its error shows a part of the secret."""
+    """Call a function; check that its result or error does not show the secret."""
     try:
         result = call()
     except (ValueError, TypeError, OSError) as error:
         shown, failed = printed(error), True
     else:
-        # The client id is a name that brokers log; it is shown on purpose.
+        # The client id is shown deliberately, because brokers log it.
         shown, failed = repr(result), False
         if hasattr(result, "settings"):
             shown += repr(dataclasses.replace(result.settings, client_id=None))
@@ -105,12 +104,12 @@ def assert_hidden(call, secret):
 
 @pytest.fixture
 def client(kwire):
-    """The module of the clients."""
+    """Client package on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.client")
 
 
 def test_no_property_shows_its_value(client):
-    """Every property with every form of a secret, with and without its protocol."""
+    """All properties get all forms of a secret, with and without their protocol."""
     failures = 0
     for name in PROPERTIES:
         for base in BASES:
@@ -125,7 +124,7 @@ def test_no_property_shows_its_value(client):
 
 
 def test_no_part_of_a_value_is_shown_as_a_name(client):
-    """A broken line of a property file makes names of the parts of a value."""
+    """If a line is broken, parts of a value are parsed as property names."""
     for secret in (*SHORT, *LONG, b"wonderland", 7):
         for name in (secret, f"sasl.password{secret}", f"ssl.keystore.key{secret}"):
             config = {"bootstrap.servers": "b:1", name: "x"}
@@ -135,7 +134,7 @@ def test_no_part_of_a_value_is_shown_as_a_name(client):
 
 
 def test_no_broken_property_file_shows_a_part_of_a_value(client, tmp_path):
-    """The value is broken at every position, without and with a continuation."""
+    """The value is broken at every position, with and without a continuation."""
     path = tmp_path / "client.properties"
     source = random.Random(1)
     letters = string.ascii_letters + string.digits + "+/=:. !#&"
@@ -146,7 +145,7 @@ def test_no_broken_property_file_shows_a_part_of_a_value(client, tmp_path):
         name = source.choice(["sasl.password", "sasl.jaas.config", "ssl.keystore.key"])
         first = value.index(secret)
         for cut in range(first, first + len(secret)):
-            # A part of four letters could be in any text by chance.
+            # A part with less than four letters may be in any text by chance.
             kept = [secret[: cut - first], secret[cut - first :]]
             kept = [part.strip() for part in kept if len(part.strip()) > 4]
             path.write_text(f"{name}={value[:cut]}\n{value[cut:]}\nclient.id=x\n")
@@ -160,7 +159,7 @@ def test_no_broken_property_file_shows_a_part_of_a_value(client, tmp_path):
 
 
 def test_pem_text_without_continuation_is_named_by_its_line(client, tmp_path):
-    """The whole key was in the error: each of its lines was an unknown property."""
+    """Without continuations, every line of the key is an unknown property."""
     path = tmp_path / "client.properties"
     path.write_text(f"security.protocol=SSL\nssl.keystore.key={KEY}client.id=x\n")
     with pytest.raises(ValueError, match="line 3: a line of PEM text") as caught:
@@ -171,7 +170,7 @@ def test_pem_text_without_continuation_is_named_by_its_line(client, tmp_path):
 
 
 def test_no_path_that_is_a_secret_is_shown(client, tmp_path):
-    """PEM text that is passed as a file; a real path is shown."""
+    """PEM text is passed as a file name. The name of a real file is shown."""
     for secret in LONG:
         assert assert_hidden(functools.partial(client.read_properties, secret), secret)
         for name in PATHS:
@@ -192,7 +191,7 @@ def test_no_path_that_is_a_secret_is_shown(client, tmp_path):
 
 @pytest.mark.parametrize("secret", [*SHORT, *LONG])
 def test_no_argument_shows_its_value(client, kwire, secret):
-    """Every keyword of ``connect`` with a secret, by itself or in a container."""
+    """Keywords of ``connect`` get a secret, directly or in a container."""
     for connect in (client.connect, client.connect_sync):
         for name in inspect.unwrap(connect).__kwdefaults__:
             for value in (secret, [secret], {secret: secret}, secret.encode()):
@@ -230,7 +229,7 @@ def test_no_argument_shows_its_value(client, kwire, secret):
 
 @pytest.mark.parametrize("runner", ["blocking", "asyncio"])
 def test_the_message_of_a_users_function_is_not_repeated(kwire, runner):
-    """Libraries put the secret with which a token was requested into their errors."""
+    """Libraries include the secret of a token request in their errors."""
     from tests.client.log_broker import LogBroker
     from tests.client.runners import read
 
@@ -279,7 +278,7 @@ def test_the_message_of_a_users_function_is_not_repeated(kwire, runner):
 
 
 def test_no_option_of_the_command_line_shows_a_secret(kwire, tmp_path, monkeypatch):
-    """A password in the place of a file or a mechanism, or within the address."""
+    """The password is in place of a file or a mechanism, or in the address."""
     program = importlib.import_module(f"{kwire.__name__}.cli.main").program
     monkeypatch.setenv("KWIRE_SASL_PASSWORD", "x")
     certificate = make_certificate(tmp_path)[0]

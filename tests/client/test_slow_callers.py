@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A caller may take longer over a chunk than any timeout of the client."""
+"""Callers may process a chunk for longer than any timeout of the client."""
 
 import asyncio
 import importlib
@@ -13,16 +13,16 @@ from tests.client.log_broker import LogBroker
 RUNNERS = ("blocking", "asyncio")
 PAUSE_S = 0.7
 TIMES = {"timeout_s": 0.4, "request_timeout_s": 0.05}
-"""A Fetch may take 0.5 s more, in which a broker waits for records."""
+"""A Fetch may take 0.5 s longer, because a broker waits for records."""
 
 FIRST_CONNECTION = ["", "kwire"]
-"""The client names in the two ApiVersions requests of one connection."""
+"""Client software names in the two ApiVersions requests of a connection."""
 
 
 def read_slowly(client, runner, address, memory_bytes):
-    """Read a topic, and do something else for a while after each of the first chunks.
+    """Read a topic, and pause after the first two chunks.
 
-    Over asyncio it holds up the loop, as work in Python does.
+    With asyncio, the pause blocks the event loop, as computations in Python do.
     """
     sizes = []
 
@@ -49,7 +49,7 @@ def read_slowly(client, runner, address, memory_bytes):
 @pytest.mark.parametrize("memory_bytes", [1 << 12, 1 << 15])
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_no_timeout_counts_the_time_of_the_caller(kwire, runner, memory_bytes):
-    """All is read, over one connection: what came meanwhile was not late."""
+    """All records arrive over one connection. Pending responses are not late."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with LogBroker({"orders": (600, 600)}) as broker:
         assert read_slowly(client, runner, broker.address, memory_bytes) == 1200

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""OAUTHBEARER with client credentials (KIP-768), and endpoints that are hostile."""
+"""OAUTHBEARER with client credentials (KIP-768), and hostile token endpoints."""
 
 import base64
 import importlib
@@ -31,19 +31,19 @@ def certificate(tmp_path_factory):
 
 @pytest.fixture
 def endpoint(kwire):
-    """The module of the token endpoint."""
+    """Module of the token endpoint."""
     return importlib.import_module(f"{kwire.__name__}.client.token_endpoint")
 
 
 @pytest.fixture
 def sasl(kwire):
-    """The module of the mechanisms."""
+    """Module of the mechanisms."""
     return importlib.import_module(f"{kwire.__name__}.connection.sasl")
 
 
 @pytest.fixture
 def broker():
-    """A broker that accepts the token."""
+    """Broker that accepts the token."""
     options = {"users": {"alice": TOKEN}, "mechanisms": ("OAUTHBEARER",)}
     with LogBroker({"orders": (30,)}, **options) as running:
         yield running
@@ -70,7 +70,7 @@ def read_topic(kwire, runner, broker, config):
 
 
 def basic(text):
-    """Return the header of HTTP for "name:password"."""
+    """Return the HTTP header for "name:password"."""
     return f"Basic {base64.b64encode(text.encode()).decode()}"
 
 
@@ -325,7 +325,7 @@ def test_unreachable_endpoint_fails_the_authentication(
 
 
 def test_event_loop_is_not_blocked_by_the_endpoint(kwire, broker):
-    """The token is requested in another thread than that of the event loop."""
+    """Another thread than that of the event loop requests the token."""
     import asyncio
 
     client = importlib.import_module(f"{kwire.__name__}.client")

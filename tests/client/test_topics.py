@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``topics`` and ``offsets`` of both clients, against librdkafka's mock cluster."""
+"""``topics`` and ``offsets`` of both clients, with librdkafka's mock cluster."""
 
 import asyncio
 import importlib
@@ -15,7 +15,7 @@ COUNTS = {0: 3, 1: 0, 2: 5}
 
 @pytest.fixture(scope="module")
 def addresses():
-    """Three brokers with a topic of four partitions, of which two have records."""
+    """Three brokers with a topic of four partitions. Two of them contain records."""
     handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 3})
     for partition, count in COUNTS.items():
         for number in range(count):
@@ -27,29 +27,29 @@ def addresses():
 
 
 class Blocking:
-    """Asks with blocking calls."""
+    """Runs queries with the blocking client."""
 
     def __init__(self, kwire, addresses):
-        """Name the cluster."""
+        """Store the addresses."""
         client = importlib.import_module(f"{kwire.__name__}.client")
         self.kafka = client.connect_sync(addresses, timeout_s=10)
 
     def ask(self, name, *args, **options):
-        """Call a method and close the cluster."""
+        """Call a method and close the client."""
         with self.kafka:
             return getattr(self.kafka, name)(*args, **options)
 
 
 class OverAsyncio:
-    """Asks over asyncio."""
+    """Runs queries with the asyncio client."""
 
     def __init__(self, kwire, addresses):
-        """Name the cluster."""
+        """Store the addresses."""
         client = importlib.import_module(f"{kwire.__name__}.client")
         self.kafka = client.connect(addresses, timeout_s=10)
 
     def ask(self, name, *args, **options):
-        """Call a method and close the cluster; no task may be left."""
+        """Call a method and close the client; check that no task is left."""
 
         async def run():
             async with self.kafka as kafka:
@@ -62,12 +62,12 @@ class OverAsyncio:
 
 @pytest.fixture(params=[Blocking, OverAsyncio])
 def kafka(request, kwire, addresses):
-    """The cluster, by one of both clients."""
+    """Query functions of one of the clients."""
     return request.param(kwire, addresses)
 
 
 def test_topics_are_listed(kafka):
-    """By name, with partitions, leaders and replicas."""
+    """The result contains partitions, leaders and replicas by topic name."""
     topic = kafka.ask("topics")["orders"]
     assert (topic.name, topic.error_code, topic.is_internal) == ("orders", 0, False)
     assert sorted(topic.partitions) == [0, 1, 2, 3]
@@ -76,19 +76,19 @@ def test_topics_are_listed(kafka):
 
 
 def test_offsets_of_a_topic_are_by_partition(kafka):
-    """Where the partitions end, unless the start is asked for."""
+    """The default is the log end offset. The start can be requested."""
     assert kafka.ask("offsets", "orders") == COUNTS | {3: 0}
     assert kafka.ask("offsets", "orders", at="earliest") == dict.fromkeys(range(4), 0)
 
 
 @pytest.mark.parametrize("at", [timedelta(0), datetime.now(UTC)])
 def test_a_time_after_the_last_record_is_the_end(kafka, at):
-    """As a scan would start there."""
+    """A scan from this time would start there as well."""
     assert kafka.ask("offsets", "orders", at=at)[2] == COUNTS[2]
 
 
 def test_offsets_of_several_topics_are_by_place(kafka):
-    """With keys that a scan takes as its start; partitions can be chosen."""
+    """The keys are valid for ``start`` of a scan. Partitions can be chosen."""
     assert kafka.ask("offsets", {"orders": [0, 2]}) == {
         ("orders", 0): 3,
         ("orders", 2): 5,
@@ -98,13 +98,13 @@ def test_offsets_of_several_topics_are_by_place(kafka):
 
 @pytest.mark.parametrize("at", [5, -1, "newest", None, True])
 def test_what_is_no_offset_to_find_is_named(kafka, at):
-    """An offset itself is not looked up."""
+    """An offset itself cannot be looked up."""
     with pytest.raises(ValueError, match="at must be"):
         kafka.ask("offsets", "orders", at=at)
 
 
 def test_a_closed_port_is_one_sentence(kwire, kafka):
-    """It names the address, and does not wait for the timeout."""
+    """The error contains the address, and is raised before the timeout."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         kafka.kafka.addresses = [free.getsockname()]

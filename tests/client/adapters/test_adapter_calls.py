@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""An adapter decodes by the run of batches, and leaves the shortest fetches alone.
+"""Number of calls with which an adapter decodes runs of batches.
 
-Protects topics with a batch for each record, with and without transactions: there the
-costs of a call are all there is, and an adapter could be slower than its client. Calls
-are counted; ``python -m benchmarks adapters`` measures the time.
+Protects topics with single-record batches, with and without transactions. The overhead
+of calls dominates there, so that an adapter could be slower than its client. Calls are
+counted, while ``python -m benchmarks adapters`` measures the time. An adapter leaves
+the shortest fetches to the client.
 """
 
 import pytest
@@ -19,14 +20,14 @@ ROW = (b"k" * 10, b"v" * 100)
 
 
 def write(count, **options):
-    """Write batches of one record."""
+    """Encode batches of one record."""
     return b"".join(
         encode_batch([ROW], base_offset=offset, **options) for offset in range(count)
     )
 
 
 def write_transactions(count):
-    """Write transactions of one record, each with its marker."""
+    """Encode transactions of one record and a marker."""
     marker = {**FIELDS, "is_transactional": True, "is_control": True}
     return b"".join(
         encode_batch([ROW], base_offset=2 * n, is_transactional=True, **FIELDS)
@@ -44,13 +45,13 @@ INPUTS = {
     "transactions of one record": (40, write_transactions(20)),
     "transactional batches": (20, write(20, is_transactional=True, **FIELDS)),
 }
-"""Batches and their bytes."""
+"""Number and size of the batches."""
 
 
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("name", INPUTS)
 def test_runs_are_decoded_by_one_call_each(client, name, monkeypatch):
-    """Each header is read once to find the ends of runs; so is the end of the input."""
+    """The end of a run is found with one read of each header."""
     batches, data = INPUTS[name]
     calls = []
     for owner, name_of in (
@@ -70,7 +71,7 @@ def test_runs_are_decoded_by_one_call_each(client, name, monkeypatch):
 
 
 def count_calls(function, calls):
-    """Make a function that notes its calls and does the same."""
+    """Wrap a function so that its calls are recorded."""
 
     def counted(*arguments, **options):
         calls.append(function.__name__)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a program sees of a consumer is the same with the adapter and without.
+"""A program receives the same from a consumer with and without the adapter.
 
-A script of calls runs twice against one broker, and both runs note the same records,
-positions and errors. Protects what happens between two records of one batch: seek,
-pause, positions, deserializers that raise, and the adapter that comes or goes.
+A script of calls runs twice with one broker. Both runs must record the same records,
+positions and errors. This protects operations between two records of a batch: seek,
+pause, positions, deserializers that raise, and installing or removing the adapter.
 """
 
 import dataclasses
@@ -16,7 +16,8 @@ from kwire.records import encode_batch
 from tests.client.adapters.consumers import CONSUMERS, Broker
 from tests.client.adapters.fetched import CLIENTS, describe
 
-# Clients may leave a socket to Python's collector; the broker closes all of its own.
+# Clients may leave a socket to the garbage collector. The broker closes its own
+# sockets.
 pytestmark = [
     pytest.mark.usefixtures("decode_everything"),
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
@@ -30,27 +31,27 @@ DATA = b"".join(
     )
     for number in range(6)
 )
-"""Six batches of ten records; the value of a record is its offset."""
+"""Six batches of ten records. The value of a record is its offset."""
 
 BAD = 23
 
 
 @pytest.fixture(params=CONSUMERS)
 def client(request):
-    """The name of a client."""
+    """Name of a client."""
     return request.param
 
 
 @pytest.fixture(scope="module")
 def broker():
-    """A broker that has the batches."""
+    """Broker with the batches."""
     with Broker(DATA) as broker:
         yield broker
     assert broker.failures == []
 
 
 def run(client, broker, script, **options):
-    """Run a script with a new consumer; return all that it noted."""
+    """Run a script with a new consumer; return the results that it recorded."""
     consumer = CONSUMERS[client](broker, **options)
     notes = []
     try:
@@ -61,7 +62,7 @@ def run(client, broker, script, **options):
 
 
 def run_both(client, broker, script, **options):
-    """Run a script without and with the adapter; return what both noted."""
+    """Run a script without and with the adapter; return both results."""
     own = run(client, broker, script, **options)
     with CLIENTS[client] as adapter:
         assert adapter.is_installed
@@ -70,7 +71,7 @@ def run_both(client, broker, script, **options):
 
 
 def read_value(data):
-    """Read a value; one of them cannot be read."""
+    """Deserialize a value, and raise an error for one of them."""
     if data == b"%d" % BAD:
         raise LookupError("a value that cannot be read")
     return int(data)
@@ -78,7 +79,7 @@ def read_value(data):
 
 @pytest.mark.parametrize("most", [1, 3, 7, 10, None])
 def test_each_poll_returns_and_moves_as_much(client, broker, most):
-    """The same records by each call, and the position after them."""
+    """Every call returns the same records, and leaves the same position."""
 
     def script(consumer, note):
         while consumer.position() < 60:
@@ -90,7 +91,7 @@ def test_each_poll_returns_and_moves_as_much(client, broker, most):
 
 
 def test_the_iterator_moves_by_one(client, broker):
-    """The position is after the record that the loop has, and not after its batch."""
+    """The position is after the current record, not after its batch."""
 
     def script(consumer, note):
         for _ in range(60):
@@ -101,7 +102,7 @@ def test_the_iterator_moves_by_one(client, broker):
 
 
 def test_seek_within_a_batch_and_out_of_it(client, broker):
-    """To records before and after, decoded already or not."""
+    """Seeks go forward and backward, to records that may already be decoded."""
 
     def iterate(consumer, note):
         for offset in (0, 4, 2, 17, 18, 55, 0, 59):
@@ -123,7 +124,7 @@ def test_seek_within_a_batch_and_out_of_it(client, broker):
 
 
 def test_pause_within_a_batch(client, broker):
-    """Nothing comes while it lasts, and nothing is lost by it."""
+    """While it is paused, nothing is returned, and nothing is lost afterwards."""
 
     def script(consumer, note):
         for _ in range(3):
@@ -141,7 +142,7 @@ def test_pause_within_a_batch(client, broker):
 
 
 def test_a_deserializer_that_raises_loses_no_record(client, broker):
-    """The iterator returns all records before; then its position is at the bad one."""
+    """After all earlier records, the position of the iterator is the invalid one."""
 
     def script(consumer, note):
         note([consumer.take().value for _ in range(BAD)])
@@ -155,7 +156,7 @@ def test_a_deserializer_that_raises_loses_no_record(client, broker):
 
 @pytest.mark.parametrize("most", [1, 4, 5, None])
 def test_polls_up_to_a_deserializer_that_raises(client, broker, most):
-    """What polls return before, and the position that they leave."""
+    """Compares the records of earlier polls, and the position that they leave."""
 
     def script(consumer, note):
         while True:
@@ -171,7 +172,7 @@ def test_polls_up_to_a_deserializer_that_raises(client, broker, most):
 
 
 def test_a_program_can_pass_the_record_that_cannot_be_read(client, broker):
-    """It seeks to the record after, which is in the same batch."""
+    """The program seeks to the next record, which is in the same batch."""
     with CLIENTS[client]:
 
         def script(consumer, note):
@@ -186,7 +187,7 @@ def test_a_program_can_pass_the_record_that_cannot_be_read(client, broker):
 
 
 def test_deserializers_see_what_they_see_without(client):
-    """Keys and values, null ones too, in the same order and as often."""
+    """Keys and values, including nulls, in the same order and number."""
     rows = [(b"k", None, 1), (None, b"v", 2), (b"", b"", 3, [("h", b"x")])]
     seen = []
 
@@ -210,7 +211,7 @@ def test_deserializers_see_what_they_see_without(client):
 
 
 def test_records_are_the_clients_own(client, broker):
-    """Their class, and what the standard library does with instances of it."""
+    """Covers the class, and standard library functions for its instances."""
 
     def script(consumer, note):
         record = consumer.take()
@@ -228,7 +229,7 @@ def test_records_are_the_clients_own(client, broker):
 
 @pytest.mark.parametrize("most_bytes", [1, 300, 10**6])
 def test_transactions_through_a_broker(client, most_bytes):
-    """Committed reads of aborted transactions, in fetches of each size."""
+    """Reads committed records after aborted transactions, with all fetch sizes."""
     fields = {"producer_epoch": 0, "base_sequence": 0, "is_transactional": True}
 
     def write(offset, producer_id):
@@ -280,7 +281,7 @@ def test_transactions_through_a_broker(client, most_bytes):
 
 @pytest.mark.parametrize("how", ["take", "poll"])
 def test_install_and_uninstall_beneath_a_consumer(client, broker, how):
-    """A consumer in the midst of a batch goes on, record by record or by polls."""
+    """The consumer continues in the middle of a batch, with iterator or polls."""
 
     def script(consumer, note):
         adapter = CLIENTS[client]

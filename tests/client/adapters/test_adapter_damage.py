@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Random damage with a correct checksum, read with and without the adapter.
+"""Random damage with a valid checksum, read with and without the adapter.
 
-A wrong checksum ends the reading in every client. A broker or producer that writes
-wrong fields also writes a checksum that matches them, and each client reads such a
-batch in its own way: it trusts other fields than kwire does. With the adapter, the
-reading must be the same, record by record, position by position, and error by error.
+All clients reject a wrong checksum. A broker or producer that writes wrong fields also
+writes a valid checksum, and then the clients differ, because they trust other fields
+than kwire. With the adapter, records, positions and errors must be those of the client.
 """
 
 import random
@@ -35,15 +34,15 @@ HEADER = {
     "base sequence": (53, 4),
     "record count": (57, 4),
 }
-"""The fields of a batch header by position and size; the length stays."""
+"""Position and size of the fields in a batch header, without the length."""
 
 VALUES = (-1, 0, 1, 2, 3, 4, 5, 7, 9, 12, 100, 2**31 - 1, 2**62, 2**63 - 1, -(2**63))
 READINGS = 200
-"""Damaged readings for each seed and client."""
+"""Number of damaged readings per seed and client."""
 
 
 def make_batches(dice):
-    """Make a few batches, with gaps, headers, codecs and transactions."""
+    """Return a few batches with gaps, headers, codecs and transactions."""
     batches, offset = [], dice.choice([0, 5])
     for _ in range(dice.randrange(1, 5)):
         rows = [
@@ -72,7 +71,7 @@ def make_batches(dice):
 
 
 def fix_batch(batch):
-    """Write the length and the checksum again."""
+    """Recompute the length and the checksum of a batch."""
     batch = batch[:8] + struct.pack(">i", len(batch) - 12) + batch[12:]
     return batch[:17] + struct.pack(">I", record_engine.crc32c(batch[21:])) + batch[21:]
 
@@ -91,7 +90,7 @@ def damage_header(dice, batch):
 
 
 def damage_byte(dice, content, start=0):
-    """Change a byte from ``start`` on."""
+    """Change a byte at or after ``start``."""
     if len(content) == start:
         return content
     position = dice.randrange(start, len(content))
@@ -100,7 +99,7 @@ def damage_byte(dice, content, start=0):
 
 
 def damage_payload(dice, batch):
-    """Change a byte as it was before compression."""
+    """Change a byte of the uncompressed records."""
     codec = batch[22] & 7
     content = bytes(compression.decompress(codec, batch[61:], 2, Limits(), 0))
     return batch[:61] + compression.compress(codec, damage_byte(dice, content), 2)
@@ -120,7 +119,7 @@ def damage_frame(dice, batch):
 
 
 def make_odd_records(dice, batch):
-    """Write the batch again, with the right sizes around one odd field."""
+    """Encode the batch again with one unusual field and matching sizes."""
     codec = batch[22] & 7
     count = max(1, int.from_bytes(batch[57:61], "big", signed=True) % 6)
     numbers = (-(2**63), -(2**31), -5, -1, 0, 1, 9, 2**31 - 1, 2**62, 2**63 - 1)
@@ -145,7 +144,7 @@ def make_odd_records(dice, batch):
             body = b"\0" + varint(0) + varint(index) + b"".join(lengths)
             written = sized(body + bytes(dice.randrange(3)))
         elif kind == 5:
-            # Attributes as a varint of two bytes, which some clients read.
+            # Encode the attributes as a varint of two bytes, which some clients accept.
             body = b"\x80\0" + varint(0) + varint(index) + sized(b"k") + sized(b"v")
             written = sized(body + varint(0))
         records.append(written)
@@ -161,11 +160,11 @@ DAMAGES = {
     "frame": damage_frame,
     "records": make_odd_records,
 }
-"""What is damaged, by name."""
+"""Functions that damage a batch, by name."""
 
 
 class Deserializer:
-    """A deserializer of either client, which rejects empty values."""
+    """Deserializer for either client that rejects empty values."""
 
     def __call__(self, data):
         if data == b"":
@@ -173,12 +172,12 @@ class Deserializer:
         return data
 
     def deserialize(self, topic, *rest):
-        """Deserialize as kafka-python asks for."""
+        """Deserialize a value with the interface of kafka-python."""
         return self(rest[-1])
 
 
 def make_case(dice, damages=tuple(DAMAGES), count=None):
-    """Make the bytes of a fetch with some damaged batches, and its options."""
+    """Return fetched bytes with some damaged batches, and the fetch options."""
     batches = make_batches(dice)
     numbers = list(range(len(batches)))
     dice.shuffle(numbers)
@@ -203,7 +202,7 @@ def make_case(dice, damages=tuple(DAMAGES), count=None):
 def test_damage_with_a_right_checksum_reads_as_without_the_adapter(
     client, damage, seed
 ):
-    """No record, position or error differs, whatever is damaged."""
+    """Records, positions and errors are equal for all kinds of damage."""
     dice = random.Random(f"{damage} {seed}")
     for _ in range(READINGS):
         data, options = make_case(dice, [damage, damage, "header"])
@@ -213,7 +212,7 @@ def test_damage_with_a_right_checksum_reads_as_without_the_adapter(
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_undamaged_batches_of_all_codecs_are_decoded_by_kwire(client, monkeypatch):
-    """The checks that leave damage to the client accept what brokers write."""
+    """The checks that leave damage to the client accept the batches of brokers."""
     rests = []
 
     class Reader(runs.RunReader):
@@ -233,7 +232,7 @@ def test_undamaged_batches_of_all_codecs_are_decoded_by_kwire(client, monkeypatc
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_an_error_of_a_deserializer_leaves_the_position_of_the_client(client):
-    """Control batches and aborted batches before the bad record have been passed."""
+    """Control batches and aborted batches before the invalid record were passed."""
     fields = {"producer_id": 7, "producer_epoch": 0, "is_transactional": True}
     fields["base_sequence"] = 0
     control = {**fields, "is_control": True}

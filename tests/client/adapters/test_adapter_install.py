@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""When an adapter is installed, when it refuses, and that it leaves nothing changed.
+"""Installing and uninstalling an adapter, and the conditions under which it refuses.
 
-Protects programs from an adapter that works on classes which were never tested, and
-other libraries that replace the same names.
+Protects programs from an adapter for untested classes. Uninstalling must restore
+everything, and must respect other libraries that replace the same names.
 """
 
 import importlib
@@ -40,17 +40,17 @@ PACKAGES = {"kafka-python": "kafka", "aiokafka": "aiokafka"}
 
 @pytest.fixture(params=CLIENTS)
 def client(request):
-    """The name of a client."""
+    """Name of a client."""
     return request.param
 
 
 def look(client):
-    """List what is at the places that the adapter changes."""
+    """List the objects that the adapter replaces."""
     return [vars(owner)[name] for owner, name in SEAMS[client]]
 
 
 def test_install_changes_and_uninstall_restores(client):
-    """All names of the client have their own objects again, after any calls."""
+    """All names of the client have their original objects after any calls."""
     adapter, before = CLIENTS[client], look(client)
     adapter.uninstall()
     assert look(client) == before
@@ -67,12 +67,12 @@ def test_install_changes_and_uninstall_restores(client):
 
 
 def is_same(one, other):
-    """Whether two names have one object."""
+    """Whether two names refer to one object."""
     return one is other
 
 
 def test_a_block_leaves_what_it_found(client):
-    """Blocks within blocks, after an error, and where it was installed before."""
+    """Covers nested blocks, an error, and an adapter that was already installed."""
     adapter, before = CLIENTS[client], look(client)
     with adapter, adapter:
         assert adapter.is_installed
@@ -88,7 +88,7 @@ def test_a_block_leaves_what_it_found(client):
 
 
 def test_classes_look_like_the_clients_own(client):
-    """Subclasses, names and modules are what logs and pickles know."""
+    """Logs and pickles depend on subclasses, names and modules."""
     own = look(client)[int(client == "aiokafka")]
     with CLIENTS[client]:
         made = look(client)[int(client == "aiokafka")]
@@ -100,7 +100,7 @@ def test_classes_look_like_the_clients_own(client):
 
 
 def test_an_unknown_version_is_left_alone(client, monkeypatch):
-    """There is a warning that names both, and nothing changes."""
+    """A warning contains both versions, and nothing is changed."""
     adapter, before = CLIENTS[client], look(client)
     module = importlib.import_module(PACKAGES[client])
     monkeypatch.setattr(module, "__version__", "99.1")
@@ -113,7 +113,7 @@ def test_an_unknown_version_is_left_alone(client, monkeypatch):
 
 
 def run(code, **environment):
-    """Run code in a fresh interpreter; return what it prints."""
+    """Run code in a new interpreter; return its output."""
     done = subprocess.run(
         [sys.executable, "-c", code],
         env=os.environ | environment,
@@ -125,7 +125,7 @@ def run(code, **environment):
 
 
 def test_import_loads_no_client():
-    """Neither client is imported before its adapter is installed."""
+    """A client is only imported when its adapter is installed."""
     code = (
         "import sys, kwire, kwire.client.adapters\n"
         "from kwire.client import adapters\n"
@@ -137,7 +137,7 @@ def test_import_loads_no_client():
 
 @pytest.mark.parametrize("name", ["kafka_python", "aiokafka"])
 def test_without_the_client_there_is_an_import_error(name):
-    """As by an import of the client itself."""
+    """The error is that of an import of the client."""
     code = (
         "import sys; sys.modules |= {'kafka': None, 'aiokafka': None}\n"
         "from kwire.client import adapters\n"
@@ -151,7 +151,7 @@ def test_without_the_client_there_is_an_import_error(name):
 
 @pytest.mark.parametrize("name", ["kafka_python", "aiokafka"])
 def test_without_the_compiled_engine_nothing_changes(name):
-    """Plain Python would be slower than the clients are."""
+    """The Python engine would be slower than the clients."""
     code = (
         "import warnings; warnings.simplefilter('ignore', DeprecationWarning)\n"
         "from kwire.client import adapters\n"
@@ -164,7 +164,7 @@ def test_without_the_compiled_engine_nothing_changes(name):
 
 
 def test_what_traces_getone_stays(monkeypatch):
-    """A library that wraps the method before keeps seeing each record."""
+    """A library that wraps the method still sees all records."""
     seen = []
     own = aiokafka_consumer.AIOKafkaConsumer.getone
 
@@ -181,7 +181,7 @@ def test_what_traces_getone_stays(monkeypatch):
 
 
 def test_what_another_library_replaced_since_stays(client, monkeypatch):
-    """To put the client's own there would remove the other's without a word."""
+    """Restoring the original would silently remove the other library's function."""
     owner, name = SEAMS[client][-1]
     own = vars(owner)[name]
     with CLIENTS[client]:
@@ -193,7 +193,7 @@ def test_what_another_library_replaced_since_stays(client, monkeypatch):
 
 
 def test_other_sources_of_records_keep_the_clients_decoder(monkeypatch):
-    """What is no fetched data, such as a subclass or a test's own, is not kwire's."""
+    """Objects other than fetched data, such as a subclass, are left to the client."""
     data = encode_batch([(b"k", b"v")] * 3)
     monkeypatch.setattr(kafka_classes, "RunReader", lambda *_: {}[0])
 

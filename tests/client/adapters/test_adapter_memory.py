@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of a client whose fetched batches decompress to much more than their size.
+"""Memory of a client whose batches decompress to a multiple of their size.
 
-A program that takes one record at a time must not hold a whole response as objects,
-whether the response is large as it was fetched or after decompression.
+If a program reads single records, a response must not be completely decoded into
+objects, whether it is large before or only after decompression.
 """
 
 import os
@@ -20,7 +20,7 @@ from tests.client.adapters.fetched import CLIENTS, read_both
 ROOT = Path(__file__).parents[3]
 BATCHES = 12
 MOST_MIB = 500
-"""Bound for a client with the adapter: its batches together are 768 MiB."""
+"""Limit for a client with the adapter, although the batches have 768 MiB."""
 
 CHILD = """
 import sys
@@ -51,7 +51,7 @@ print(count, resident("VmHWM:") - before)
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_batches_that_grow_are_taken_one_by_one_in_bounded_memory(client, monkeypatch):
-    """Each record arrives once; the responses are 24 KB that hold 768 MiB."""
+    """The responses have 24 KB, and every record arrives once."""
     monkeypatch.undo()
     done = subprocess.run(
         [
@@ -74,7 +74,7 @@ def test_batches_that_grow_are_taken_one_by_one_in_bounded_memory(client, monkey
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("offset", [0, 7])
 def test_runs_that_end_after_decompression_lose_no_record(client, offset, monkeypatch):
-    """The next run continues with the next batch, and reads no record twice."""
+    """The next run continues with the next batch, and repeats no record."""
     data = b"".join(
         encode_batch(
             [(b"k", b"v" * 1000)] * 10,

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""With the adapter, a client reads from fetched bytes what it reads by itself.
+"""With the adapter, a client decodes the same records from fetched bytes.
 
-Every field and its type, the position after each record, the errors: for all formats,
-codecs and transactions, and for damaged bytes. Protects users of the adapters from any
-change but that of speed.
+Compares all fields with their types, the position after each record, and the errors,
+for all formats, codecs and transactions, and for damaged bytes. An adapter must only
+change the speed.
 """
 
 import itertools
@@ -48,7 +48,7 @@ ABORTED = [Aborted(8, 7), Aborted(7, 0)]
 
 
 def serve(data, offset):
-    """Return what a broker returns: the batch that has the offset comes first."""
+    """Return the response of a broker, which starts with the batch of the offset."""
     position = 0
     while (header := read_batch_header(data, position)) and header.last_offset < offset:
         position += header.size
@@ -57,14 +57,14 @@ def serve(data, offset):
 
 @pytest.fixture(params=CLIENTS)
 def client(request):
-    """The name of a client."""
+    """Name of a client."""
     return request.param
 
 
 @sweep("name", sorted(SETS))
 @sweep("check_crcs", [True, False])
 def test_each_format_reads_as_without_the_adapter(client, name, check_crcs):
-    """All magics and codecs, runs and nested messages, headers, holes, emptied sets."""
+    """Covers all magics and codecs, wrapped messages, headers, gaps, empty batches."""
     for offset in (0, 7, 102, 10**6):
         for committed in (False, True):
             own, adapted = read_both(
@@ -79,14 +79,14 @@ def test_each_format_reads_as_without_the_adapter(client, name, check_crcs):
 
 @sweep("name", sorted(bytes_of()))
 def test_what_kafkas_classes_wrote_reads_as_without_the_adapter(client, name):
-    """The batches of Kafka's own writers."""
+    """The batches were encoded by Kafka's own classes."""
     own, adapted = read_both(client, bytes_of()[name])
     assert adapted == own
 
 
 @pytest.mark.parametrize("offset", range(13))
 def test_transactions_hide_the_same_records(client, offset):
-    """Aborted ones, control batches, and a producer that aborts and then commits."""
+    """Covers aborted transactions, control batches, and a commit after an abort."""
     for committed, aborted in itertools.product((False, True), ((), ABORTED)):
         own, adapted = read_both(
             client,
@@ -100,7 +100,7 @@ def test_transactions_hide_the_same_records(client, offset):
 
 
 def test_committed_reads_leave_something_out(client):
-    """The sets above do have aborted records, and kwire decodes the others."""
+    """Checks that the previous tests contain aborted records."""
     everything, _ = read_both(client, TRANSACTIONS)
     committed, _ = read_both(client, TRANSACTIONS, committed=True, aborted=ABORTED)
     assert len(everything.records) == 8
@@ -108,7 +108,7 @@ def test_committed_reads_leave_something_out(client):
 
 
 def test_batches_keep_their_kind_of_timestamps_and_their_epoch(client):
-    """Batches that differ in what records do not carry are never one run."""
+    """A run never contains batches with different timestamp types or epochs."""
     data = b"".join(
         batch(
             record(timestamp=4),
@@ -126,7 +126,7 @@ def test_batches_keep_their_kind_of_timestamps_and_their_epoch(client):
 
 
 def test_fetches_of_many_runs_read_as_without_the_adapter(client):
-    """More bytes than a run has, compacted batches and an incomplete last one."""
+    """The bytes exceed a run. Batches are compacted, and the last is incomplete."""
     parts = [
         encode_batch(
             [(b"k%d" % row, bytes(900), row) for row in range(20)],
@@ -143,7 +143,7 @@ def test_fetches_of_many_runs_read_as_without_the_adapter(client):
 
 
 def test_runs_without_records_move_the_position(client):
-    """Emptied batches and control batches alone; no consumer may read them for ever."""
+    """Empty and control batches must not be read again forever."""
     data = b"".join(
         (
             batch(base_offset=0, last_delta=9),
@@ -158,7 +158,7 @@ def test_runs_without_records_move_the_position(client):
 
 
 def test_metrics_of_kafka_python_count_all_records_and_nearly_all_bytes():
-    """A record has at most 20 bytes that are not counted, and none counted twice."""
+    """At most 20 bytes per record are not counted, and none are counted twice."""
     rows = [(b"k" * n, b"v" * 3 * n, 10**12 * n, [("h", None)]) for n in range(50)]
     data = encode_batch([*rows, (None, None)])
 
@@ -177,7 +177,7 @@ def test_metrics_of_kafka_python_count_all_records_and_nearly_all_bytes():
 
 
 def test_a_damaged_batch_loses_no_record_before_it(client):
-    """The records before it are delivered, then the client's own error is raised."""
+    """The earlier records are returned, then the client raises its own error."""
     good = encode_batch([(b"k", b"v")] * 3)
     bad = bytearray(encode_batch([(b"k", b"v")] * 3, base_offset=3))
     bad[-1] ^= 1
@@ -190,9 +190,9 @@ def test_a_damaged_batch_loses_no_record_before_it(client):
 
 
 def test_damage_after_transactions_loses_no_record(client):
-    """The client continues with the aborted producers that kwire had seen until then.
+    """The client continues with the aborted producers that kwire has seen.
 
-    The last batch before the damage is of a producer whose earlier one was aborted.
+    The last batch before the damage has a producer whose earlier batch was aborted.
     """
     fields = {"attributes": 0x10, "producer_id": 7, "leader_epoch": 1}
     good = TRANSACTIONS + batch(record(value=b"g"), base_offset=12, **fields)
@@ -206,7 +206,7 @@ def test_damage_after_transactions_loses_no_record(client):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_hostile_bytes_read_as_without_the_adapter(client, family):
-    """The records, positions and errors are the client's own."""
+    """Records, positions and errors are those of the client."""
     dice = random.Random(family)
     compared = 0
     for data in map(bytes, take(family, 150)):
@@ -223,7 +223,7 @@ def test_hostile_bytes_read_as_without_the_adapter(client, family):
 
 
 def test_a_codec_that_the_client_lacks_is_read_by_kwire(client, monkeypatch):
-    """The client alone raises an error, because its library is not installed."""
+    """Without the adapter, the client raises an error because a library is missing."""
     package = "kafka" if client == "kafka-python" else "aiokafka"
     codec = sys.modules[f"{package}.codec"]
     monkeypatch.setattr(codec, "has_zstd", lambda: False)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Addresses of brokers: how they are read and shown, and what is not an address."""
+"""Broker addresses: parsing, formatting, and invalid addresses."""
 
 import importlib
 
@@ -71,7 +71,7 @@ def test_other_text_is_not_an_address(addresses, text):
 def test_an_address_with_a_password_is_rejected_without_it(
     client, messages, runner, addresses, text
 ):
-    """Such an address would be shown in every error about the connection."""
+    """Otherwise every error about the connection would show the password."""
     with pytest.raises(ValueError, match="an address") as caught:
         addresses.split_address(text)
     assert "land" not in str(caught.value)
@@ -100,7 +100,7 @@ HOSTILE = "\x1b[2J\x00\r\n\u202e\x9b"
 
 
 def test_a_host_is_shown_escaped_and_without_its_password(text_module):
-    """Host names come from Metadata."""
+    """Metadata may contain any host name."""
     text = text_module.format_address(f"user:wonderland@kafka{HOSTILE}", 9092)
     assert text.isprintable() and "wonderland" not in text
     assert text.startswith(r"kafka\x1b[2J\x00")

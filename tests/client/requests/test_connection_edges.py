@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Single requests in rare states: every option has its effect, every loss a reason."""
+"""Single requests in rare states: options have an effect, and losses a reason."""
 
 import asyncio
 import importlib
@@ -22,12 +22,12 @@ from tests.harness.loopback_brokers import HOST, TIMEOUT_S, Broker, Listener
 
 @pytest.fixture
 def request_(messages):
-    """A request for the brokers of the cluster."""
+    """Request for the brokers of the cluster."""
     return messages.MetadataRequest(topics=())
 
 
 def test_options_of_the_connection_arrive(client, runner, kwire, request_):
-    """The frame limit, the policy and the client id."""
+    """Covers the frame limit, the policy and the client id."""
     seen = []
 
     def script(stream):
@@ -54,7 +54,7 @@ def test_options_of_another_type_are_rejected(client, runner, name):
 def test_a_broker_that_answered_once_does_not_require_sasl(
     client, runner, messages, request_
 ):
-    """A broker that closes connections later does so for another reason."""
+    """If a broker closes connections later, the reason is not missing SASL."""
 
     class Closing(Broker):
         def _ListGroupsRequest(self):
@@ -68,9 +68,10 @@ def test_a_broker_that_answered_once_does_not_require_sasl(
 
 
 class BrokenTransport(asyncio.Transport):
-    """A broker whose connection breaks when it should answer a request.
+    """Transport that breaks when the broker should respond to a request.
 
-    It sends ``response``, if there is one, and loses the connection with ``error``.
+    The broker sends ``response``, if there is one. The connection is then lost with
+    ``error``.
     """
 
     def __init__(self, response, error):
@@ -140,13 +141,13 @@ def test_a_response_before_a_loss_is_returned(client, request_):
 
 
 def test_losses_name_the_address_and_the_reason(client, request_):
-    """The reasons of TLS and of the network in plain words."""
+    """Errors of TLS and the network are explained in words."""
     refused = ssl.SSLError(1, "long story")
     refused.reason = "CERTIFICATE_REQUIRED"
     for error, words in (
         (refused, "b:1: the TLS handshake failed: certificate required"),
         (OSError(113, "no route"), "b:1: no route to host"),
-        # The patience of the system has ended, not that of this client.
+        # The timeout of the operating system has expired, not that of the client.
         (TimeoutError(110, "timed out"), "b:1: connection timed out"),
     ):
         with pytest.raises(client.BrokersUnreachable) as caught:
@@ -155,7 +156,7 @@ def test_losses_name_the_address_and_the_reason(client, request_):
 
 
 def test_a_refused_mechanism_is_not_asked_for_its_first_bytes(client, runner):
-    """They may contain the password."""
+    """The first bytes may contain the password."""
 
     class Unasked:
         mechanism = "OTHER"
@@ -174,7 +175,7 @@ def test_a_refused_mechanism_is_not_asked_for_its_first_bytes(client, runner):
 
 
 def test_an_accepted_password_is_not_blamed_later(client, runner, sasl, request_):
-    """When the broker closes the connection on the first request after SASL."""
+    """The broker closes the connection on the first request after SASL."""
 
     def gone():
         raise OSError("it closes the connection")
@@ -188,7 +189,7 @@ def test_an_accepted_password_is_not_blamed_later(client, runner, sasl, request_
 
 
 def test_a_broken_frame_within_sasl_is_no_matter_of_the_password(client, runner, sasl):
-    """The user would look for the wrong mistake."""
+    """Otherwise the user would look for the wrong mistake."""
 
     def script(stream):
         broker = Broker(make_table("2.8"), users={"ann": "x"})
@@ -254,7 +255,7 @@ def make_other_protocol_error():
 def test_failed_connection_attempts_have_a_reason(
     kwire, client, runner, monkeypatch, error, words
 ):
-    """A name with several addresses has no errno."""
+    """If a name has several addresses, the exception has no errno."""
     network = importlib.import_module(f"{kwire.__name__}.client.runners.network")
 
     async def refuse_later(*arguments):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Single requests over real sockets: brokers, TLS, and other servers on a port.
 
-Whatever a port does, the client returns the response or raises a typed error that
-names the address, and both in time. A request never leaves a socket open.
+With any server, the client returns the response or raises a typed error that contains
+the address, both before a timeout. A request never leaves a socket open.
 """
 
 import asyncio
@@ -38,25 +38,25 @@ SHORT = {"timeout_s": 2.0, "connect_timeout_s": SHORT_S, "request_timeout_s": SH
 
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory):
-    """The files of a certificate for the loopback interface, and of its key."""
+    """Certificate for the loopback interface and its key, as paths."""
     return make_certificate(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.fixture
 def client_context(certificate):
-    """A context that trusts the certificate."""
+    """Context that trusts the certificate."""
     return ssl.create_default_context(cafile=certificate[0])
 
 
 @pytest.fixture
 def request_(messages):
-    """A request for the brokers of the cluster."""
+    """Request for the brokers of the cluster."""
     return messages.MetadataRequest(topics=())
 
 
 @pytest.mark.parametrize("release", ["0.10.0", "2.3", "2.4", "3.9", "4.1"])
 def test_versions_are_those_of_the_broker(client, runner, request_, release):
-    """Whatever versions of ApiVersions the broker knows (KIP-511)."""
+    """Works with all ApiVersions versions that a broker may support (KIP-511)."""
 
     def use(call):
         return call("broker_versions"), call("request", request_)
@@ -86,7 +86,7 @@ def test_the_table_of_a_broker_outlives_the_client(client, runner, messages):
 
 
 def test_broker_learns_the_software(client, runner):
-    """In the version that the broker knows; it does not read the one before."""
+    """The version is that of the broker, which does not read earlier bytes."""
     with Broker(make_table()) as broker:
         send(client, runner, broker)
     assert broker.software == ["", "kwire"]
@@ -104,7 +104,7 @@ def test_versions_of_a_broker_that_is_down_are_an_error(client, runner):
 
 
 def test_versions_of_many_brokers_are_found(client, runner):
-    """More than are connected to at the same time."""
+    """There are more brokers than concurrent connections."""
     with Broker(make_table()) as broker:
 
         class Other:
@@ -120,7 +120,7 @@ def test_versions_of_many_brokers_are_found(client, runner):
 
 
 def test_controllers_report_their_versions(client, runner):
-    """They have no Metadata; DescribeCluster lists the other controllers (KIP-919)."""
+    """Controllers have no Metadata. DescribeCluster lists the others (KIP-919)."""
     table = type(make_table()).of_release("4.1", "controller")
 
     with Broker(table, 1) as first, Broker(table, 2) as second:
@@ -141,7 +141,7 @@ def test_ipv6_address_stands_in_brackets(client, runner, request_):
 
 
 def test_tasks_send_requests_at_the_same_time(client, messages):
-    """Each task gets the response to its own request."""
+    """All tasks receive the response to their own request."""
 
     async def main():
         async with client.connect(broker.address) as kafka:
@@ -162,7 +162,7 @@ def test_tasks_send_requests_at_the_same_time(client, messages):
 
 
 def test_a_request_goes_to_the_address_in_to(client, runner, request_):
-    """Without metadata, and to an address that the cluster does not name."""
+    """The request needs no metadata. The cluster may not list the address."""
     with Broker(make_table(), 1) as known, Broker(make_table(), 2) as other:
         (answer,) = send(client, runner, known, request_, to=other.address)
         assert [each.port for each in answer.brokers] == [other.port]
@@ -180,7 +180,7 @@ def test_a_request_to_an_address_that_is_down_fails_soon(client, runner, request
 
 
 def test_unsupported_request_leaves_the_client_usable(client, runner, messages, kwire):
-    """Nothing was sent, so nothing is lost."""
+    """The request was not sent, so that the connection remains usable."""
     too_new = messages.MetadataRequest(
         topics=None, include_topic_authorized_operations=True
     )
@@ -198,7 +198,7 @@ def test_unsupported_request_leaves_the_client_usable(client, runner, messages, 
 
 @pytest.mark.parametrize("name", ["SaslHandshakeRequest", "SaslAuthenticateRequest"])
 def test_requests_of_sasl_cannot_be_sent(client, runner, messages, name):
-    """They change what follows on the connection, so ``connect`` sends them."""
+    """They would change the state of the connection, so that ``connect`` sends them."""
     with (
         Broker(make_table("2.8")) as broker,
         pytest.raises(ValueError, match="set sasl"),
@@ -235,11 +235,11 @@ def test_versions_are_negotiated_again_for_each_connection(client, runner, reque
 
 
 def test_broker_before_api_versions_is_assumed(client, runner, request_):
-    """It closes the connection; the next connection does not send the request."""
+    """The broker closes the connection. The next one omits the request."""
     answered = Broker(make_table("0.10.0"))
 
     def old_broker(stream):
-        # It reads the key of the first request, as a broker of 0.9 would.
+        # Read the key of the first request, as a broker of 0.9 does.
         head = stream.recv(6, 2)
         if head[4:6] == b"\0\x12":
             return
@@ -260,7 +260,7 @@ def test_broker_before_api_versions_is_assumed(client, runner, request_):
 
 
 def test_mock_cluster_of_librdkafka(client, runner, request_):
-    """A broker that others wrote, with an odd answer to newer ApiVersions."""
+    """The mock cluster sends an unusual response to newer ApiVersions versions."""
     mock = Producer({"test.mock.num.brokers": 3, "bootstrap.servers": "unused"})
     brokers = mock.list_topics(timeout=TIMEOUT_S).brokers
     assert len(brokers) == 3
@@ -299,7 +299,7 @@ def test_unknown_name(client, runner, request_):
 
 
 def test_silent_server_is_given_up(client, runner, request_):
-    """It accepts the connection and never sends a byte."""
+    """The server accepts the connection but never sends a byte."""
     begun = time.monotonic()
     with Listener(lambda stream: stream.recv(1 << 16) and stream.recv(1)) as listener:
         error = catch_failure(client, runner, listener, request_, **SHORT)
@@ -315,7 +315,7 @@ def silence(stream):
 
 
 def answering(then):
-    """Make a script that negotiates as a broker does and then does something else."""
+    """Return a script that negotiates as a broker and then calls ``then``."""
     broker = Broker(make_table("2.8"))
     broker._server.close()
 
@@ -379,7 +379,7 @@ def test_broken_answer_is_a_typed_error(client, runner, request_, sent, words):
 def test_a_request_that_changes_something_is_not_sent_twice(
     client, runner, messages, is_answered
 ):
-    """If its connection is lost, the broker may have carried it out."""
+    """If the connection is lost, the broker may have executed the request."""
 
     class Closing(Broker):
         def answer(self, event):
@@ -401,7 +401,7 @@ def test_a_request_that_changes_something_is_not_sent_twice(
 
 
 def test_answer_may_come_byte_by_byte(client, runner, request_):
-    """Half frames are not an error, as long as the rest comes."""
+    """An incomplete frame is not an error if the rest arrives later."""
 
     class Dripping:
         def __init__(self, stream):
@@ -439,7 +439,7 @@ def test_tls(client, runner, request_, certificate, client_context):
 def test_certificate_that_nobody_signed_is_refused(
     client, runner, request_, certificate
 ):
-    """``True`` trusts what the system trusts, which this one is not."""
+    """``True`` trusts the system's authorities, which did not sign the certificate."""
     with Broker(make_table(), context=server_context(*certificate)) as broker:
         error = catch_failure(client, runner, broker, request_, ssl=True)
     assert "certificate is not trusted: self-signed" in str(error)
@@ -462,7 +462,8 @@ def test_broker_wants_a_certificate(
     context = server_context(*certificate, client_ca=certificate[0])
     with Broker(make_table(), context=context) as broker:
         error = catch_failure(client, runner, broker, request_, ssl=client_context)
-        # Its alert may be lost, because it closes the connection with unread bytes.
+        # The alert may be lost, because the server closes the connection with unread
+        # bytes.
         assert "certificate" in str(error)
         client_context.load_cert_chain(*certificate)
         assert send(client, runner, broker, request_, ssl=client_context)
@@ -484,7 +485,7 @@ def test_tls_where_plaintext_is_expected(client, runner, request_, certificate):
 
 
 def test_plaintext_where_tls_is_expected(client, runner, request_, client_context):
-    """A broker reads the beginning of TLS as a size that is too large."""
+    """A broker decodes the first bytes of TLS as a size that is too large."""
     with Broker(make_table()) as broker:
         error = catch_failure(
             client, runner, broker, request_, ssl=client_context, **QUICKLY
@@ -505,7 +506,7 @@ def test_silence_where_tls_is_expected(client, runner, request_, client_context)
 def test_peer_that_does_not_end_tls_is_not_waited_for(
     client, runner, request_, certificate, client_context
 ):
-    """It reads nothing more, and TLS itself would wait for 30 seconds."""
+    """The peer stops reading, and TLS itself would wait for 30 s."""
     over = threading.Event()
     broker = Broker(make_table())
     broker._server.close()
@@ -538,7 +539,7 @@ def test_peer_that_does_not_end_tls_is_not_waited_for(
 def test_large_messages_pass_both_ways(
     client, messages, certificate, client_context, kind, has_tls
 ):
-    """The request waits for a broker that reads slowly; the response is one frame."""
+    """The request waits for a slow broker, and the response is a single frame."""
     topics = [{"name": f"{number:0200}"} for number in range(40_000)]
     sent = messages.MetadataRequest(
         topics=[messages.MetadataRequest.MetadataRequestTopic(**t) for t in topics]

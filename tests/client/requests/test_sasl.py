@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Requests over connections that are authenticated with SASL, or fail with a reason."""
+"""Requests over connections with SASL: authenticated, or failed with a reason."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def mechanism(sasl, name, user="ann", password=USERS["ann"]):
 @pytest.mark.parametrize("release", ["0.10.1", "0.11.0", "2.8", "4.1"])
 @pytest.mark.parametrize("name", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
 def test_sasl(client, runner, sasl, messages, name, release):
-    """Through SaslAuthenticate, and with raw tokens where a broker has none."""
+    """Uses SaslAuthenticate, or raw tokens if a broker does not support it."""
     with Broker(make_table(release), users=USERS) as broker:
         (answer,) = send(
             client,
@@ -46,7 +46,7 @@ def test_wrong_password_is_refused(client, runner, sasl, name, user):
 
 
 def test_wrong_password_with_raw_tokens(client, runner, sasl):
-    """All that an old broker does about it is to hang up."""
+    """An old broker only closes the connection."""
     with Broker(make_table("0.10.1"), users=USERS) as broker:
         error = catch_failure(client, runner, broker, sasl=sasl.Plain("ann", "wrong"))
     assert "; brokers do so when they reject the user name or the password" in str(
@@ -70,7 +70,7 @@ def test_sasl_where_none_is_expected(client, runner, sasl):
 
 
 def test_no_sasl_where_it_is_expected(client, runner, messages):
-    """A broker hangs up on the first request; the reason is not in the bytes."""
+    """The broker closes the connection on the first request without a reason."""
     with Broker(make_table(), users=USERS) as broker:
         error = catch_failure(
             client, runner, broker, messages.MetadataRequest(topics=())
@@ -79,7 +79,7 @@ def test_no_sasl_where_it_is_expected(client, runner, messages):
 
 
 def test_server_that_cannot_prove_itself_is_refused(client, runner, sasl, monkeypatch):
-    """One that takes any password does not know the right one."""
+    """A server that accepts any password does not know the right one."""
     with Broker(make_table(), users={"ann": "another"}) as broker:
         monkeypatch.setattr(
             "tests.harness.loopback_brokers.ScramServer.answer",
@@ -101,7 +101,7 @@ HOSTILE = "\x1b[2J\x00\r\n\u202e\x9b"
 
 @pytest.mark.parametrize("field", ["mechanisms", "message", "token"])
 def test_no_error_has_unescaped_text_of_a_broker(client, runner, sasl, field):
-    """Mechanisms, refusals and SCRAM messages."""
+    """Covers mechanisms, error messages and SCRAM messages."""
     mechanisms = (f"NONE{HOSTILE}",) if field == "mechanisms" else ("SCRAM-SHA-256",)
     with Broker(make_table(), users=USERS, mechanisms=mechanisms) as broker:
         handshake = broker._handshake
@@ -127,7 +127,7 @@ def test_no_error_has_unescaped_text_of_a_broker(client, runner, sasl, field):
 
 
 def test_a_secret_in_the_place_of_tls_is_not_shown(client, runner):
-    """Nothing is sent, and the error has the type of the value alone."""
+    """Nothing is sent, and the error only contains the type of the value."""
     make = client.connect_sync if runner == "blocking" else client.connect
     with pytest.raises(TypeError, match=r"ssl must be .* \(got str\)") as caught:
         make("127.0.0.1:9", ssl="wonderland")
@@ -138,7 +138,7 @@ def test_a_secret_in_the_place_of_tls_is_not_shown(client, runner):
 def test_sasl_is_suggested_only_if_the_broker_offers_it(
     client, runner, messages, is_offered
 ):
-    """A broker that closes the connection may also be one that restarts."""
+    """A broker that closes the connection may also be restarting."""
     ranges = dict(make_table().ranges())
     if not is_offered:
         for request in ("SaslHandshakeRequest", "SaslAuthenticateRequest"):
