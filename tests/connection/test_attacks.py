@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Attacks that follow the protocol's rules: a peer that floods, stalls or never ends.
+"""Attacks that follow the rules of the protocol: floods, delays, endless streams.
 
-Each test is one way to make a side hang, work without end, grow, or fail with an error
-that is none of kwire's.
+Every test is a way to make one side hang, work forever, grow without a limit, or fail
+with an error that does not belong to kwire.
 """
 
 import asyncio
@@ -13,17 +13,17 @@ import pytest
 
 
 def module(kwire, name):
-    """Import a module of the package on the engine of the test."""
+    """Import a module of the package on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.{name}")
 
 
 def table(kwire, ranges):
-    """Make a table."""
+    """Return a version table."""
     return kwire.connection.negotiation.ApiVersionTable.from_ranges(ranges)
 
 
 def signing_in(kwire, **options):
-    """Make a client whose broker has agreed to tokens without headers."""
+    """Return a client whose broker has agreed to tokens without headers."""
     client = kwire.connection.ClientConnection(
         "kw", table=table(kwire, {3: (0, 8), 17: (0, 0)}), **options
     )
@@ -37,7 +37,7 @@ def signing_in(kwire, **options):
 
 
 def test_nothing_goes_between_the_handshake_and_its_answer(kwire):
-    """A response that comes when tokens have begun would be taken for one."""
+    """Otherwise a response after the handshake would be used as a token."""
     client = kwire.connection.ClientConnection(
         "kw", table=table(kwire, {3: (0, 8), 17: (0, 0)})
     )
@@ -48,7 +48,7 @@ def test_nothing_goes_between_the_handshake_and_its_answer(kwire):
 
 
 def test_a_token_overtakes_no_response(kwire):
-    """The client has not even heard yet that tokens have begun."""
+    """The client does not know yet that tokens have started."""
     server = kwire.connection.ServerConnection(table(kwire, {3: (0, 8), 17: (0, 0)}))
     requests = [
         (kwire.messages.MetadataRequest(), 8),
@@ -70,7 +70,7 @@ def test_a_token_overtakes_no_response(kwire):
 
 
 def test_the_size_of_a_raw_token_counts_bytes(kwire):
-    """A view of wider items has fewer items than bytes."""
+    """A memoryview with larger items has fewer items than bytes."""
     client = signing_in(kwire)
     client.data_to_send()
     client.send_sasl_token(memoryview(b"\0ab\0").cast("i"))
@@ -78,7 +78,7 @@ def test_the_size_of_a_raw_token_counts_bytes(kwire):
 
 
 def test_a_table_that_ended_begins_no_connection(kwire):
-    """The mistake shows where it is made, not at the first request."""
+    """The error is raised immediately, not with the first request."""
     assumed = kwire.connection.negotiation.fallback_table("0.9.0")
     first = kwire.connection.ClientConnection(table=assumed)
     first.close()
@@ -87,7 +87,7 @@ def test_a_table_that_ended_begins_no_connection(kwire):
 
 
 def test_a_table_that_is_assumed_serves_many_connections(kwire):
-    """Each has its own, and ends no other's."""
+    """Closing one of the connections does not close the tables of the others."""
     assumed = kwire.connection.negotiation.fallback_table("0.9.0")
     first, second = (kwire.connection.ClientConnection(table=assumed) for _ in range(2))
     first.close()
@@ -96,7 +96,7 @@ def test_a_table_that_is_assumed_serves_many_connections(kwire):
 
 
 def test_answers_in_any_order_cost_the_same(kwire):
-    """Each answer finds its request at once, however many wait before it."""
+    """Responses find their requests without a search through all requests."""
     connection = kwire.connection.ServerConnection(table(kwire, {12: (0, 4)}))
     request = kwire.messages.HeartbeatRequest()
     frames = [
@@ -107,7 +107,7 @@ def test_answers_in_any_order_cost_the_same(kwire):
     looked_at = 0
 
     class Watched(type(connection._turns)):
-        """The requests that wait, counting who looks through them."""
+        """Pending requests that count the iterations over them."""
 
         def __iter__(self):
             nonlocal looked_at
@@ -125,7 +125,7 @@ def test_answers_in_any_order_cost_the_same(kwire):
 
 @pytest.mark.parametrize("version", [0, 3, 9])
 def test_only_questions_for_versions_are_answered_as_such(kwire, version):
-    """A frame of another API is the caller's mistake or the client's, and named."""
+    """The error of a frame with another API identifies the mistake."""
     frame = kwire.messages.framing.encode_request(
         kwire.messages.MetadataRequest(topics=()), version, 1, "kw"
     )[4:]
@@ -135,7 +135,7 @@ def test_only_questions_for_versions_are_answered_as_such(kwire, version):
 
 
 def test_a_topic_asked_for_twice_is_answered_once(kwire):
-    """Else a small request makes an answer without bounds."""
+    """Otherwise a small request would result in an unlimited response."""
     draft = module(kwire, "drafts.kip35_api_version")
     codec = module(kwire, "messages.codec")
     metadata = draft.MetadataResponse
@@ -150,15 +150,15 @@ def test_a_topic_asked_for_twice_is_answered_once(kwire):
 
 
 class Keys(tuple):
-    """Keys as they come from the wire, which must not be searched one by one."""
+    """Keys of a request, which must not be searched sequentially."""
 
     def __contains__(self, key):
-        """Refuse."""
+        """Fail, because a search is not allowed."""
         raise AssertionError("searched for each key that is served")
 
 
 def test_keys_asked_for_are_not_searched_for_each_that_is_served(kwire, monkeypatch):
-    """A request may name as many keys as a frame has room for."""
+    """A request may contain as many keys as fit into a frame."""
     draft = module(kwire, "drafts.kip35_api_versions_query")
     exchange = module(kwire, "drafts.exchange")
     read = exchange.read_body
@@ -187,7 +187,7 @@ def test_keys_asked_for_are_not_searched_for_each_that_is_served(kwire, monkeypa
     ],
 )
 def test_an_impossible_address_is_a_typed_error(kwire, host, port):
-    """Brokers name the others, so whatever they name has to be a typed error."""
+    """Brokers advertise the addresses of other brokers, which may be invalid."""
     client = module(kwire, "client")
     settings = module(kwire, "client.machines").ClusterSettings(timeout_s=5)
     network = module(kwire, "client.runners.network").Network()
@@ -213,7 +213,7 @@ def test_an_impossible_address_is_a_typed_error(kwire, host, port):
 def test_credentials_that_utf_8_cannot_carry_are_refused_at_once(
     kwire, mechanism, names
 ):
-    """Not when the connection stands and the first token is due."""
+    """The error is raised before a connection is opened."""
     sasl = module(kwire, "connection.sasl")
     with pytest.raises(ValueError, match="UTF-8"):
         if mechanism == "PLAIN":
@@ -224,7 +224,7 @@ def test_credentials_that_utf_8_cannot_carry_are_refused_at_once(
 
 @pytest.mark.parametrize("release", ["", "nonsense", "0.9", "0.8", "-1", "0.9.x"])
 def test_a_fallback_is_a_release(kwire, release):
-    """A word that is none must not count as a release that can be asked."""
+    """An unknown word must not be treated as a release that supports ApiVersions."""
     with pytest.raises(ValueError, match="release"):
         kwire.connection.negotiation.fallback_table(release)
     with pytest.raises(ValueError, match="release"):
@@ -232,7 +232,7 @@ def test_a_fallback_is_a_release(kwire, release):
 
 
 def test_a_number_of_many_digits_is_a_value_error_in_kwires_words(kwire):
-    """Python has a limit of its own for them, whose error names no field."""
+    """Python limits the number of digits with an error that names no field."""
     versions = module(kwire, "schema.versions")
     with pytest.raises(ValueError, match="version"):
         versions.VersionRange.from_text("9" * 5000)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The client's side of a connection: ids, order, negotiation, and the end.
+"""Client side of a connection: correlation ids, order, negotiation, close.
 
-Bytes are made by ``framing`` or by hand. Hostile streams are in
-``test_connection_hostile.py``, SASL and empty responses in files of their own.
+``framing`` or the tests create the bytes. Hostile streams are in
+``test_connection_hostile.py``. SASL and empty responses have separate files.
 """
 
 import pytest
@@ -13,20 +13,20 @@ ANSWER_V4 = "0000 03 0001 0000 000b 00 0003 0000 0008 00 00000000 00"
 
 
 def make_client(kwire, offered=None, **options):
-    """Make a client that does not have to ask."""
+    """Return a client that does not need to negotiate."""
     offered = OFFERED if offered is None else offered
     table = kwire.connection.negotiation.ApiVersionTable.from_ranges(offered)
     return kwire.connection.ClientConnection(table=table, **options)
 
 
 def framed(text):
-    """Put the size before a frame in hex."""
+    """Prepend the size to a hexadecimal frame."""
     data = bytes.fromhex(text)
     return len(data).to_bytes(4, "big") + data
 
 
 def metadata(kwire, topic="t"):
-    """Make a request that is easy to tell from others."""
+    """Return a request that can be recognized by its topic."""
     request = kwire.messages.MetadataRequest
     return request(topics=[request.MetadataRequestTopic(name=topic)])
 
@@ -38,17 +38,17 @@ def answer(kwire, correlation_id, version=8, **fields):
 
 
 def receive(connection, data):
-    """Take in bytes; list the events."""
+    """Pass bytes to a connection; list the events."""
     return list(connection.receive_data(data))
 
 
 def produce(kwire, acks):
-    """Make a request that has a response or none."""
+    """Return a Produce request with or without a response."""
     return kwire.messages.ProduceRequest(acks=acks, timeout_ms=1, topic_data=[])
 
 
 def test_the_first_bytes_ask_for_versions(kwire):
-    """Once; nothing may be sent before the answer."""
+    """ApiVersions is sent once, and no other request is sent before its response."""
     connection = kwire.connection.ClientConnection(
         "kw", client_name="kwire", client_version="1.0"
     )
@@ -65,7 +65,7 @@ def test_the_first_bytes_ask_for_versions(kwire):
 
 
 def test_a_refused_version_is_asked_for_again_and_ids_go_on(kwire):
-    """Two questions take the ids 0 and 1; the first request has the next."""
+    """The two ApiVersions requests have ids 0 and 1, and the first request has id 2."""
     connection = kwire.connection.ClientConnection("kw")
     connection.data_to_send()
     refusal = framed("00000000 0023 00000001 0012 0000 0004")
@@ -81,14 +81,14 @@ def test_a_refused_version_is_asked_for_again_and_ids_go_on(kwire):
 
 
 def test_a_table_at_hand_leaves_the_question_out(kwire):
-    """A broker that cannot be asked; the first request has the id 0."""
+    """With a known table, the first request has id 0. Some brokers need this."""
     connection = make_client(kwire)
     assert connection.data_to_send() == b""
     assert connection.send(metadata(kwire)) == 0
 
 
 def test_a_request_goes_out_in_the_highest_common_version(kwire):
-    """As ``framing`` encodes it, with the client's id."""
+    """The bytes are those of ``framing``, with the client id."""
     connection = make_client(kwire, client_id="kw")
     request = metadata(kwire)
     connection.send(request)
@@ -100,7 +100,7 @@ def test_a_request_goes_out_in_the_highest_common_version(kwire):
 
 
 def test_a_version_that_is_given_is_used(kwire):
-    """Also one that the broker does not offer: the caller has said so."""
+    """A specified version is used even if the broker does not offer it."""
     connection = make_client(kwire)
     for version in (0, 9):
         correlation_id = connection.send(metadata(kwire), version)
@@ -109,7 +109,7 @@ def test_a_version_that_is_given_is_used(kwire):
 
 
 def test_constraints_choose_the_version(kwire):
-    """Of the message at hand, not of the connection."""
+    """A constraint applies to its message, not to the connection."""
     connection = make_client(kwire, {1: (4, 17)})
     fetch = kwire.messages.FetchRequest()
     connection.send(fetch, constraints=(kwire.connection.negotiation.NO_TOPIC_IDS,))
@@ -119,7 +119,7 @@ def test_constraints_choose_the_version(kwire):
 
 @pytest.mark.parametrize("client_id", ["kw", None, ""])
 def test_the_client_id_may_be_missing(kwire, client_id):
-    """Null on the wire."""
+    """A missing client id is null on the wire."""
     connection = make_client(kwire, client_id=client_id)
     connection.send(metadata(kwire), 1)
     header, _ = kwire.messages.framing.decode_request(connection.data_to_send()[4:])
@@ -127,7 +127,7 @@ def test_the_client_id_may_be_missing(kwire, client_id):
 
 
 def test_what_cannot_be_sent_leaves_the_connection_as_it_was(kwire):
-    """No id is used up, nothing is in flight, and the next request is fine."""
+    """No id is used, nothing is in flight, and the next request succeeds."""
     connection = make_client(kwire)
     for wrong, error in (
         (lambda: connection.send(kwire.messages.HeartbeatRequest()), "Unsupported"),
@@ -146,7 +146,7 @@ def test_what_cannot_be_sent_leaves_the_connection_as_it_was(kwire):
 
 
 def test_responses_find_their_requests_in_order(kwire):
-    """Five requests pipelined, in several versions; each answer has its own."""
+    """Five requests in several versions are in flight, and get their responses."""
     connection = make_client(kwire)
     requests = [metadata(kwire, f"t{number}") for number in range(5)]
     versions = [0, 8, 3, 8, 1]
@@ -164,7 +164,7 @@ def test_responses_find_their_requests_in_order(kwire):
 
 
 def test_several_responses_in_one_chunk(kwire):
-    """And half of the next one, which waits for its rest."""
+    """The incomplete response at the end waits for its remaining bytes."""
     connection = make_client(kwire)
     for _ in range(3):
         connection.send(metadata(kwire))
@@ -176,7 +176,7 @@ def test_several_responses_in_one_chunk(kwire):
 
 
 def test_produce_without_acks_has_no_response(kwire):
-    """Nothing waits for it, and its id is used up."""
+    """The request is not in flight, but uses a correlation id."""
     connection = make_client(kwire)
     assert [connection.send(produce(kwire, acks)) for acks in (0, 1, 0, -1)] == [
         *range(4)
@@ -190,7 +190,7 @@ def test_produce_without_acks_has_no_response(kwire):
 
 
 def test_ids_start_again_after_the_highest(kwire):
-    """An INT32 that stays positive, as clients of Kafka's kind count."""
+    """As in Kafka's clients, the id is a non-negative INT32."""
     connection = make_client(kwire)
     connection._next_id = 2**31 - 1
     assert [connection.send(metadata(kwire)) for _ in range(2)] == [2**31 - 1, 0]
@@ -208,7 +208,7 @@ def test_ids_start_again_after_the_highest(kwire):
     ],
 )
 def test_an_id_that_is_not_next_breaks_the_rules(kwire, sent, came, words):
-    """Unknown, out of order, or before anything was asked."""
+    """The id is unknown, out of order, or belongs to no request."""
     connection = make_client(kwire)
     for _ in range(sent):
         connection.send(metadata(kwire))
@@ -217,7 +217,7 @@ def test_an_id_that_is_not_next_breaks_the_rules(kwire, sent, came, words):
 
 
 def test_an_answer_that_comes_twice_breaks_the_rules(kwire):
-    """The second has no request."""
+    """The second response has no request."""
     connection = make_client(kwire)
     connection.send(metadata(kwire))
     with pytest.raises(kwire.RemoteProtocolError, match="no response is expected"):
@@ -225,7 +225,7 @@ def test_an_answer_that_comes_twice_breaks_the_rules(kwire):
 
 
 def test_a_response_behind_the_handshake_has_no_request(kwire):
-    """The table is there first; then the connection is over, table and all."""
+    """The table is available before the error closes the connection."""
     connection = kwire.connection.ClientConnection()
     asked = framed(f"00000000 {ANSWER_V4}")
     events = connection.receive_data(asked + answer(kwire, 1))
@@ -237,7 +237,7 @@ def test_a_response_behind_the_handshake_has_no_request(kwire):
 
 
 def test_events_before_an_error_are_told(kwire):
-    """And the error once: then it is why nothing works any more."""
+    """The error is raised once. Later calls contain it as the reason."""
     connection = make_client(kwire)
     for _ in range(3):
         connection.send(metadata(kwire))
@@ -252,7 +252,7 @@ def test_events_before_an_error_are_told(kwire):
 
 
 def every_call(kwire, connection):
-    """List all that one can ask of a connection."""
+    """List all calls that a connection supports."""
     return (
         lambda: connection.send(metadata(kwire)),
         lambda: connection.send(metadata(kwire), 3),
@@ -278,7 +278,7 @@ def every_call(kwire, connection):
     ],
 )
 def test_after_an_error_every_call_says_why(kwire, data, reason):
-    """The first error is the reason for ever; the table has ended as well."""
+    """The first error remains the reason, and the table is closed as well."""
     connection = make_client(kwire)
     table = connection.table
     connection.send(metadata(kwire))
@@ -298,7 +298,7 @@ def test_after_an_error_every_call_says_why(kwire, data, reason):
 
 
 def test_an_error_that_nobody_fetches_is_one_all_the_same(kwire):
-    """The work is done at the call, not when the events are looked at."""
+    """The bytes are processed by the call, not during iteration over the events."""
     connection = make_client(kwire)
     connection.receive_data(bytes.fromhex("ffffffff"))
     assert isinstance(connection.failure, kwire.InvalidLength)
@@ -307,7 +307,7 @@ def test_an_error_that_nobody_fetches_is_one_all_the_same(kwire):
 
 
 def test_events_that_nobody_fetches_come_with_the_next(kwire):
-    """An iterator that is dropped loses nothing."""
+    """If an iterator is discarded, its events are returned by the next call."""
     connection = make_client(kwire)
     for _ in range(3):
         connection.send(metadata(kwire))
@@ -318,7 +318,7 @@ def test_events_that_nobody_fetches_come_with_the_next(kwire):
 
 
 def test_a_closed_connection_tells_what_stays_unanswered(kwire):
-    """Whether those requests were carried out is unknown."""
+    """It is unknown whether the broker has executed these requests."""
     connection = make_client(kwire)
     table, requests = connection.table, [metadata(kwire, each) for each in "ab"]
     for request in requests:
@@ -338,7 +338,7 @@ def test_a_closed_connection_tells_what_stays_unanswered(kwire):
 
 
 def test_a_close_in_the_middle_of_a_frame_says_so(kwire):
-    """With the number of bytes that had come of it."""
+    """The event contains the number of received bytes of the frame."""
     connection = make_client(kwire)
     connection.send(metadata(kwire))
     assert receive(connection, answer(kwire, 0)[:9]) == []
@@ -349,13 +349,13 @@ def test_a_close_in_the_middle_of_a_frame_says_so(kwire):
 
 @pytest.mark.parametrize("empty", [b"", bytearray(), memoryview(b"")])
 def test_empty_data_is_the_end_in_any_type(kwire, empty):
-    """What a socket gives at its end."""
+    """A socket returns empty data at its end."""
     (event,) = receive(make_client(kwire), empty)
     assert event.reason == "the broker closed the connection"
 
 
 def test_a_close_on_the_question_leads_to_the_fallback(kwire):
-    """The table is for the next connection, which does not ask."""
+    """The fallback table is for the next connection, which does not negotiate."""
     connection = kwire.connection.ClientConnection(fallback="0.9.0")
     connection.data_to_send()
     (event,) = receive(connection, b"")
@@ -372,14 +372,14 @@ def test_a_close_on_the_question_leads_to_the_fallback(kwire):
     [(None, "older than 0.10.0"), ("3.9", "TLS")],
 )
 def test_a_close_on_the_question_without_a_fallback(kwire, fallback, words):
-    """The event says what it may have been."""
+    """The event contains possible reasons."""
     connection = kwire.connection.ClientConnection(fallback=fallback)
     (event,) = receive(connection, b"")
     assert event.fallback is None and words in event.reason
 
 
 def test_a_close_in_the_middle_of_the_answer_is_no_old_broker(kwire):
-    """It had begun to answer."""
+    """The broker had started to respond, so it supports ApiVersions."""
     connection = kwire.connection.ClientConnection(fallback="0.9.0")
     receive(connection, framed(f"00000000 {ANSWER_V4}")[:10])
     (event,) = receive(connection, b"")
@@ -387,7 +387,7 @@ def test_a_close_in_the_middle_of_the_answer_is_no_old_broker(kwire):
 
 
 def test_closing_ends_the_table(kwire):
-    """Twice is once."""
+    """A second close has no effect."""
     connection = make_client(kwire)
     table = connection.table
     connection.send(metadata(kwire))
@@ -401,7 +401,7 @@ def test_closing_ends_the_table(kwire):
 
 
 def test_a_handshake_that_fails_ends_the_connection(kwire):
-    """Errors of the negotiation are the connection's; nothing is asked again."""
+    """The error closes the connection, and no request is repeated."""
     for text, error in (
         ("00000000 0081 01 00000000 00", "RemoteProtocolError"),
         ("00000009 0000 01 00000000 00", "RemoteProtocolError"),
@@ -420,7 +420,7 @@ def test_a_handshake_that_fails_ends_the_connection(kwire):
 
 
 def test_zero_copy_gives_views_of_the_frame(kwire):
-    """Of records, and without it bytes."""
+    """Records are views of the frame. Without zero copy, they are bytes."""
     response = kwire.messages.FetchResponse
     message = response(
         responses=[
@@ -442,7 +442,7 @@ def test_zero_copy_gives_views_of_the_frame(kwire):
 
 
 def test_the_ceiling_for_frames_is_the_callers(kwire):
-    """One byte over it is too much, also while versions are negotiated."""
+    """A frame that exceeds the limit by one byte is rejected, also in negotiation."""
     data = answer(kwire, 0)
     limits = kwire.Limits(frame_bytes=len(data) - 4)
     connection = make_client(kwire, limits=limits)
@@ -458,7 +458,7 @@ def test_the_ceiling_for_frames_is_the_callers(kwire):
 
 
 def test_any_buffer_is_data(kwire):
-    """Sockets write into all kinds of them; a text is none."""
+    """Sockets write into all kinds of buffers. A string is not a buffer."""
     for make in (bytes, bytearray, memoryview):
         connection = make_client(kwire)
         connection.send(metadata(kwire))
@@ -468,7 +468,7 @@ def test_any_buffer_is_data(kwire):
 
 
 def test_a_buffer_may_be_used_again_after_the_call(kwire):
-    """As ``recv_into`` does; nothing of it is still in use."""
+    """``recv_into`` reuses its buffer, so the connection must copy its content."""
     connection = make_client(kwire)
     connection.send(metadata(kwire))
     data = bytearray(answer(kwire, 0, cluster_id="one"))

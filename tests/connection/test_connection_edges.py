@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Connections in rare states, and options that have to reach their purpose.
+"""Connections in rare states, and options that must have an effect.
 
-The usual ways are in ``test_client_connection.py``, ``test_server_connection.py`` and
-``test_sasl_on_connections.py``.
+The regular cases are in ``test_client_connection.py``, ``test_server_connection.py``
+and ``test_sasl_on_connections.py``.
 """
 
 import pytest
@@ -13,17 +13,17 @@ OVER_THE_USUAL_CEILING = 101 * MIB
 
 
 def table(kwire, offered):
-    """Make the table of a broker."""
+    """Return the table of a broker."""
     return kwire.connection.negotiation.ApiVersionTable(offered)
 
 
 def client_of(kwire, offered, **options):
-    """Make a client that does not have to ask."""
+    """Return a client that does not need to negotiate."""
     return kwire.connection.ClientConnection(table=table(kwire, offered), **options)
 
 
 def receive(connection, data):
-    """Take in bytes; list the events."""
+    """Pass bytes to a connection; list the events."""
     return list(connection.receive_data(data))
 
 
@@ -45,7 +45,7 @@ def test_what_is_negotiated_keeps_the_policy(kwire):
 
 
 def test_a_raised_ceiling_holds_for_responses(kwire):
-    """For the frame and for what is read out of it."""
+    """The limit applies to the frame and to its decoded content."""
     limits = kwire.Limits(frame_bytes=2 * OVER_THE_USUAL_CEILING)
     client = client_of(kwire, {14: (0, 0)}, limits=limits, zero_copy=True)
     client.send(kwire.messages.SyncGroupRequest())
@@ -56,7 +56,7 @@ def test_a_raised_ceiling_holds_for_responses(kwire):
 
 
 def test_a_raised_ceiling_holds_for_requests(kwire):
-    """For the frame and for what is read out of it."""
+    """The limit applies to the frame and to its decoded content."""
     limits = kwire.Limits(frame_bytes=2 * OVER_THE_USUAL_CEILING)
     server = kwire.connection.ServerConnection(
         table(kwire, {36: (0, 0)}), limits=limits, zero_copy=True
@@ -69,7 +69,7 @@ def test_a_raised_ceiling_holds_for_requests(kwire):
 
 
 def test_a_server_with_a_name_answers_for_itself_alone(kwire):
-    """Cluster and node both have to be those that the client means (KIP-1242)."""
+    """Cluster id and node id must both match the client's (KIP-1242)."""
     server = kwire.connection.ServerConnection(
         table(kwire, {18: (0, 5)}), cluster_id="c", node_id=1
     )
@@ -86,7 +86,7 @@ def test_a_server_with_a_name_answers_for_itself_alone(kwire):
 
 
 def test_nothing_goes_behind_a_handshake_of_sasl_sent_by_hand(kwire):
-    """Also where an older request still waits for its response."""
+    """Applies even if an earlier request is still waiting for its response."""
     client = client_of(kwire, {3: (0, 8), 17: (0, 1)})
     client.send(kwire.messages.MetadataRequest())
     client.send(kwire.messages.SaslHandshakeRequest(mechanism="PLAIN"))
@@ -98,7 +98,7 @@ def test_nothing_goes_behind_a_handshake_of_sasl_sent_by_hand(kwire):
 
 @pytest.mark.parametrize("token", [5, [1, 2], "text"])
 def test_a_raw_token_is_bytes_and_nothing_that_makes_some(kwire, token):
-    """A number would go out as so many zeros."""
+    """An integer would otherwise be converted to a number of zero bytes."""
     client = client_of(kwire, {17: (0, 0)})
     client.start_sasl("PLAIN")
     receive(client, bytes.fromhex("0000000a 00000000 0000 00000000"))
@@ -109,7 +109,7 @@ def test_a_raw_token_is_bytes_and_nothing_that_makes_some(kwire, token):
 
 
 def test_headers_of_responses_are_read_as_leniently_as_their_bodies(kwire):
-    """The count of tags is 0 with bits to spare, which Kafka passes over."""
+    """As in Kafka, the number of tagged fields may be 0 in more than one byte."""
     cls = kwire.messages.HeartbeatResponse
     frame = bytes.fromhex("00000007 8080808010 00000000 0000 00")
     read = kwire.messages.framing.decode_response

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Any bytes on a connection give events or a documented error, on both sides.
+"""Any bytes on a connection result in events or a documented error.
 
-Streams are recorded between a client and a server of kwire's, then cut, changed and
-mixed. What one message does with bad bytes is ``safety/test_promises.py``; here it is
-what a connection makes of it.
+Streams between a client and a server of kwire are recorded, and then split, changed and
+mixed. ``safety/test_promises.py`` covers single messages with invalid bytes, while this
+module covers the connection.
 """
 
 import itertools
@@ -23,14 +23,14 @@ OFFERED = {0: (0, 8), 1: (0, 11), 3: (0, 9), 12: (0, 4), 17: (0, 0), 18: (0, 4)}
 
 
 def table(kwire):
-    """Make the table of both sides."""
+    """Return the table of both sides."""
     return kwire.connection.negotiation.ApiVersionTable.from_ranges(
         OFFERED, supported_features={"bird": "1-3"}
     )
 
 
 def requests(kwire):
-    """Make the requests of a recording: one each of what is served, and others."""
+    """Return the requests of a recording: one of each served API, and others."""
     messages = kwire.messages
     topic = messages.MetadataRequest.MetadataRequestTopic(name="topic")
     return [
@@ -44,7 +44,7 @@ def requests(kwire):
 
 
 def response_to(kwire, event):
-    """Answer a request with something that has all kinds of fields."""
+    """Return a response with all types of fields."""
     cls = kwire.messages.by_key(type(event.request).api_key, "response")
     if cls is kwire.messages.MetadataResponse:
         broker = cls.MetadataResponseBroker(node_id=1, host="h", port=9092)
@@ -58,50 +58,50 @@ def response_to(kwire, event):
 
 
 class Asking:
-    """A client that asks for versions."""
+    """Client that negotiates versions."""
 
     def __init__(self, kwire, **options):
-        """Begin."""
+        """Create the connection."""
         self.connection = kwire.connection.ClientConnection("kw", **options)
 
     def receive(self, chunk):
-        """Take in bytes; give the events one by one."""
+        """Pass bytes to the connection; yield the events."""
         return self.connection.receive_data(chunk)
 
 
 class Waiting(Asking):
-    """A client that has sent all requests of a recording."""
+    """Client that has sent all requests of a recording."""
 
     def __init__(self, kwire, **options):
-        """Begin."""
+        """Create the connection and send the requests."""
         super().__init__(kwire, table=table(kwire), **options)
         for request, version in requests(kwire):
             self.connection.send(request, version)
 
 
 class Signing(Asking):
-    """A client that has asked for SASL in the old way."""
+    """Client that has requested SASL with tokens without headers."""
 
     def __init__(self, kwire, **options):
-        """Begin."""
+        """Create the connection and send the handshake."""
         super().__init__(kwire, table=table(kwire), **options)
         self.connection.start_sasl("PLAIN")
 
 
 class Serving:
-    """A server that answers each request at once."""
+    """Server that responds to all requests immediately."""
 
     mode = "empty"
 
     def __init__(self, kwire, **options):
-        """Begin."""
+        """Create the connection."""
         self.kwire = kwire
         self.connection = kwire.connection.ServerConnection(
             table(kwire), on_unsupported=self.mode, **options
         )
 
     def receive(self, chunk):
-        """Take in bytes; answer, and give the events one by one."""
+        """Pass bytes to the connection; respond, and yield the events."""
         connection = self.connection
         for event in connection.receive_data(chunk):
             asked = isinstance(event, self.kwire.connection.RequestReceived)
@@ -111,13 +111,13 @@ class Serving:
 
 
 class Closing(Serving):
-    """A server that closes the connection on what it does not serve."""
+    """Server that closes the connection on an unsupported request."""
 
     mode = "close"
 
 
 def record(kwire):
-    """Record what each of the sides above is sent by its peer."""
+    """Record the bytes that all sides above receive from their peers."""
     handshake = (
         "00000000 0023 00000001 0012 0000 0004",
         "00000001 0000 03 0001 0000 000b 00 0012 0000 0004 00 00000000 02"
@@ -150,18 +150,18 @@ SIDES = (Asking, Waiting, Signing, Serving, Closing)
 
 @pytest.fixture(scope="module")
 def streams(kwire):
-    """Record once for each engine."""
+    """Recorded streams of each engine."""
     return record(kwire)
 
 
 def split_stream(stream, *places):
-    """Cut a stream into chunks."""
+    """Split a stream into chunks."""
     edges = [0, *sorted(places), len(stream)]
     return [stream[a:b] for a, b in itertools.pairwise(edges)]
 
 
 def collect_events(side, chunks):
-    """Feed chunks to a side; list the events, the error last if there is one."""
+    """Pass chunks to a side; list the events, and the error at the end."""
     events = []
     try:
         for chunk in chunks:
@@ -174,7 +174,7 @@ def collect_events(side, chunks):
 
 
 def check_end(kwire, side, events):
-    """See that an error is a typed one, and that the connection says it for ever."""
+    """Check that an error is typed, and that all later calls report it."""
     connection = side.connection
     if not events or not isinstance(events[-1], Exception):
         assert connection.is_open and connection.failure is None
@@ -190,7 +190,7 @@ def check_end(kwire, side, events):
 
 
 def comparable(events):
-    """Write events and an error as texts, to compare engines and ways of cutting."""
+    """Convert events and an error to text, to compare engines and chunks."""
     return [
         f"{type(each).__name__}: {each}"
         if isinstance(each, Exception)
@@ -201,7 +201,7 @@ def comparable(events):
 
 @pytest.mark.parametrize("side", SIDES)
 def test_the_recorded_streams_are_good(kwire, streams, side):
-    """Or the tests below would change what was bad before."""
+    """Otherwise the tests below would only change invalid streams."""
     one = side(kwire)
     events = collect_events(one, [streams[side]])
     assert not any(isinstance(each, Exception) for each in events)
@@ -227,7 +227,10 @@ def test_the_recorded_streams_are_good(kwire, streams, side):
 
 @pytest.mark.parametrize("side", SIDES)
 def test_where_a_stream_is_cut_changes_nothing(kwire, streams, side):
-    """At every place, at pairs of places, and byte by byte; nor does what is sent."""
+    """Covers all positions, pairs of positions, and single bytes.
+
+    The sent bytes do not depend on the chunks either.
+    """
     stream = streams[side]
     whole = side(kwire)
     expected = comparable(collect_events(whole, [stream]))
@@ -246,7 +249,7 @@ def test_where_a_stream_is_cut_changes_nothing(kwire, streams, side):
 
 @pytest.mark.parametrize("side", SIDES)
 def test_every_prefix_and_then_the_end(kwire, streams, side):
-    """A peer that goes at any byte: no error, but the end, and what it cut short."""
+    """If a peer disconnects at any byte, the result is an event without an error."""
     stream = streams[side]
     for size in range(len(stream) + 1):
         one = side(kwire)
@@ -259,7 +262,7 @@ def test_every_prefix_and_then_the_end(kwire, streams, side):
 
 
 def values_for(side, old):
-    """Choose what to put in the place of a byte; in short streams, all there is."""
+    """Return the replacements of a byte. In short streams, these are all values."""
     if side in (Asking, Signing):
         return [value for value in range(256) if value != old]
     flipped = {old ^ (1 << bit) for bit in range(8)}
@@ -268,7 +271,7 @@ def values_for(side, old):
 
 @pytest.mark.parametrize("side", SIDES)
 def test_one_changed_byte_anywhere(twins, side):
-    """Both engines come to the same events and the same end."""
+    """Both engines return the same events and the same error."""
     stream = record(twins.fast)[side]
     assert stream == record(twins.pure)[side]
     ended = 0
@@ -290,7 +293,7 @@ def test_one_changed_byte_anywhere(twins, side):
 
 @pytest.mark.parametrize("side", SIDES)
 def test_damage_shows_wherever_the_stream_is_cut(kwire, streams, side):
-    """A changed, cut and mixed stream ends in the same words in any chunks."""
+    """A changed stream has the same result in all chunk sizes."""
     dice = random.Random(side.__name__)
     for _ in range(150):
         stream = bytearray(streams[side])
@@ -348,7 +351,7 @@ PIECES = st.one_of(
 
 @given(st.sampled_from(SIDES), st.lists(PIECES, max_size=6))
 def test_any_bytes_are_events_or_a_typed_error(twins, side, pieces):
-    """Frames, halves of frames and noise; on both engines the same."""
+    """Both engines have the same result for frames, incomplete frames and noise."""
     found = []
     for kwire in twins:
         one = side(kwire)
@@ -361,7 +364,7 @@ def test_any_bytes_are_events_or_a_typed_error(twins, side, pieces):
 
 
 def peak_of(work):
-    """Run something; return the most memory that it held."""
+    """Run a function; return its peak memory."""
     tracemalloc.start()
     try:
         work()
@@ -371,9 +374,9 @@ def peak_of(work):
 
 
 LIES = (
-    # A frame just below the limit of 100 MiB of which a few bytes come.
+    # Frame just below the limit of 100 MiB, with only a few bytes.
     "063fffff 00000000 0000",
-    # Counts and lengths of 2 billion within small frames.
+    # Counts and lengths of 2 billion in small frames.
     "0000000a 00000000 0000 7fffffff",
     "00000010 00000000 00 00000000 ffffffff07 0000",
     "00000012 00000000 00000000 0000 0000 7fffffff 0000",
@@ -381,7 +384,7 @@ LIES = (
     "00000014 0003 0001 00000000 0002 6b77 7fffffff 00000000",
     "00000016 0003 0009 00000000 0002 6b77 00 ffffffff07 000000",
     "00000016 0012 0003 00000000 0002 6b77 00 ffffffff07 000000",
-    # Sizes over the limit.
+    # Sizes above the limit.
     "7fffffff 00000000",
     "06400001 00000000",
 )
@@ -389,7 +392,7 @@ LIES = (
 
 @pytest.mark.parametrize("side", SIDES)
 def test_an_announced_size_costs_no_memory(kwire, side):
-    """Memory grows with the bytes that came, never with what they promise."""
+    """The memory depends on the received bytes, not on the announced size."""
     for lie in LIES:
         data = bytes.fromhex(lie)
         collect_events(side(kwire), [data])  # what is made once, is made
@@ -405,7 +408,7 @@ def test_an_announced_size_costs_no_memory(kwire, side):
 
 
 def test_a_server_that_wants_to_close_keeps_nothing_that_still_comes(kwire):
-    """A client may go on sending while an older request has no answer yet."""
+    """A client may continue to send while an earlier request is pending."""
     server = kwire.connection.ServerConnection(table(kwire))
     metadata = kwire.messages.MetadataRequest()
     encode = kwire.messages.framing.encode_request
@@ -422,7 +425,7 @@ def test_a_server_that_wants_to_close_keeps_nothing_that_still_comes(kwire):
 
 
 def test_keys_that_nobody_knows_leave_nothing_behind(kwire):
-    """The table is shared by all connections of a server."""
+    """The table is shared by all connections of a server, so it must not grow."""
     served = table(kwire)
 
     def ask_for(keys):
@@ -441,7 +444,7 @@ def test_keys_that_nobody_knows_leave_nothing_behind(kwire):
 
 
 def make_reading(kwire, chunk, frames):
-    """Make a call that reads many small responses, in chunks of some bytes."""
+    """Return a function that decodes many small responses in chunks."""
     request = kwire.messages.HeartbeatRequest()
     response = kwire.messages.HeartbeatResponse()
     encode = kwire.messages.framing.encode_response
@@ -460,12 +463,12 @@ def make_reading(kwire, chunk, frames):
 
 @pytest.mark.parametrize("chunk", [7, 5000, 10**9])
 def test_time_grows_with_the_bytes_alone(kwire, chunk):
-    """Eight times as many small frames take eight times as long, not sixty-four."""
+    """Eight times the number of frames takes eight times as long, not 64 times."""
     assert growth(partial(make_reading, kwire, chunk), 1000, 8000, most=24) < 24
 
 
 def test_a_large_frame_in_small_chunks_takes_linear_time(kwire):
-    """Ten times the bytes in as many more chunks."""
+    """Compares ten times the bytes in ten times the chunks."""
 
     def make_reading(size):
         data = size.to_bytes(4, "big") + bytes(size - 1)

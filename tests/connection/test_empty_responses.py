@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Empty responses, which a server of KIP-35 sends for an unknown request.
+"""Empty responses, which a KIP-35 server sends for an unsupported request.
 
-For correlation id 7 it is ``00000004 00000007``. A size of 0, with the id after it or
-without, is what ``kwire.drafts.empty_responses`` converts; here it is an error.
+For correlation id 7, the bytes are ``00000004 00000007``. A size of 0, with or without
+the id after it, is an error here. ``kwire.drafts.empty_responses`` converts it.
 """
 
 import pytest
@@ -16,7 +16,7 @@ OFFERED = {0: (0, 8), 1: (0, 11), 3: (0, 8)}
 
 
 def client_with_7_in_flight(kwire, followed_by=0, **options):
-    """Make a client whose oldest request has the id 7; others may follow it."""
+    """Return a client whose oldest request in flight has the correlation id 7."""
     table = kwire.connection.negotiation.ApiVersionTable.from_ranges(OFFERED)
     client = kwire.connection.ClientConnection("kw", table=table, **options)
     for _ in range(7):
@@ -29,13 +29,13 @@ def client_with_7_in_flight(kwire, followed_by=0, **options):
 
 
 def answer_to(kwire, correlation_id):
-    """Encode a response that is none of the empty ones."""
+    """Encode a response that is not empty."""
     response = kwire.messages.FetchResponse()
     return kwire.messages.framing.encode_response(response, 11, correlation_id)
 
 
 def receive(connection, data, size=0):
-    """Take in bytes, in pieces of a size or as a whole; list the events."""
+    """Pass bytes to a connection, in pieces if ``size`` is set; list the events."""
     step = size or len(data) or 1
     events = []
     for at in range(0, max(len(data), 1), step):
@@ -44,7 +44,7 @@ def receive(connection, data, size=0):
 
 
 def check_unsupported(kwire, event):
-    """See that an event says what was not supported."""
+    """Check that an event describes the unsupported request."""
     assert isinstance(event, kwire.connection.RequestUnsupported)
     assert (event.correlation_id, event.version) == (7, 11)
     assert event.request == kwire.messages.FetchRequest()
@@ -55,7 +55,7 @@ def check_unsupported(kwire, event):
 
 @pytest.mark.parametrize("size", [0, 1, 3, 4, 5])
 def test_an_empty_response_is_an_event(kwire, size):
-    """A frame that is an id and nothing else; the connection goes on."""
+    """The frame only contains an id. The connection remains usable."""
     client = client_with_7_in_flight(kwire, 1)
     unsupported, response = receive(client, A + answer_to(kwire, 8), size)
     check_unsupported(kwire, unsupported)
@@ -65,7 +65,7 @@ def test_an_empty_response_is_an_event(kwire, size):
 
 @pytest.mark.parametrize("size", [0, 1, 4])
 def test_a_size_of_0_breaks_the_rules(kwire, size):
-    """It is an empty frame, and the correlation id after it belongs to no frame."""
+    """A frame of size 0 is empty, and the id after it does not belong to a frame."""
     client = client_with_7_in_flight(kwire)
     with pytest.raises(kwire.RemoteProtocolError, match="an empty frame") as caught:
         receive(client, B, size)
@@ -76,7 +76,7 @@ def test_a_size_of_0_breaks_the_rules(kwire, size):
 
 @pytest.mark.parametrize("size", [0, 1])
 def test_an_empty_frame_breaks_the_rules(kwire, size):
-    """Which request it answers is unknown."""
+    """The frame cannot be assigned to a request."""
     client = client_with_7_in_flight(kwire)
     with pytest.raises(kwire.RemoteProtocolError, match="an empty frame"):
         receive(client, C, size)
@@ -84,7 +84,7 @@ def test_an_empty_frame_breaks_the_rules(kwire, size):
 
 
 def test_an_empty_response_to_another_request_breaks_the_rules(kwire):
-    """Order counts for empty responses as for all others."""
+    """Empty responses must be in the order of their requests, like all others."""
     for data in ("00000004 00000008", "00000004 ffffffff"):
         client = client_with_7_in_flight(kwire, 1)
         with pytest.raises(kwire.RemoteProtocolError):
@@ -95,7 +95,7 @@ UNKNOWN_TO_SERVER = bytes.fromhex("0000000e 0001 000b 00000007 0002 6b77 0000")
 
 
 def serving(kwire, mode, offered=None):
-    """Make a server that does not serve Fetch."""
+    """Return a server that does not support Fetch."""
     offered = {3: (0, 8)} if offered is None else offered
     table = kwire.connection.negotiation.ApiVersionTable.from_ranges(offered)
     return kwire.connection.ServerConnection(table, on_unsupported=mode)
@@ -103,7 +103,7 @@ def serving(kwire, mode, offered=None):
 
 @pytest.mark.parametrize(("mode", "expected"), [("close", b""), ("empty", A)])
 def test_what_a_server_writes(kwire, mode, expected):
-    """An empty response, after which it goes on serving, or nothing."""
+    """The server sends an empty response and continues, or closes the connection."""
     server = serving(kwire, mode)
     (event,) = receive(server, UNKNOWN_TO_SERVER)
     assert event == kwire.connection.UnsupportedReceived(1, 11, 7)
@@ -123,7 +123,7 @@ def test_what_a_server_writes(kwire, mode, expected):
 
 
 def test_an_empty_response_waits_for_its_turn(kwire):
-    """It comes after the responses to older requests."""
+    """It is sent after the responses to earlier requests."""
     server = serving(kwire, "empty")
     older = kwire.messages.framing.encode_request(
         kwire.messages.MetadataRequest(), 8, 6, "kw"
@@ -137,7 +137,7 @@ def test_an_empty_response_waits_for_its_turn(kwire):
 
 
 def test_a_client_understands_a_server(kwire):
-    """What the one writes is what the other reads."""
+    """A client decodes the empty response that a server has encoded."""
     server = serving(kwire, "empty")
     client = client_with_7_in_flight(kwire)
     receive(server, UNKNOWN_TO_SERVER)
@@ -146,7 +146,7 @@ def test_a_client_understands_a_server(kwire):
 
 
 def test_a_server_that_answers_the_question_for_versions_so(kwire):
-    """It is asked once more, in version 0; then the client knows enough."""
+    """The client repeats ApiVersions in version 0, which is successful."""
     server = serving(kwire, "empty")
     client = kwire.connection.ClientConnection()
     receive(server, client.data_to_send())
@@ -162,7 +162,7 @@ def test_a_server_that_answers_the_question_for_versions_so(kwire):
 
 @pytest.mark.parametrize("correlation_id", [0, 1, 2**31 - 1, -1, -(2**31)])
 def test_a_server_gives_back_any_id(kwire, correlation_id):
-    """Also ids that no client of Kafka's would use."""
+    """Covers ids that Kafka's clients do not use."""
     number = correlation_id.to_bytes(4, "big", signed=True)
     server = serving(kwire, "empty")
     receive(server, b"\0\0\0\x0a\0\1\0\x0b" + number + b"\xff\xff")
@@ -170,7 +170,7 @@ def test_a_server_gives_back_any_id(kwire, correlation_id):
 
 
 def test_no_real_response_is_empty(kwire):
-    """Otherwise an empty response would be like another. All APIs, all versions."""
+    """Otherwise an empty response would be ambiguous. Covers all APIs and versions."""
     for key in kwire.schema.registry.keys("response"):
         cls = kwire.messages.by_key(key, "response")
         for version in cls.valid_versions:

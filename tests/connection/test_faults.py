@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of networks and peers, over real loopback sockets.
+"""Network faults and faulty peers, over real loopback sockets.
 
-Streams that end or trickle, responses that come in another order or unasked, brokers
-that are another release after a reconnect, peers that say nothing or speak TLS, sizes
-that announce what never comes. Each ends in an event or a typed error that says why;
-nothing waits for ever, and no memory is taken on the word of a peer.
+Streams that end early or arrive slowly, responses in the wrong order or without a
+request, brokers with another release after a reconnect, silent peers, peers with TLS,
+and announced sizes without data. Every fault results in an event or a typed error with
+its reason. No call waits forever, and memory does not depend on announced sizes.
 """
 
 import importlib
@@ -22,7 +22,7 @@ from tests.connection.wire import TIMEOUT_S, Wire
 
 RELEASE = "3.9"
 FIRST = 2
-"""The correlation id after the question, which this release refuses once."""
+"""Correlation id after negotiation, which needs two requests in this release."""
 TLS_ALERT = bytes.fromhex("15030300020250")
 ROW = (b"key", b"value")
 
@@ -38,7 +38,7 @@ def tcp_pair():
 
 @pytest.fixture
 def peers(kwire):
-    """A client on one end of a connection; the test speaks on the other."""
+    """Client on one end of a connection. The test controls the other end."""
     near, far = tcp_pair()
     connection = importlib.import_module(f"{kwire.__name__}.connection")
     wire = Wire(kwire, near)
@@ -50,25 +50,25 @@ def peers(kwire):
 
 @pytest.fixture
 def negotiated_peers(peers):
-    """The same, with the questions and their answers after them."""
+    """Client and peer that have negotiated versions."""
     negotiate(peers)
     return peers
 
 
 def negotiate(peers):
-    """Let the server answer until the client has its table."""
+    """Respond until the client has its table."""
     while peers.wire.table is None:
         answer_once(peers)
         list(peers.wire.connection.receive_data(peers.wire.socket.recv(1 << 16)))
 
 
 def flush(wire):
-    """Write what the client has to say."""
+    """Send the client's pending bytes."""
     wire.socket.sendall(wire.connection.data_to_send())
 
 
 def answer_once(peers):
-    """Let the server read what has come, and write what it has to say."""
+    """Let the server read the received bytes, and send its pending bytes."""
     flush(peers.wire)
     events = list(peers.server.receive_data(peers.far.recv(1 << 16)))
     peers.far.sendall(peers.server.data_to_send())
@@ -76,19 +76,19 @@ def answer_once(peers):
 
 
 def metadata(kwire, *topics):
-    """Ask for topics."""
+    """Return a Metadata request for topics."""
     request = kwire.messages.MetadataRequest
     return request(topics=[request.MetadataRequestTopic(name=name) for name in topics])
 
 
 def answer_to(kwire, correlation_id, cluster_id="kwire", version=12):
-    """Write a response to Metadata."""
+    """Encode a Metadata response."""
     response = kwire.messages.MetadataResponse(cluster_id=cluster_id)
     return kwire.messages.framing.encode_response(response, version, correlation_id)
 
 
 def produce(kwire, topic, acks=-1):
-    """Ask to append one record, in the format of old brokers as of new ones."""
+    """Return a request that appends one record. All releases support its format."""
     request = kwire.messages.ProduceRequest
     magic = 0 if acks == "magic 0" else 2
     part = request.PartitionProduceData(
@@ -102,7 +102,7 @@ def produce(kwire, topic, acks=-1):
 
 
 def is_dead(kwire, connection, why):
-    """Check that nothing can be done any more, and that it says why."""
+    """Check that all calls of a connection fail, and report the reason."""
     assert not connection.is_open
     for use in (
         lambda: connection.send(metadata(kwire)),
@@ -117,12 +117,12 @@ def is_dead(kwire, connection, why):
 
 
 def test_bytes_that_trickle_make_the_same_events(kwire, peers):
-    """One byte in each segment, both ways: nothing comes early, nothing is lost."""
+    """If segments contain single bytes, events are neither early nor lost."""
     near, far = peers.wire.socket, peers.far
     client, server = peers.wire.connection, peers.server
 
     def trickle(data, out, into, receive):
-        """Return the events, and after how many bytes they came."""
+        """Return the events with the number of bytes after which they occurred."""
         seen = []
         for at in range(len(data)):
             out.sendall(data[at : at + 1])
@@ -147,7 +147,7 @@ def test_bytes_that_trickle_make_the_same_events(kwire, peers):
 
 @pytest.mark.parametrize("left", [1, 2, 4, 5, 20])
 def test_a_stream_that_ends_within_a_response_says_so(kwire, negotiated_peers, left):
-    """The event names the bytes that came, and the requests without a response."""
+    """The event contains the received bytes and the requests without a response."""
     wire = negotiated_peers.wire
     asked = [metadata(kwire, "a"), metadata(kwire, "b")]
     ids = [wire.connection.send(request) for request in asked]
@@ -165,7 +165,7 @@ def test_a_stream_that_ends_within_a_response_says_so(kwire, negotiated_peers, l
 def test_a_stream_that_ends_between_frames_is_no_fault_of_bytes(
     kwire, negotiated_peers
 ):
-    """The reason speaks of no frame; what was answered is not among the unanswered."""
+    """The reason mentions no frame. Answered requests are not reported."""
     wire = negotiated_peers.wire
     first, second = (wire.connection.send(metadata(kwire, name)) for name in "ab")
     flush(wire)
@@ -182,7 +182,7 @@ def test_a_stream_that_ends_between_frames_is_no_fault_of_bytes(
 def test_a_client_that_leaves_within_a_request_is_seen_to(
     kwire, negotiated_peers, left
 ):
-    """The server's side: the rest never comes, and nothing is half carried out."""
+    """The server side reports the incomplete request, which is never executed."""
     wire = negotiated_peers.wire
     wire.connection.send(produce(kwire, "t"))
     wire.socket.sendall(wire.connection.data_to_send()[:left])
@@ -201,7 +201,7 @@ def test_a_client_that_leaves_within_a_request_is_seen_to(
 def test_a_connection_that_is_reset_ends_with_the_sockets_error(
     kwire, negotiated_peers
 ):
-    """Reset, not closed: the socket raises, and the caller ends the connection."""
+    """The socket raises an error, and the caller closes the connection."""
     wire = negotiated_peers.wire
     asked = wire.connection.send(metadata(kwire, "t"))
     flush(wire)
@@ -231,7 +231,7 @@ def test_a_connection_that_is_reset_ends_with_the_sockets_error(
 def test_responses_out_of_order_or_of_nobody_end_it(
     kwire, negotiated_peers, answers, events, words
 ):
-    """What came in order before is delivered; the rest cannot be matched."""
+    """Responses before the error are returned. The rest cannot be assigned."""
     wire = negotiated_peers.wire
     for name in "abc":
         wire.connection.send(metadata(kwire, name))
@@ -247,7 +247,7 @@ def test_responses_out_of_order_or_of_nobody_end_it(
 
 
 def test_a_response_before_any_request_ends_it(kwire, negotiated_peers):
-    """Nothing was asked after the negotiation, so nothing can be answered."""
+    """After negotiation, no request is in flight that the response could belong to."""
     negotiated_peers.far.sendall(answer_to(kwire, FIRST))
     with pytest.raises(
         kwire.errors.RemoteProtocolError, match="no response is expected"
@@ -257,7 +257,7 @@ def test_a_response_before_any_request_ends_it(kwire, negotiated_peers):
 
 
 def test_an_answer_before_the_question_has_to_fit_it(kwire, peers):
-    """A server that speaks first: only the answer to the question is taken."""
+    """If a server sends first, only a valid ApiVersions response is accepted."""
     response = kwire.messages.ApiVersionsResponse()
     peers.far.sendall(kwire.messages.framing.encode_response(response, 0, 5))
     with pytest.raises(kwire.errors.RemoteProtocolError, match="got 5"):
@@ -268,7 +268,7 @@ def test_an_answer_before_the_question_has_to_fit_it(kwire, peers):
 
 @pytest.mark.parametrize("negotiated", [False, True])
 def test_a_server_that_never_answers_costs_a_timeout(kwire, negotiated):
-    """The wait is the socket's and has its end; what was asked is still known."""
+    """The socket raises a timeout, and the connection still knows its requests."""
     near, far = tcp_pair()
     with near, far:
         options = {"table": offered(kwire, RELEASE)} if negotiated else {}
@@ -282,9 +282,9 @@ def test_a_server_that_never_answers_costs_a_timeout(kwire, negotiated):
 
 
 def test_a_broker_of_another_release_after_a_reconnect(kwire):
-    """Upgraded, then downgraded: each connection has its own table, the last is dead.
+    """After an upgrade and a downgrade, each connection has its own table.
 
-    What was not answered is asked again, in the version of the new connection.
+    Unanswered requests are repeated in the version of the new connection.
     """
     negotiation = importlib.import_module(f"{kwire.__name__}.connection.negotiation")
     request = kwire.messages.MetadataRequest
@@ -316,17 +316,17 @@ def test_a_broker_of_another_release_after_a_reconnect(kwire):
 
 
 def wait_for_end(kwire, wire):
-    """Wait for the end of a connection whose other side has hung up."""
+    """Wait for the end of a connection that the peer has closed."""
     try:
         return wire.wait_for("ConnectionClosed")
     except ConnectionError:
-        # Written to after the end: the kernel knows before the bytes do.
+        # A write after the close may fail before the remaining bytes are read.
         (closed,) = wire.connection.receive_data(b"")
         return closed
 
 
 def test_a_version_of_the_last_connection_is_hung_up_on(kwire):
-    """A downgraded broker refuses what its newer self took, as Kafka does."""
+    """A downgraded broker closes the connection, as Kafka does."""
     request = metadata(kwire, "t")
     with Broker(kwire, "4.1") as broker:
         with Wire(kwire, broker.place) as wire:
@@ -344,7 +344,7 @@ def test_a_version_of_the_last_connection_is_hung_up_on(kwire):
 
 
 def test_a_broker_that_cannot_be_asked_is_met_again_with_its_fallback(kwire):
-    """Hung up on, then connected without a question: 0.9 in its own versions."""
+    """After the connection is closed, the next one uses the versions of 0.9."""
     messages = kwire.messages
     with Broker(kwire, "0.9.0") as broker:
         wire = Wire(kwire, broker.place, fallback="0.9.0.1")
@@ -367,7 +367,7 @@ def test_a_broker_that_cannot_be_asked_is_met_again_with_its_fallback(kwire):
 
 
 def test_a_broker_that_hangs_up_on_the_question_without_a_fallback(kwire):
-    """The reason says what it may be, and what to do."""
+    """The reason contains possible causes and solutions."""
     with Broker(kwire, "0.9.0") as broker:
         wire = Wire(kwire, broker.place)
         closed = wire.wait_for("ConnectionClosed")
@@ -380,7 +380,7 @@ def test_a_broker_that_hangs_up_on_the_question_without_a_fallback(kwire):
 
 @pytest.mark.parametrize("negotiated", [False, True])
 def test_a_client_that_meets_tls_says_so(kwire, peers, negotiated):
-    """A TLS port sends an alert to a client that speaks plaintext."""
+    """A TLS port responds to plaintext with an alert."""
     if negotiated:
         negotiate(peers)
     peers.far.sendall(TLS_ALERT)
@@ -390,7 +390,7 @@ def test_a_client_that_meets_tls_says_so(kwire, peers, negotiated):
 
 
 def test_a_server_that_meets_tls_says_so(kwire):
-    """A real client's first bytes; the next client is served."""
+    """A real client sends TLS. The next client is served normally."""
     context = ssl.create_default_context()
     with Broker(kwire, RELEASE) as broker:
         with (
@@ -409,7 +409,7 @@ def test_a_server_that_meets_tls_says_so(kwire):
 @pytest.mark.parametrize("size", [100 << 20, (100 << 20) + 1, 0x7FFFFFFF])
 @pytest.mark.parametrize("side", ["client", "server"])
 def test_an_announced_size_takes_no_memory(kwire, peers, side, size):
-    """Refused if over the limit, else waited for: with the bytes that came."""
+    """The size is rejected if it exceeds the limit, otherwise the frame is pending."""
     sending, taking, connection = {
         "client": (peers.far, peers.wire.socket, peers.wire.connection),
         "server": (peers.wire.socket, peers.far, peers.server),
@@ -434,7 +434,7 @@ def test_an_announced_size_takes_no_memory(kwire, peers, side, size):
 
 @pytest.mark.parametrize("side", ["client", "server"])
 def test_the_ceiling_is_the_callers(kwire, side):
-    """One byte over it is refused, and a frame of just that size is not."""
+    """A frame of exactly the limit is accepted, but not one byte more."""
     module = importlib.import_module(f"{kwire.__name__}.connection")
     limits = kwire._limits.Limits(frame_bytes=1000)
 
@@ -450,7 +450,7 @@ def test_the_ceiling_is_the_callers(kwire, side):
 
 @pytest.mark.parametrize("negotiated", [False, True])
 def test_an_empty_frame_ends_the_clients_side(kwire, peers, negotiated):
-    """Which request it answers is unknown."""
+    """The frame cannot be assigned to a request."""
     if negotiated:
         negotiate(peers)
         peers.wire.connection.send(metadata(kwire, "t"))
@@ -461,7 +461,7 @@ def test_an_empty_frame_ends_the_clients_side(kwire, peers, negotiated):
 
 
 def test_an_empty_frame_ends_the_servers_side(kwire, peers):
-    """Nothing in it can be answered."""
+    """The frame contains no request to respond to."""
     with pytest.raises(kwire.errors.RemoteProtocolError, match="at least 8 bytes"):
         list(peers.server.receive_data(bytes(4)))
     assert peers.server.wants_close
@@ -470,7 +470,7 @@ def test_an_empty_frame_ends_the_servers_side(kwire, peers):
 
 
 def test_answers_that_a_server_has_out_of_order_go_out_in_order(kwire):
-    """Two clients pipeline; the server has the last answer first, for both at once."""
+    """Two clients have several requests in flight. Responses are created in reverse."""
     module = importlib.import_module(f"{kwire.__name__}.connection")
     pairs = [tcp_pair() for _ in range(2)]
     wires = [
@@ -507,7 +507,7 @@ def test_answers_that_a_server_has_out_of_order_go_out_in_order(kwire):
 
 
 def test_records_without_acks_have_no_response(kwire):
-    """Between others: they are appended, and each response is that of its request."""
+    """The records are appended, and all other requests get their own responses."""
     with Broker(kwire, RELEASE) as broker, Wire(kwire, broker.place) as wire:
         sent = [
             (acks, wire.connection.send(produce(kwire, "t", acks)))
@@ -524,7 +524,7 @@ def test_records_without_acks_have_no_response(kwire):
 
 
 def test_a_server_cannot_answer_what_wants_no_answer(kwire, negotiated_peers):
-    """It would be taken for the answer to the next request."""
+    """The client would use it as the response to the next request."""
     negotiated_peers.wire.connection.send(produce(kwire, "t", 0))
     (event,) = answer_once(negotiated_peers)
     assert not event.expects_response

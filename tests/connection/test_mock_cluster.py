@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ClientConnection`` against librdkafka's mock cluster, over real sockets.
+"""``ClientConnection`` with librdkafka's mock cluster, over real sockets.
 
-The mock is a server that no hand of kwire's has touched, and in some versions its
-layouts are its own, not Kafka's: a client must notice, and raise. Loopback only, and
-every wait ends.
+The mock cluster is independent of kwire. In some versions, its layouts differ from
+those of Kafka, which a client must detect as an error. All connections use the loopback
+interface, and every wait has a timeout.
 """
 
 import importlib
@@ -17,15 +17,15 @@ from tests.connection.wire import TIMEOUT_S, Wire
 
 ROWS = [(b"key-%d" % n, b"value %d" % n * 9) for n in range(20)]
 NEWEST_METADATA = 8
-"""The newest version in which the mock's layout is Kafka's."""
+"""Newest version in which the mock cluster has the layout of Kafka."""
 
 OWN_PRODUCE = 5
-"""A version of Produce in which the mock's layout is its own."""
+"""Version of Produce in which the layout of the mock cluster is different."""
 
 
 @pytest.fixture(scope="module")
 def cluster():
-    """The addresses of three brokers; the handle keeps them running."""
+    """Addresses of three brokers. The handle keeps them running."""
     handle = Producer(
         {"bootstrap.servers": "mock", "test.mock.num.brokers": 3, "log_level": 0}
     )
@@ -36,13 +36,13 @@ def cluster():
 
 @pytest.fixture
 def negotiation(kwire):
-    """The module, on the engine of the test."""
+    """Negotiation module on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.connection.negotiation")
 
 
 @pytest.fixture
 def policy(kwire, negotiation):
-    """What can be spoken with the mock."""
+    """Policy with the versions that the mock cluster supports."""
     messages = kwire.messages
     return negotiation.VersionPolicy(
         speaks={messages.MetadataRequest.api_key: (0, NEWEST_METADATA)},
@@ -51,7 +51,7 @@ def policy(kwire, negotiation):
 
 
 def find_leader(kwire, wire, topic):
-    """Ask for a topic, which the mock then has; return the id of its leader."""
+    """Request a topic, which creates it; return the id of its leader."""
     request = kwire.messages.MetadataRequest
     wanted = request.MetadataRequestTopic(name=topic)
     (answer,) = wire.ask(request(topics=[wanted])).topics
@@ -61,7 +61,7 @@ def find_leader(kwire, wire, topic):
 
 @pytest.fixture
 def leader(kwire, cluster, policy, request):
-    """A connection to the leader of a topic that is the test's own, and the topic."""
+    """Connection to the leader of a new topic, and the topic."""
     topic = f"{request.node.name.translate(str.maketrans('[]', '--'))}"
     with Wire(kwire, cluster[1], policy=policy) as wire:
         address = cluster[find_leader(kwire, wire, topic)]
@@ -71,7 +71,7 @@ def leader(kwire, cluster, policy, request):
 
 
 def produce_request(kwire, topic, row, acks=-1):
-    """Ask to append one batch of one record."""
+    """Return a request that appends one batch with one record."""
     request = kwire.messages.ProduceRequest
     data = kwire.records.encode_batch([row])
     part = request.PartitionProduceData(index=0, records=data)
@@ -101,7 +101,7 @@ def fetch_records(kwire, wire, topic, count, version=None, **options):
 
 
 def test_the_mock_refuses_in_a_layout_of_its_own(kwire, cluster):
-    """What the next test relies on: the refusal is that of no version."""
+    """The next test requires that this response has an unknown layout."""
     messages, framing = kwire.messages, kwire.messages.framing
     with socket.create_connection(cluster[1], timeout=TIMEOUT_S) as peer:
         peer.sendall(framing.encode_request(messages.ApiVersionsRequest(), 4, 7, "k"))
@@ -118,18 +118,18 @@ def test_the_mock_refuses_in_a_layout_of_its_own(kwire, cluster):
 
 
 def test_negotiation_gets_over_the_refusal(kwire, cluster):
-    """The question is asked again in version 0, on the same connection."""
+    """ApiVersions is repeated in version 0 on the same connection."""
     with Wire(kwire, cluster[1]) as wire:
         messages = kwire.messages
         assert wire.table.range_of(messages.ApiVersionsRequest).min == 0
         assert wire.table.pick(messages.ProduceRequest) >= 10
-        # The mock offers 5, which Kafka does not have.
+        # The mock cluster offers version 5, which Kafka does not have.
         assert wire.table.advertised[messages.HeartbeatRequest.api_key] == (0, 5)
         assert wire.table.pick(messages.HeartbeatRequest) == 4
 
 
 def test_brokers_of_one_kind_have_their_table_in_common(kwire, cluster, negotiation):
-    """Three connections, three tables, and the intersection is each of them."""
+    """The intersection of the three tables is equal to all of them."""
     wires = {str(node): Wire(kwire, place) for node, place in cluster.items()}
     try:
         for wire in wires.values():
@@ -147,7 +147,7 @@ def test_brokers_of_one_kind_have_their_table_in_common(kwire, cluster, negotiat
 
 @pytest.mark.parametrize("version", range(NEWEST_METADATA + 1))
 def test_metadata_in_every_version_that_is_laid_out_as_kafkas(kwire, cluster, version):
-    """One cluster in nine versions; fields that a version lacks have defaults."""
+    """Nine versions return the same cluster. Fields of other versions have defaults."""
     request = kwire.messages.MetadataRequest
     with Wire(kwire, cluster[1]) as wire:
         wanted = [request.MetadataRequestTopic(name="described")]
@@ -159,7 +159,10 @@ def test_metadata_in_every_version_that_is_laid_out_as_kafkas(kwire, cluster, ve
 
 
 def test_bytes_that_the_layout_has_not_end_the_connection(kwire, cluster):
-    """Spare bytes in the newest Metadata are an error; the next connection is fine."""
+    """Additional bytes in the newest Metadata are an error.
+
+    The next connection works.
+    """
     request = kwire.messages.MetadataRequest
     wanted = request(topics=[request.MetadataRequestTopic(name="spare")])
     errors = kwire.errors
@@ -177,7 +180,7 @@ def test_bytes_that_the_layout_has_not_end_the_connection(kwire, cluster):
 
 
 def test_produce_and_fetch_in_every_version(kwire, leader, negotiation):
-    """A record through each Produce with magic 2; all of them through each Fetch."""
+    """All magic 2 versions of Produce send a record. All versions of Fetch read it."""
     wire, topic = leader
     messages, table = kwire.messages, wire.table
     produces = table.usable(
@@ -199,7 +202,7 @@ def test_produce_and_fetch_in_every_version(kwire, leader, negotiation):
 
 
 def test_many_requests_at_once_are_answered_in_order(kwire, leader):
-    """Pipelined: written before anything is read, each response finds its request."""
+    """The requests are sent before a response is read."""
     wire, topic = leader
     asked = {
         wire.connection.send(produce_request(kwire, topic, row)): row for row in ROWS
@@ -218,7 +221,7 @@ def test_many_requests_at_once_are_answered_in_order(kwire, leader):
 def test_fetch_without_topic_ids_is_a_version_that_has_names(
     kwire, leader, negotiation
 ):
-    """A constraint of one message lowers its version, not that of the connection."""
+    """A constraint lowers the version of its message, not that of the connection."""
     wire, topic = leader
     for row in ROWS:
         wire.ask(produce_request(kwire, topic, row))
@@ -229,7 +232,7 @@ def test_fetch_without_topic_ids_is_a_version_that_has_names(
 
 
 def test_a_response_that_nobody_waits_for_is_refused(kwire, leader):
-    """The mock answers acks=0 as well; what comes next would be taken for another's."""
+    """The mock cluster responds to acks=0, so that the order would be lost."""
     wire, topic = leader
     silent = wire.connection.send(produce_request(kwire, topic, ROWS[0], acks=0))
     assert wire.connection.in_flight == ()
@@ -244,7 +247,7 @@ def test_a_response_that_nobody_waits_for_is_refused(kwire, leader):
 def test_bytes_that_the_mock_leaves_behind_are_passed_over_if_told_to(
     kwire, cluster, version
 ):
-    """Kafka's own client reads no further than it has to; kwire's only with compat."""
+    """Kafka's client ignores additional bytes. Kwire only does so with ``compat``."""
     request = kwire.messages.MetadataRequest(topics=None)
     with Wire(kwire, cluster[1], compat="java") as wire:
         assert len(wire.ask(request, version).brokers) == 3

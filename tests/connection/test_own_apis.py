@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""An API that Kafka does not have, on every way that a frame takes.
+"""Custom APIs that Kafka does not have, in all uses of a frame.
 
-``messages.message_class`` makes its classes; ``framing.ApiRegistry`` makes them known.
-Without the registry, frames of this API are rejected with an error that names it.
+``messages.message_class`` creates the classes, and ``framing.ApiRegistry`` registers
+them. Without the registry, frames of the API are rejected with an error that names it.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ OFFERED = {3: (0, 12), 18: (0, 5), KEY: (0, 1)}
 
 
 def make_class(kwire, kind, key=KEY, name="Ping", more=""):
-    """Make one class of the API."""
+    """Create one class of the API."""
     full_name = f"{name}{kind.title()}"
     text = TEXT.format(key=key, kind=kind, name=full_name, more=more)
     return kwire.messages.message_class(text)
@@ -29,7 +29,7 @@ def make_class(kwire, kind, key=KEY, name="Ping", more=""):
 
 @pytest.fixture
 def api(kwire):
-    """The request class, the response class and their registry."""
+    """Request class, response class and their registry."""
     classes = make_class(kwire, "request"), make_class(kwire, "response")
     return *classes, kwire.messages.framing.ApiRegistry(*classes)
 
@@ -45,7 +45,7 @@ def connect(kwire, registry, offered=None, **options):
 
 
 def test_request_of_an_own_api_is_decoded_with_the_registry(kwire, api):
-    """In every version, with the header of that version; Kafka's requests as well."""
+    """Covers all versions with their header versions, and requests of Kafka's APIs."""
     request, _, registry = api
     for version in range(3):
         frame = kwire.messages.framing.encode_request(
@@ -64,7 +64,7 @@ def test_request_of_an_own_api_is_decoded_with_the_registry(kwire, api):
 
 
 def test_request_of_an_own_api_is_rejected_without_the_registry(kwire, api):
-    """The error names the argument that is missing."""
+    """The error contains the missing argument."""
     request, _, _ = api
     frame = kwire.messages.framing.encode_request(request(text="a"), 1)
     with pytest.raises(kwire.UnsupportedVersion, match="registry=ApiRegistry"):
@@ -72,7 +72,7 @@ def test_request_of_an_own_api_is_rejected_without_the_registry(kwire, api):
 
 
 def test_own_api_is_negotiated_sent_and_answered(kwire, api):
-    """The highest common version is picked: the server has 0-1, the class 0-2."""
+    """The server has 0-1 and the class has 0-2, so that version 1 is used."""
     request, response, registry = api
     client, server = connect(kwire, registry)
     assert client.table.pick(request) == 1
@@ -89,7 +89,7 @@ def test_own_api_is_negotiated_sent_and_answered(kwire, api):
 
 
 def test_connections_without_the_registry_reject_an_own_api(kwire, api):
-    """The client refuses to send it; the server treats it as not supported."""
+    """The client rejects it, and the server treats it as unsupported."""
     request = api[0]
     client, _ = connect(kwire, kwire.messages.framing.ApiRegistry())
     with pytest.raises(ValueError, match="registry=ApiRegistry"):
@@ -103,7 +103,7 @@ def test_connections_without_the_registry_reject_an_own_api(kwire, api):
 
 
 def test_server_rejects_an_own_api_that_it_does_not_offer(kwire, api):
-    """The registry knows classes; the table alone decides what is offered."""
+    """The registry contains classes, but only the table determines what is offered."""
     request, _, registry = api
     client, server = connect(kwire, registry, {3: (0, 12), 18: (0, 5)})
     with pytest.raises(kwire.UnsupportedVersion, match=f"API key {KEY}"):
@@ -115,7 +115,7 @@ def test_server_rejects_an_own_api_that_it_does_not_offer(kwire, api):
 
 
 def test_response_of_another_class_is_rejected(kwire, api):
-    """A server cannot answer with the response of another API."""
+    """The response class must belong to the API of the request."""
     request, _, registry = api
     client, server = connect(kwire, registry)
     client.send(request(text="a"))
@@ -125,7 +125,7 @@ def test_response_of_another_class_is_rejected(kwire, api):
 
 
 def test_unsupported_own_api_has_its_versions_in_the_error(kwire, api):
-    """An empty response (KIP-35) names the range of the class."""
+    """An empty response (KIP-35) reports the range of the class."""
     request, _, registry = api
     client, _ = connect(kwire, registry)
     client.send(request(text="a"))
@@ -135,7 +135,7 @@ def test_unsupported_own_api_has_its_versions_in_the_error(kwire, api):
 
 
 def test_unstable_version_of_an_own_api_requires_the_policy(kwire):
-    """``latestVersionUnstable`` counts as it does for Kafka's APIs."""
+    """``latestVersionUnstable`` has the same effect as in Kafka's APIs."""
     more = '"latestVersionUnstable": true, "listeners": ["broker"],'
     cls = make_class(kwire, "request", more=more)
     stable = kwire.connection.negotiation.VersionPolicy()
@@ -148,7 +148,7 @@ def test_unstable_version_of_an_own_api_requires_the_policy(kwire):
 
 
 def test_damaged_frame_of_an_own_api_raises_decode_errors(kwire, api):
-    """Every byte removed from the end, and one appended."""
+    """Every possible number of bytes is removed from the end, or a byte is added."""
     request, _, registry = api
     frame = kwire.messages.framing.encode_request(request(text="abc"), 2, 7, "me")[4:]
     for damaged in [frame[:size] for size in range(len(frame))] + [frame + b"\0"]:
@@ -160,7 +160,7 @@ def test_damaged_frame_of_an_own_api_raises_decode_errors(kwire, api):
 
 
 def test_byte_map_of_an_own_api_has_its_fields(kwire, api):
-    """With the registry all bytes are explained, without it none of the body."""
+    """The registry explains all bytes. Without it, the body is not explained."""
     byte_map = importlib.import_module(f"{kwire.__name__}.explain")
     request, _, registry = api
     frame = kwire.messages.framing.encode_request(request(text="abc"), 2)[4:]
@@ -172,7 +172,7 @@ def test_byte_map_of_an_own_api_has_its_fields(kwire, api):
 
 
 def test_client_sends_an_own_api(kwire, api):
-    """``connect`` passes the registry on to its connections."""
+    """``connect`` passes the registry to its connections."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     request, response, registry = api
     table = kwire.connection.negotiation.ApiVersionTable.from_ranges(OFFERED)
@@ -213,7 +213,7 @@ def test_client_sends_an_own_api(kwire, api):
     ],
 )
 def test_registry_rejects_classes_that_make_no_api(kwire, kinds, error, text):
-    """A request without a response could never be answered."""
+    """A request without a response class could never be answered."""
     classes = []
     for kind in kinds:
         if kind == "data":
@@ -225,7 +225,7 @@ def test_registry_rejects_classes_that_make_no_api(kwire, kinds, error, text):
 
 
 def test_registry_rejects_api_keys_of_kafka(kwire):
-    """Otherwise a frame would have another meaning with and without the registry."""
+    """Otherwise the registry would change the meaning of a frame."""
     classes = [make_class(kwire, kind, key=3) for kind in ("request", "response")]
     with pytest.raises(ValueError, match="Kafka's MetadataRequest"):
         kwire.messages.framing.ApiRegistry(*classes)
@@ -234,6 +234,6 @@ def test_registry_rejects_api_keys_of_kafka(kwire):
 
 
 def test_registry_shows_its_classes(kwire, api):
-    """``repr`` names them; Kafka's are not listed."""
+    """``repr`` lists the custom classes, but not those of Kafka."""
     assert repr(api[2]) == "ApiRegistry(PingRequest, PingResponse)"
     assert repr(kwire.messages.framing.ApiRegistry()) == "ApiRegistry()"

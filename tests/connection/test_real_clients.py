@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Clients of other projects against a broker built on ``ServerConnection``.
+"""Clients of other projects with a broker based on ``ServerConnection``.
 
-librdkafka, kafka-python and aiokafka each produce to it, read back as a consumer group
-and commit, with the broker speaking as releases from 0.10 to the newest do. Protects
-the server's side of negotiation and of connections, and the layouts in all the
-versions that those clients choose. Loopback only, and every wait ends.
+librdkafka, kafka-python and aiokafka produce records, read them back as a consumer
+group, and commit. The broker supports the versions of releases from 0.10 to the newest.
+This protects negotiation and connections on the server side, and the layouts of all
+versions that these clients use. All connections use the loopback interface, and every
+wait has a timeout.
 """
 
 import asyncio
@@ -21,10 +22,11 @@ import pytest
 from tests.connection.broker import Broker
 
 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-    # Reads its own resources in an old way while it is imported.
+    # The import uses a deprecated API to read package resources.
     import kafka
 
-# Clients may leave a socket to Python's collector; the broker closes all of its own.
+# Clients may leave a socket to the garbage collector. The broker closes its own
+# sockets.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 
 TIMEOUT_S = 60
@@ -34,7 +36,7 @@ USER, PASSWORD = "alice", "wonder"
 
 
 class Librdkafka:
-    """confluent-kafka's producer and consumer."""
+    """Producer and consumer of confluent-kafka."""
 
     software = "confluent-kafka-python"
     newest = MappingProxyType({"ApiVersions": 3, "Produce": 10, "Fetch": 16})
@@ -43,7 +45,7 @@ class Librdkafka:
     )
 
     def __init__(self, address, password=None, **options):
-        """Know the broker, and how to sign in."""
+        """Store the address and the credentials."""
         self._options = {"bootstrap.servers": address, "log_level": 2, **options}
         if password:
             self._options |= {
@@ -54,7 +56,7 @@ class Librdkafka:
             }
 
     def produce(self, acks=-1):
-        """Send the rows; wait until the broker has them, or is said to."""
+        """Send the rows; wait until they are delivered."""
         failed = []
 
         def delivered(error, _):
@@ -69,7 +71,7 @@ class Librdkafka:
         assert failed == []
 
     def consume(self):
-        """Read as many rows in a group of one, and commit."""
+        """Read the same number of rows as a group with one member, and commit."""
         consumer = confluent_kafka.Consumer(
             {
                 "group.id": GROUP,
@@ -94,14 +96,14 @@ class Librdkafka:
 
 
 class KafkaPython:
-    """kafka-python's producer and consumer."""
+    """Producer and consumer of kafka-python."""
 
     software = "kafka-python"
     newest = MappingProxyType({"ApiVersions": 4, "Produce": 9, "Fetch": 12})
     dated = MappingProxyType({"api_version": (0, 9)})
 
     def __init__(self, address, password=None, **options):
-        """Know the broker, and how to sign in."""
+        """Store the address and the credentials."""
         self._options = {
             "bootstrap_servers": address,
             **python_sasl(password),
@@ -109,7 +111,7 @@ class KafkaPython:
         }
 
     def produce(self, acks=-1):
-        """Send the rows; wait until the broker has them, or is said to."""
+        """Send the rows; wait until they are delivered."""
         idempotent = {} if acks else {"enable_idempotence": False}
         producer = kafka.KafkaProducer(
             linger_ms=5, acks=acks, **idempotent, **self._options
@@ -122,7 +124,7 @@ class KafkaPython:
             producer.close(TIMEOUT_S)
 
     def consume(self):
-        """Read as many rows in a group of one, and commit."""
+        """Read the same number of rows as a group with one member, and commit."""
         consumer = kafka.KafkaConsumer(
             group_id=GROUP,
             auto_offset_reset="earliest",
@@ -130,7 +132,8 @@ class KafkaPython:
             fetch_max_wait_ms=50,
             **self._options,
         )
-        # It has to know the topic when it joins, or it is given no partition of it.
+        # The consumer must know the topic when it joins, otherwise it is assigned no
+        # partition.
         assert consumer.partitions_for_topic(TOPIC) == {0}
         consumer.subscribe([TOPIC])
         found = []
@@ -145,7 +148,7 @@ class KafkaPython:
                     consumer.commit()
                     break
                 except kafka.errors.RebalanceInProgressError:
-                    # It has joined again, and reads from the start.
+                    # The consumer has rejoined, and reads from the start.
                     found.clear()
         finally:
             consumer.close()
@@ -153,17 +156,17 @@ class KafkaPython:
 
 
 class Aiokafka:
-    """aiokafka's producer and consumer."""
+    """Producer and consumer of aiokafka."""
 
     software = ""
     newest = MappingProxyType({"ApiVersions": 0, "Produce": 7, "Fetch": 11})
 
     def __init__(self, address, password=None):
-        """Know the broker, and how to sign in."""
+        """Store the address and the credentials."""
         self._options = {"bootstrap_servers": address, **python_sasl(password)}
 
     def produce(self, acks=-1):
-        """Send the rows; wait until the broker has them, or is said to."""
+        """Send the rows; wait until they are delivered."""
         asyncio.run(asyncio.wait_for(self._produce(acks), TIMEOUT_S))
 
     async def _produce(self, acks):
@@ -177,7 +180,7 @@ class Aiokafka:
             await producer.stop()
 
     def consume(self):
-        """Read as many rows in a group of one, and commit."""
+        """Read the same number of rows as a group with one member, and commit."""
         return asyncio.run(asyncio.wait_for(self._consume(), TIMEOUT_S))
 
     async def _consume(self):
@@ -202,7 +205,7 @@ class Aiokafka:
 
 
 def python_sasl(password):
-    """Return the options that both clients in Python have for signing in."""
+    """Return the SASL options of both Python clients."""
     if not password:
         return {}
     return {
@@ -218,7 +221,7 @@ RELEASES = ["0.10.0", "0.10.2", "0.11.0", "1.1", "2.3", "2.8", "3.9", "4.1", "4.
 
 
 class Exchange(NamedTuple):
-    """A client, the broker it spoke to, and the rows it had back."""
+    """Client, its broker, and the rows that it read back."""
 
     client: type
     broker: Broker
@@ -227,13 +230,13 @@ class Exchange(NamedTuple):
 
 @pytest.fixture(scope="module", params=RELEASES)
 def release(request):
-    """The release that the broker speaks as."""
+    """Release whose versions the broker supports."""
     return request.param
 
 
 @pytest.fixture(scope="module", params=CLIENTS)
 def exchange(request, kwire, release):
-    """Every client with every release: all rows are sent and read back."""
+    """All clients with all releases send their rows and read them back."""
     client = request.param
     with Broker(kwire, release) as broker:
         peer = client(broker.address)
@@ -243,13 +246,13 @@ def exchange(request, kwire, release):
 
 
 def test_a_group_reads_what_was_produced_and_commits(exchange):
-    """Every key and value, and the offset after the last one."""
+    """The records are complete, and the committed offset is after the last one."""
     assert exchange.found == ROWS
     assert exchange.broker.cluster.committed(GROUP, TOPIC) == len(ROWS)
 
 
 def test_clients_use_the_newest_version_that_both_sides_know(exchange):
-    """The table that they were given is one that they could read."""
+    """The clients were able to decode the version table."""
     broker = exchange.broker
     for name in ("Produce", "Fetch"):
         request = getattr(broker.kwire.messages, f"{name}Request")
@@ -260,7 +263,7 @@ def test_clients_use_the_newest_version_that_both_sides_know(exchange):
 
 
 def test_clients_find_a_version_to_ask_in(exchange):
-    """A request in a version too new is refused, and sent again in a known one."""
+    """ApiVersions in an unsupported version is rejected, and repeated in another."""
     broker, client = exchange.broker, exchange.client
     newest = broker.table.range_of(broker.kwire.messages.ApiVersionsRequest).max
     answers = [each[:2] for each in broker.events_of("ApiVersionsAnswered")]
@@ -277,7 +280,7 @@ def test_clients_find_a_version_to_ask_in(exchange):
 
 
 def test_clients_say_what_software_they_are(exchange):
-    """From version 3 on of ApiVersions, its name and version; before, nothing."""
+    """ApiVersions contains name and version of the software from version 3 on."""
     for event in exchange.broker.events_of("ApiVersionsAnswered"):
         tells = event.version >= 3 and not event.error_code
         assert event.software_name == (exchange.client.software if tells else "")
@@ -286,7 +289,7 @@ def test_clients_say_what_software_they_are(exchange):
 
 @pytest.mark.parametrize("client", [Librdkafka, KafkaPython])
 def test_a_client_that_is_told_not_to_ask_needs_no_versions(kwire, client):
-    """A broker of 0.9 cannot be asked; its versions are known beforehand."""
+    """A broker of 0.9 does not support ApiVersions, so its versions must be known."""
     with Broker(kwire, "0.9.0") as broker:
         peer = client(broker.address, **client.dated)
         peer.produce()
@@ -297,7 +300,7 @@ def test_a_client_that_is_told_not_to_ask_needs_no_versions(kwire, client):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_librdkafka_lists_the_topics_of_every_release(kwire, release):
-    """From Metadata 9 on it leaves bytes after the request for all topics."""
+    """From Metadata 9 on, it sends additional bytes if it requests all topics."""
     with Broker(kwire, release) as broker:
         peer = Librdkafka(broker.address)
         peer.produce()
@@ -308,7 +311,7 @@ def test_librdkafka_lists_the_topics_of_every_release(kwire, release):
 
 
 def test_a_client_that_asks_a_broker_of_0_9_is_hung_up_on(kwire):
-    """As that release did: the connection closes, and nothing is answered."""
+    """As in 0.9, the connection is closed without a response."""
     with Broker(kwire, "0.9.0") as broker:
         admin = confluent_kafka.Producer(
             {"bootstrap.servers": broker.address, "log_level": 0}
@@ -323,7 +326,7 @@ def test_a_client_that_asks_a_broker_of_0_9_is_hung_up_on(kwire):
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_records_that_want_no_response_arrive(kwire, client):
-    """With acks=0 the next response is that of the next request."""
+    """With acks=0, the next response belongs to the next request."""
     with Broker(kwire, "3.9") as broker:
         peer = client(broker.address)
         peer.produce(acks=0)
@@ -341,7 +344,7 @@ def test_records_that_want_no_response_arrive(kwire, client):
     ("release", "shape"), [("0.10.0", "raw"), ("1.1", "request"), ("4.4", "request")]
 )
 def test_clients_sign_in_before_they_exchange_records(kwire, client, release, shape):
-    """PLAIN, as frames without headers where a release has no SaslAuthenticate."""
+    """PLAIN uses frames without headers if a release has no SaslAuthenticate."""
     with Broker(kwire, release, users={USER: PASSWORD}) as broker:
         peer = client(broker.address, PASSWORD)
         peer.produce()
@@ -351,7 +354,7 @@ def test_clients_sign_in_before_they_exchange_records(kwire, client, release, sh
 
 
 def test_a_wrong_password_is_told_in_the_servers_words(kwire):
-    """SaslAuthenticate carries the reason; no request gets through."""
+    """SaslAuthenticate contains the reason, and no later request is processed."""
     told = []
     with Broker(kwire, "2.8", users={USER: PASSWORD}) as broker:
         client = confluent_kafka.Producer(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""SASL of clients: the exchanges of the RFCs, other clients, and hostile servers."""
+"""Client side of SASL: exchanges of the RFCs, other clients, and hostile servers."""
 
 import base64
 import hashlib
@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 with warnings.catch_warnings():
-    # It reads its own resources in a way that Python is about to give up.
+    # The import uses a deprecated API to read package resources.
     warnings.simplefilter("ignore", DeprecationWarning)
     from kafka.net.sasl.scram import ScramClient
 
@@ -32,7 +32,7 @@ CLIENT_FINAL_256 = (
 )
 SERVER_FINAL_256 = b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="
 
-# RFC 5802, section 5: the same with SHA-1, which Kafka does not offer.
+# RFC 5802, section 5: the same with SHA-1, which Kafka does not support.
 NONCE_1 = "fyko+d2lbbFgONRv9qkxdawL"
 SERVER_FIRST_1 = (
     b"r=fyko+d2lbbFgONRv9qkxdawL3rfcNHYJY1ZVvWVs7j,s=QSXCR+Q6sek8bf92,i=4096"
@@ -51,7 +51,7 @@ def sasl(kwire):
 
 @pytest.fixture
 def rfc_7677(sasl, monkeypatch):
-    """An exchange in which the client chose the nonce of the RFC; ``first`` is done."""
+    """Exchange with the client nonce of the RFC, after ``first``."""
     monkeypatch.setattr(sasl, "_new_nonce", lambda: NONCE_256)
     exchange = sasl.Scram(USER, PASSWORD)
     assert exchange.first() == b"n,,n=user,r=" + NONCE_256.encode()
@@ -66,7 +66,7 @@ def test_scram_sha_256_is_that_of_rfc_7677(rfc_7677):
 
 
 def test_the_computation_is_that_of_rfc_5802(sasl, monkeypatch):
-    """Its example is of SHA-1; only the digest differs from what is offered."""
+    """The example uses SHA-1. The supported mechanisms only differ in the digest."""
     monkeypatch.setitem(sasl._DIGESTS, "SCRAM-SHA-1", "sha1")
     monkeypatch.setattr(sasl, "_new_nonce", lambda: NONCE_1)
     exchange = sasl.Scram(USER, PASSWORD, "SCRAM-SHA-1")
@@ -83,7 +83,7 @@ def test_sha_1_is_not_offered(sasl):
 @pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
 @pytest.mark.parametrize("username", ["kim", "üser ł"])
 def test_proof_equals_that_of_kafka_python(sasl, mechanism, username, monkeypatch):
-    """Another implementation, given the same nonces, says the same bytes."""
+    """kafka-python computes the same bytes from the same nonces."""
     other = ScramClient(username, "pässwörd", mechanism)
     monkeypatch.setattr(sasl, "_new_nonce", other.nonce.decode)
     exchange = sasl.Scram(username, "pässwörd", mechanism)
@@ -96,7 +96,7 @@ def test_proof_equals_that_of_kafka_python(sasl, mechanism, username, monkeypatc
 
 
 def test_separators_in_a_user_name_are_escaped(sasl, monkeypatch):
-    """RFC 5802 section 5.1; without it a name could bring attributes of its own."""
+    """RFC 5802 section 5.1. Otherwise a name could add attributes to the message."""
     monkeypatch.setattr(sasl, "_new_nonce", lambda: "abc")
     assert sasl.Scram("a=b,c", "x").first() == b"n,,n=a=3Db=2Cc,r=abc"
 
@@ -106,7 +106,7 @@ def test_every_exchange_has_its_own_nonce(sasl):
 
 
 def test_server_that_does_not_know_the_password_is_refused(rfc_7677, sasl):
-    """A server that relays or guesses cannot sign; the exchange is not done then."""
+    """A server that relays or guesses cannot sign, so the exchange is not finished."""
     rfc_7677.challenge(SERVER_FIRST_256)
     wrong = b"v=" + base64.b64encode(bytes(32))
     with pytest.raises(sasl.SaslError, match="does not know the password"):
@@ -168,7 +168,7 @@ def test_bad_last_message_of_a_server(rfc_7677, sasl, said, words):
 
 
 def test_hostile_iteration_count_costs_nothing(rfc_7677, sasl):
-    """Two thousand million rounds would take half an hour."""
+    """Two billion iterations would take half an hour."""
     began = time.monotonic()
     with pytest.raises(sasl.SaslError):
         rfc_7677.challenge(SERVER_FIRST_256.replace(b"i=4096", b"i=2147483647"))
@@ -185,7 +185,7 @@ def test_ceiling_of_iterations_is_the_callers(sasl, monkeypatch):
 @settings(max_examples=200)
 @given(st.lists(st.binary(max_size=60), min_size=1, max_size=3), st.booleans())
 def test_any_bytes_of_a_server_are_a_typed_error(sasl, chunks, begun):
-    """Nothing but the password lets a server through."""
+    """A server is only accepted if it knows the password."""
     exchange = sasl.Scram(USER, PASSWORD)
     nonce = exchange.first().rpartition(b"r=")[2]
     if begun:
@@ -219,7 +219,7 @@ def test_plain_answers_no_questions(sasl):
 
 @pytest.mark.parametrize("bad", ["", "a\0b"])
 def test_plain_needs_name_and_password_without_nul(sasl, bad):
-    """A NUL would end the name where the server looks for the password."""
+    """After a NUL, the server would expect the password."""
     with pytest.raises(ValueError, match="user name"):
         sasl.Plain(bad, "x")
     with pytest.raises(ValueError, match="password"):
@@ -234,7 +234,7 @@ def test_scram_needs_name_and_password(sasl):
 
 
 def test_no_secret_is_shown(sasl):
-    """Objects end up in logs; names and passwords must not."""
+    """Objects are written to logs, which must not contain names and passwords."""
     for exchange in (sasl.Plain("ann", "hush"), sasl.Scram("ann", "hush")):
         assert "hush" not in repr(exchange)
         assert "ann" not in repr(exchange)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""SASL on connections: tokens in requests (KIP-152), or as frames without headers.
+"""SASL on connections: tokens in requests (KIP-152), or frames without headers.
 
-Tokens are any bytes here; what they mean is up to the mechanism.
+These tests use arbitrary bytes as tokens, because only mechanisms decode them.
 """
 
 import pytest
@@ -12,28 +12,28 @@ OLD = {3: (0, 8), 17: (0, 0)}
 
 
 def table(kwire, offered):
-    """Make the table of a broker."""
+    """Return the table of a broker."""
     return kwire.connection.negotiation.ApiVersionTable.from_ranges(offered)
 
 
 def client_of(kwire, offered):
-    """Make a client that knows what the broker offers."""
+    """Return a client that has the table of the broker."""
     return kwire.connection.ClientConnection("kw", table=table(kwire, offered))
 
 
 def both(kwire, offered):
-    """Make both sides of a connection."""
+    """Return both sides of a connection."""
     server = kwire.connection.ServerConnection(table(kwire, offered))
     return client_of(kwire, offered), server
 
 
 def receive(connection, data):
-    """Take in bytes; list the events."""
+    """Pass bytes to a connection; list the events."""
     return list(connection.receive_data(data))
 
 
 def agree(kwire, client, server):
-    """Let the server agree to what the client asks for; give the client's event."""
+    """Let the server accept the handshake; return the client's event."""
     (asked,) = receive(server, client.data_to_send())
     response = kwire.messages.SaslHandshakeResponse(mechanisms=["PLAIN"])
     server.send(asked, response)
@@ -42,7 +42,7 @@ def agree(kwire, client, server):
 
 
 def test_the_bytes_of_the_old_way(kwire):
-    """SaslHandshake in version 0, then tokens after nothing but their size."""
+    """SaslHandshake in version 0, followed by tokens with only their size."""
     client = client_of(kwire, OLD)
     client.start_sasl("PLAIN")
     assert client.data_to_send() == bytes.fromhex(
@@ -60,7 +60,7 @@ def test_the_bytes_of_the_old_way(kwire):
 
 
 def test_the_bytes_of_the_new_way(kwire):
-    """SaslHandshake in version 1, then tokens in SaslAuthenticate requests."""
+    """SaslHandshake in version 1, followed by tokens in SaslAuthenticate requests."""
     client = client_of(kwire, MODERN)
     client.start_sasl("PLAIN")
     assert client.data_to_send() == bytes.fromhex(
@@ -81,7 +81,7 @@ def test_the_bytes_of_the_new_way(kwire):
 
 @pytest.mark.parametrize("size", [0, 1, 2, 7])
 def test_raw_tokens_cut_anywhere(kwire, size):
-    """The answer to the handshake and tokens after it, in one stream."""
+    """The stream contains the handshake response, followed by tokens."""
     stream = bytes.fromhex("00000011 00000000 0000 00000001 0005 504c41494e")
     tokens = [b"", b"\0\0\0\1", b"long" * 50, b"x"]
     stream += b"".join(len(each).to_bytes(4, "big") + each for each in tokens)
@@ -96,7 +96,7 @@ def test_raw_tokens_cut_anywhere(kwire, size):
 
 
 def test_the_old_way_between_both_sides(kwire):
-    """Tokens there and back, then requests as before, in both directions."""
+    """After the tokens, requests and responses continue in both directions."""
     client, server = both(kwire, OLD)
     client.start_sasl("GSSAPI")
     assert agree(kwire, client, server).raw
@@ -115,7 +115,7 @@ def test_the_old_way_between_both_sides(kwire):
 
 
 def test_the_new_way_between_both_sides(kwire):
-    """Tokens are requests to the server, which answers them like all others."""
+    """The server treats tokens as requests, and responds as to all others."""
     client, server = both(kwire, MODERN)
     client.start_sasl("SCRAM-SHA-256")
     assert not agree(kwire, client, server).raw
@@ -144,7 +144,7 @@ def test_the_new_way_between_both_sides(kwire):
     ],
 )
 def test_the_handshake_is_chosen_by_what_the_broker_has(kwire, offered, version, raw):
-    """Version 1 promises SaslAuthenticate, which 0.11 and before lack."""
+    """Version 1 requires SaslAuthenticate, which 0.11 and older do not support."""
     client, server = both(kwire, offered)
     client.start_sasl("PLAIN")
     assert client.in_flight[0].version == version
@@ -153,7 +153,7 @@ def test_the_handshake_is_chosen_by_what_the_broker_has(kwire, offered, version,
 
 @pytest.mark.parametrize("offered", [{3: (0, 8)}, {17: (1, 1)}, {36: (0, 2)}])
 def test_a_broker_without_a_handshake_has_no_sasl(kwire, offered):
-    """It is not sent what it did not offer."""
+    """The client must not send an API that the broker does not offer."""
     client = client_of(kwire, offered)
     with pytest.raises(kwire.UnsupportedVersion, match="SaslHandshake"):
         client.start_sasl("PLAIN")
@@ -162,7 +162,7 @@ def test_a_broker_without_a_handshake_has_no_sasl(kwire, offered):
 
 
 def test_a_broker_that_cannot_be_asked_has_none_either(kwire):
-    """0.9 had GSSAPI without any handshake, which is not spoken here."""
+    """Kafka 0.9 supports GSSAPI without a handshake, which kwire does not support."""
     fallback = kwire.connection.negotiation.fallback_table("0.9.0")
     client = kwire.connection.ClientConnection(table=fallback)
     with pytest.raises(kwire.UnsupportedVersion):
@@ -171,7 +171,7 @@ def test_a_broker_that_cannot_be_asked_has_none_either(kwire):
 
 @pytest.mark.parametrize("offered", [OLD, MODERN])
 def test_a_refused_mechanism_names_the_others(kwire, offered):
-    """And what follows are no raw tokens, on neither side."""
+    """Neither side expects raw tokens afterwards."""
     client, server = both(kwire, offered)
     client.start_sasl("PLAIN")
     (asked,) = receive(server, client.data_to_send())
@@ -190,7 +190,7 @@ def test_a_refused_mechanism_names_the_others(kwire, offered):
 
 @pytest.mark.parametrize("message", ["wrong password", None])
 def test_a_refused_token_says_why(kwire, message):
-    """Where the broker says it."""
+    """The error contains the message of the broker, if there is one."""
     client, server = both(kwire, MODERN)
     client.start_sasl("PLAIN")
     agree(kwire, client, server)
@@ -205,7 +205,7 @@ def test_a_refused_token_says_why(kwire, message):
 
 
 def test_raw_tokens_leave_no_room_for_requests(kwire):
-    """Their bytes would be taken for a token."""
+    """The bytes of a request would be decoded as a token."""
     client, server = both(kwire, OLD)
     client.start_sasl("PLAIN")
     agree(kwire, client, server)
@@ -219,7 +219,7 @@ def test_raw_tokens_leave_no_room_for_requests(kwire):
 
 
 def test_sasl_starts_on_a_quiet_connection(kwire):
-    """A response to come would be taken for a token."""
+    """A pending response would be decoded as a token."""
     client = client_of(kwire, OLD)
     client.send(kwire.messages.MetadataRequest())
     with pytest.raises(
@@ -234,7 +234,7 @@ def test_sasl_starts_on_a_quiet_connection(kwire):
 
 
 def test_a_server_sends_raw_tokens_in_the_old_way_alone(kwire):
-    """Before and in the new way they would be frames without an id."""
+    """In other states, the token would be a frame without a correlation id."""
     _, server = both(kwire, MODERN)
     with pytest.raises(kwire.LocalProtocolError, match="SaslHandshake v0"):
         server.send_sasl_token(b"token")
@@ -252,7 +252,7 @@ def test_a_server_sends_raw_tokens_in_the_old_way_alone(kwire):
 
 
 def test_raw_tokens_keep_to_the_ceiling(kwire):
-    """A size is judged before its bytes come, in tokens as in frames."""
+    """The size is checked before the bytes arrive, as for frames."""
     offered = table(kwire, OLD)
     limits = kwire.Limits(frame_bytes=100)
     client = kwire.connection.ClientConnection("kw", table=offered, limits=limits)
@@ -266,7 +266,7 @@ def test_raw_tokens_keep_to_the_ceiling(kwire):
 
 
 def test_sasl_comes_before_or_after_the_question_for_versions(kwire):
-    """ApiVersions needs no authentication; a session goes on after it."""
+    """ApiVersions requires no authentication, so SASL may come before or after it."""
     offered = MODERN | {18: (0, 4)}
     server = kwire.connection.ServerConnection(table(kwire, offered))
     client = kwire.connection.ClientConnection("kw")

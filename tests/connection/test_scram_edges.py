@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of SCRAM servers that are almost valid, and the text of the errors."""
+"""Messages of SCRAM servers that are almost valid, and their error messages."""
 
 import importlib
 
@@ -16,7 +16,7 @@ def sasl(kwire):
 
 @pytest.fixture
 def exchange(sasl, monkeypatch):
-    """An exchange with a known nonce, after the first message of the client."""
+    """Exchange with a known nonce, after the first message of the client."""
     monkeypatch.setattr(sasl, "_new_nonce", lambda: "abc")
     exchange = sasl.Scram("user", "pencil", max_iterations=5000)
     exchange.first()
@@ -24,7 +24,7 @@ def exchange(sasl, monkeypatch):
 
 
 def test_scram_errors_escape_what_the_server_sent(sasl):
-    """Each value of its messages, also when there are too many iterations."""
+    """Applies to all values, also if the iteration count is too high."""
     for message in (
         f"e=no{HOSTILE}",
         f"r={{}}x,s=c2FsdA==,i={HOSTILE}",
@@ -42,9 +42,9 @@ def test_scram_errors_escape_what_the_server_sent(sasl):
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        # The client's nonce comes after the server's.
+        # The server nonce is before the client nonce.
         ("r=xyzabc1,s=c2FsdA==,i=4096", "does not continue the client's"),
-        # Digits, and 4096 in Arabic, but not those of RFC 5802.
+        # Digits that RFC 5802 does not allow, such as 4096 in Arabic digits.
         ("r=abcxyz,s=c2FsdA==,i=٤٠٩٦", "be 4096 to 5000"),
         ("r=abcxyz,s=c2FsdA==,i=5001", "be 4096 to 5000"),
         ("rr=1,r=abcxyz,s=c2FsdA==,i=4096", "a name twice"),

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The server's side of a connection: order, rejected requests, and the end.
+"""Server side of a connection: order, rejected requests, close.
 
-The answers to ApiVersions themselves are ``negotiation/test_answers.py``; empty
-responses and SASL have files of their own.
+``negotiation/test_answers.py`` covers the responses to ApiVersions. Empty responses and
+SASL have separate files.
 """
 
 import itertools
@@ -14,31 +14,31 @@ OFFERED = {0: (0, 8), 1: (0, 11), 3: (0, 8), 12: (0, 4), 18: (0, 4)}
 
 
 def serving(kwire, offered=None, **options):
-    """Make a server's connection."""
+    """Return the connection of a server."""
     offered = OFFERED if offered is None else offered
     table = kwire.connection.negotiation.ApiVersionTable.from_ranges(offered)
     return kwire.connection.ServerConnection(table, **options)
 
 
 def request_bytes(kwire, name, version, correlation_id, **fields):
-    """Encode a request from the client "kw"."""
+    """Encode a request with the client id "kw"."""
     request = getattr(kwire.messages, f"{name}Request")(**fields)
     return kwire.messages.framing.encode_request(request, version, correlation_id, "kw")
 
 
 def receive(connection, data):
-    """Take in bytes; list the events."""
+    """Pass bytes to a connection; list the events."""
     return list(connection.receive_data(data))
 
 
 def ids_of(kwire, data):
-    """List the correlation ids of the frames to send."""
+    """List the correlation ids of the pending responses."""
     frames = kwire.messages.framing.FrameSplitter().feed(data)
     return [int.from_bytes(frame[:4], "big") for frame in frames]
 
 
 def test_a_request_is_an_event(kwire):
-    """With all that its header says."""
+    """The event contains all fields of the header."""
     server = serving(kwire)
     (event,) = receive(server, request_bytes(kwire, "Metadata", 8, 7, topics=None))
     assert isinstance(event, kwire.connection.RequestReceived)
@@ -55,7 +55,7 @@ def test_a_request_is_an_event(kwire):
 
 
 def test_questions_for_versions_are_answered_unasked(kwire):
-    """The caller only hears of it, with the names that the client gives."""
+    """The caller gets an event with the names of the client software."""
     server = serving(kwire)
     names = {"client_software_name": "it", "client_software_version": "2.0"}
     (event,) = receive(server, request_bytes(kwire, "ApiVersions", 3, 7, **names))
@@ -68,7 +68,7 @@ def test_questions_for_versions_are_answered_unasked(kwire):
 
 
 def test_questions_in_unknown_versions_are_answered_too(kwire):
-    """In version 0; the connection goes on."""
+    """The response is in version 0, and the connection remains usable."""
     server = serving(kwire)
     data = bytes.fromhex("0000000a 0012 0063 00000007 ffff")
     (event,) = receive(server, data)
@@ -79,7 +79,7 @@ def test_questions_in_unknown_versions_are_answered_too(kwire):
 
 
 def test_a_client_and_a_server_meet(kwire):
-    """Over as many rounds as it takes, without a socket."""
+    """Client and server negotiate without a socket, in several rounds if necessary."""
     client, server = kwire.connection.ClientConnection("kw"), serving(kwire)
     seen = []
     while data := client.data_to_send():
@@ -98,7 +98,7 @@ def test_a_client_and_a_server_meet(kwire):
 
 @pytest.mark.parametrize("order", [*itertools.permutations(range(4))])
 def test_responses_go_out_in_the_order_of_requests(kwire, order):
-    """However the caller comes to them."""
+    """The caller may create the responses in any order."""
     server = serving(kwire)
     data = b"".join(request_bytes(kwire, "Metadata", 8, 10 + n) for n in range(4))
     requests = receive(server, data)
@@ -112,7 +112,7 @@ def test_responses_go_out_in_the_order_of_requests(kwire, order):
 
 
 def test_an_answer_for_versions_waits_for_its_turn(kwire):
-    """A client that asks anew between requests hears it between the responses."""
+    """If a client repeats ApiVersions, its response is in the order of requests."""
     server = serving(kwire)
     data = (
         request_bytes(kwire, "Metadata", 8, 1)
@@ -128,7 +128,7 @@ def test_an_answer_for_versions_waits_for_its_turn(kwire):
 
 
 def test_produce_without_acks_awaits_nothing(kwire):
-    """An answer to it would be read as that to the next request."""
+    """A response would be decoded as that of the next request."""
     server = serving(kwire)
     fields = {"timeout_ms": 1, "topic_data": []}
     silent, loud = receive(
@@ -146,7 +146,7 @@ def test_produce_without_acks_awaits_nothing(kwire):
 
 
 def test_two_requests_of_one_correlation_id_get_each_its_own_response(kwire):
-    """A client may number as it likes; what it gets is never another's bytes."""
+    """Responses are assigned by request object, because ids may be repeated."""
     server = serving(kwire)
     data = request_bytes(kwire, "Heartbeat", 4, 7) + request_bytes(
         kwire, "Metadata", 8, 7
@@ -162,7 +162,7 @@ def test_two_requests_of_one_correlation_id_get_each_its_own_response(kwire):
 
 
 def test_twins_of_a_request_are_told_apart(kwire):
-    """The same bytes twice are two requests, answered in any order."""
+    """Requests with equal bytes are different requests, in any order of responses."""
     server = serving(kwire)
     first, second = receive(server, request_bytes(kwire, "Metadata", 8, 7) * 2)
     server.send(second, kwire.messages.MetadataResponse(cluster_id="second"))
@@ -172,7 +172,7 @@ def test_twins_of_a_request_are_told_apart(kwire):
 
 
 def test_what_is_no_answer_is_refused(kwire):
-    """Another API's response, a second one, one too many; the turn stays open."""
+    """Rejects another API's response, a second response, and additional ones."""
     server = serving(kwire)
     (event,) = receive(server, request_bytes(kwire, "Metadata", 4, 7))
     messages = kwire.messages
@@ -181,7 +181,7 @@ def test_what_is_no_answer_is_refused(kwire):
             server.send(event, wrong)
     with pytest.raises(kwire.EncodeError):
         server.send(event, messages.MetadataResponse(cluster_id=7))
-    # A field that version 4 lacks has to keep its default.
+    # If version 4 does not contain a field, the field must have its default.
     assert server.data_to_send() == b"" and server.is_open
     server.send(event, messages.MetadataResponse())
     with pytest.raises(
@@ -196,7 +196,7 @@ def test_what_is_no_answer_is_refused(kwire):
     [(3, 9), (3, -1), (3, 32767), (2, 0), (200, 0), (-1, 0), (32767, 32767)],
 )
 def test_what_is_not_served_closes_the_connection(kwire, api_key, version):
-    """As Kafka does, and without reading the body; the caller hears which it was."""
+    """As in Kafka, the body is not decoded. The caller gets the API key and version."""
     server = serving(kwire)
     start = b"".join(n.to_bytes(2, "big", signed=True) for n in (api_key, version))
     data = b"\0\0\0\x0b" + start + b"\0\0\0\x07" + b"???"
@@ -206,7 +206,7 @@ def test_what_is_not_served_closes_the_connection(kwire, api_key, version):
 
 
 def test_versions_that_kwire_does_not_know_are_not_served(kwire):
-    """Even if the table has them: there would be no request to return."""
+    """Kwire has no request class for such a version, even if the table contains it."""
     newest = kwire.messages.MetadataRequest.valid_versions.max
     server = serving(kwire, {3: (0, 99), 300: (0, 1)})
     for key, version in ((3, newest + 1), (300, 0)):
@@ -218,7 +218,7 @@ def test_versions_that_kwire_does_not_know_are_not_served(kwire):
 
 
 def test_a_server_without_api_versions_refuses_it_like_all_else(kwire):
-    """A broker before 0.10: the client falls back."""
+    """The client then uses its fallback, as for brokers before 0.10."""
     server = serving(kwire, {3: (0, 0)})
     client = kwire.connection.ClientConnection(fallback="0.8.0")
     (event,) = receive(server, client.data_to_send())
@@ -229,7 +229,7 @@ def test_a_server_without_api_versions_refuses_it_like_all_else(kwire):
 
 
 def test_older_requests_are_answered_before_the_close(kwire):
-    """Newer ones are not even read."""
+    """Later requests are not read."""
     server = serving(kwire)
     data = (
         request_bytes(kwire, "Metadata", 8, 1)
@@ -249,13 +249,16 @@ def test_older_requests_are_answered_before_the_close(kwire):
 
 
 def test_how_to_refuse_is_one_of_two_words(kwire):
-    """A typing error would otherwise decide how clients are treated."""
+    """A misspelled value must not decide how clients are treated."""
     with pytest.raises(ValueError, match='"close" or "empty"'):
         serving(kwire, on_unsupported="ignore")
 
 
 def test_what_clients_leave_behind_a_request_is_passed_over_as_in_kafka(kwire):
-    """Metadata for all topics, sent by librdkafka; the next request is heard."""
+    """When librdkafka requests all topics, it sends additional bytes.
+
+    The next request is received correctly.
+    """
     server = serving(kwire)
     sloppy = bytes.fromhex("00000012 0003 0008 00000007 ffff 00000000 00 00 00 00")
     events = receive(server, sloppy + request_bytes(kwire, "Metadata", 8, 8))
@@ -277,7 +280,7 @@ def test_what_clients_leave_behind_a_request_is_passed_over_as_in_kafka(kwire):
     ],
 )
 def test_after_an_error_every_call_says_why(kwire, data, error):
-    """But what was answered before can still be sent."""
+    """Earlier responses can still be sent."""
     server = serving(kwire, compat=None)
     (older,) = receive(server, request_bytes(kwire, "Metadata", 8, 1))
     server.send(older, kwire.messages.MetadataResponse())
@@ -303,7 +306,7 @@ def test_after_an_error_every_call_says_why(kwire, data, error):
 
 
 def test_events_before_an_error_are_told(kwire):
-    """In the order of the bytes."""
+    """The events are in the order of the bytes."""
     server = serving(kwire)
     data = request_bytes(kwire, "Metadata", 8, 1) * 2 + b"\xff" * 4
     events = server.receive_data(data)
@@ -314,7 +317,7 @@ def test_events_before_an_error_are_told(kwire):
 
 @pytest.mark.parametrize("cut", [0, 3, 4, 9])
 def test_a_client_that_goes(kwire, cut):
-    """Between frames or within one."""
+    """The client disconnects between frames or within a frame."""
     server = serving(kwire)
     if cut:
         receive(server, request_bytes(kwire, "Metadata", 8, 1)[:cut])
@@ -328,7 +331,7 @@ def test_a_client_that_goes(kwire, cut):
 
 
 def test_closing_is_final(kwire):
-    """A server that has had enough."""
+    """A server may close a connection at any time."""
     server = serving(kwire)
     (event,) = receive(server, request_bytes(kwire, "Metadata", 8, 1))
     server.close()
@@ -338,7 +341,7 @@ def test_closing_is_final(kwire):
 
 
 def test_zero_copy_gives_views_of_the_frame(kwire):
-    """Of the records of Produce."""
+    """The records of Produce are views of the frame."""
     request = kwire.messages.ProduceRequest
     topic = request.TopicProduceData(
         name="t",
@@ -354,8 +357,8 @@ def test_zero_copy_gives_views_of_the_frame(kwire):
 
 
 def test_every_api_in_every_version_between_both_sides(kwire):
-    """One side receives what the other sends, in both directions."""
-    # Those that connections take part in themselves have other events.
+    """One side decodes what the other side sends, in both directions."""
+    # Requests that the connection handles itself have other events.
     own = {17, 18, 36}
     keys = [key for key in kwire.schema.registry.keys("request") if key not in own]
     classes = [kwire.messages.by_key(key, "request") for key in keys]
@@ -369,7 +372,7 @@ def test_every_api_in_every_version_between_both_sides(kwire):
     exchanged = 0
     for cls in classes:
         for version in cls.valid_versions:
-            # A Produce request without acks would have no response.
+            # A Produce request with acks=0 would have no response.
             message = cls(acks=1) if cls.api_key == 0 else cls()
             sent = client.send(message, version)
             (received,) = receive(server, client.data_to_send())

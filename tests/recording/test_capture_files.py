@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Capture files: each frame is read once, while files are written and merged.
+"""Capture files: frames are read once, even while files are written and merged.
 
-What they protect: no partial file is ever read, merging shows no row twice and loses
-none, and a file that is no capture is an error with its path.
+Protects against partial files, against rows that are repeated or lost during a merge,
+and against files that are not captures, which are errors with their path.
 """
 
 import os
@@ -29,7 +29,7 @@ MICROSECONDS = 1_700_000_000_000_000
 
 
 def row(sequence, frame=b"abc"):
-    """Make a row as the relay gives them."""
+    """Return a row as the relay creates it."""
     ends = "10.0.0.1:5", "broker:9092"
     times = "request", MICROSECONDS + sequence
     size = len(frame or b"")
@@ -41,7 +41,7 @@ def write(writer, first, last):
 
 
 def sequences(path):
-    """Read the sequence numbers of everything at a path."""
+    """Read the sequence numbers of all captures in a path."""
     batches = read_captures(path, ["sequence"])
     return [n for batch in batches for n in batch.column(0).to_pylist()]
 
@@ -73,13 +73,13 @@ def test_rows_come_back_as_they_were_written(tmp_path):
 
 
 def test_every_column_may_be_null():
-    """Spark refuses batches whose columns are not nullable."""
+    """Spark rejects batches whose columns are not nullable."""
     assert capture_schema().names == list(CAPTURE_COLUMNS)
     assert all(field.nullable for field in capture_schema())
 
 
 def test_files_are_for_their_owner_alone(tmp_path):
-    """Frames hold what clients say, whatever the umask lets others read."""
+    """Frames contain private data, so the umask must not make files readable."""
     before = os.umask(0)
     try:
         writer = CaptureWriter(tmp_path / "new" / "folder")
@@ -92,7 +92,7 @@ def test_files_are_for_their_owner_alone(tmp_path):
 
 
 def test_recordings_and_files_come_in_order(tmp_path):
-    """By recording, then by sequence, also where the numbers outgrow their digits."""
+    """Rows are sorted by recording and sequence, even for numbers with more digits."""
     one, two = CaptureWriter(tmp_path), CaptureWriter(tmp_path)
     for writer in (two, one):
         write(writer, 5, 9)
@@ -119,7 +119,7 @@ def test_merging_puts_small_files_into_one(tmp_path):
 
 @pytest.mark.parametrize("deleted", range(4))
 def test_a_kill_while_merging_shows_each_row_once(tmp_path, deleted):
-    """At each point: nothing renamed, the large file there, small ones half gone."""
+    """The kill is before the rename, after it, or while small files are deleted."""
     writer = CaptureWriter(tmp_path)
     small = [write(writer, 0, 4), write(writer, 5, 5), write(writer, 6, 9)]
     write(writer, 10, 12)
@@ -136,7 +136,7 @@ def test_a_kill_while_merging_shows_each_row_once(tmp_path, deleted):
 
 
 def test_a_file_that_was_merged_since_it_was_listed_is_read_all_the_same(tmp_path):
-    """A reader that is slow misses nothing and sees nothing twice."""
+    """A slow reader reads all rows exactly once."""
     writer = CaptureWriter(tmp_path)
     small = [write(writer, 0, 4), write(writer, 5, 9)]
     listed = list_capture_files(tmp_path)
@@ -152,7 +152,7 @@ def test_a_file_that_was_merged_since_it_was_listed_is_read_all_the_same(tmp_pat
 
 
 def test_files_merged_while_they_are_listed_are_not_missed(tmp_path, monkeypatch):
-    """A listing may see neither the small files that went nor the one that came."""
+    """A listing may contain neither the deleted small files nor the merged one."""
     writer = CaptureWriter(tmp_path)
     middle = [write(writer, 5, 6), write(writer, 7, 9)]
     write(writer, 0, 4)
@@ -174,7 +174,7 @@ def test_files_merged_while_they_are_listed_are_not_missed(tmp_path, monkeypatch
 
 
 def test_a_gap_of_deleted_files_is_read_over(tmp_path):
-    """Who throws old files away can read the rest."""
+    """Old files can be deleted without affecting the rest."""
     writer = CaptureWriter(tmp_path)
     write(writer, 3, 4)
     write(writer, 8, 9)
@@ -199,7 +199,7 @@ def test_one_file_can_be_read_alone(tmp_path):
 
 
 def test_a_path_may_be_an_address(tmp_path):
-    """``file:///...`` is read through pyarrow's file systems, as ``s3://`` would be."""
+    """``file:///...`` is read with pyarrow's file systems, as ``s3://`` is."""
     writer = CaptureWriter(tmp_path)
     write(writer, 0, 3)
     assert sequences(tmp_path.as_uri()) == [0, 1, 2, 3]
@@ -224,7 +224,7 @@ def test_columns_are_chosen_and_ordered_by_the_caller(tmp_path):
 
 
 def test_batches_stay_small_where_frames_are_large(tmp_path):
-    """A batch of 10,000 frames of 64 KB would be 640 MB."""
+    """A batch of 10,000 frames of 64 KB would have 640 MB."""
     frame = os.urandom(1 << 16)
     CaptureWriter(tmp_path).write([row(n, frame) for n in range(300)])
     sizes = [batch.nbytes for batch in read_captures(tmp_path)]
@@ -232,7 +232,10 @@ def test_batches_stay_small_where_frames_are_large(tmp_path):
 
 
 def test_files_of_others_are_read_if_they_have_the_columns(tmp_path):
-    """Wider types are narrowed, further columns are left; names come after numbers."""
+    """Wider types are converted, and additional columns are ignored.
+
+    Files with other names are read after the numbered ones.
+    """
     rows = [{"sequence": 5, "api_key": 18, "frame": b"x", "note": "mine"}]
     fields = [(f.name, f.type) for f in capture_schema() if f.name != "api_key"]
     fields += [("api_key", pyarrow.int64()), ("note", pyarrow.string())]
@@ -244,7 +247,7 @@ def test_files_of_others_are_read_if_they_have_the_columns(tmp_path):
 
 
 def damage_byte(path):
-    """Change one byte of what was said."""
+    """Change one byte of a recorded frame."""
     data = bytearray(path.read_bytes())
     data[len(data) // 3] ^= 1
     path.write_bytes(data)
@@ -292,7 +295,7 @@ def test_values_of_another_kind_are_no_capture(tmp_path):
 
 
 def test_a_folder_without_captures_is_an_error(tmp_path):
-    """A wrong path must not look like a quiet network."""
+    """A wrong path must not look like a network without traffic."""
     with pytest.raises(FileNotFoundError, match="no captures in this folder"):
         list_capture_files(tmp_path)
     with pytest.raises(FileNotFoundError, match="no such file or folder"):

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which request a response belongs to, and which frames contain secrets.
+"""Pairs of requests and responses, and frames that contain secrets.
 
-What they protect: no password reaches the disk, in any way that SASL has of sending
-one, and an answer is read by the version that was asked for.
+Protects against passwords on the disk, for all ways in which SASL sends them. Responses
+must be decoded in the version of their request.
 """
 
 import pytest
@@ -36,7 +36,7 @@ def test_an_answer_has_the_header_of_its_request():
 
 
 def test_ids_may_repeat():
-    """Answers come in order, so the first request with the id is the one."""
+    """Responses are in order, so the first request with the id is used."""
     talk = Conversation()
     talk.request(request(messages.MetadataRequest(), 12, 0))
     talk.request(request(messages.FetchRequest(), 11, 0))
@@ -46,7 +46,7 @@ def test_ids_may_repeat():
 
 @pytest.mark.parametrize("version", [3, 9, 13])
 def test_requests_without_an_answer_are_not_waited_for(version):
-    """A Produce with acks 0 must not get the answer of the next request."""
+    """A Produce request with acks 0 must not get the response of the next request."""
     talk = Conversation()
     talk.request(produce(0, 5, version))
     talk.request(request(messages.HeartbeatRequest(), 4, 5))
@@ -114,7 +114,7 @@ def test_a_token_whose_version_is_unknown_is_secret_too():
 
 
 def raw(talk, *turns):
-    """Let a client send tokens without headers, each answered by one."""
+    """Send tokens without headers. The server responds to each of them."""
     for token, reply in turns:
         assert talk.request(token) == (NOTHING, True)
         assert talk.response(reply) == (NOTHING, True)
@@ -130,7 +130,7 @@ def raw(talk, *turns):
     ids=["PLAIN", "SCRAM", "GSSAPI"],
 )
 def test_tokens_without_headers_are_secret(turns):
-    """After a handshake of version 0; the next request ends that."""
+    """They start after a handshake of version 0, and end with the next request."""
     talk = Conversation()
     handshake = messages.SaslHandshakeRequest(mechanism="PLAIN")
     asked = talk.request(request(handshake, 0, 1))
@@ -143,7 +143,7 @@ def test_tokens_without_headers_are_secret(turns):
 
 @pytest.mark.parametrize("version", [0, 1, 2, 99, -1])
 def test_tokens_without_headers_are_secret_after_any_handshake(version):
-    """Clients that take a newer handshake for the old one, or speak a newer one yet."""
+    """Some clients confuse handshake versions, and newer versions may exist."""
     for token in (SECRET, b"n,,n=shop,r=abc", b"", b"\0$oo\0sesame", b"\0A\0pw"):
         talk = Conversation()
         asked = talk.request(
@@ -152,7 +152,7 @@ def test_tokens_without_headers_are_secret_after_any_handshake(version):
         assert asked[0].correlation_id == 1
         assert talk.response(b"\0\0\0\1\0\0") == asked
         raw(talk, (token, b""), (SECRET, b"v=proof"))
-        # An answer to no request may be a token as well.
+        # A response without a request may also be a token.
         assert talk.response(b"v=proof") == (NOTHING, True)
         asked = talk.request(request(messages.MetadataRequest(), 12, 2))
         assert asked == (Header(3, 12, 2, "shop"), False)
@@ -173,7 +173,7 @@ def test_tokens_without_headers_are_secret_after_one_that_has_it():
 
 @pytest.mark.parametrize("version", [2, 99, -1])
 def test_handshakes_of_unknown_versions_are_secret(version):
-    """A newer handshake may have the first token in it; its header is kept."""
+    """A newer handshake may contain the first token. Only its header is kept."""
     talk = Conversation()
     frame = request(messages.SaslHandshakeRequest(mechanism="PLAIN"), 1, 3) + SECRET
     frame = frame[:2] + version.to_bytes(2, "big", signed=True) + frame[4:]
@@ -182,7 +182,7 @@ def test_handshakes_of_unknown_versions_are_secret(version):
 
 
 def test_bytes_behind_a_request_are_secret_while_sasl_goes_on():
-    """A token whose beginning can be read as the header of a request."""
+    """The first bytes of a token may look like a request header."""
     start = request(messages.ApiVersionsRequest(), 0, 2)
     handshake = request(messages.SaslHandshakeRequest(mechanism="PLAIN"), 1, 1)
     talk = Conversation()
@@ -193,7 +193,7 @@ def test_bytes_behind_a_request_are_secret_while_sasl_goes_on():
 
 
 def envelope(inner, times=1, correlation_id=1):
-    """Put a request into an Envelope, and that into another one."""
+    """Wrap a request in an Envelope, several times if requested."""
     for _ in range(times):
         around = messages.EnvelopeRequest(request_data=inner)
         inner = request(around, 0, correlation_id)
@@ -202,7 +202,7 @@ def envelope(inner, times=1, correlation_id=1):
 
 @pytest.mark.parametrize("times", [1, 2, 4])
 def test_secrets_within_envelopes_are_secret(times):
-    """As they are outside of them: the request's, the response's, or none."""
+    """Request or response are secret if they would be secret without an Envelope."""
     for made, expected in (
         (messages.SaslAuthenticateRequest(auth_bytes=SECRET), (True, True)),
         (messages.AlterUserScramCredentialsRequest(), (True, False)),
@@ -231,7 +231,7 @@ def test_secrets_within_envelopes_are_secret(times):
     ids=["empty", "token", "version", "version of no secret", "API", "too deep"],
 )
 def test_envelopes_that_cannot_be_read_are_secret(inner):
-    """With their answers: what is in them may be anything."""
+    """The content is unknown, so that the response is secret as well."""
     talk = Conversation()
     assert talk.request(envelope(inner)) == (Header(58, 0, 1, "shop"), True)
     assert talk.response(b"\0\0\0\1")[1]
@@ -241,7 +241,7 @@ def test_envelopes_that_cannot_be_read_are_secret(inner):
 
 
 def test_what_is_secret_is_what_the_definitions_say():
-    """Whatever the version: each API goes by the marks of its messages."""
+    """The definitions mark secret messages of an API, for all versions."""
     secret = set()
     for api_key in registry.keys("request"):
         talk = Conversation()
@@ -264,7 +264,7 @@ def test_what_is_secret_is_what_the_definitions_say():
         "RenewDelegationTokenRequest",
         "SaslAuthenticateRequest",
         "SaslAuthenticateResponse",
-        # In versions that kwire knows, they have no secret.
+        # In versions that kwire knows, these messages contain no secret.
         "SaslHandshakeRequest",
         "SaslHandshakeResponse",
     }
@@ -277,7 +277,7 @@ def test_kerberos_tokens_without_any_handshake_are_secret():
 
 
 def test_credentials_in_other_messages_are_secret():
-    """What proves an identity: salted passwords, and keys of delegation tokens."""
+    """Salted passwords and keys of delegation tokens prove an identity."""
     talk = Conversation()
     alter = messages.AlterUserScramCredentialsRequest()
     assert talk.request(request(alter, 0))[1]
@@ -291,7 +291,7 @@ def test_credentials_in_other_messages_are_secret():
 
 
 def test_the_oldest_header_has_no_client_id():
-    """ControlledShutdown 0 begins its body where others name their client."""
+    """In ControlledShutdown 0, the body follows directly, without a client id."""
     from kwire import messages
     from kwire.messages import framing
     from kwire.recording.pairing import Conversation

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire record`` as a process: how it ends, and which files a kill leaves.
+"""``kwire record`` as a process: exits, signals, and files after a kill.
 
-What they protect: kill -9 costs the last second at most and never shows half a file,
-a full disk loses nothing that was promised, and every other end is a good one.
+A kill -9 loses at most the last second and never leaves a partial file. A full disk
+does not lose rows that were reported as written. All other exits are complete.
 """
 
 import os
@@ -33,7 +33,7 @@ def echo(connection):
 
 @contextmanager
 def recording(upstream, out, *options, **settings):
-    """Run the command; gives the process and where it listens."""
+    """Run the command; yield the process and its listening port."""
     command = [sys.executable, "-m", "kwire", "record", "--listen", "127.0.0.1:0"]
     command += ["--upstream", upstream, "--output", str(out), *options]
     with subprocess.Popen(
@@ -49,10 +49,10 @@ def recording(upstream, out, *options, **settings):
 
 
 class Client(threading.Thread):
-    """Sends numbered frames until the relay is gone; notes when each came back."""
+    """Sends numbered frames until the relay stops; records when they returned."""
 
     def __init__(self, port, size=200, pause_s=0.002):
-        """Start at once."""
+        """Start immediately."""
         super().__init__(daemon=True)
         self.port = port
         self.size = size
@@ -62,7 +62,7 @@ class Client(threading.Thread):
         self.start()
 
     def run(self):
-        """Send a frame, wait for it, note the time."""
+        """Send a frame, wait for its response, and record the time."""
         with (
             suppress(OSError),
             socket.create_connection(("127.0.0.1", self.port), TIMEOUT_S) as connection,
@@ -81,18 +81,18 @@ class Client(threading.Thread):
 
 
 def sequences(out):
-    """Read the sequence numbers of what is there."""
+    """Read the sequence numbers of all captures."""
     batches = read_captures(out, ["sequence"])
     return [n for batch in batches for n in batch.column(0).to_pylist()]
 
 
 def frames_in(out):
-    """List the files of a recording that are whole."""
+    """List the complete files of a recording."""
     return list(out.rglob("frames-*"))
 
 
 def numbers(out):
-    """Read what was recorded: the numbers of the frames that clients sent."""
+    """Return the numbers of the recorded frames that clients sent."""
     found, order = [], []
     columns = ["sequence", "direction", "frame"]
     for batch in read_captures(out, columns):
@@ -107,10 +107,10 @@ def numbers(out):
 
 @pytest.mark.gate
 def test_a_kill_costs_the_last_second_at_most(tmp_path):
-    """Three relays, killed at moments of their own; folders hold whole files alone.
+    """Three relays are killed at different times. Only complete files remain.
 
-    On a machine with no time to give, one try is not enough. What waits too long by
-    itself does so in each of them.
+    On an overloaded machine, a single attempt is not enough. A relay that waits too
+    long does so in every attempt.
     """
     assert any(
         kills_cost_a_second_at_most(tmp_path / str(number), waits=number > 0)
@@ -119,15 +119,16 @@ def test_a_kill_costs_the_last_second_at_most(tmp_path):
 
 
 def kills_cost_a_second_at_most(folder, waits):
-    """Kill the relays; all that they leave is looked at, however late they were.
+    """Kill the relays; check their files, even if a relay was slow.
 
-    Where it ``waits``, a first file is there before: loading what writes it takes long
-    on a machine with no time to give.
+    If ``waits``, a first file exists before the kill, because loading the writer takes
+    long on an overloaded machine.
     """
     with Listener(echo) as peer:
 
         def run(delay_s):
-            # Some way below the promise: machines that run tests are busy.
+            # Use less than the promised second, because machines that run tests are
+            # busy.
             options = peer.address, folder / str(delay_s), "--flush", "0.2"
             with recording(*options) as (process, port):
                 client = Client(port)
@@ -205,7 +206,7 @@ def test_nothing_heard_is_nothing_written(tmp_path):
 
 
 def test_a_full_disk_ends_it_clearly_and_keeps_what_was_promised(tmp_path):
-    """A limit on the size of files acts as the full disk."""
+    """A limit on the file size simulates the full disk."""
 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
@@ -262,13 +263,13 @@ asyncio.run(write())
 
 
 def test_merging_hides_no_row_from_a_reader_and_none_from_a_kill(tmp_path):
-    """A minute is a tenth of a second here: merging all the time, and then a kill."""
+    """Files are merged every 0.1 s instead of every minute, until the kill."""
     command = [sys.executable, "-c", WRITER, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             while int(process.stdout.readline()) < 50:
                 pass
-            # Small files that the reader has met and that are gone were merged.
+            # Small files that the reader has listed were merged and deleted.
             seen, merged, begin = set(), set(), time.monotonic()
             while time.monotonic() < begin + (TIMEOUT_S if not merged else 1.5):
                 found = sequences(tmp_path)

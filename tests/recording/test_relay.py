@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The relay between real clients and brokers: addresses, frames, secrets.
+"""Relay between real clients and brokers: addresses, frames, secrets.
 
-What they protect: clients see no address but the relay's, every frame is recorded as it
-was sent, nothing is held back or changed that need not be, and no secret is written.
-Loopback only, and every wait ends.
+Clients only see the address of the relay. Frames are recorded as they were sent, are
+not delayed, and are only changed if necessary. No secret is written. All connections
+use the loopback interface, and every wait has a timeout.
 """
 
 import asyncio
@@ -31,15 +31,15 @@ from tests.harness.one_broker import Broker as RecordBroker
 from tests.recording.relays import ANY, add_size, echo, read_rows, talk
 
 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-    # Reads its own resources in an old way while it is imported.
+    # The import uses a deprecated API to read package resources.
     import kafka
 MESSAGES = 300
 ODD = (messages.ApiVersionsResponse.api_key, b"\0\x23")
-"""The mock answers error 35 with a body of no version."""
+"""The mock cluster encodes error 35 with a body of no known version."""
 
 
 def decode_row(row):
-    """Decode a recorded frame; the mock writes spare bytes, as Kafka lets it."""
+    """Decode a recorded frame. The mock cluster sends additional bytes."""
     if row["direction"] == "request":
         return framing.decode_request(row["frame"], compat="java")[1]
     cls = messages.by_key(row["api_key"], "response")
@@ -48,7 +48,7 @@ def decode_row(row):
 
 
 def encode_row(row, message):
-    """Encode it again, without the size."""
+    """Encode a row again, without the size."""
     version, number = row["api_version"], row["correlation_id"]
     if row["direction"] == "request":
         frame = framing.encode_request(message, version, number, row["client_id"])
@@ -58,10 +58,10 @@ def encode_row(row, message):
 
 
 class Run:
-    """librdkafka's clients and aiokafka's, through the relay, to a mock cluster."""
+    """Clients of librdkafka and aiokafka that use a mock cluster through the relay."""
 
     def __init__(self, out):
-        """Let them talk, and read what was recorded."""
+        """Run the clients, and read the recorded rows."""
         with (
             traffic.mock_cluster() as broker,
             Recorder(ANY, broker, out, flush_s=0.2) as recorder,
@@ -80,7 +80,8 @@ class Run:
             for number in range(10):
                 await producer.send_and_wait("aio", b"%d" % number)
             brokers = producer.client.cluster.brokers()
-            # The mock draws leaders by lot, so traffic alone may pass a broker by.
+            # The mock cluster chooses leaders at random, so that a broker may get no
+            # traffic.
             for broker in brokers:
                 assert await producer.client.ready(broker.nodeId)
             return {(broker.host, broker.port) for broker in brokers}
@@ -88,7 +89,7 @@ class Run:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """Run the clients once for the tests here."""
+    """Single run of the clients for the tests of this module."""
     return Run(tmp_path_factory.mktemp("captures"))
 
 
@@ -116,8 +117,10 @@ def test_everything_is_recorded_in_order(run):
 
 
 def test_frames_are_those_that_were_sent(run):
-    """Each is encoded again to the same bytes, but for Metadata: there librdkafka and
-    its mock write spare bytes in some versions, which Kafka does not read either.
+    """Encoding a decoded frame again results in the same bytes, except for Metadata.
+
+    librdkafka and its mock cluster send additional bytes in some versions of Metadata,
+    which Kafka does not read either.
     """
     odd = set()
     for row in run.rows:
@@ -133,7 +136,7 @@ def test_frames_are_those_that_were_sent(run):
 
 
 def test_records_that_were_sent_stand_in_the_frames(run):
-    """As many records as the clients delivered, by the counts of their batches."""
+    """The record counts of the batches are equal to the delivered records."""
     count = 0
     for row in run.rows:
         if row["api_key"] == 0 and row["direction"] == "request":
@@ -181,7 +184,7 @@ def test_kafka_python_talks_through_the_relay(tmp_path):
 
 
 def test_what_is_no_message_passes_and_is_recorded(tmp_path):
-    """Empty frames, headers cut short, and unknown APIs."""
+    """Covers empty frames, truncated headers, and unknown APIs."""
     odd = b"".join(
         map(add_size, (b"", b"\0", b"\x7f\0\0\1\0\0\0\5\xff\xff...", b"x" * 99))
     )
@@ -265,7 +268,7 @@ def test_an_upstream_that_refuses_is_told_and_tried_again(tmp_path):
 
 
 def test_ports_of_brokers_follow_that_of_the_bootstrap(tmp_path):
-    """The one above is taken here, so the next free one is."""
+    """The next port is in use, so the one after it is chosen."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     others = [("kafka-2.invalid", 9092), ("kafka-3.invalid", 9092)]
@@ -283,7 +286,7 @@ def test_ports_of_brokers_follow_that_of_the_bootstrap(tmp_path):
         Recorder(f"127.0.0.1:{port}", peer.address, tmp_path) as recorder,
         socket.socket() as taken,
     ):
-        # Another process may have it, which serves as well.
+        # If another process uses this port, the test has the same effect.
         with contextlib.suppress(OSError):
             taken.bind(("127.0.0.1", port + 1))
             taken.listen()
@@ -320,7 +323,7 @@ def test_a_port_that_is_taken_is_an_error_and_leaves_no_folder(tmp_path):
 
 
 def test_a_relay_told_to_relay_to_itself_does_not_go_round(tmp_path):
-    """A cluster that advertises the relay already is left as it is."""
+    """The cluster already advertises the address of the relay."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     node = messages.MetadataResponse.MetadataResponseBroker(host="127.0.0.1", port=port)
@@ -340,7 +343,7 @@ def test_a_relay_told_to_relay_to_itself_does_not_go_round(tmp_path):
 
 
 def test_a_relay_does_not_call_itself(tmp_path):
-    """By whatever name it is called: one client would use up all connections."""
+    """Otherwise one client would use up all connections. Covers all host names."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with Recorder(f"127.0.0.1:{port}", f"localhost:{port}", tmp_path) as recorder:
@@ -348,7 +351,7 @@ def test_a_relay_does_not_call_itself(tmp_path):
             client.settimeout(TIMEOUT_S)
             client.sendall(framing.encode_request(messages.ApiVersionsRequest(), 0, 1))
             assert client.recv(1) == b""
-        # What it accepted of itself is gone after a moment.
+        # The connection to itself is closed a moment later.
         time.sleep(0.3)
         assert recorder.counts.connections <= 1
     assert [

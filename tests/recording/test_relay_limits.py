@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The relay between peers that misbehave: what it waits for, limits and frees.
+"""Relay between faulty peers: its waits, its limits, and released resources.
 
-A peer that is slow, vanishes or sends no frames costs the others nothing, and no byte
-of those that go on is lost. Loopback only, and every wait ends.
+A peer that is slow, disconnects or sends no frames does not affect others, and no byte
+of other connections is lost. All connections use the loopback interface, and every wait
+has a timeout.
 """
 
 import asyncio
@@ -60,7 +61,7 @@ def test_a_peer_that_closes_its_half_still_hears_the_rest(tmp_path):
 
 
 def test_a_slow_reader_slows_the_sender_and_loses_nothing(tmp_path):
-    """What waits in the relay stays bounded; all of it arrives in the end."""
+    """The relay limits its buffered bytes, and finally forwards all of them."""
     frame, count = add_size(bytes(1 << 20)), 40
     read = bytearray()
 
@@ -94,7 +95,7 @@ def test_a_client_that_vanishes_leaves_the_others_alone(tmp_path):
         for _ in range(5):
             client = socket.create_connection((host, int(port)), TIMEOUT_S)
             client.sendall(add_size(bytes(10)) + b"\0\0\0\x63half of a frame")
-            # A reset, not an end in good order.
+            # Reset the connection instead of closing it.
             client.setsockopt(
                 socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0" + bytes(4)
             )
@@ -104,7 +105,7 @@ def test_a_client_that_vanishes_leaves_the_others_alone(tmp_path):
 
 
 def wait_until(holds):
-    """Wait for what happens in the relay's thread."""
+    """Wait for a condition that the relay's thread makes true."""
     deadline = time.monotonic() + TIMEOUT_S
     while not holds():
         assert time.monotonic() < deadline
@@ -112,7 +113,7 @@ def wait_until(holds):
 
 
 def is_ended(client):
-    """Whether the relay has closed a connection; an open one gives nothing."""
+    """Whether the relay has closed a connection. Open connections have no data."""
     client.settimeout(0.01)
     try:
         return client.recv(1) == b""
@@ -123,7 +124,7 @@ def is_ended(client):
 
 
 def test_connections_are_limited(tmp_path):
-    """Those above are refused, and reported once; when one ends, another comes in."""
+    """More connections are rejected and reported once, until another one ends."""
 
     def script(connection):
         echo(connection)
@@ -154,7 +155,7 @@ def test_connections_are_limited(tmp_path):
 
 
 def test_what_many_clients_half_send_is_limited_together(tmp_path):
-    """Each may announce a large frame; the sum of what they have sent is bounded."""
+    """Every client may announce a large frame, but their sum is limited."""
     megabyte = 1 << 20
     with (
         Listener(echo) as peer,
@@ -171,7 +172,8 @@ def test_what_many_clients_half_send_is_limited_together(tmp_path):
             wait_until(lambda least=least: recorder._relay._held_by_all > least)
             assert recorder._relay._held_by_all <= 8 * megabyte
         wait_until(lambda: sum(map(is_ended, clients)) >= 16)
-        # A client that sends whole frames goes on; what it holds is little.
+        # A client that sends complete frames continues, because it occupies little
+        # memory.
         for size in (1, 100_000):
             data = add_size(bytes(size))
             assert talk(recorder.address, data, len(data)) == data
@@ -181,7 +183,7 @@ def test_what_many_clients_half_send_is_limited_together(tmp_path):
 
 
 def test_what_slow_readers_leave_unread_is_limited_together(tmp_path):
-    """Answers wait in the relay for clients that do not read them."""
+    """Responses wait in the relay for clients that do not read them."""
     answer = add_size(bytes(4 << 20))
 
     def script(connection):
@@ -207,7 +209,7 @@ def test_what_slow_readers_leave_unread_is_limited_together(tmp_path):
 
 @pytest.mark.parametrize("kind", ["asyncio", "uvloop"])
 def test_frames_of_all_sizes_pass_on_both_loops(tmp_path, monkeypatch, kind):
-    """In order, both ways, with the end of one half after the last frame."""
+    """Frames are in order in both directions, followed by the half-close."""
     if kind == "uvloop":
         uvloop = pytest.importorskip("uvloop")
         monkeypatch.setattr(asyncio, "new_event_loop", uvloop.new_event_loop)
@@ -245,7 +247,7 @@ def test_frames_of_all_sizes_pass_on_both_loops(tmp_path, monkeypatch, kind):
 
 
 def test_a_large_frame_stays_in_the_memory_that_it_arrived_in(tmp_path):
-    """The socket writes into it; it is recorded and passed on without a copy."""
+    """The socket writes into the frame. Recording and forwarding do not copy it."""
     taken = []
     add = buffering.CaptureBuffer.add
 
@@ -259,12 +261,12 @@ def test_a_large_frame_stays_in_the_memory_that_it_arrived_in(tmp_path):
             data = add_size(bytes(1 << 20))
             assert talk(recorder.address, data, len(data)) == data
     assert [type(frame) for frame in taken] == [memoryview, memoryview]
-    # With its size, and nothing else.
+    # The frame with its size, and no other memory.
     assert [memoryview(frame.obj).nbytes for frame in taken] == [len(data)] * 2
 
 
 def test_nothing_is_read_until_the_disk_has_kept_up(tmp_path, monkeypatch):
-    """What waits for it is bounded; all goes on once it has caught up."""
+    """The relay limits the waiting rows, and continues when the disk has caught up."""
     write = capture_files.CaptureWriter.write
     may_write = threading.Event()
 
@@ -291,7 +293,7 @@ def test_nothing_is_read_until_the_disk_has_kept_up(tmp_path, monkeypatch):
             while before != recorder.counts.size:
                 before = recorder.counts.size
                 time.sleep(0.2)
-            # What is being written, and as much again.
+            # The rows that are being written, and the same number in the queue.
             assert before <= 3 << 20
             may_write.set()
             wait_until(lambda: sum(read) == len(frame) * count)
@@ -302,7 +304,7 @@ def test_nothing_is_read_until_the_disk_has_kept_up(tmp_path, monkeypatch):
 def test_a_client_may_send_and_end_before_its_broker_is_connected(
     tmp_path, monkeypatch
 ):
-    """It is passed on once there is a connection."""
+    """The bytes are forwarded when the connection to the broker is open."""
     connect = asyncio.base_events.BaseEventLoop.create_connection
 
     async def connect_late(self, *place, **options):
@@ -332,7 +334,7 @@ def echo_to_the_end(connection):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_the_memory_of_an_ended_connection_is_free_at_once(tmp_path):
-    """Without the collector of cycles, which counts objects and not their bytes."""
+    """The garbage collector is not needed, because it ignores the size of objects."""
 
     def resident():
         with open("/proc/self/statm") as file:

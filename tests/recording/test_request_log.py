@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Request logs: lines of live brokers in several layouts, and bad lines."""
+"""Request logs: lines of real brokers in several layouts, and invalid lines."""
 
 import gzip
 import json
@@ -30,7 +30,7 @@ REQUEST = LINE[LINE.index("{") :].strip()
 
 
 def read(path, *place, **options):
-    """Read a log that has no bad lines."""
+    """Read a log without invalid lines."""
     found = list(read_request_log(path, *place, **options))
     assert all(isinstance(each, LoggedRequest) for each in found), found
     return [each.request for each in found]
@@ -45,16 +45,16 @@ def write_log(folder, text, name="request.log"):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_rows_are_what_the_clients_sent(release):
-    """Address, API, version, client id and correlation id of each request; no more.
+    """The rows contain address, API, version, client id and correlation id of requests.
 
-    The rest are the broker's own connections, and the question with which the tool
-    waits for the broker.
+    The remaining rows are connections of the broker itself, and the ApiVersions
+    requests with which the tool waits for the broker.
     """
     sent = json.loads((LOGS / "sent.json").read_text("utf-8"))[release]
     names = list(sent[0])
     wanted = [[each[name] for name in names] for each in sent]
     if release != "2.8.2":
-        # Newer brokers write an empty client id for one that is null.
+        # Newer brokers log a null client id as an empty string.
         wanted = [["" if value is None else value for value in each] for each in wanted]
     found = read(LOGS / f"kafka-{release}.log")
     rows = [[getattr(each, name) for name in names] for each in found]
@@ -66,7 +66,7 @@ def test_rows_are_what_the_clients_sent(release):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_brokers_tell_more_than_what_was_sent(release):
-    """Listener, principal, latency, time; the software from the first question on."""
+    """Listener, principal, latency and time are available, and later the software."""
     rows = read(LOGS / f"kafka-{release}.log")
     for row in rows:
         assert row.listener in ("PLAINTEXT", "CONTROLLER")
@@ -83,7 +83,7 @@ def test_brokers_tell_more_than_what_was_sent(release):
 
 
 def test_offers_of_brokers_are_those_of_their_release():
-    """What is in the answers to ApiVersions."""
+    """The ranges are those of the ApiVersions responses."""
     found = read_request_log(LOGS / "kafka-2.8.2.log")
     offered = [each.offered for each in found if each.offered]
     assert len(offered) == 5
@@ -91,7 +91,7 @@ def test_offers_of_brokers_are_those_of_their_release():
 
 
 def test_layouts_around_the_request_do_not_matter(tmp_path):
-    """Kafka's own, none, a container's, and JSON around it."""
+    """Covers Kafka's own layout, no layout, that of a container, and JSON."""
     stamp = "2026-11-21 04:29:13,250"
     message = f"Completed request:{REQUEST}"
     wrapped = json.dumps({"log": f"[{stamp}] DEBUG {message}\n", "stream": "stdout"})
@@ -113,7 +113,7 @@ def test_layouts_around_the_request_do_not_matter(tmp_path):
 
 
 def test_times_are_of_the_time_zone_that_is_given(tmp_path):
-    """But for those that say theirs."""
+    """Lines with their own time zone ignore the option."""
     lines = [
         f"[2026-07-01 12:00:00,000] DEBUG Completed request:{REQUEST}\n",
         f"2026-07-01T12:00:00Z DEBUG Completed request:{REQUEST}\n",
@@ -125,7 +125,7 @@ def test_times_are_of_the_time_zone_that_is_given(tmp_path):
 
 
 def test_fetches_of_replicas_are_told_from_those_of_consumers(tmp_path):
-    """The id of the replica moved into a struct in Fetch 15."""
+    """Since Fetch 15, the replica id is in a struct."""
     header = (
         '{"requestHeader":{"requestApiKey":1,"requestApiVersion":15,"correlationId":1}'
     )
@@ -144,7 +144,7 @@ def test_fetches_of_replicas_are_told_from_those_of_consumers(tmp_path):
 
 
 def test_other_lines_are_passed_over(tmp_path):
-    """Of other loggers, of requests that only came in, and stack traces."""
+    """Covers other loggers, requests without a response, and stack traces."""
     text = (
         "[2026-01-01 00:00:00,000] INFO Kafka version: 3.9.2 (o.a.k.AppInfo)\n"
         f"[..] TRACE Processor 1 received request: {REQUEST} (kafka.network.X)\n"
@@ -155,7 +155,7 @@ def test_other_lines_are_passed_over(tmp_path):
 
 
 def test_forwarded_requests_count_where_they_came_in():
-    """A controller logs them again, from a broker's address."""
+    """The controller logs them again with the address of a broker."""
     text = (LOGS / "kafka-3.9.2.log").read_text("utf-8")
     assert '"isForwarded":true' in text
     created = [
@@ -193,7 +193,7 @@ BAD = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_line_is_told_with_its_number_and_the_next_is_read(name, tmp_path):
-    """Path, line, byte, reason, and how it begins."""
+    """The error contains path, line, byte, reason, and the start of the line."""
     line, reason = BAD[name]
     path = write_log(tmp_path, "INFO hello\n" + LINE + line + LINE)
     first, bad, last = read_request_log(path)
@@ -206,7 +206,7 @@ def test_bad_line_is_told_with_its_number_and_the_next_is_read(name, tmp_path):
 
 
 def test_bytes_that_are_no_text_do_no_harm(tmp_path):
-    """Client ids of any bytes, NUL, lone surrogates: rows that a table can hold."""
+    """Client ids with any bytes, NUL or lone surrogates become valid table values."""
     line = LINE.encode()
     lines = [
         line.replace(b"kwire-test", b"kw\xff\xfe\\u0000re"),
@@ -219,17 +219,17 @@ def test_bytes_that_are_no_text_do_no_harm(tmp_path):
 
 
 def test_line_that_was_cut_at_the_end_of_the_file_is_told(tmp_path):
-    """The broker may still write it."""
+    """The broker may still be writing this line."""
     path = write_log(tmp_path, LINE + LINE[:-100])
     _, bad = read_request_log(path)
     assert (bad.line, "not complete" in bad.reason) == (2, True)
-    # A whole request without a line end is one.
+    # A complete request without a line end is a valid line.
     assert len(read(write_log(tmp_path, LINE + LINE.rstrip()))) == 2
 
 
 @pytest.mark.parametrize("size", [1, 1000, 4096, 50_000, 10**9])
 def test_pieces_together_give_each_line_once(size, tmp_path):
-    """With the numbers of bad lines as in the whole file."""
+    """The numbers of invalid lines are those of the complete file."""
     text = (LOGS / "kafka-3.9.2.log").read_bytes()
     bad = b"Completed request:{\n"
     lines = text.splitlines(keepends=True)[:15]
@@ -250,7 +250,10 @@ def test_pieces_together_give_each_line_once(size, tmp_path):
 
 
 def test_gzip_files_are_read_whole(tmp_path):
-    """By their content, not by their name; one that is cut short yields what it has."""
+    """The format is detected by content.
+
+    A truncated file returns its available lines.
+    """
     data = (LOGS / "kafka-4.3.1.log").read_bytes()
     path = write_log(tmp_path, gzip.compress(data), "request.log.1")
     assert split_request_log(path, 100) == [(0, None)]
@@ -262,7 +265,7 @@ def test_gzip_files_are_read_whole(tmp_path):
 
 
 def test_logs_are_found_in_folders_by_what_is_in_them(tmp_path):
-    """Whatever they are called; what is hidden or of another kind is left out."""
+    """Files may have any name. Hidden files and other content are skipped."""
     for name in ("a/kafka-request.log", "a/b/request.log.2026-01-01-00", "x.json"):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -286,7 +289,7 @@ def test_logs_are_found_in_folders_by_what_is_in_them(tmp_path):
 
 
 def test_fate_of_versions_is_that_of_all_releases():
-    """What a release lost is gone since then, unless a newer one has it again."""
+    """A removed version remains removed, unless a newer release supports it again."""
     newest = releases.ranges(releases.NAMES[-1])
     fates = Counter()
     for old, new in zip(releases.NAMES, releases.NAMES[1:], strict=False):

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Responses that name brokers name the relay instead, in every version.
+"""Responses that contain broker addresses get the relay's address in all versions.
 
-What they protect: no client learns an address that leads around the relay, and nothing
-else in an answer changes.
+Clients must never receive an address that bypasses the relay, and all other fields must
+remain unchanged.
 """
 
 import pytest
@@ -69,7 +69,7 @@ def decode_frame(cls, frame, version):
 
 
 def test_every_answer_with_an_address_is_known():
-    """A release that adds one must not go by unnoticed."""
+    """The test fails if a new release adds a response with an address."""
     with_address = {
         message.name
         for key in registry.keys("response")
@@ -84,7 +84,7 @@ def test_every_answer_with_an_address_is_known():
     ("cls", "version", "attribute", "struct"), list(versions_with_brokers())
 )
 def test_brokers_become_listeners_in_every_version(cls, version, attribute, struct):
-    """A broker that has no listener yet keeps its address until it has one."""
+    """A broker without a listener keeps its address until it has one."""
     frame = answer_of(cls, version, attribute, struct, BROKER, OTHER)
     answer = read_answer(Header(cls.api_key, version), frame)
     assert answer.addresses == {BROKER, OTHER}
@@ -150,7 +150,7 @@ def test_tagged_fields_of_the_future_survive():
 
 
 def test_a_version_of_the_future_is_an_error():
-    """It then passes as it is, and the relay reports it."""
+    """The response is forwarded unchanged, and the relay reports it."""
     from kwire import UnsupportedVersion
 
     with pytest.raises(UnsupportedVersion):
@@ -180,11 +180,11 @@ def test_versions_that_cannot_be_rewritten_are_not_offered(version):
 def test_an_offer_that_kwire_knows_passes_as_it_is():
     newest = MetadataResponse.valid_versions.max
     assert limit_versions(Header(18, 3), offer((3, 0, newest), (19, 0, 99))) is None
-    # There is nothing left to offer: the client must find that out by itself.
+    # No version is left to offer, which the client must detect.
     assert limit_versions(Header(18, 3), offer((3, newest + 1, newest + 2))) is None
 
 
 def test_a_refusal_in_version_0_is_left_alone():
-    """Error 35 comes in version 0 whatever was asked for (KIP-511)."""
+    """Error 35 is always in version 0 (KIP-511)."""
     frame = offer((18, 0, 3), version=0, error_code=error_codes.UNSUPPORTED_VERSION)
     assert limit_versions(Header(18, 4), frame) is None

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The script of ``docs/operators/recording.md`` makes captures of the output of tshark.
+"""The script of ``docs/operators/recording.md`` converts tshark output to captures.
 
-It is taken out of the page and run on packets made by hand: segments out of order, sent
-twice, cut anywhere, in both forms of time and of bytes that tshark has.
+The script is extracted from the page and runs on generated packets: out of order, sent
+twice, split anywhere, in both time formats and both byte formats of tshark.
 """
 
 import json
@@ -24,7 +24,7 @@ CLIENT, BROKER = ("10.0.0.7", "50123"), ("10.0.0.1", "9092")
 
 
 def packet(number, stream, source, target, sequence, data, colons, iso):
-    """Make a packet as ``tshark -T json -e ...`` writes it."""
+    """Return a packet in the format of ``tshark -T json -e ...``."""
     moment = f"{EPOCH_S + number}.250000000"
     if iso:
         moment = f"2023-11-14T22:13:{20 + number}.250000000Z"
@@ -48,7 +48,7 @@ def packet(number, stream, source, target, sequence, data, colons, iso):
 
 @pytest.mark.parametrize(("colons", "iso"), [(True, False), (False, True)])
 def test_packets_become_the_rows_of_a_capture(tmp_path, colons, iso):
-    """Two connections; frames over several segments, and several in one."""
+    """Two connections contain frames in several segments, and segments with several."""
     handshake = messages.SaslHandshakeRequest(mechanism="PLAIN")
     token = messages.SaslAuthenticateRequest(auth_bytes=b"\0shop\0sesame")
     asked = [
@@ -70,7 +70,7 @@ def test_packets_become_the_rows_of_a_capture(tmp_path, colons, iso):
     elsewhere = ("10.0.0.8", "40000")
     packets = [
         sent(0, cuts[0], starts[0]),
-        # The third segment overtakes the second, and the first comes once more.
+        # The third segment arrives before the second, and the first is repeated.
         sent(1, cuts[2], starts[2]),
         sent(2, cuts[0], starts[0]),
         packet(3, 1, elsewhere, BROKER, 1, other, colons, iso),

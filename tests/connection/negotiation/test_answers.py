@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A server's response to ApiVersions, in every version and for bad requests."""
+"""A server's responses to ApiVersions: all versions, and invalid requests."""
 
 import pytest
 from hypothesis import given
@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 
 def make_served_table(kwire, offered=None, **options):
-    """Make the table that a server offers."""
+    """Return the version table of a server."""
     offered = {1: (4, 17), 18: (0, 4)} if offered is None else offered
     return kwire.connection.negotiation.ApiVersionTable.from_ranges(offered, **options)
 
 
 def frame(text):
-    """Turn hex to a frame."""
+    """Convert hexadecimal text to a frame."""
     return bytes.fromhex(text)
 
 
@@ -24,7 +24,7 @@ V0 = "0012 0000 00000007 0002 6b77"
 
 
 def answer_in_hex(kwire, text, table=None, **options):
-    """Answer a question in hex; return the answer and the bytes after the id."""
+    """Respond to a hexadecimal request; return the response, and its body as text."""
     found = kwire.connection.negotiation.answer_api_versions(
         frame(text), make_served_table(kwire) if table is None else table, **options
     )
@@ -47,13 +47,14 @@ def answer_in_hex(kwire, text, table=None, **options):
             2,
             "0000 00000002 0001 0004 0011 0012 0000 0004 00000000",
         ),
-        # The header of the response stays version 0: no tags before the body.
+        # The response header always has version 0, so no tagged fields are before the
+        # body.
         (V3, 3, "0000 03 0001 0004 0011 00 0012 0000 0004 00 00000000 00"),
         (V4, 4, "0000 03 0001 0004 0011 00 0012 0000 0004 00 00000000 00"),
     ],
 )
 def test_the_bytes_of_an_answer(kwire, text, version, body):
-    """All rows, in the version of the question, after its correlation id."""
+    """All rows are in the version of the request, after its correlation id."""
     found, rest = answer_in_hex(kwire, text)
     assert found.frame[4:8] == b"\0\0\0\x07"
     assert rest == bytes.fromhex(body)
@@ -66,7 +67,10 @@ def test_the_bytes_of_an_answer(kwire, text, version, body):
 @pytest.mark.parametrize("version", ["0005", "0006", "7fff", "ffff"])
 @pytest.mark.parametrize("rest", ["", "0002 6b77", "ff", "00" * 30])
 def test_an_unknown_version_is_answered_in_version_0_unread(kwire, version, rest):
-    """Whatever comes after the correlation id, the header's own rest included."""
+    """Bytes after the correlation id are not decoded.
+
+    They include the rest of the request header.
+    """
     found, body = answer_in_hex(kwire, f"0012 {version} 80000001 {rest}")
     assert found.frame[4:8] == bytes.fromhex("80000001")
     assert body == bytes.fromhex("0023 00000001 0012 0000 0004")
@@ -75,7 +79,7 @@ def test_an_unknown_version_is_answered_in_version_0_unread(kwire, version, rest
 
 
 def test_servers_before_2_4_list_nothing(kwire):
-    """They know ApiVersions up to version 2."""
+    """These servers support ApiVersions up to version 2."""
     _, body = answer_in_hex(
         kwire, V3, make_served_table(kwire, {1: (0, 9), 18: (0, 2)})
     )
@@ -91,7 +95,7 @@ def test_servers_before_2_4_list_nothing(kwire):
     [("", "1.0"), ("kwire", ""), ("a b", "1"), ("-a", "1"), ("a", "1."), ("a_b", "1")],
 )
 def test_a_name_that_is_none_is_an_invalid_request(kwire, name, software_version):
-    """The answer is in the version of the question, and has no rows."""
+    """The response has the version of the request, and contains no rows."""
     request = kwire.messages.ApiVersionsRequest(
         client_software_name=name, client_software_version=software_version
     )
@@ -109,7 +113,7 @@ FEATURES = {"new": "0-2", "old": "1-2"}
     ("version", "listed"), [(3, {"old"}), (4, {"new", "old"}), (0, set())]
 )
 def test_features_from_0_are_listed_from_version_4_on(kwire, version, listed):
-    """Older clients take a feature whose range starts at 0 for an error."""
+    """Older clients reject a feature whose range starts at 0."""
     table = make_served_table(
         kwire,
         supported_features=FEATURES,
@@ -130,7 +134,7 @@ def test_features_from_0_are_listed_from_version_4_on(kwire, version, listed):
 
 
 def test_an_epoch_of_none_lists_no_finalized_features(kwire):
-    """And a table made of the answer is the table that was served."""
+    """Decoding the response must result in the served table."""
     table = make_served_table(kwire, supported_features={"old": "1-2"})
     found, _ = answer_in_hex(kwire, V4, table)
     _, response = kwire.messages.framing.decode_response(
@@ -152,7 +156,7 @@ def test_an_epoch_of_none_lists_no_finalized_features(kwire):
     ],
 )
 def test_a_client_that_means_another_broker_hears_it(kwire, asked, expected):
-    """Version 5 names cluster and node: both, or neither (KIP-1242)."""
+    """Version 5 contains cluster id and node id: both or neither (KIP-1242)."""
     request = kwire.messages.ApiVersionsRequest(
         client_software_name="a",
         client_software_version="1",
@@ -178,7 +182,7 @@ def test_a_client_that_means_another_broker_hears_it(kwire, asked, expected):
     ],
 )
 def test_wrong_bytes_in_a_known_version_are_a_decode_error(kwire, text):
-    """Cut off, left over, or a name that is null."""
+    """Covers truncated requests, additional bytes, and a null name."""
     with pytest.raises(kwire.DecodeError):
         kwire.connection.negotiation.answer_api_versions(
             frame(text), make_served_table(kwire)
@@ -187,7 +191,7 @@ def test_wrong_bytes_in_a_known_version_are_a_decode_error(kwire, text):
 
 @given(st.binary(max_size=40))
 def test_any_question_has_an_answer_or_is_a_decode_error(twins, tail):
-    """On both engines the same."""
+    """Both engines have the same result."""
     ends = []
     for kwire in twins:
         try:
@@ -210,7 +214,7 @@ PAIRS = st.tuples(VERSIONS, VERSIONS).map(sorted).map(tuple)
     asked=st.integers(0, 5),
 )
 def test_a_client_and_a_server_of_any_age_agree(twins, offered, newest, asked):
-    """The table that the client ends with is the one that the server offers."""
+    """The client ends with the table that the server offers."""
     for kwire in twins:
         table = make_served_table(kwire, offered | {18: (0, newest)})
         handshake = kwire.connection.negotiation.ApiVersionsHandshake(newest=asked)

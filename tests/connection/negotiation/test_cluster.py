@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The versions that several brokers have in common, and finalized features.
+"""Common versions of several brokers, and finalized features.
 
-The worked example is that of KIP-35: brokers B1 and B2.
+The brokers B1 and B2 are the worked example of KIP-35.
 """
 
 import itertools
@@ -17,23 +17,23 @@ B2 = {0: (1, 2), 1: (0, 3), 2: (0, 0)}
 
 
 def table(kwire, offered, **options):
-    """Make the table of one broker."""
+    """Return the table of one broker."""
     return kwire.connection.negotiation.ApiVersionTable.from_ranges(offered, **options)
 
 
 def cluster(kwire, **brokers):
-    """Make the view of brokers by name."""
+    """Return the view of brokers by name."""
     tables = {name: table(kwire, offered) for name, offered in brokers.items()}
     return kwire.connection.negotiation.ClusterVersions(tables)
 
 
 def ranges_as_text(view):
-    """Write the shared ranges as texts."""
+    """Return the common ranges as texts."""
     return {key: str(versions) for key, versions in view.ranges().items()}
 
 
 def test_the_worked_example(kwire):
-    """Key 0: 1-2, key 1: 2-3, key 2 is absent, as B1 lacks it."""
+    """The result is 1-2 for key 0 and 2-3 for key 1. B1 does not support key 2."""
     view = cluster(kwire, B1=B1, B2=B2)
     assert ranges_as_text(view) == {0: "1-2", 1: "2-3"}
     assert view.brokers == ("B1", "B2")
@@ -46,7 +46,7 @@ def test_the_worked_example(kwire):
 
 
 def test_the_features_of_the_worked_example(kwire):
-    """Every range has to overlap: key 0 has no 3, but it has 1."""
+    """All ranges must overlap the requirement: key 0 has version 1, but not 3."""
     feature = kwire.connection.negotiation.Feature
     view = cluster(kwire, B1=B1, B2=B2)
     assert not view.supports(feature("Feature1", {0: (3, 3), 1: (2, 3)}))
@@ -55,7 +55,7 @@ def test_the_features_of_the_worked_example(kwire):
 
 
 def test_an_empty_intersection_is_there_but_unusable(kwire):
-    """Never a range that ends before it starts."""
+    """The intersection is never a range whose end is before its start."""
     view = cluster(kwire, B1={1: (0, 3)}, B2={1: (5, 9)})
     assert list(view.ranges()) == [1]
     assert not view.ranges()[1] and not view.range_of(1)
@@ -71,7 +71,7 @@ def test_an_empty_intersection_is_there_but_unusable(kwire):
 
 
 def test_the_broker_in_the_way_is_named(kwire):
-    """By constraint, by policy, or because it is too old or too new."""
+    """The reason is a constraint, a policy, or a broker that is too old or too new."""
     n = kwire.connection.negotiation
     view = cluster(kwire, B1={1: (4, 17)}, B2={1: (0, 9)})
     assert view.pick(1) == 9
@@ -89,7 +89,7 @@ def test_the_broker_in_the_way_is_named(kwire):
 
 
 def test_excluded_versions_are_left_out_for_all(kwire):
-    """The policy of the view counts, whichever the tables were made with."""
+    """The policy of the view applies, even if the tables have a different one."""
     n = kwire.connection.negotiation
     tables = {"B1": table(kwire, B1), "B2": table(kwire, B2)}
     view = n.ClusterVersions(tables, n.VersionPolicy(exclude={0: [2], 1: [3]}))
@@ -97,7 +97,7 @@ def test_excluded_versions_are_left_out_for_all(kwire):
 
 
 def test_one_broker_is_its_own_cluster_and_none_speaks_nothing(kwire):
-    """Neither has anything to intersect."""
+    """With one broker or none, there is nothing to intersect."""
     assert ranges_as_text(cluster(kwire, B1=B1)) == {0: "0-3", 1: "2-3"}
     nobody = cluster(kwire)
     assert nobody.ranges() == {} and nobody.usable(1) == ()
@@ -109,7 +109,7 @@ def test_one_broker_is_its_own_cluster_and_none_speaks_nothing(kwire):
 
 
 def test_the_view_follows_its_brokers(kwire):
-    """An upgrade, a downgrade and a broker that goes each change what is shared."""
+    """Upgrades, downgrades and removed brokers change the common versions."""
     view = cluster(kwire, B1=B1, B2=B2)
     view.update("B2", table(kwire, {0: (0, 3), 1: (3, 3), 2: (0, 0)}))
     assert ranges_as_text(view) == {0: "0-3", 1: "3"}
@@ -125,7 +125,7 @@ def test_the_view_follows_its_brokers(kwire):
 
 
 def test_a_table_whose_connection_ended_is_no_part_of_a_view(kwire):
-    """The broker is named; updated or removed, the view works again."""
+    """The error contains the broker. Updating or removing it repairs the view."""
     view = cluster(kwire, B1=B1)
     gone = table(kwire, B2)
     view.update("B2", gone)
@@ -156,7 +156,7 @@ BROKERS = st.dictionaries(
 
 @given(st.lists(BROKERS, min_size=1, max_size=4), st.randoms(use_true_random=False))
 def test_shared_ranges_against_sets_of_numbers(twins, offers, dice):
-    """In any order of brokers: keys of all, versions of all."""
+    """The result contains keys and versions of all brokers, in any order."""
     names = [f"B{number}" for number in range(len(offers))]
     for kwire in twins:
         make = kwire.connection.negotiation.ApiVersionTable
@@ -167,7 +167,7 @@ def test_shared_ranges_against_sets_of_numbers(twins, offers, dice):
         found = view.ranges()
         assert set(found) == shared and list(found) == sorted(found)
         for key in range(6):
-            # Produce 0-2 is a trap beside Fetch 4+, as for one broker.
+            # Produce 0-2 together with Fetch 4+ is excluded, as for one broker.
             versions = [set(each.ranges().get(key, ())) for _, each in named]
             expected = set.intersection(*versions)
             assert set(view.range_of(key)) == expected
@@ -180,7 +180,7 @@ def _known(kwire, key):
 
 
 def epochs(kwire, *told):
-    """Make tables that tell an epoch and the level of one feature each."""
+    """Return tables with an epoch and the level of one feature."""
     return [
         table(
             kwire,
@@ -193,7 +193,7 @@ def epochs(kwire, *told):
 
 
 def test_finalized_features_are_those_of_the_highest_epoch(kwire):
-    """Whichever broker reports it first, and in whatever order."""
+    """The order of the brokers has no influence."""
     told = [(5, 20), (7, 21), (6, 99), (-1, 77)]
     for order in itertools.permutations(range(4)):
         tables = epochs(kwire, *told)
@@ -205,14 +205,14 @@ def test_finalized_features_are_those_of_the_highest_epoch(kwire):
 
 
 def test_finalized_features_never_go_back(kwire):
-    """Neither an older epoch, nor a broker that goes, brings back an old level."""
+    """Neither an older epoch nor a removed broker restores an old level."""
     old, new, newest = epochs(kwire, (3, 10), (4, 11), (5, 9))
     finalized = kwire.connection.negotiation.FinalizedFeatures()
     assert finalized.epoch == -1 and finalized.level("metadata.version") == 0
     assert finalized.update(new) is True
     assert finalized.update(old) is False
     assert finalized.level("metadata.version") == 11
-    # A lower level with a higher epoch is a downgrade that was agreed on.
+    # A lower level with a higher epoch is an intended downgrade.
     assert finalized.update(newest) is True
     assert finalized.level("metadata.version") == 9
     assert finalized.level("unheard.of") == 0
@@ -222,7 +222,7 @@ def test_finalized_features_never_go_back(kwire):
 
 
 def test_epoch_0_is_an_epoch_and_minus_1_is_none(kwire):
-    """The boundary of what counts (KIP-584)."""
+    """An epoch of 0 is valid, while -1 means that there is none (KIP-584)."""
     none, first = epochs(kwire, (-1, 10), (0, 11))
     finalized = kwire.connection.negotiation.FinalizedFeatures()
     assert finalized.update(none) is False
@@ -232,7 +232,7 @@ def test_epoch_0_is_an_epoch_and_minus_1_is_none(kwire):
 
 
 def test_a_view_of_releases(kwire):
-    """A rolling upgrade: what all can do is what the oldest can do."""
+    """During a rolling upgrade, the oldest broker determines the versions."""
     releases = ["2.8", "3.9", "4.1"]
     random.Random(3).shuffle(releases)
     make = kwire.connection.negotiation.ApiVersionTable.of_release

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Brokers without ApiVersions: their versions, by their release.
+"""Versions of brokers that do not support ApiVersions, by their release.
 
-The rows are written down once more, from librdkafka's ``broker.version.fallback``.
+The expected rows are copied from librdkafka's ``broker.version.fallback``.
 """
 
 import pytest
@@ -30,7 +30,7 @@ V081 = {**FIRST_FOUR, 8: (0, 1), 9: (0, 0)}
     ],
 )
 def test_the_rows_of_old_releases(kwire, release, rows):
-    """No more, no less; the release may have a number more."""
+    """The rows are complete, also if the release has a patch number."""
     table = kwire.connection.negotiation.fallback_table(release)
     assert table.advertised == rows
     assert table.is_alive
@@ -41,19 +41,19 @@ def test_the_rows_of_old_releases(kwire, release, rows):
 
 @pytest.mark.parametrize("release", ["0.10.0", "0.10.2.1", "1.0", "2.8", "4.1"])
 def test_newer_releases_can_be_asked(kwire, release):
-    """The result is None."""
+    """The result is None, because these releases support ApiVersions."""
     assert kwire.connection.negotiation.fallback_table(release) is None
 
 
 @pytest.mark.parametrize("release", ["0.8.20", "0.9.01"])
 def test_a_prefix_ends_at_a_dot(kwire, release):
-    """0.8.20 would not be 0.8.2."""
+    """Release 0.8.20 must not match the prefix 0.8.2."""
     assert kwire.connection.negotiation.fallback_table(release) is None
 
 
 @pytest.mark.parametrize("release", ["0.8.1x", "x0.9.0", "", "9", "nonsense", "0.9."])
 def test_what_is_no_release_is_refused(kwire, release):
-    """Else a slip of the pen would be a fallback that is never there."""
+    """A misspelled release would otherwise be a fallback that never applies."""
     with pytest.raises(ValueError, match="is not a release of Kafka"):
         kwire.connection.negotiation.fallback_table(release)
     with pytest.raises(ValueError, match="is not a release of Kafka"):
@@ -62,27 +62,27 @@ def test_what_is_no_release_is_refused(kwire, release):
 
 @pytest.mark.parametrize("release", ["0.9", "0.8"])
 def test_a_line_of_several_releases_is_refused(kwire, release):
-    """They speak different versions."""
+    """The releases of a release line support different versions."""
     with pytest.raises(ValueError, match=r"is ambiguous; give one such as 0\."):
         kwire.connection.negotiation.fallback_table(release)
 
 
 @pytest.mark.parametrize("release", ["0.7", "0.7.2", "0.6", "0.6.1"])
 def test_releases_older_than_the_protocol_are_refused(kwire, release):
-    """Nothing that kwire speaks is understood there."""
+    """These releases do not support the protocol of kwire."""
     with pytest.raises(kwire.UnsupportedVersion, match=f"Kafka {release} has"):
         kwire.connection.negotiation.fallback_table(release)
 
 
 def test_each_table_is_its_own(kwire):
-    """The table of one connection that ends leaves the next one alive."""
+    """If the table of a connection is closed, other connections keep theirs."""
     first = kwire.connection.negotiation.fallback_table("0.9.0")
     first.expire()
     assert kwire.connection.negotiation.fallback_table("0.9.0").is_alive
 
 
 def test_the_policy_holds_for_fallbacks_too(kwire):
-    """A client that was not written for Fetch 0 does not speak it."""
+    """A client without support for Fetch 0 must not use it."""
     policy = kwire.connection.negotiation.VersionPolicy({1: "1+"}, {0: [1]})
     table = kwire.connection.negotiation.fallback_table("0.9.0", policy)
     assert (table.pick(1), table.pick(0)) == (1, 0)
@@ -91,7 +91,7 @@ def test_the_policy_holds_for_fallbacks_too(kwire):
 
 
 def test_a_fallback_is_not_more_than_its_release_had(kwire):
-    """Row by row within the table of the release, but for one row of librdkafka's."""
+    """Rows are within the table of the release, except one row of librdkafka."""
     too_much = []
     for release in ("0.8.0", "0.8.1", "0.8.2", "0.9.0"):
         whole = kwire.connection.negotiation.ApiVersionTable.of_release(release)
@@ -99,5 +99,5 @@ def test_a_fallback_is_not_more_than_its_release_had(kwire):
         for key, versions in table.ranges().items():
             if not whole.range_of(key).contains(versions):
                 too_much.append((release, key, str(versions)))
-    # OffsetCommit 1 was introduced in 0.8.2; librdkafka assumes it in 0.8.1.
+    # OffsetCommit 1 was introduced in 0.8.2, but librdkafka assumes it for 0.8.1.
     assert too_much == [("0.8.1", 8, "0-1")]

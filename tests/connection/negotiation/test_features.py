@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The map of features: what the versions of a broker make possible.
+"""Features of a broker that follow from its supported versions.
 
-The rows here are written down once more, from librdkafka's map, so that a change of
-kwire's own list is seen.
+The expected rows are copied from librdkafka, so that tests detect changes of kwire's
+list.
 """
 
 import pytest
@@ -43,12 +43,12 @@ CASES = [(name, needs) for name, alternatives in MAP.items() for needs in altern
 
 
 def table(kwire, offered):
-    """Make a table; Produce is left as it is, without the trap of Kafka 4."""
+    """Return a table in which Produce is not restricted as in Kafka 4."""
     return kwire.connection.negotiation.ApiVersionTable.from_ranges(offered)
 
 
 def feature(kwire, name):
-    """Find a feature of the map."""
+    """Look up a feature by its name."""
     (found,) = (
         each for each in kwire.connection.negotiation.FEATURES if each.name == name
     )
@@ -56,7 +56,7 @@ def feature(kwire, name):
 
 
 def test_the_map_has_these_features(kwire):
-    """None more, none less."""
+    """The list is complete."""
     assert {each.name for each in kwire.connection.negotiation.FEATURES} == set(MAP)
     for name, alternatives in MAP.items():
         found = [
@@ -70,7 +70,7 @@ def test_the_map_has_these_features(kwire):
 
 @pytest.mark.parametrize(("name", "needs"), CASES)
 def test_the_least_versions_are_enough(kwire, name, needs):
-    """A broker whose newest versions are exactly the needed ones."""
+    """The newest versions of the broker are exactly the required ones."""
     enough = table(kwire, {key: (0, least) for key, least in needs.items()})
     assert enough.supports(feature(kwire, name))
     assert name in enough.features()
@@ -78,7 +78,7 @@ def test_the_least_versions_are_enough(kwire, name, needs):
 
 @pytest.mark.parametrize(("name", "needs"), CASES)
 def test_one_missing_version_is_one_feature_less(kwire, name, needs):
-    """Each API in turn: one version below what is needed, or not there at all."""
+    """One API is missing, or its newest version is one below the requirement."""
     for short in needs:
         offered = {key: (0, least) for key, least in needs.items()}
         del offered[short]
@@ -89,14 +89,14 @@ def test_one_missing_version_is_one_feature_less(kwire, name, needs):
 
 
 def test_two_rows_of_one_name_are_alternatives(kwire):
-    """Kafka 4 without the classic group protocol can balance consumers all the same."""
+    """Kafka 4 supports consumer groups without the classic protocol as well."""
     modern = table(kwire, {NEW_GROUP: (0, 1), COMMIT: (2, 9), OFFSET_FETCH: (1, 9)})
     assert "BrokerBalancedConsumer" in modern.features()
     assert "BrokerGroupCoordinator" not in modern.features()
 
 
 def test_a_range_has_to_overlap_and_no_more(kwire):
-    """Neither side's range has to contain the other's."""
+    """The ranges must overlap, but neither has to contain the other."""
     made = kwire.connection.negotiation.Feature("f", {FETCH: (3, 5)})
     for offered, usable in (
         ((0, 2), False),
@@ -122,7 +122,7 @@ def test_a_range_has_to_overlap_and_no_more(kwire):
     ],
 )
 def test_the_features_of_releases(kwire, release, has, lacks):
-    """Each was introduced in the release that history has it from."""
+    """The features were introduced in the releases that are listed here."""
     features = set(
         kwire.connection.negotiation.ApiVersionTable.of_release(release).features()
     )
@@ -131,12 +131,12 @@ def test_the_features_of_releases(kwire, release, has, lacks):
 
 
 def test_a_feature_needs_something(kwire):
-    """An empty one would be usable everywhere."""
+    """A feature without requirements would be available everywhere."""
     with pytest.raises(TypeError, match="must use at least one API"):
         kwire.connection.negotiation.Feature("f")
 
 
 def test_a_feature_shows_what_it_needs(kwire):
-    """In the notation that makes it."""
+    """The text has the notation of the constructor."""
     made = kwire.connection.negotiation.Feature("f", {1: "2+"}, {0: (0, 3)})
     assert repr(made) == "Feature('f', {1: '2+'}, {0: '0-3'})"

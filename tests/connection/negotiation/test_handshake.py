@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Requests and responses of negotiation, byte for byte (KIP-35, KIP-511).
+"""Requests and responses of version negotiation in bytes (KIP-35, KIP-511).
 
-Brokers of every age, every fallback from one request to the next, and brokers that
-would keep a client sending requests for ever. The server's side is ``test_answers.py``.
+Covers brokers of all releases, all fallbacks between two requests, and brokers that
+would make a client send requests forever. ``test_answers.py`` covers the server.
 """
 
 import pytest
@@ -17,7 +17,7 @@ SINCE_2_4 = "0023 00000001 0012 0000 {:04x}"
 
 
 def start(kwire, **options):
-    """Begin a handshake whose questions are easy to write down."""
+    """Start a handshake with short names, so that its request bytes are short."""
     options = {"client_id": "kw", "correlation_id": 7} | options
     version = options.pop("client_version", "1.0")
     return kwire.connection.negotiation.ApiVersionsHandshake(
@@ -26,7 +26,7 @@ def start(kwire, **options):
 
 
 def question(handshake):
-    """Take the question: its version, and the frame after the size."""
+    """Return the version of the request, and its frame without the size."""
     data = handshake.data_to_send()
     assert int.from_bytes(data[:4], "big") == len(data) - 4
     assert data[4:6] == b"\0\x12"
@@ -35,7 +35,7 @@ def question(handshake):
 
 
 def answer(handshake, text, correlation_id=None):
-    """Return an answer in hex, without its correlation id."""
+    """Pass a hexadecimal response to the handshake; add its correlation id."""
     if correlation_id is None:
         correlation_id = handshake.correlation_id
     frame = correlation_id.to_bytes(4, "big", signed=True) + bytes.fromhex(text)
@@ -55,7 +55,7 @@ NAMES = "06 6b77697265 04 312e30 00"
         ({"newest": 4}, f"0012 0004 00000007 0002 6b77 00 {NAMES}"),
         ({"newest": 0, "client_id": None}, "0012 0000 00000007 ffff"),
         ({"newest": 3, "client_id": None}, f"0012 0003 00000007 ffff 00 {NAMES}"),
-        # Version 5 names whom the client means: null and -1 for anyone.
+        # Version 5 contains the expected broker. Null and -1 accept any broker.
         (
             {"newest": 5},
             "0012 0005 00000007 0002 6b77 00 06 6b77697265 04 312e30 00 ffffffff 00",
@@ -63,12 +63,12 @@ NAMES = "06 6b77697265 04 312e30 00"
     ],
 )
 def test_the_bytes_of_the_question(kwire, options, expected):
-    """Header version 1 up to version 2, then header version 2 and the names."""
+    """The request has header version 1 up to version 2, and 2 with names afterwards."""
     assert question(start(kwire, **options))[1] == bytes.fromhex(expected)
 
 
 def test_step_1_the_newest_version_is_asked_for_first(kwire):
-    """The newest that kwire knows and the policy allows."""
+    """The newest version that kwire supports and the policy allows is used."""
     newest = kwire.messages.ApiVersionsRequest.valid_versions.max
     assert question(start(kwire))[0] == newest
     policy = kwire.connection.negotiation.VersionPolicy({18: "0-3"})
@@ -85,7 +85,7 @@ def test_step_1_the_newest_version_is_asked_for_first(kwire):
 
 @pytest.mark.parametrize("version", range(6))
 def test_step_2_an_answer_without_error_ends_it(kwire, version):
-    """In whichever version was asked for; the response header is always version 0."""
+    """Works in all versions, because the response header always has version 0."""
     rows = {
         0: ROWS_V0,
         1: f"{ROWS_V0} 00000000",
@@ -105,7 +105,7 @@ def test_step_2_an_answer_without_error_ends_it(kwire, version):
 @pytest.mark.parametrize("newest", range(1, 6))
 @pytest.mark.parametrize("theirs", range(5))
 def test_step_3_a_broker_since_2_4_names_its_versions(kwire, newest, theirs):
-    """It is asked again in the highest in common, with the next correlation id."""
+    """The next request has the highest common version and the next correlation id."""
     if theirs >= newest:
         return
     handshake = start(kwire, newest=newest)
@@ -124,9 +124,9 @@ def test_step_3_a_broker_since_2_4_names_its_versions(kwire, newest, theirs):
     "body",
     [
         "0023 00000000",
-        # librdkafka's mock cluster: a compact count of nothing, then a row of it.
+        # librdkafka's mock cluster sends a compact count of zero, followed by a row.
         "0023 01 0012 0000 0002 00000000",
-        # In the layout of the version that was asked for.
+        # The layout is that of the requested version.
         "0023 02 0012 0000 0002 00 00000000 00",
         "0023 00000001 0003 0000 0009",
         "0023",
@@ -137,7 +137,7 @@ def test_step_3_a_broker_since_2_4_names_its_versions(kwire, newest, theirs):
     ],
 )
 def test_step_3_whatever_else_says_unsupported_leads_to_version_0(kwire, body):
-    """An old broker's empty list, a mixed body, and KIP-35's empty response."""
+    """Covers empty lists of old brokers, mixed bodies, KIP-35's empty response."""
     handshake = start(kwire)
     question(handshake)
     assert answer(handshake, body) is None
@@ -146,14 +146,14 @@ def test_step_3_whatever_else_says_unsupported_leads_to_version_0(kwire, body):
 
 
 def test_step_3_ranges_of_the_broker_that_end_below_0(kwire):
-    """A hostile range leaves no version to ask in."""
+    """With a range below 0, no version is left for another request."""
     handshake = start(kwire)
     with pytest.raises(kwire.UnsupportedVersion, match="not supported by server"):
         answer(handshake, SINCE_2_4.format(0xFFFF))
 
 
 def test_step_3_versions_that_the_policy_excludes_are_not_asked_in(kwire):
-    """The highest in common is the highest that this side lets itself use."""
+    """The highest common version must be allowed by the policy."""
     policy = kwire.connection.negotiation.VersionPolicy(exclude={18: [3, 2]})
     handshake = start(kwire, policy=policy)
     question(handshake)
@@ -172,7 +172,10 @@ def test_step_3_versions_that_the_policy_excludes_are_not_asked_in(kwire):
     ],
 )
 def test_step_4_no_lower_version_ends_it(kwire, newest, body, words):
-    """An error at version 0, or an offer of what was just refused: no endless loop."""
+    """An error in version 0, or an offer of the rejected version, ends the handshake.
+
+    Otherwise it would be an endless loop.
+    """
     handshake = start(kwire, newest=newest)
     question(handshake)
     with pytest.raises(kwire.UnsupportedVersion) as caught:
@@ -184,7 +187,7 @@ def test_step_4_no_lower_version_ends_it(kwire, newest, body, words):
 
 
 def test_step_5_a_bad_name_is_left_out(kwire):
-    """INVALID_REQUEST: version 2 has the same rows and no names."""
+    """After INVALID_REQUEST, version 2 returns the same rows without names."""
     handshake = start(kwire, newest=4)
     question(handshake)
     assert answer(handshake, "002a 01 00000000 00") is None
@@ -193,14 +196,14 @@ def test_step_5_a_bad_name_is_left_out(kwire):
 
 
 def test_step_5_a_bad_name_where_there_is_none_is_an_error(kwire):
-    """Below version 3 nothing is left to leave out."""
+    """Before version 3, the request contains no name that can be omitted."""
     handshake = start(kwire, newest=2)
     with pytest.raises(kwire.RemoteProtocolError, match=r"INVALID_REQUEST \(42\)"):
         answer(handshake, "002a 00000000 00000000")
 
 
 def test_step_5_keeps_to_the_policy(kwire):
-    """A version that this side must not use is not asked in for that reason either."""
+    """A version that the policy excludes is not used as a fallback."""
     policy = kwire.connection.negotiation.VersionPolicy(exclude={18: [2]})
     handshake = start(kwire, policy=policy)
     question(handshake)
@@ -215,7 +218,7 @@ def test_step_5_keeps_to_the_policy(kwire):
 
 
 def test_step_6_a_broker_that_hangs_up_has_the_configured_release(kwire):
-    """Older than 0.10.0, as it was said; without that, nothing is guessed."""
+    """The broker is older than 0.10.0. Without a configured release, it is an error."""
     handshake = start(kwire, fallback="0.9.0.1")
     question(handshake)
     assumed = handshake.connection_lost()
@@ -229,7 +232,7 @@ def test_step_6_a_broker_that_hangs_up_has_the_configured_release(kwire):
 
 
 def test_step_6_a_broker_that_has_answered_is_not_old(kwire):
-    """Hanging up later says nothing about its age."""
+    """If the broker closes the connection later, this does not show its release."""
     handshake = start(kwire, newest=0, fallback="0.9.0")
     answer(handshake, ROWS_V0)
     with pytest.raises(kwire.RemoteProtocolError):
@@ -241,7 +244,7 @@ def test_step_6_a_broker_that_has_answered_is_not_old(kwire):
     [(129, "REBOOTSTRAP_REQUIRED"), (31, "CLUSTER_AUTHORIZATION_FAILED"), (-1, "")],
 )
 def test_step_7_another_error_is_reported_by_name(kwire, code, name):
-    """It parses, so it is no DecodeError; and it is no table."""
+    """The response is valid, so it is not a DecodeError, but it contains no table."""
     handshake = start(kwire, newest=3)
     with pytest.raises(kwire.RemoteProtocolError, match=rf"{name} ?\({code}\)"):
         answer(handshake, f"{code & 0xFFFF:04x} 01 00000000 00")
@@ -249,7 +252,7 @@ def test_step_7_another_error_is_reported_by_name(kwire, code, name):
 
 
 def test_an_answer_to_another_question_is_refused(kwire):
-    """Also that to the question before: its body would be read in the wrong version."""
+    """A response to the previous request would be decoded in the wrong version."""
     handshake = start(kwire)
     question(handshake)
     with pytest.raises(kwire.RemoteProtocolError, match="expected 7, got 8"):
@@ -264,7 +267,7 @@ def test_an_answer_to_another_question_is_refused(kwire):
     ["0000", "0000 03", f"{ROWS_V0} 00", "0000 7fffffff", "0000 ffffffff", "00"],
 )
 def test_wrong_bytes_are_a_decode_error(kwire, body):
-    """Cut off, left over, or a count that cannot be."""
+    """Covers truncated responses, additional bytes, and impossible counts."""
     handshake = start(kwire, newest=0)
     with pytest.raises(kwire.DecodeError):
         answer(handshake, body)
@@ -273,14 +276,14 @@ def test_wrong_bytes_are_a_decode_error(kwire, body):
 
 @pytest.mark.parametrize("size", range(4))
 def test_a_frame_without_a_correlation_id_is_a_decode_error(kwire, size):
-    """Nothing can be said about it."""
+    """Without a correlation id, the frame cannot be assigned to a request."""
     with pytest.raises(kwire.DecodeError):
         start(kwire).receive_frame(bytes(size))
 
 
 @pytest.mark.parametrize("name", ["", "a b", "-a", "a-", ".a", "a_b", "é", "a\n"])
 def test_names_that_brokers_refuse_are_refused_at_home(kwire, name):
-    """Brokers would answer INVALID_REQUEST to them."""
+    """Brokers would respond to such names with INVALID_REQUEST."""
     with pytest.raises(kwire.EncodeError, match="client_software_version"):
         start(kwire, client_version=name)
     with pytest.raises(kwire.EncodeError, match="client_software_name"):
@@ -289,12 +292,12 @@ def test_names_that_brokers_refuse_are_refused_at_home(kwire, name):
 
 @pytest.mark.parametrize("name", ["a", "1", "a-b", "kwire", "1.0.0-rc1", "A..b--9"])
 def test_names_that_brokers_take(kwire, name):
-    """Letters, digits, dots and dashes, but not at the ends."""
+    """Letters, digits, dots, dashes; the ends are letters or digits."""
     assert name.encode() in question(start(kwire, client_version=name))[1]
 
 
 def test_whom_the_client_means_goes_with_version_5_alone(kwire):
-    """A cluster and a node (KIP-1242); asking again in version 4 leaves them out."""
+    """A cluster id and a node id (KIP-1242). Version 4 omits both of them."""
     handshake = start(kwire, cluster_id="c1", node_id=3)
     version, frame = question(handshake)
     assert version == 5 and frame.endswith(b"\x03c1\0\0\0\x03\0")
@@ -304,7 +307,7 @@ def test_whom_the_client_means_goes_with_version_5_alone(kwire):
 
 
 def test_the_last_correlation_id_is_followed_by_one_that_fits(kwire):
-    """An INT32 has no number after its highest."""
+    """The correlation id is an INT32, so it wraps after its maximum."""
     handshake = start(kwire, correlation_id=2**31 - 1)
     question(handshake)
     assert answer(handshake, SINCE_2_4.format(0)) is None
@@ -312,7 +315,7 @@ def test_the_last_correlation_id_is_followed_by_one_that_fits(kwire):
 
 
 class Broker:
-    """A broker of some age, written without kwire: rows, error 35, lists."""
+    """Simulated broker that is implemented without kwire: rows, error 35, lists."""
 
     def __init__(self, newest, lists_itself):
         self.newest = newest
@@ -320,7 +323,7 @@ class Broker:
         self.asked = []
 
     def __call__(self, frame):
-        """Answer in hex."""
+        """Return a hexadecimal response."""
         version = int.from_bytes(frame[2:4], "big")
         self.asked.append(version)
         if version > self.newest:
@@ -337,7 +340,7 @@ class Broker:
 @pytest.mark.parametrize("lists_itself", [True, False])
 @pytest.mark.parametrize("newest", range(8))
 def test_brokers_of_every_age_end_in_the_same_table(kwire, newest, lists_itself):
-    """After one question, or two."""
+    """Negotiation needs one or two requests."""
     broker = Broker(newest, lists_itself)
     handshake = start(kwire)
     while handshake.table is None:
@@ -368,7 +371,10 @@ BODIES = st.one_of(
 
 @given(st.lists(BODIES, min_size=12, max_size=12))
 def test_no_answers_keep_a_client_asking_for_ever(twins, bodies):
-    """Each answer ends it or lowers the version; both engines ask the same."""
+    """Every response ends the handshake or lowers the version.
+
+    Both engines send the same requests.
+    """
     ends = []
     for kwire in twins:
         handshake = start(kwire)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Negotiation with unusual requests, responses and tables.
 
-The usual ways are in the file of each subject (``test_answers.py``,
-``test_handshake.py``, ``test_tables.py``, ``test_cluster.py``).
+The regular cases are in ``test_answers.py``, ``test_handshake.py``, ``test_tables.py``
+and ``test_cluster.py``.
 """
 
 import importlib
@@ -19,18 +19,18 @@ V3 = f"0012 0003 00000007 0002 6b77 00 {NAMES}"
 
 
 def table(kwire, offered, **options):
-    """Make the table of one broker."""
+    """Return the table of one broker."""
     return kwire.connection.negotiation.ApiVersionTable(offered, **options)
 
 
 def answer_in_hex(kwire, text, served, **options):
-    """Answer a question in hex."""
+    """Respond to a hexadecimal request."""
     frame = bytes.fromhex(text)
     return kwire.connection.negotiation.answer_api_versions(frame, served, **options)
 
 
 def read_back(kwire, answer):
-    """Read the answer as the client does."""
+    """Decode the response as the client does."""
     _, response = kwire.messages.framing.decode_response(
         kwire.messages.ApiVersionsResponse, answer.frame[4:], answer.version
     )
@@ -38,20 +38,20 @@ def read_back(kwire, answer):
 
 
 def handshake(kwire, **options):
-    """Begin a handshake with the correlation id 7."""
+    """Start a handshake with the correlation id 7."""
     return kwire.connection.negotiation.ApiVersionsHandshake(
         correlation_id=7, **options
     )
 
 
 def answer(asking, text):
-    """Return an answer in hex, without its correlation id."""
+    """Pass a hexadecimal response to the handshake; add its correlation id."""
     frame = asking.correlation_id.to_bytes(4, "big") + bytes.fromhex(text)
     return asking.receive_frame(frame)
 
 
 def version_in_request(asking):
-    """Take the question; give its version."""
+    """Return the version of the next request."""
     return int.from_bytes(asking.data_to_send()[6:8], "big")
 
 
@@ -61,13 +61,13 @@ def test_two_bytes_are_enough_to_tell_another_api(kwire):
 
 
 def test_an_unknown_version_without_a_correlation_id_has_no_answer(kwire):
-    """Which request it answers would be unknown."""
+    """The response could not be assigned to a request."""
     with pytest.raises(kwire.DecodeError):
         answer_in_hex(kwire, "0012 00ff 000000", table(kwire, {18: (0, 4)}))
 
 
 def test_a_version_that_only_the_table_knows_is_unknown(kwire):
-    """A server may pass on the table of a newer broker, but cannot read like one."""
+    """If a server has the table of a newer broker, it cannot decode its versions."""
     found = answer_in_hex(
         kwire, "0012 0007 00000007 0002 6b77 00", table(kwire, {18: (0, 9)})
     )
@@ -97,7 +97,7 @@ def test_node_0_is_a_node_and_a_server_without_a_name_is_anyone(kwire, me):
 
 
 def test_the_answer_tells_all_that_the_table_holds(kwire):
-    """Throttling, the migration, and both ends of what is finalized."""
+    """Includes the throttle time, the migration, and ranges of finalized features."""
     between = importlib.import_module(f"{kwire.__name__}.schema.versions").VersionRange
     served = table(
         kwire,
@@ -114,7 +114,7 @@ def test_the_answer_tells_all_that_the_table_holds(kwire):
 
 
 def test_a_cluster_heeds_every_constraint(kwire):
-    """The second as well, both in the choice and in the words of the refusal."""
+    """The choice and the error respect all constraints, not only the first."""
     first, second = (
         kwire.connection.negotiation.Constraint(name, {1: versions})
         for name, versions in (("low", "0-9"), ("lower", "0-2"))
@@ -141,14 +141,14 @@ def test_brokers_without_a_common_version_are_told_as_ours_and_theirs(kwire):
 
 
 def test_a_class_of_another_library_is_no_api(kwire):
-    """Also where it happens to have a number by the same name."""
+    """Applies even if the class has a number with the same attribute name."""
     stranger = type("FetchRequest", (), {"api_key": 1})
     with pytest.raises(TypeError, match="api must be a request class or an API key"):
         table(kwire, {1: (0, 4)}).pick(stranger)
 
 
 def test_a_feature_with_an_empty_alternative_is_refused(kwire):
-    """It would always be usable."""
+    """An empty alternative would always be available."""
     with pytest.raises(TypeError, match="must use at least one API"):
         kwire.connection.negotiation.Feature("f", {1: "0+"}, {})
 
@@ -172,7 +172,7 @@ def test_a_finalized_feature_with_a_senseless_range_is_off(kwire):
 
 @pytest.mark.parametrize(("frame", "shown"), [("00000008", 8), ("ffffffff", -1)])
 def test_an_empty_answer_to_another_question_is_refused(kwire, frame, shown):
-    """The id is the only thing that an empty response says."""
+    """An empty response contains only its correlation id."""
     asking = handshake(kwire)
     with pytest.raises(kwire.RemoteProtocolError, match=f"got {shown}"):
         asking.receive_frame(bytes.fromhex(frame))
@@ -186,7 +186,7 @@ def test_the_first_version_with_names_may_be_refused_for_them(kwire):
 
 
 def test_of_two_offers_of_api_versions_the_lower_counts(kwire):
-    """It is safe whichever of them is meant."""
+    """The lower of two ranges is safe, whichever of them is meant."""
     asking = handshake(kwire)
     version_in_request(asking)
     rows = "0012 0000 0003 0012 0000 0001"
@@ -202,7 +202,7 @@ def test_an_offer_below_zero_leaves_no_version(kwire, ends):
 
 
 def test_what_is_negotiated_keeps_the_policy(kwire):
-    """Of a broker that answers, and of one that has to be assumed."""
+    """Applies to brokers with a response, and to brokers with assumed versions."""
     policy = kwire.connection.negotiation.VersionPolicy({1: "0"})
     asking = handshake(kwire, newest=0, policy=policy, fallback="0.9.0")
     assert asking.connection_lost().pick(1) == 0
@@ -230,7 +230,7 @@ def test_a_choice_under_constraints_is_not_remembered_for_others(kwire):
 
 
 def test_frames_are_copies_of_a_chunk_that_changes(kwire):
-    """A caller that reads into one buffer again and again keeps earlier frames."""
+    """If a caller reuses its buffer, earlier frames must not change."""
     chunk = bytearray.fromhex("00000001 61 00000001 62")
     for view in (chunk, memoryview(chunk)):
         frames = list(kwire.messages.framing.FrameSplitter().feed(view))
@@ -248,14 +248,14 @@ def test_the_offset_of_an_error_counts_all_chunks_before_it(kwire):
 
 
 def test_a_size_that_only_begins_like_tls_is_not_called_tls(kwire):
-    """What follows 0x16 in TLS is its version, 3."""
+    """In TLS, the byte 0x16 is followed by the major version 3."""
     with pytest.raises(kwire.LimitExceeded) as caught:
         list(kwire.messages.framing.FrameSplitter().feed(b"\x16\x00\x01\x02"))
     assert "TLS" not in str(caught.value)
 
 
 def table_of_release(release, listener):
-    """Return what a node of a release advertises."""
+    """Return the version table that a node of a release advertises."""
     ranges = releases.ranges(release, listener)
     return {key: (each.min, each.max) for key, each in ranges.items()}
 
@@ -263,12 +263,12 @@ def table_of_release(release, listener):
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        # A minimum beyond those of both neighbours lies between nothing.
+        # The minimum exceeds the minima of both neighboring releases.
         (table_of_release("3.9", "broker") | {1: (16, 17)}, "at least 3.9, custom"),
-        # Nothing with ZooKeeper is newer than 3.9.
+        # No broker with ZooKeeper is newer than 3.9.
         (table_of_release("3.9", "zkBroker") | {1: (0, 18)}, "at least 3.9, custom"),
         (table_of_release("0.8.0", "broker") | {0: (0, 5)}, "at least 0.8.0, custom"),
-        # Whole rows agree with few releases, their newest versions alone with more.
+        # Complete rows match few releases, while the maximum versions alone match more.
         ({16: (1, 1)}, "at least 0.11.0, custom"),
         ({35: (1, 4)}, "at least 4.0, custom"),
     ],

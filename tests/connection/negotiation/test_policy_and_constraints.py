@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Policies of versions, and constraints of single messages.
+"""Version policies, and version constraints of single messages.
 
-The first is configuration (``VersionPolicy``), the second comes with each message
-(``Constraint``). What brokers offer is ``test_tables.py``.
+A ``VersionPolicy`` is configuration, while a ``Constraint`` belongs to one message.
+``test_tables.py`` covers the versions that a broker offers.
 """
 
 import pytest
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 
 def table(kwire, offered, **options):
-    """Make a table under a policy with these options."""
+    """Return a table with a policy."""
     policy = kwire.connection.negotiation.VersionPolicy(**options)
     return kwire.connection.negotiation.ApiVersionTable.from_ranges(offered, policy)
 
@@ -20,8 +20,8 @@ def table(kwire, offered, **options):
 def test_the_backport_example(kwire):
     """KIP-35: a broker offers 0-2, but 1 is deprecated and must not be used.
 
-    Deprecated versions stay within the range of the broker; only the client's own
-    knowledge leaves them out.
+    Deprecated versions remain in the range of the broker. The client has to exclude
+    them.
     """
     for offered, usable in (
         ((0, 2), (0, 2)),
@@ -36,7 +36,7 @@ def test_the_backport_example(kwire):
 
 
 def test_the_text_where_only_excluded_versions_are_left(kwire):
-    """The ranges overlap, so neither side is too old: the configuration is named."""
+    """The ranges overlap, so that the error names the configuration."""
     found = table(kwire, {1: (4, 5)}, exclude={1: (5, 4, 9)})
     with pytest.raises(kwire.UnsupportedVersion) as caught:
         found.pick(1)
@@ -46,7 +46,7 @@ def test_the_text_where_only_excluded_versions_are_left(kwire):
 
 
 def test_excluding_versions_of_one_api_leaves_the_others(kwire):
-    """Numbers of versions mean nothing across APIs."""
+    """Excluded versions only apply to the API for which they are specified."""
     found = table(kwire, {1: (0, 3), 3: (0, 3)}, exclude={1: [3]})
     assert (found.pick(1), found.pick(3)) == (2, 3)
 
@@ -57,7 +57,7 @@ def test_excluding_versions_of_one_api_leaves_the_others(kwire):
     exclude=st.sets(st.integers(0, 9)),
 )
 def test_usable_is_what_all_three_leave(twins, offered, speaks, exclude):
-    """Against sets of numbers."""
+    """Compares the result with sets of numbers."""
     for kwire in twins:
         policy = kwire.connection.negotiation.VersionPolicy({1: speaks}, {1: exclude})
         found = kwire.connection.negotiation.ApiVersionTable({1: offered}, policy)
@@ -69,7 +69,7 @@ def test_usable_is_what_all_three_leave(twins, offered, speaks, exclude):
 
 
 def test_a_policy_never_speaks_more_than_kwire_knows(kwire):
-    """A range that is too wide is cut; an API that it lacks is not narrowed."""
+    """A range is limited to known versions. It has no effect on a missing API."""
     policy = kwire.connection.negotiation.VersionPolicy({1: "3+", 3: (0, 2)})
     assert str(policy.range_of(1)) == "3-18"
     assert policy.versions(3) == (0, 1, 2)
@@ -90,7 +90,7 @@ def unstable_keys(kwire):
 
 
 def test_unstable_versions_are_used_if_asked_for_alone(kwire):
-    """A broker that has them enabled offers them; that is no reason to use them."""
+    """A broker may offer unstable versions. This alone does not enable them."""
     keys = unstable_keys(kwire)
     assert keys, "the newest schemas have unstable versions"
     for key in keys:
@@ -105,7 +105,7 @@ def test_unstable_versions_are_used_if_asked_for_alone(kwire):
 
 
 def test_stable_apis_lose_nothing(kwire):
-    """The default policy speaks all stable versions of all APIs."""
+    """The default policy supports all stable versions of all APIs."""
     unstable = set(unstable_keys(kwire))
     policy = kwire.connection.negotiation.DEFAULT_POLICY
     for key in kwire.schema.registry.keys("request"):
@@ -117,7 +117,7 @@ WIDE = {0: (0, 13), 1: (0, 18), 8: (0, 10), 9: (0, 10), 24: (0, 5), 26: (0, 5)}
 WIDE |= {28: (0, 6), 3: (0, 13)}
 
 PICKED = {
-    # by constraint: what is picked of wide ranges, API by API
+    # Expected versions by constraint and API, if the broker offers wide ranges.
     "ZSTD": {0: 13, 1: 18, 3: 13},
     "MAGIC_2": {0: 13, 1: 18, 3: 13},
     "NO_TOPIC_IDS": {0: 12, 1: 12, 8: 9, 9: 9, 28: 5, 3: 13},
@@ -128,7 +128,7 @@ PICKED = {
 
 @pytest.mark.parametrize("name", PICKED)
 def test_what_a_constraint_leaves_of_wide_ranges(kwire, name):
-    """Caps hold for their APIs and for no others."""
+    """Maximum versions only apply to the APIs of the constraint."""
     constraint = getattr(kwire.connection.negotiation, name)
     found = table(kwire, WIDE)
     assert {key: found.pick(key, constraint) for key in PICKED[name]} == PICKED[name]
@@ -147,7 +147,7 @@ def test_what_a_constraint_leaves_of_wide_ranges(kwire, name):
     ],
 )
 def test_a_constraint_that_cannot_be_met_is_named(kwire, name, key, offered, needs):
-    """With both ranges, so that a person sees what to upgrade."""
+    """The error contains both ranges, so that the user knows which side to upgrade."""
     constraint = getattr(kwire.connection.negotiation, name)
     with pytest.raises(kwire.UnsupportedVersion) as caught:
         table(kwire, {key: offered}).pick(key, constraint)
@@ -157,14 +157,14 @@ def test_a_constraint_that_cannot_be_met_is_named(kwire, name, key, offered, nee
 
 
 def test_the_first_zstd_version_is_enough(kwire):
-    """The boundary on its usable side: Produce 7, Fetch 10."""
+    """The minimum versions for zstd are Produce 7 and Fetch 10."""
     zstd = kwire.connection.negotiation.ZSTD
     assert table(kwire, {0: (0, 7)}).pick(0, zstd) == 7
     assert table(kwire, {1: (0, 10)}).pick(1, zstd) == 10
 
 
 def test_topic_ids_come_where_the_schemas_have_them(kwire):
-    """The constraint and the message layouts must not drift apart."""
+    """The constraint must match the message definitions."""
     for key, capped in kwire.connection.negotiation.NO_TOPIC_IDS.ranges.items():
         name = kwire.schema.registry.find_by_key(key, "request").name
         fields = [
@@ -178,7 +178,7 @@ def test_topic_ids_come_where_the_schemas_have_them(kwire):
 
 
 def test_several_constraints_hold_at_once(kwire):
-    """Zstd from below and missing topic ids from above."""
+    """Combines the minimum for zstd with the maximum without topic ids."""
     n = kwire.connection.negotiation
     found = table(kwire, {1: (4, 17)})
     assert found.usable(1, n.ZSTD, n.NO_TOPIC_IDS) == (10, 11, 12)
@@ -189,7 +189,7 @@ def test_several_constraints_hold_at_once(kwire):
 
 
 def test_a_constraint_of_ones_own(kwire):
-    """Ranges are objects, pairs or texts; other APIs stay free."""
+    """Ranges are objects, pairs or texts. Other APIs are not restricted."""
     made = kwire.connection.negotiation.Constraint("mine", {1: (5, 6), 3: "2"})
     found = table(kwire, {1: (0, 18), 3: (0, 13), 12: (0, 4)})
     assert [found.pick(key, made) for key in (1, 3, 12)] == [6, 2, 4]
@@ -197,7 +197,7 @@ def test_a_constraint_of_ones_own(kwire):
 
 
 def test_apis_are_named_by_class_or_by_key(kwire):
-    """A name that is silently never met would be a constraint that binds nothing."""
+    """An unknown name must not be a constraint that is silently ignored."""
     negotiation = kwire.connection.negotiation
     fetch = kwire.messages.FetchRequest
     table = negotiation.ApiVersionTable.from_ranges({fetch: "0-13"})

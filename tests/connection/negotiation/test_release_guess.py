@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The guessed release of known tables, of real nodes, and of changed tables.
+"""``guess_release`` for known tables, real nodes, and changed tables.
 
-The guesses of changed tables are written out: what a person who knows the releases
-would say of them.
+The expected guesses of changed tables are written by hand, as a person who knows the
+releases would describe them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kwire.schema.versions import NONE, VersionRange
 from tests.connection.negotiation.advertised_tables import TABLES, advertised
 from tests.harness.sweeps import sweep
 
-# The only releases with the table of a neighbour, by kind of node.
+# Releases with the same table as a neighboring release, by type of node.
 SAME = {
     ("3.3", "broker"): "between 3.3 and 3.4",
     ("3.4", "broker"): "between 3.3 and 3.4",
@@ -41,14 +41,14 @@ Ends = tuple[int, int]
 
 
 def table_of(release: str, listener: str | None = "broker") -> dict[int, Ends]:
-    """Return the table of a release as it is advertised."""
+    """Return the advertised table of a release."""
     ranges = releases.ranges(release, listener)
     return {key: (each.min, each.max) for key, each in ranges.items()}
 
 
 @pytest.fixture
 def guess(kwire: ModuleType) -> Any:
-    """``guess_release``, once on each engine."""
+    """``guess_release`` of each engine."""
     name = f"{kwire.__name__}.connection.negotiation.release_guess"
     return importlib.import_module(name).guess_release
 
@@ -60,7 +60,7 @@ def test_every_release_is_known_by_its_own_table(guess, release, listener):
     assert found.is_exact == ((release, listener) not in SAME)
     assert not found.is_custom
     assert not found.has_unstable
-    # Before KRaft there was one kind of broker.
+    # Before KRaft, there was only one type of broker.
     alone = releases.listeners(release) == ("zkBroker",)
     assert found.listener == ("broker" if alone else listener)
 
@@ -103,7 +103,7 @@ def test_what_real_nodes_answer_is_recognised(guess, name, said):
 
 
 def test_all_tables_of_real_nodes_are_guessed():
-    # The list above must name every table.
+    # The list above must contain every table.
     mark = test_what_real_nodes_answer_is_recognised.pytestmark[0]
     assert {name for name, _ in mark.args[1]} == TABLES.keys()
 
@@ -113,7 +113,7 @@ def test_all_tables_of_real_nodes_are_guessed():
 # 18 ApiVersions, 22 InitProducerId, 47 OffsetDelete, 52 Vote, 71 and 72 telemetry,
 # 76 ShareGroupHeartbeat, 80 AddRaftVoter, 93 StreamsGroupTopologyDescriptionUpdate.
 CHANGED = [
-    # Rows that the operator took away or held back.
+    # Rows that the operator has removed or restricted.
     ("3.9", "broker", {47: None}, "at least 3.9, custom"),
     ("3.9", "broker", {0: (0, 5)}, "at least 3.9, custom"),
     ("3.9", "zkBroker", {4: None, 5: None, 6: None}, "at least 3.9, custom"),
@@ -121,15 +121,15 @@ CHANGED = [
     ("4.1", "broker", {1: (4, 13)}, "at least 4.1, custom"),
     ("4.3", "controller", {52: None}, "at least 4.3, custom"),
     ("4.4", "broker", {3: (0, 9)}, "at least 4.4, custom"),
-    # Rows that are ahead of the rest, or of a stranger.
+    # Rows of a newer release, or of an unknown API.
     ("3.9", "broker", {1: (0, 18)}, "at least 3.9, custom"),
     ("2.8", "zkBroker", {1: (0, 17)}, "at least 2.8, custom"),
     ("3.9", "broker", {1000: (0, 0)}, "at least 3.9, custom"),
     ("2.1", "broker", {44: (0, 0)}, "at least 2.1, custom"),
-    # Both: rows that Kafka never had together.
+    # Combinations of rows that no Kafka release has.
     ("3.5", "broker", {1: (0, 17), 0: (0, 7)}, "at least 3.5, custom"),
     ("4.2", "broker", {1: (0, 18)}, "at least 4.2, custom"),
-    # Rows of the release before or after: a cluster between two releases.
+    # Rows of a neighboring release: a cluster during an upgrade.
     ("3.9", "broker", {1: (0, 16)}, "between 3.8 and 3.9, custom"),
     ("3.8", "broker", {2: (0, 9)}, "between 3.8 and 3.9, custom"),
     ("3.9", "broker", {80: None}, "between 3.8 and 3.9, custom"),
@@ -140,13 +140,13 @@ CHANGED = [
     ("3.0", "broker", {22: (0, 2)}, "between 2.8 and 3.0, custom"),
     ("3.0", "broker", {22: (2, 4)}, "between 2.8 and 3.0, custom"),
     ("0.9.0", "broker", {18: (0, 0)}, "between 0.9.0 and 0.10.0, custom"),
-    # More than kwire knows: minima may rise, as 4.0 did, but nothing may be gone.
+    # Newer than kwire knows: minima may increase as in 4.0, but no API may be missing.
     ("4.4", "broker", {1: (4, 19)}, "at least 4.4"),
     ("4.4", "broker", {1: (6, 19), 95: (0, 0)}, "at least 4.4"),
     ("4.4", "controller", {52: (0, 3)}, "at least 4.4"),
     ("4.4", "broker", {1: (4, 19), 47: None}, "at least 4.4, custom"),
     ("4.4", "broker", {1: (0, 19)}, "at least 4.4, custom"),
-    # What Kafka itself may answer in several ways is no change at all.
+    # Responses that vary in Kafka itself are not changes.
     ("4.0", "broker", {11: (2, 9)}, "4.0"),
     ("4.0", "broker", {0: (0, 12)}, "4.0"),
     ("4.1", "broker", {0: (0, 13)}, "4.1"),
@@ -154,14 +154,14 @@ CHANGED = [
     ("4.1", "broker", {11: (2, 9)}, "between 4.0 and 4.1, custom"),
     ("0.10.2", "broker", {7: (1, 1)}, "0.10.2"),
     ("4.3", "broker", {22: (0, 6)}, "4.3 with unstable versions"),
-    # One of the unstable versions without the others is nothing that Kafka does.
+    # Kafka enables unstable versions together, never one of them.
     ("3.9", "broker", {76: (0, 0)}, "at least 3.9, custom"),
-    # Ranges that make no sense.
+    # Invalid ranges.
     ("3.9", "broker", {1: (17, 0)}, "at least 3.9, custom"),
     ("3.0", "broker", {22: (3, 1)}, "at least 3.0, custom"),
     ("4.4", "broker", {1: (25, 19)}, "at least 4.4, custom"),
     ("4.4", "broker", {-1: (-3, -5)}, "at least 4.4, custom"),
-    # Rows of other nodes, and of other times.
+    # Rows of other types of nodes, and of other releases.
     ("4.4", "broker", {52: (0, 2)}, "at least 4.4, custom"),
     ("4.4", "broker", {4: (0, 7)}, "at least 4.4, custom"),
     ("2.7", "broker", {33: None}, "at least 2.7, custom"),
@@ -296,13 +296,13 @@ def test_any_table_gets_a_guess_and_its_bounds_are_in_order(rows):
     ],
 )
 def test_a_guess_takes_few_steps(guess, rows):
-    """Some thousand lines of Python at most; what that takes is not measured here."""
+    """The number of executed Python lines is limited. Time is not measured."""
     guess(rows)
     assert 0 < lines_run(lambda: guess(rows)) < 5_000
 
 
 def lines_run(call):
-    """Count the lines of Python that a call runs."""
+    """Count the Python lines that a call executes."""
     count = 0
 
     def trace(frame, event, argument):

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The table of one connection: offered versions, and the version picked.
+"""Version table of one connection: offered versions, and the version to use.
 
-How the table is asked for is ``test_handshake.py``; what several brokers share is
-``test_cluster.py``.
+``test_handshake.py`` covers how the table is requested, and ``test_cluster.py`` covers
+common versions of several brokers.
 """
 
 import importlib
@@ -17,7 +17,7 @@ VERSIONS = st.integers(0, 12)
 
 
 def ranges(kwire, **texts):
-    """Make ranges by key from texts such as ``k1="4-17"``."""
+    """Return ranges by key from texts such as ``k1="4-17"``."""
     return {
         int(name[1:]): kwire.VersionRange.from_text(text)
         for name, text in texts.items()
@@ -25,25 +25,25 @@ def ranges(kwire, **texts):
 
 
 def table(kwire, offered, **options):
-    """Make a table of pairs of both ends by key."""
+    """Return a table from (minimum, maximum) pairs by key."""
     return kwire.connection.negotiation.ApiVersionTable.from_ranges(offered, **options)
 
 
 def pick_error(kwire, offered, api, *constraints, **options):
-    """Pick what cannot be picked; return the error."""
+    """Pick a version that is not available; return the error."""
     with pytest.raises(kwire.UnsupportedVersion) as caught:
         table(kwire, offered, **options).pick(api, *constraints)
     return caught.value
 
 
 RESPONSES = {
-    # error, two keys
+    # Error code, two keys.
     0: "0000 00000002 0001 0004 0011 0012 0000 0004",
-    # the same, and a throttle time of 100 ms
+    # The same with a throttle time of 100 ms.
     1: "0000 00000002 0001 0004 0011 0012 0000 0004 00000064",
     2: "0000 00000002 0001 0004 0011 0012 0000 0004 00000064",
-    # compact, and four tagged fields: supported features, epoch, finalized features,
-    # ZooKeeper migration
+    # Compact arrays and four tagged fields: supported features, epoch, finalized
+    # features, ZooKeeper migration.
     3: "0000 03 0001 0004 0011 00 0012 0000 0004 00 00000064 04"
     " 00 0b 02 0562697264 0001 0003 00"
     " 01 08 0000000000000009"
@@ -54,7 +54,7 @@ RESPONSES = {
 
 @pytest.mark.parametrize("version", RESPONSES)
 def test_a_response_of_each_version_becomes_a_table(kwire, version):
-    """The bytes were written by hand, from the layout of each version."""
+    """The bytes were written by hand from the layout of each version."""
     response = kwire.decode(
         kwire.messages.ApiVersionsResponse, bytes.fromhex(RESPONSES[version]), version
     )
@@ -71,19 +71,19 @@ def test_a_response_of_each_version_becomes_a_table(kwire, version):
         one_to_three = kwire.VersionRange(1, 3)
         assert found.supported_features == {"bird": one_to_three}
         assert found.finalized_features_epoch == 9
-        # Highest before lowest on the wire: 2 down to 1.
+        # The wire format contains the maximum before the minimum: 2 down to 1.
         assert found.finalized_features == {"bird": kwire.VersionRange(1, 2)}
 
 
 def test_an_error_is_no_table(kwire):
-    """An error's rows are not what the broker speaks; the error has its name."""
+    """The rows of an error are not supported versions. The error contains its name."""
     response = kwire.messages.ApiVersionsResponse(error_code=35)
     with pytest.raises(kwire.RemoteProtocolError, match=r"UNSUPPORTED_VERSION \(35\)"):
         kwire.connection.negotiation.ApiVersionTable.from_response(response)
 
 
 def test_rows_stay_as_received_and_ranges_are_in_order(kwire):
-    """Unknown keys and nonsense are kept; what is no range is an empty one."""
+    """Unknown keys are kept, and an invalid range becomes an empty range."""
     found = kwire.connection.negotiation.ApiVersionTable(
         {200: (0, 3), 3: (5, 2), 1: (4, 17), 2: (-4, -1), 9: (-1, 6)}
     )
@@ -96,7 +96,7 @@ def test_rows_stay_as_received_and_ranges_are_in_order(kwire):
 
 
 def test_an_api_is_a_class_or_a_key(kwire):
-    """Requests, responses and numbers name the same API; other things none."""
+    """Requests, responses and numbers identify an API. Other objects do not."""
     found = table(kwire, {1: (4, 11)})
     messages = kwire.messages
     for api in (messages.FetchRequest, messages.FetchResponse, 1):
@@ -114,7 +114,7 @@ def test_an_api_is_a_class_or_a_key(kwire):
 def test_the_highest_common_version_is_picked_or_both_ranges_are_named(
     twins, low, high, ours
 ):
-    """Against sets of numbers, which know no ranges. Fetch has the versions 0-18."""
+    """Compares the result with sets of numbers. Fetch has the versions 0-18."""
     for kwire in twins:
         speaks = {1: kwire.VersionRange(*ours)} if ours else {}
         policy = kwire.connection.negotiation.VersionPolicy(speaks)
@@ -140,7 +140,7 @@ def test_the_highest_common_version_is_picked_or_both_ranges_are_named(
 
 
 def test_the_texts_of_all_refusals(kwire):
-    """A person reads these: the API's name, both ranges, and whose fault it is."""
+    """The text contains the name of the API, both ranges, and the responsible side."""
     policy = kwire.connection.negotiation.VersionPolicy({1: "12+"})
     messages = kwire.messages
     offered = {1: (0, 3), 3: (40, 50)}
@@ -163,7 +163,7 @@ def test_the_texts_of_all_refusals(kwire):
 
 
 def test_a_refusal_after_a_pick_is_still_one(kwire):
-    """A remembered pick is that of its key, and no constraint is overlooked."""
+    """A cached choice only applies to its key and its constraints."""
     found = table(kwire, {1: (4, 9), 3: (0, 5)})
     messages = kwire.messages
     assert found.pick(messages.FetchRequest) == 9
@@ -189,7 +189,7 @@ def test_a_refusal_after_a_pick_is_still_one(kwire):
     ],
 )
 def test_produce_0_to_2_is_a_trap_where_fetch_starts_at_4(kwire, produce, fetch, left):
-    """Brokers since 4.0 list Produce 0-2 for old clients' sake, and refuse it."""
+    """Brokers since 4.0 list Produce 0-2 for old clients, but reject these versions."""
     offered = {0: produce} | ({1: fetch} if fetch else {})
     found = table(kwire, offered)
     assert found.advertised[0] == produce
@@ -206,7 +206,7 @@ def test_produce_0_to_2_is_a_trap_where_fetch_starts_at_4(kwire, produce, fetch,
 
 
 def test_a_table_ends_with_its_connection(kwire):
-    """Nothing is picked from a table whose connection is gone, not even a repeat."""
+    """After the connection is closed, even a cached choice is not returned."""
     found = table(kwire, {1: (4, 11)})
     fetch = kwire.messages.FetchRequest
     zstd = kwire.connection.negotiation.Feature("zstd", {1: "10+"})
@@ -222,12 +222,12 @@ def test_a_table_ends_with_its_connection(kwire):
     ):
         with pytest.raises(kwire.LocalProtocolError, match="ended with its connection"):
             use()
-    # What the broker said stays readable, for logs and for the next comparison.
+    # The offered versions remain available for logs and later comparisons.
     assert found.advertised == {1: (4, 11)} and str(found.ranges()[1]) == "4-11"
 
 
 def test_tables_are_equal_by_ranges_and_features(kwire):
-    """The order of rows and the throttle time are no difference; features are."""
+    """Features are compared, but not the order of rows and the throttle time."""
     make = kwire.connection.negotiation.ApiVersionTable
     level = {"f": kwire.VersionRange(1, 2)}
     one = make({1: (0, 3), 3: (0, 1)})
@@ -245,7 +245,7 @@ def test_tables_are_equal_by_ranges_and_features(kwire):
 
 @pytest.mark.parametrize(("epoch", "counts"), [(-1, False), (0, True), (2**62, True)])
 def test_finalized_features_count_with_an_epoch_alone(kwire, epoch, counts):
-    """-1 is a broker that knows of no agreement, whatever it lists (KIP-584)."""
+    """Epoch -1 means that the broker knows no finalized features (KIP-584)."""
     found = table(
         kwire, {}, finalized_features={"f": "2"}, finalized_features_epoch=epoch
     )
@@ -254,7 +254,7 @@ def test_finalized_features_count_with_an_epoch_alone(kwire, epoch, counts):
 
 
 def test_features_that_are_no_ranges_are_empty_ones(kwire):
-    """A peer's nonsense raises nothing, and switches nothing on."""
+    """Invalid feature ranges of a peer raise no error, and enable nothing."""
     response = kwire.messages.ApiVersionsResponse
     supported = response.SupportedFeatureKey
     finalized = response.FinalizedFeatureKey
@@ -275,7 +275,7 @@ def test_features_that_are_no_ranges_are_empty_ones(kwire):
 
 
 def test_ranges_may_be_objects_pairs_and_texts(kwire):
-    """All three ways of writing a range give one table."""
+    """All three notations of a range result in the same table."""
     tables = [
         table(kwire, {1: each}) for each in (kwire.VersionRange(2, 5), (2, 5), "2-5")
     ]
@@ -297,7 +297,7 @@ def test_ranges_may_be_objects_pairs_and_texts(kwire):
     ],
 )
 def test_a_release_has_its_table(kwire, release, listener, known):
-    """Rows that its documentation names."""
+    """The expected rows are those of Kafka's documentation."""
     found = kwire.connection.negotiation.ApiVersionTable.of_release(release, listener)
     for key, versions in ranges(kwire, **known).items():
         assert found.range_of(key) == versions, key
@@ -316,7 +316,7 @@ def test_a_release_has_its_table(kwire, release, listener, known):
 def test_a_release_without_a_listener_is_the_broker_its_clients_met(
     kwire, release, listener
 ):
-    """2.8 has a preview of KRaft, which lacks two dozen APIs of the ordinary broker."""
+    """KRaft in 2.8 is a preview without two dozen APIs of the regular broker."""
     table = kwire.connection.negotiation.ApiVersionTable
     assert table.of_release(release) == table.of_release(release, listener)
     assert (
