@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Empty responses of size 0 are converted outside of connections, both ways.
+"""Empty responses of size 0 are converted outside of connections, in both ways.
 
-For id 7 it is ``00000000 00000007``; connections have ``00000004 00000007``.
+For correlation id 7, the draft has ``00000000 00000007``, and connections have
+``00000004 00000007``.
 """
 
 import importlib
@@ -22,7 +23,7 @@ def converter(kwire):
 
 
 def convert(one, data, size):
-    """Convert a stream in pieces of a size; no byte is held back."""
+    """Convert a stream in pieces of ``size`` bytes without holding back any byte."""
     pieces = [data[at : at + size] for at in range(0, len(data), size)]
     converted = [one.convert(piece) for piece in pieces]
     assert [len(each) for each in converted] == [len(each) for each in pieces]
@@ -31,7 +32,7 @@ def convert(one, data, size):
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 7, 100])
 def test_sizes_of_empty_responses_change_and_nothing_else(converter, size):
-    """Also where the bytes of other frames look like an empty response."""
+    """Bytes of other frames that look like an empty response are unchanged."""
     literal = OTHERS + LITERAL + LITERAL + OTHERS + LITERAL
     known = literal.replace(LITERAL, CONNECTION)
     assert convert(converter.reader(), literal, size) == known
@@ -39,14 +40,14 @@ def test_sizes_of_empty_responses_change_and_nothing_else(converter, size):
 
 
 def test_a_size_that_is_not_valid_stays(converter):
-    """The connection finds out what is wrong with it."""
+    """The connection then reports the invalid size."""
     for data in (b"\xff\xff\xff\xff" + LITERAL, b"HTTP/1.1 400" + LITERAL):
         assert converter.reader().convert(data) == data
 
 
 @pytest.mark.parametrize("size", [1, 3, 4, 5, 100])
 def test_a_client_and_a_server_of_the_draft(kwire, converter, size):
-    """Both speak it by a converter on each side, and the connection goes on."""
+    """Both sides use a converter, and the connection remains usable."""
     connection = kwire.connection
     table = kwire.connection.negotiation.ApiVersionTable.from_ranges(
         {1: (0, 11), 3: (0, 8)}
@@ -70,7 +71,7 @@ def test_a_client_and_a_server_of_the_draft(kwire, converter, size):
 
 
 def test_a_size_without_an_id_is_taken_for_the_beginning(kwire, converter):
-    """The next frame's size is read as the id, and no such request is in flight."""
+    """The next size is read as the id, which belongs to no request in flight."""
     table = kwire.connection.negotiation.ApiVersionTable.from_ranges({1: (0, 11)})
     client = kwire.connection.ClientConnection("kw", table=table)
     client.send(kwire.messages.FetchRequest())

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""KIP-35, document 000: a number in Metadata v1 means a table of versions.
+"""KIP-35, document 000: a number in Metadata v1 identifies a version table.
 
-The bytes of the document, what its numbers mean, and how hard it is to take the draft
-for Kafka's Metadata v1 or the reverse.
+Covers the bytes of the document, the meaning of its numbers, and the risk of confusing
+the draft with Kafka's Metadata v1.
 """
 
 import importlib
@@ -23,7 +23,7 @@ RELEASED_RESPONSE = bytes.fromhex(
 """Kafka's Metadata v1 of the same cluster."""
 
 REQ_A = 12
-"""The key that the tests give to the document's REQ_A."""
+"""API key of the document's REQ_A in these tests."""
 
 DOCUMENTS = {4: {REQ_A: (0, 1)}, 5: {REQ_A: (1, 2)}}
 """The two sample protocol documentations of the document."""
@@ -35,7 +35,7 @@ def draft(kwire):
 
 
 def response_of(draft, number=4, text="0.10.0-IV0", **fields):
-    """Make a response with this protocol version and build description."""
+    """Return a response with a protocol version and a build description."""
     version = draft.MetadataResponse.ApiVersion(
         protocol_version=number, build_description=text
     )
@@ -48,7 +48,7 @@ def one_broker(draft):
 
 
 def talk(strategy, server):
-    """Pass one question and its answer by hand."""
+    """Exchange one request and its response without a socket."""
     return strategy.receive_frame(server.answer(strategy.data_to_send()[4:])[4:])
 
 
@@ -62,7 +62,7 @@ def test_response_has_the_bytes_of_the_document(kwire, draft):
 
 
 def test_request_has_the_same_bytes_as_the_released_one(kwire, draft):
-    """Header and all: nothing on the wire shows a server which one is meant."""
+    """Including the header, a server cannot distinguish both requests."""
     asked = draft.ClientStrategy(client_id="kw", correlation_id=7).data_to_send()
     released = kwire.messages.MetadataRequest(topics=None)
     assert asked == kwire.messages.framing.encode_request(released, 1, 7, "kw")
@@ -84,7 +84,7 @@ def test_the_registry_does_not_know_the_draft(kwire, draft):
 
 @pytest.mark.parametrize(("number", "usable"), [(4, (0, 1)), (5, (1, 2))])
 def test_the_number_of_each_broker_gives_its_versions(draft, number, usable):
-    """The worked example: 0 and 1 with broker A, 1 and 2 with broker B."""
+    """Worked example: versions 0 and 1 with broker A, 1 and 2 with broker B."""
     server = draft.Server(number, "0.10.0", documents=DOCUMENTS)
     strategy = draft.ClientStrategy(documents=DOCUMENTS)
     table = talk(strategy, server)
@@ -94,7 +94,7 @@ def test_the_number_of_each_broker_gives_its_versions(draft, number, usable):
 
 
 def test_id_4_is_the_first_build_of_0_10_0(kwire, draft):
-    """Kafka's own numbers are the documentation where no other is given."""
+    """Without another documentation, Kafka's own numbers apply."""
     server = draft.Server("0.10.0-IV0")
     strategy = draft.ClientStrategy()
     table = talk(strategy, server)
@@ -112,7 +112,7 @@ def test_every_protocol_version_leads_to_the_table_of_its_release(kwire, draft):
 
 @pytest.mark.parametrize("number", [-1, 6, 32767])
 def test_a_number_without_documentation_is_no_table(kwire, draft, number):
-    """Also one above all that are known: an upgrade may have removed versions."""
+    """A higher number is unknown too, because an upgrade may have removed versions."""
     strategy = draft.ClientStrategy(documents=DOCUMENTS)
     frame = bytes(4) + kwire.encode(response_of(draft, number), 1)
     with pytest.raises(kwire.UnsupportedVersion, match=f"version {number}"):
@@ -137,7 +137,7 @@ def test_a_server_needs_a_protocol_version_that_exists(draft):
     [(None, []), ((), ["a", "b"]), (("b",), ["b"]), (("b", "x"), ["b", "x"])],
 )
 def test_null_topics_ask_for_the_version_alone(kwire, draft, asked, names):
-    """Null is none, an empty list is all as in Metadata v0, else what is named."""
+    """Null requests no topics, and an empty list requests all, as in Metadata v0."""
     topics = [topic(draft, "a"), topic(draft, "b")]
     server = draft.Server(4, "0.10.0", documents=DOCUMENTS, topics=topics)
     body = kwire.encode(draft.MetadataRequest(topics=asked), 1)
@@ -184,7 +184,7 @@ def test_other_texts_are_not(kwire, draft, text):
 
 @pytest.mark.parametrize("number", range(1, 22))
 def test_draft_read_as_released_metadata_fails(kwire, draft, number):
-    """Id and length of the text make a count of brokers that nothing can hold."""
+    """Id and length of the text are read as an impossible number of brokers."""
     data = kwire.encode(
         one_broker(draft).replace(
             api_version=draft.MetadataResponse.ApiVersion(
@@ -199,7 +199,7 @@ def test_draft_read_as_released_metadata_fails(kwire, draft, number):
 
 
 def test_draft_of_the_oldest_broker_read_as_released_metadata_fails(kwire, draft):
-    """Id 0 leaves a count that could be: then it is the broker's host that cannot."""
+    """Id 0 results in a possible number of brokers, but in an invalid host."""
     data = kwire.encode(response_of(draft, 0, "0.8.0.X", brokers=[]), 1)
     with pytest.raises(kwire.DecodeError):
         kwire.decode(kwire.messages.MetadataResponse, data, 1)
@@ -217,7 +217,7 @@ def test_released_metadata_read_as_draft_fails(kwire, draft):
 def test_released_metadata_of_any_cluster_read_as_draft_fails(
     kwire, draft, brokers, node_id
 ):
-    """Node ids whose bytes spell a release ("1.2") included."""
+    """Includes node ids whose bytes are the name of a release ("1.2")."""
     cls = kwire.messages.MetadataResponse
     response = cls(
         brokers=[

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""KIP-35, document 004: ranges of versions, of all APIs or of the requested ones.
+"""KIP-35, document 004: version ranges of all APIs or of the requested APIs.
 
-The bytes of the document, its example of two brokers and two features, the version
-that must not be used, and the draft and Kafka's ApiVersions read as each other.
+Covers the bytes of the document, its example of two brokers and two features, a broken
+version, and the confusion of the draft with Kafka's ApiVersions.
 """
 
 import importlib
@@ -12,12 +12,12 @@ import random
 import pytest
 
 REQUEST_KEY = 1000
-"""The key of these tests; the document gives none."""
+"""API key of these tests, because the document does not define one."""
 
 B1 = bytes.fromhex("00000002 0000 0000 0003 0001 0002 0003")
 B2 = bytes.fromhex("00000003 0000 0001 0002 0001 0000 0003 0002 0000 0000")
 RELEASED_V0 = bytes.fromhex("0000 00000002 0000 0000 0003 0001 0002 0003")
-"""What B1 says, as Kafka 0.10.0 says it."""
+"""Response of B1 in the format of Kafka 0.10.0."""
 
 SERVED = {"B1": {0: (0, 3), 1: (2, 3)}, "B2": {0: (1, 2), 1: (0, 3), 2: (0, 0)}}
 
@@ -37,7 +37,7 @@ def ranges_of(table):
 
 
 def exchange_versions(draft, negotiation, served, asked=None, **options):
-    """Run a client and a server of these ranges; give the client's table."""
+    """Exchange versions between a client and a server; return the client's table."""
     table = negotiation.ApiVersionTable.from_ranges(served)
     server = draft.Server(REQUEST_KEY, table)
     strategy = draft.ClientStrategy(REQUEST_KEY, asked, **options)
@@ -93,7 +93,7 @@ def test_objects_say_that_they_were_never_released(draft):
 def test_null_asks_for_all_and_a_list_for_what_it_names(
     draft, negotiation, asked, keys
 ):
-    """An empty list names nothing: it is never taken for all."""
+    """An empty list requests no APIs, and must not be treated as all."""
     table = exchange_versions(draft, negotiation, SERVED["B2"], asked)
     assert ranges_of(table) == {key: SERVED["B2"][key] for key in keys}
 
@@ -106,7 +106,7 @@ def test_an_answer_about_what_was_not_asked_is_refused(kwire, draft):
 
 
 def test_two_brokers_have_in_common_what_the_document_says(draft, negotiation, kwire):
-    """The worked example: 1-2 of key 0, 2-3 of key 1, and key 2 is gone."""
+    """Worked example: 1-2 for key 0, 2-3 for key 1, and no key 2."""
     tables = {
         broker: exchange_versions(draft, negotiation, served)
         for broker, served in SERVED.items()
@@ -121,7 +121,7 @@ def test_two_brokers_have_in_common_what_the_document_says(draft, negotiation, k
 
 
 def test_a_version_can_be_in_the_range_and_not_be_used(draft, negotiation):
-    """The backport: 0-2 are offered, and 1 is known to be broken."""
+    """Backport: 0-2 are offered, but 1 is known to be broken."""
     policy = negotiation.VersionPolicy(exclude={1: [1]})
     table = exchange_versions(draft, negotiation, {1: (0, 2)}, policy=policy)
     assert ranges_of(table) == {1: (0, 2)}
@@ -138,7 +138,7 @@ def test_where_the_broken_version_is_the_highest_the_next_one_is_picked(
 
 
 def test_nonsense_is_kept_and_unusable(kwire, draft):
-    """A range from 3 to 1, and one below 0."""
+    """Covers a range from 3 to 1, and a range below 0."""
     data = bytes.fromhex("00000002 0001 0003 0001 0002 ffff 0001")
     table = draft.ClientStrategy(REQUEST_KEY).receive_frame(bytes(4) + data)
     assert table.advertised == {1: (3, 1), 2: (-1, 1)}
@@ -154,7 +154,10 @@ def test_released_message_of_the_same_content_has_an_error_code_more(kwire, draf
 
 
 def test_released_bytes_read_as_draft_fail_by_what_is_left_over(kwire, draft):
-    """Two bytes of error and two of count make 0: it is an empty list but for that."""
+    """The error code and the count are read as an empty list of the draft.
+
+    Only the remaining bytes show the error.
+    """
     with pytest.raises(kwire.TrailingBytes) as caught:
         draft.decode(RELEASED_V0)
     assert caught.value.offset == 4

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The drafts of KIP-35 over a socket, with peers that know them and that do not.
+"""Drafts of KIP-35 over a socket, with peers that may not support them.
 
-A thread serves, a client strategy asks. Where both speak the draft, the client ends in
-the server's table. A server that hangs up, answers with the empty response or keeps
-Kafka's rules gives an error of kwire's or the table to fall back to, and never a table
-of something misread.
+A thread serves, and a client strategy sends requests. If both support the draft, the
+client ends with the table of the server. If a server closes the connection, sends the
+empty response, or has Kafka's behavior, the result is an error of kwire or the fallback
+table, but never a table of misread bytes.
 """
 
 import importlib
@@ -16,13 +16,15 @@ import pytest
 from tests.drafts.loopback import ask, negotiate, serving
 
 REQUEST_KEY = 1000
-"""The key of drafts B and C on these connections; their documents give none."""
+"""API key of drafts B and C in these tests. Their documents do not define one."""
 
 RELEASE = "2.2"
 
 
 class Parties(NamedTuple):
-    """A draft's two sides: how to make a client, and a server of ``RELEASE``."""
+    """Both sides of a draft: functions that create a client and a server of
+    ``RELEASE``.
+    """
 
     client: object
     server: object
@@ -52,7 +54,7 @@ def negotiation_of(kwire):
 
 
 def refusal(kwire, strategy, answer, error, match=None):
-    """Run a client with a server that it cannot come to terms with."""
+    """Run a client with an incompatible server; check its error."""
     with serving(kwire, answer) as address, pytest.raises(error, match=match) as caught:
         negotiate(kwire, strategy, address)
     assert strategy.table is None
@@ -71,7 +73,7 @@ def parties(kwire, request):
 
 
 def kafka(kwire, table, *, reads_spare_bytes=False):
-    """Make a server of Kafka's rules: ApiVersions and Metadata v1, all else closes."""
+    """Return a server with Kafka's behavior: ApiVersions and Metadata v1 only."""
     negotiation = negotiation_of(kwire)
     response = kwire.messages.MetadataResponse(
         brokers=[
@@ -119,7 +121,7 @@ def test_one_server_answers_many_connections(kwire, parties):
 
 
 def test_a_broker_that_was_upgraded_in_between_has_a_new_table(kwire):
-    """What was learnt on one connection ends with it."""
+    """The table of a connection is discarded with the connection."""
     draft = importlib.import_module(f"{kwire.__name__}.drafts.kip35_api_version")
     documents = {4: {12: (0, 1)}, 5: {12: (1, 2)}}
     running = [
@@ -142,7 +144,7 @@ def test_a_server_that_hangs_up_is_a_typed_error(kwire, parties):
 
 
 def test_an_empty_response_is_an_unsupported_request(kwire, parties):
-    """Correlation id and nothing else: the answer that documents 000 and 001 want."""
+    """The response only contains a correlation id, as documents 000 and 001 propose."""
     other = parties_of(
         kwire, "kip35_protocol_version_request", REQUEST_KEY + 1
     ).server()
@@ -193,9 +195,9 @@ def test_an_answer_with_another_correlation_id_is_refused(kwire, parties):
     ids=lambda value: value.replace(" ", "-"),
 )
 def test_answers_that_are_none_end_in_typed_errors(kwire, parties, reply, error):
-    """Empty frames of both other readings, too few bytes, and sizes that lie.
+    """Covers empty frames of both other formats, missing bytes, and wrong sizes.
 
-    A frame that never ends is one that its connection ends.
+    An incomplete frame ends with its connection.
     """
 
     def answer(frame):
@@ -204,7 +206,7 @@ def test_answers_that_are_none_end_in_typed_errors(kwire, parties, reply, error)
 
     answers = []
     question = parties.client()
-    # A second request on the same connection makes the server hang up.
+    # The server closes the connection on a second request.
     data = question.data_to_send()
     with serving(kwire, answer) as address, pytest.raises(getattr(kwire, error)):
         frame = ask(kwire, address, data * 2)
@@ -215,7 +217,7 @@ def test_answers_that_are_none_end_in_typed_errors(kwire, parties, reply, error)
 
 
 def test_draft_a_meets_kafka(kwire):
-    """Kafka takes the request for its own, and its answer is refused."""
+    """Kafka decodes the request as its own, and the client rejects its response."""
     table = negotiation_of(kwire).ApiVersionTable.of_release("2.8")
     client = parties_of(kwire, "kip35_api_version").client()
     refusal(kwire, client, kafka(kwire, table), kwire.DecodeError)
@@ -225,7 +227,7 @@ def test_draft_a_meets_kafka(kwire):
     "name", ["kip35_protocol_version_request", "kip35_api_versions_query"]
 )
 def test_drafts_b_and_c_meet_kafka(kwire, name):
-    """It closes connections for a key that it does not know."""
+    """Kafka closes the connection because of the unknown API key."""
     table = negotiation_of(kwire).ApiVersionTable.of_release("2.8")
     client = parties_of(kwire, name).client()
     refusal(kwire, client, kafka(kwire, table), kwire.RemoteProtocolError)
@@ -238,7 +240,7 @@ def test_drafts_b_and_c_meet_kafka(kwire, name):
 def test_drafts_b_and_c_meet_kafka_at_the_key_of_api_versions(
     kwire, name, reads_spare_bytes
 ):
-    """B's request is that of ApiVersions v0; C's is too, with bytes left over."""
+    """Draft B has the bytes of ApiVersions v0. Draft C has additional bytes."""
     table = negotiation_of(kwire).ApiVersionTable.of_release("2.8")
     answer = kafka(kwire, table, reads_spare_bytes=reads_spare_bytes)
     closes = name == "kip35_api_versions_query" and not reads_spare_bytes
@@ -253,7 +255,7 @@ def test_drafts_b_and_c_meet_kafka_at_the_key_of_api_versions(
     ["kip35_api_version", "kip35_protocol_version_request", "kip35_api_versions_query"],
 )
 def test_todays_client_meets_a_draft(kwire, name, on_unsupported, key):
-    """Its handshake ends in an error, whatever key the draft has taken."""
+    """The handshake ends with an error for any API key of the draft."""
     server = parties_of(kwire, name, key).server(on_unsupported=on_unsupported)
     handshake = negotiation_of(kwire).ApiVersionsHandshake()
     refused = pytest.raises(kwire.errors.KwireError)
@@ -279,7 +281,7 @@ def test_todays_metadata_client_meets_draft_a(kwire):
 
 
 def others_of(kwire, client):
-    """List the drafts that a client does not speak."""
+    """List the drafts that a client does not support."""
     names = (
         "kip35_api_version",
         "kip35_protocol_version_request",
@@ -301,7 +303,7 @@ def test_each_draft_meets_the_servers_of_the_others(kwire, parties):
 
 
 def test_no_draft_reads_the_answer_of_another(kwire, parties):
-    """Where key and version are the same, the layout differs."""
+    """If key and version are equal, the layouts are different."""
     for name in others_of(kwire, parties.client()):
         other = parties_of(kwire, name)
         answer = other.server().answer(other.client().data_to_send()[4:])
@@ -333,7 +335,7 @@ def test_servers_refuse_requests_that_are_cut_or_too_long(kwire, parties):
 
 @pytest.mark.parametrize("at", [1, 3], ids=["key", "version"])
 def test_servers_do_one_of_two_things_with_what_they_do_not_know(kwire, parties, at):
-    """An unknown kind of request, and an unknown version of the one they serve."""
+    """Covers an unknown API key, and an unknown version of the supported API."""
     unknown = bytearray(parties.client(correlation_id=7).data_to_send()[4:])
     unknown[at] ^= 0x10
     empty = bytes.fromhex("00000004 00000007")

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""KIP-35, document 001: lists of versions, in three columns or four.
+"""KIP-35, document 001: version lists in three or four columns.
 
-The bytes of the document's example, the order of preference, lists with holes, and the
-draft and Kafka's ApiVersions read as each other.
+Covers the bytes of the document's example, the order of preference, lists with gaps,
+and the confusion of the draft with Kafka's ApiVersions.
 """
 
 import importlib
@@ -12,7 +12,7 @@ import random
 import pytest
 
 REQUEST_KEY = 1000
-"""The key of these tests; the document gives none."""
+"""API key of these tests, because the document does not define one."""
 
 FOUR_COLUMNS = bytes.fromhex(
     "00000003"
@@ -31,7 +31,7 @@ ROWS = [
     (1, "FetchRequest", (1, 0), ()),
     (2, "OffsetRequest", (2,), (0, 1)),
 ]
-"""The example of the document, as it is written there."""
+"""Example of the document, copied unchanged."""
 
 
 @pytest.fixture
@@ -47,12 +47,12 @@ def negotiation(kwire):
 
 
 def talk(strategy, server):
-    """Pass one question and its answer by hand."""
+    """Exchange one request and its response without a socket."""
     return strategy.receive_frame(server.answer(strategy.data_to_send()[4:])[4:])
 
 
 def negotiate(draft, versions, deprecated=None, **options):
-    """Run a client and a server that offers these versions; give the client."""
+    """Run a client and a server that offers the versions; return the client."""
     server = draft.Server(REQUEST_KEY, draft.supported_apis(versions, deprecated))
     strategy = draft.ClientStrategy(REQUEST_KEY, **options)
     assert talk(strategy, server) == server.table
@@ -108,7 +108,7 @@ def test_objects_say_that_they_were_never_released(draft):
 
 
 def test_the_most_preferred_version_stands_last(draft):
-    """The document's rule, although it gives 0 for its own ProduceRequest."""
+    """With this rule, the document's example prefers version 0 of ProduceRequest."""
     assert draft.preferred((0, 1, 2)) == 2
     assert draft.preferred((2, 1, 0)) == 0
     assert draft.preferred((2, 1, 0), order="first") == 2
@@ -135,7 +135,7 @@ def test_a_descending_list_is_told(draft, versions, descending):
 
 
 def test_the_client_warns_of_descending_lists(draft):
-    """In the document's example, of two; one version alone says nothing."""
+    """Two lists of the document's example are descending. Single versions are not."""
     strategy = draft.ClientStrategy(REQUEST_KEY)
     assert strategy.suspects() == ()
     strategy.receive_frame(bytes(4) + FOUR_COLUMNS)
@@ -143,7 +143,7 @@ def test_the_client_warns_of_descending_lists(draft):
 
 
 def test_the_broker_may_prefer_another_version_than_the_highest(draft):
-    """The table picks the highest, ``preferred`` follows the list of the broker."""
+    """The table picks the highest version. ``preferred`` is the broker's choice."""
     versions = {1: [0, 4, 2, 3]}
     last = negotiate(draft, versions)
     first = negotiate(draft, versions, order="first")
@@ -168,7 +168,7 @@ def test_holes_of_a_list_cannot_be_used(kwire, draft):
 
 
 def test_holes_come_on_top_of_what_the_client_excludes(draft, negotiation):
-    """A policy keeps its ranges, its exclusions and its unstable versions."""
+    """The policy keeps its ranges, its exclusions and its unstable versions."""
     policy = negotiation.VersionPolicy({1: (0, 4)}, {1: [1], 12: [0]}, unstable=True)
     versions = {1: [0, 1, 3, 4, 5], 12: [0, 1], 22: [4, 6]}
     table = negotiate(draft, versions, policy=policy).table
@@ -178,7 +178,7 @@ def test_holes_come_on_top_of_what_the_client_excludes(draft, negotiation):
 
 
 def test_deprecated_versions_are_for_information(draft):
-    """They may be in the list of supported ones or not, and change nothing."""
+    """They may also be in the list of supported versions, without any effect."""
     strategy = negotiate(draft, {1: [0, 1, 2], 2: [2]}, {1: [0, 1], 2: [0, 1]})
     assert strategy.table.usable(1) == (0, 1, 2)
     assert strategy.table.usable(2) == (2,)
@@ -199,7 +199,7 @@ def test_order_and_unknown_keys_stay_as_received(draft):
 
 
 def test_lists_across_all_versions_cost_no_more_than_what_is_known(draft):
-    """6,000 lists of two ends each: what lies between them is never written out."""
+    """For 6,000 lists of two ends, the versions in between are not stored."""
     table = negotiate(draft, {key: [0, 32767] for key in range(-3000, 3000)}).table
     assert table.usable(3) == (0,)
 
@@ -232,7 +232,7 @@ def test_draft_read_as_released_api_versions_fails(kwire, draft, version):
 
 @pytest.mark.parametrize("version", range(6))
 def test_released_api_versions_read_as_draft_fails(kwire, draft, version):
-    """The error code is half of the count, so version 0 reads as an empty list."""
+    """The error code is half of the count, so version 0 is read as an empty list."""
     cls = kwire.messages.ApiVersionsResponse
     rows = [cls.ApiVersion(api_key=0, min_version=0, max_version=3)]
     for response in (cls(api_keys=rows), cls(api_keys=rows * 60), cls()):
@@ -243,7 +243,7 @@ def test_released_api_versions_read_as_draft_fails(kwire, draft, version):
 
 
 def test_describe_on_the_cluster_is_asked_for(draft):
-    """Who may not gets no answer: the document names no error to send."""
+    """Unauthorized clients get no response, because the document defines no error."""
     asked = []
 
     def may_describe(client_id):
@@ -269,7 +269,7 @@ def test_every_shorter_and_every_longer_input_is_refused(kwire, draft):
 
 
 def test_any_answer_gives_a_table_or_a_typed_error(kwire, draft):
-    """Also what no broker means: repeated keys, versions below 0, other lengths."""
+    """Covers repeated keys, versions below 0, and wrong lengths."""
     chance = random.Random(35)
     outcomes = set()
     for _ in range(3000):

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The migration plans of the KIP-87 draft: one test for each cell of the table.
+"""Migration plans of the KIP-87 draft, with one test per cell of the table.
 
-A cell is named by its stage and its request. After the table come the order of the
-steps, what a whole migration does to one tombstone, and both sides on a socket: with
-the draft's Produce 3 and Fetch 3, and against brokers that know other numbers by them.
+A cell is a stage and a request. The other tests cover the order of the steps, a
+tombstone during a complete migration, and both sides on a socket: with the draft's
+Produce 3 and Fetch 3, and with brokers that use these version numbers differently.
 """
 
 import importlib
@@ -20,13 +20,13 @@ STAGES = ("two-stage 1", "two-stage 2", "magic 1", "magic 2")
 
 @pytest.fixture
 def kip87(kwire):
-    """The draft on one engine."""
+    """Module of the draft on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.drafts.kip87_tombstone_flag")
 
 
 @pytest.fixture
 def requests(kwire):
-    """The draft's requests on one engine."""
+    """Request classes of the draft on the tested engine."""
     return importlib.import_module(
         f"{kwire.__name__}.drafts.kip87_tombstone_flag.requests"
     )
@@ -44,7 +44,7 @@ KINDS = {
 
 
 def make_message(kip87, kind):
-    """Make a message of a kind."""
+    """Return a message of a kind."""
     return kip87.Message(3, 5, b"k", **KINDS[kind])
 
 
@@ -75,7 +75,7 @@ PRODUCE_CELLS = [
     ("magic 2", 3, "valued tombstone", "store", ("valued tombstone", True)),
     ("magic 2", 3, "null", "reject", REFUSED),
 ]
-"""Stage, version, what is sent; action, what is stored and whether it is a delete."""
+"""Stage, version, sent message; action, stored message, whether it is a delete."""
 
 FETCH_CELLS = [
     *(
@@ -101,11 +101,11 @@ FETCH_CELLS = [
     ("two-stage 1", 2, "null", "down", "old null", True),
     ("two-stage 1", 3, "null", "serve", "null", True),
 ]
-"""Stage, version, what is stored; action, what is served, whether it is a delete."""
+"""Stage, version, stored message; action, sent message, whether it is a delete."""
 
 
 def cell(value):
-    """Name a cell by its own words."""
+    """Return the test id of a cell."""
     return str(value) if isinstance(value, (str, int)) else None
 
 
@@ -113,7 +113,7 @@ def cell(value):
     ("stage", "version", "sent", "action", "stored"), PRODUCE_CELLS, ids=cell
 )
 def test_produce_cell(kip87, stage, version, sent, action, stored):
-    """A broker in this stage stores, converts or refuses, and knows its deletes."""
+    """The broker stores, converts or rejects the message, and detects deletes."""
     kind, is_delete = stored
     outcome = kip87.STAGES[stage].on_produce(version, make_message(kip87, sent))
     expected = None if kind is None else make_message(kip87, kind)
@@ -131,7 +131,7 @@ def test_produce_cell(kip87, stage, version, sent, action, stored):
 
 @sweep(("stage", "version", "stored", "action", "served", "is_delete"), FETCH_CELLS)
 def test_fetch_cell(kip87, stage, version, stored, action, served, is_delete):
-    """A broker in this stage serves as stored or converts, and zero copy with it."""
+    """The broker sends the stored message or converts it, like zero copy."""
     outcome = kip87.STAGES[stage].on_fetch(version, make_message(kip87, stored))
     assert (outcome.action, outcome.message) == (action, make_message(kip87, served))
     assert outcome.is_delete is is_delete
@@ -142,7 +142,7 @@ def test_fetch_cell(kip87, stage, version, stored, action, served, is_delete):
 
 
 def test_every_cell_is_tested(kip87):
-    """Four stages, all cells of a row each, and no stage that is not here."""
+    """The table has four stages with complete rows, and no other stage."""
     assert tuple(kip87.STAGES) == STAGES
     produced = {(row[0], row[1], row[2]) for row in PRODUCE_CELLS}
     sent = [(2, kind) for kind in KINDS if kind.startswith("old")]
@@ -160,7 +160,7 @@ def test_every_cell_is_tested(kip87):
 
 @pytest.mark.parametrize("name", STAGES)
 def test_what_was_stored_before_the_stage_keeps_its_own_rule(kip87, name):
-    """Magic 0 and 1 stay with the null value, though a page says "flag only"."""
+    """In magic 0 and 1, the null value still decides, despite "flag only"."""
     stage = kip87.STAGES[name]
     for magic in (0, 1):
         assert stage.is_delete(kip87.Message(value=None, magic=magic))
@@ -172,7 +172,7 @@ def test_what_was_stored_before_the_stage_keeps_its_own_rule(kip87, name):
 @pytest.mark.parametrize("name", STAGES)
 @pytest.mark.parametrize("version", [0, 1])
 def test_fetch_below_2_gets_magic_0(kip87, name, version):
-    """As it does today from a broker that stores magic 1."""
+    """Brokers that store magic 1 have the same behavior."""
     outcome = kip87.STAGES[name].on_fetch(version, make_message(kip87, "old null"))
     assert outcome.message == kip87.Message(3, -1, b"k", None, magic=0)
     assert (outcome.action, outcome.report.timestamps) == ("down", 1)
@@ -180,7 +180,7 @@ def test_fetch_below_2_gets_magic_0(kip87, name, version):
 
 @pytest.mark.parametrize("name", STAGES)
 def test_versions_carry_their_own_magic(kwire, kip87, name):
-    """A message in the wrong version is refused, a version above 3 is unknown."""
+    """A message in a wrong version is rejected, and versions above 3 are unknown."""
     stage = kip87.STAGES[name]
     for version, kind in ((0, "plain"), (2, "tombstone"), (3, "old value")):
         outcome = stage.on_produce(version, make_message(kip87, kind))
@@ -194,7 +194,7 @@ def test_versions_carry_their_own_magic(kwire, kip87, name):
 
 @pytest.mark.parametrize("version", [2, 3])
 def test_stage_magic_1_serves_no_magic_2_to_old_consumers(kwire, kip87, version):
-    """It stores none; were one in its log, an old consumer must not get it."""
+    """The log should not contain magic 2, but old consumers must never receive it."""
     stage, message = kip87.STAGES["magic 1"], make_message(kip87, "plain")
     if version == 3:
         assert stage.on_fetch(version, message).message == message
@@ -204,7 +204,7 @@ def test_stage_magic_1_serves_no_magic_2_to_old_consumers(kwire, kip87, version)
 
 
 def test_bit_is_the_stages(kip87):
-    """Another bit is another stage; the default's has no meaning to it."""
+    """With another bit, the default bit has no meaning in the stage."""
     stage = kip87.STAGES["magic 2"]._replace(tombstone_bit=0x40)
     message = make_message(kip87, "plain")._replace(attributes=0x40)
     assert stage.on_produce(3, message).is_delete
@@ -228,14 +228,14 @@ TWO_STAGE_STEPS = ("format 0.10.1-1", "clients", "format 0.10.2")
     ],
 )
 def test_steps_lead_through_the_stages(kip87, plan, steps, names):
-    """Code, protocol, clients, format: each step leaves the cluster in one stage."""
+    """The order is code, protocol, clients, format. Every step leads to one stage."""
     for count, name in enumerate(names):
         stage = kip87.stage_after(steps[:count], plan)
         assert (stage and stage.name) == name
 
 
 def test_steps_out_of_order_are_refused(kip87):
-    """The error names the step that has to come first."""
+    """The error contains the step that must be done first."""
     with pytest.raises(ValueError, match="the next step must be 'code 0"):
         kip87.stage_after(MAGIC_STEPS[1:])
     with pytest.raises(ValueError, match=r"the next step must be 'clients' \(got 'fo"):
@@ -247,7 +247,7 @@ def test_steps_out_of_order_are_refused(kip87):
 
 
 def test_tombstone_through_the_whole_migration(kip87):
-    """A value sent with the bit is lost before the format is raised, and kept after."""
+    """A value with the bit is lost before the format upgrade, and kept afterwards."""
     sent = make_message(kip87, "valued tombstone")
     stages = [kip87.stage_after(MAGIC_STEPS[:count]) for count in (2, 3, 4)]
     stored = [stage.on_produce(3, sent).message for stage in stages]
@@ -261,10 +261,10 @@ def test_tombstone_through_the_whole_migration(kip87):
 
 
 def test_null_without_the_bit_comes_back_to_life(kip87):
-    """What stage 1 of the first plan takes for a delete, its stage 2 does not.
+    """The message is a delete in stage 1 of the first plan, but not in stage 2.
 
-    The document does not see it: such a message stays in the log after the upgrade,
-    and the conversion for an old consumer reports that it gets a delete out of none.
+    The document overlooks this: such a message remains in the log after the upgrade.
+    When it is converted for an old consumer, the report says that it becomes a delete.
     """
     first, second = (kip87.STAGES[name] for name in STAGES[:2])
     stored = first.on_produce(3, make_message(kip87, "null"))
@@ -281,7 +281,7 @@ def test_null_without_the_bit_comes_back_to_life(kip87):
 
 
 class Broker:
-    """A broker in one stage, with one partition, that speaks the draft."""
+    """Broker in one stage, with one partition, that supports the draft."""
 
     def __init__(self, kwire, kip87, requests, stage):
         self.encode = kwire.messages.framing.encode_response
@@ -289,14 +289,14 @@ class Broker:
         self.log = []
 
     def answer(self, frame):
-        """Answer one request; what the draft does not have closes the connection."""
+        """Respond to one request. An unsupported request closes the connection."""
         header, request = self.requests.decode_request(frame)
         act = self.produce if request.api_key == 0 else self.fetch
         version = header.request_api_version
         return self.encode(act(request, version), version, header.correlation_id)
 
     def produce(self, request, version):
-        """Do with each message what the stage says, and store what it leaves."""
+        """Process the messages according to the stage, and store the result."""
         cls = self.requests.ProduceResponse
         (topic,) = request.topic_data
         (partition,) = topic.partition_data
@@ -316,7 +316,7 @@ class Broker:
         )
 
     def fetch(self, request, version):
-        """Serve the log from an offset on, as the stage says."""
+        """Return the log from an offset on, according to the stage."""
         cls = self.requests.FetchResponse
         (topic,) = request.topics
         (partition,) = topic.partitions
@@ -333,14 +333,14 @@ class Broker:
 
 
 class Client:
-    """A producer and consumer that takes for granted that a broker has the draft."""
+    """Producer and consumer that require a broker with the draft."""
 
     def __init__(self, kwire, kip87, requests, address):
         self.kwire, self.kip87, self.requests = kwire, kip87, requests
         self.address = address
 
     def ask(self, request, version, cls):
-        """Ask on a connection of its own; a hang-up is an error, not an answer."""
+        """Send a request over a new connection. A closed connection is an error."""
         data = self.kwire.messages.framing.encode_request(request, version, 9)
         frame = ask(self.kwire, self.address, data)
         if frame is None:
@@ -350,7 +350,7 @@ class Client:
         return response.responses[0]
 
     def produce(self, version, *messages, acks=1):
-        """Send messages; give the error code."""
+        """Send messages; return the error code."""
         cls = self.requests.ProduceRequest
         rows = [cls.PartitionProduceData(index=0, records=self.kip87.encode(messages))]
         topics = [cls.TopicProduceData(name="t", partition_data=rows)]
@@ -359,7 +359,7 @@ class Client:
         return topic.partition_responses[0].error_code
 
     def fetch(self, version):
-        """Return all messages, as this version of Fetch brings them."""
+        """Return all messages in a version of Fetch."""
         cls = self.requests.FetchRequest
         rows = [cls.FetchPartition(fetch_offset=0, partition_max_bytes=10**6)]
         request = cls(
@@ -370,7 +370,7 @@ class Client:
 
 
 def kinds_of(messages):
-    """Name messages by their kinds."""
+    """Return the kinds of messages."""
     names = {
         (kind["magic"], kind.get("attributes", 0), kind["value"]): name
         for name, kind in KINDS.items()
@@ -380,7 +380,7 @@ def kinds_of(messages):
 
 @pytest.mark.parametrize("name", STAGES)
 def test_client_and_broker_speak_the_draft(kwire, kip87, requests, name):
-    """New and old producers, new and old consumers: all see what the table says."""
+    """New and old producers and consumers observe the results of the table."""
     broker = Broker(kwire, kip87, requests, kip87.STAGES[name])
     with serving(kwire, broker.answer) as address:
         client = Client(kwire, kip87, requests, address)
@@ -409,7 +409,7 @@ def test_client_and_broker_speak_the_draft(kwire, kip87, requests, name):
 
 
 def todays_broker(kwire):
-    """Read requests as Kafka's own, and answer none: it would know what to say."""
+    """Decode requests as Kafka's own, without responding to them."""
 
     def answer(frame):
         header, _ = kwire.messages.framing.decode_request(frame)
@@ -419,13 +419,13 @@ def todays_broker(kwire):
 
 
 def old_broker(frame):
-    """Hang up on version 3, as brokers do on what they do not know."""
+    """Close the connection on version 3, as brokers do for unknown versions."""
     assert frame[2:4] == b"\0\3"
 
 
 @pytest.mark.parametrize("acks", [-1, 0, 1])
 def test_brokers_of_today_take_no_draft_for_their_own(kwire, kip87, requests, acks):
-    """The numbers were given away; the layouts do not fit, and the client hears it."""
+    """Kafka assigned these versions differently, so that the layouts do not match."""
     messages = [make_message(kip87, kind) for kind in ("plain", "valued tombstone")]
     for answer in (todays_broker(kwire), old_broker):
         with serving(kwire, answer) as address:
@@ -437,7 +437,7 @@ def test_brokers_of_today_take_no_draft_for_their_own(kwire, kip87, requests, ac
 
 
 def test_record_batches_of_today_are_named_to_the_draft(kwire, kip87, requests):
-    """A broker that serves its own magic 2 is found out by the first checksum."""
+    """The first checksum shows that the broker sends Kafka's magic 2."""
     batch = kwire.records.encode_batch([(b"k", None, 5)])
     cls = requests.FetchResponse
 
@@ -460,7 +460,7 @@ def test_record_batches_of_today_are_named_to_the_draft(kwire, kip87, requests):
 @sweep("timeout_ms", [0, 1000, 30_000, 65_536, 2**31 - 1])
 @sweep("name", ["t", "topic", "x" * 249])
 def test_kafkas_produce_3_is_no_draft(kwire, requests, acks, timeout_ms, name):
-    """The other way round: a real Produce 3 is an error to a broker of the draft."""
+    """A Produce 3 of Kafka is an error for a broker of the draft."""
     cls = kwire.messages.ProduceRequest
     batch = kwire.records.encode_batch([(b"k", b"v")])
     rows = [cls.PartitionProduceData(index=0, records=batch)]
@@ -480,7 +480,7 @@ def test_kafkas_produce_3_is_no_draft(kwire, requests, acks, timeout_ms, name):
 @pytest.mark.parametrize("max_bytes", [0, 1, 1000, 50 * 2**20, 2**31 - 1])
 @pytest.mark.parametrize("topics", [(), ("t",), ("topic", "u")])
 def test_kafkas_fetch_3_is_no_draft(kwire, requests, max_bytes, topics):
-    """Its limit for the whole response stands where the draft counts topics."""
+    """In place of Kafka's response limit, the draft has the number of topics."""
     cls = kwire.messages.FetchRequest
     rows = [cls.FetchPartition(fetch_offset=1, partition_max_bytes=2**20)]
     request = cls(
@@ -494,7 +494,7 @@ def test_kafkas_fetch_3_is_no_draft(kwire, requests, max_bytes, topics):
 
 
 def test_other_requests_are_none_of_the_drafts(kwire, requests):
-    """It has two, with versions up to 3."""
+    """The draft has two requests, with versions up to 3."""
     frame = kwire.messages.framing.encode_request(kwire.messages.MetadataRequest(), 1)[
         4:
     ]

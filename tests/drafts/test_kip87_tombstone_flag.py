@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of the KIP-87 draft: their bytes, deletes, and what conversion loses.
+"""Messages of the KIP-87 draft: bytes, deletes, and losses of conversions.
 
-Magic 0 and 1 are compared with ``kwire.records``, which reads and writes them on its
-own. The draft's magic 2 has the example bytes of its time, and is never mixed up with
-the record batch that got the number in the end.
+Magic 0 and 1 are compared with the independent codec in ``kwire.records``. The draft's
+magic 2 has the example bytes of its time, and is never confused with the record batch
+that finally got this number.
 """
 
 import importlib
@@ -22,12 +22,12 @@ from tests.harness.hostile import some
 TOMBSTONE = bytes.fromhex(
     "0000000000000000 00000018 5808577c 02 10 00000000000003e8 00000001 6b 00000001 76"
 )
-"""The draft's magic 2: key k, value v, time 1000, the tombstone bit at 0x10."""
+"""Magic 2 of the draft: key k, value v, time 1000, tombstone bit at 0x10."""
 
 CONVERTED = bytes.fromhex(
     "0000000000000000 00000017 4b38d7a9 01 00 00000000000003e8 00000001 6b ffffffff"
 )
-"""The same message for an older consumer: magic 1, the value gone."""
+"""The same message for an older consumer: magic 1 without the value."""
 
 BYTES = st.none() | st.binary(max_size=12)
 MESSAGES = st.builds(
@@ -43,25 +43,25 @@ MESSAGES = st.builds(
 
 @pytest.fixture
 def kip87(kwire):
-    """The draft on one engine."""
+    """Module of the draft on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.drafts.kip87_tombstone_flag")
 
 
 def test_provenance_says_that_it_was_never_released(kip87):
-    """A message of the draft names the document that it is from."""
+    """A message of the draft contains the name of its document."""
     assert str(kip87.PROVENANCE).startswith("KIP-87, ")
     assert str(kip87.PROVENANCE).endswith(", never released")
 
 
 def test_tombstone_has_the_bytes_of_the_draft(kip87):
-    """Both ways, with the value that a null could not keep."""
+    """Encoded and decoded, with a value that a null could not preserve."""
     message = kip87.Message(0, 1000, b"k", b"v", magic=2, attributes=0x10)
     assert kip87.encode([message]) == TOMBSTONE
     assert kip87.decode(TOMBSTONE) == (message,)
 
 
 def test_down_conversion_has_the_bytes_of_magic_1(kip87):
-    """The older consumer sees a delete, and the report says what that cost."""
+    """The older consumer sees a delete, and the report contains the loss."""
     messages, report = kip87.down_convert(kip87.decode(TOMBSTONE))
     assert kip87.encode(messages) == CONVERTED
     assert (report.converted, report.values) == (1, 1)
@@ -71,13 +71,13 @@ def test_down_conversion_has_the_bytes_of_magic_1(kip87):
 
 @given(st.lists(MESSAGES, max_size=4))
 def test_messages_round_trip(messages):
-    """All fields come back, whatever the mixture of magics."""
+    """All fields are preserved, in any mixture of magics."""
     assert answer_draft.decode(answer_draft.encode(messages)) == tuple(messages)
 
 
 @pytest.mark.parametrize("view", [bytearray, memoryview])
 def test_any_contiguous_bytes_are_read(kip87, view):
-    """And what is not contiguous is a mistake of the caller's."""
+    """A buffer that is not contiguous is rejected."""
     assert kip87.decode(view(TOMBSTONE)) == kip87.decode(TOMBSTONE)
     with pytest.raises(TypeError):
         kip87.decode(memoryview(TOMBSTONE)[::2])
@@ -90,7 +90,7 @@ def test_any_contiguous_bytes_are_read(kip87, view):
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("attributes", [0, 0x10, 0xFF])
 def test_null_value_decides_in_magic_0_and_1(kip87, dialect, magic, attributes):
-    """The bit has no meaning there, in either dialect."""
+    """In these formats, the bit has no meaning in either dialect."""
     judge = kip87.is_tombstone
     assert judge(magic, attributes, None, dialect=dialect)
     assert not judge(magic, attributes, b"", dialect=dialect)
@@ -98,7 +98,7 @@ def test_null_value_decides_in_magic_0_and_1(kip87, dialect, magic, attributes):
 
 @pytest.mark.parametrize("value", [None, b"", b"v"])
 def test_bit_alone_decides_in_the_drafts_magic_2(kip87, value):
-    """A value does not keep a tombstone, and a null does not make one."""
+    """A tombstone may have a value, and a null alone is not a tombstone."""
     assert kip87.is_tombstone(2, 0x10, value)
     assert kip87.is_tombstone(2, 0x18, value)
     assert not kip87.is_tombstone(2, 0xEF, value)
@@ -106,7 +106,7 @@ def test_bit_alone_decides_in_the_drafts_magic_2(kip87, value):
 
 @pytest.mark.parametrize("attributes", [0, 0x10])
 def test_null_value_with_a_key_decides_in_kafkas_magic_2(kip87, attributes):
-    """There 0x10 is a batch's transaction; the cleaner keys on the key."""
+    """In Kafka, 0x10 marks a transactional batch. Compaction requires a key."""
     judge = kip87.is_tombstone
     assert judge(2, attributes, None, dialect="kafka", key=b"k")
     assert not judge(2, attributes, None, dialect="kafka", key=None)
@@ -115,7 +115,7 @@ def test_null_value_with_a_key_decides_in_kafkas_magic_2(kip87, attributes):
 
 @pytest.mark.parametrize("bit", [0x20, 0x40, 0x80])
 def test_bit_is_a_parameter(kip87, bit):
-    """The document names none, so each of the free ones will do."""
+    """The document does not specify the bit, so all unused bits are possible."""
     assert kip87.is_tombstone(2, bit, b"v", tombstone_bit=bit)
     assert not kip87.is_tombstone(2, 0x10, b"v", tombstone_bit=bit)
     message = kip87.Message(value=b"v", attributes=bit)
@@ -127,7 +127,7 @@ def test_bit_is_a_parameter(kip87, bit):
 
 @pytest.mark.parametrize("bit", [0, 1, 0x07, 0x08, 0x30, 0x100, -1])
 def test_taken_bits_are_refused(kip87, bit):
-    """Compression and timestamp type have theirs already."""
+    """Compression and timestamp type use these bits."""
     with pytest.raises(ValueError, match="tombstone_bit must be 0x10"):
         kip87.is_tombstone(2, 0, None, tombstone_bit=bit)
     with pytest.raises(ValueError, match="tombstone_bit must be 0x10"):
@@ -137,7 +137,7 @@ def test_taken_bits_are_refused(kip87, bit):
 
 
 def test_unknown_magic_and_dialect_are_refused(kip87):
-    """No rule is guessed for what there is not."""
+    """An unknown combination is rejected instead of guessing a rule."""
     with pytest.raises(ValueError, match=r"magic must be 0, 1 or 2 \(got 3"):
         kip87.is_tombstone(3, 0, None)
     with pytest.raises(ValueError, match='"kip87" or "kafka"'):
@@ -160,7 +160,7 @@ def test_unknown_magic_and_dialect_are_refused(kip87):
     ids=["plain", "tombstone", "valued tombstone", "null that is no delete"],
 )
 def test_down_conversion_reports_what_it_loses(kip87, attributes, value, made, lost):
-    """Two of the four kinds cannot be said in magic 1."""
+    """Magic 1 cannot represent two of the four kinds."""
     message = kip87.Message(7, 5, b"k", value, attributes=attributes | 0x08)
     converted, report = kip87.down_convert([message])
     assert converted == (kip87.Message(7, 5, b"k", made, magic=1, attributes=0x08),)
@@ -172,7 +172,7 @@ def test_down_conversion_reports_what_it_loses(kip87, attributes, value, made, l
 
 
 def test_down_to_magic_0_loses_the_timestamps(kip87):
-    """As every conversion to magic 0 does; -1 was none."""
+    """All conversions to magic 0 lose it. A timestamp of -1 is not a loss."""
     messages = [
         kip87.Message(0, 1000, b"k", b"v", magic=1, attributes=0x08),
         kip87.Message(1, -1, b"k", b"v", magic=2),
@@ -189,13 +189,13 @@ def test_down_to_magic_0_loses_the_timestamps(kip87):
 
 @pytest.mark.parametrize("to_magic", [2, -1, None, "1"])
 def test_down_goes_to_0_or_1(kwire, kip87, to_magic):
-    """Magic 2 is where the draft's messages are already."""
+    """Messages of the draft already have magic 2."""
     with pytest.raises(kwire.EncodeError, match="expected 0 or 1"):
         kip87.down_convert([], to_magic)
 
 
 def test_conversion_refuses_what_is_still_compressed(kwire, kip87):
-    """A compressed message holds others, whose values were not looked at."""
+    """The values of inner messages have not been decoded."""
     wrapper = kip87.Message(value=b"", attributes=1)
     for convert in (kip87.down_convert, kip87.up_convert):
         with pytest.raises(kwire.EncodeError, match=r"messages\[0\].attributes"):
@@ -204,7 +204,7 @@ def test_conversion_refuses_what_is_still_compressed(kwire, kip87):
 
 @given(st.lists(MESSAGES.filter(lambda message: message.magic == 1), max_size=4))
 def test_up_and_down_again_loses_nothing(messages):
-    """Only the bits that magic 1 gives no meaning are gone."""
+    """Only bits without a meaning in magic 1 are lost."""
     up, report = answer_draft.up_convert(messages)
     assert report.is_lossless
     assert [answer_draft.is_tombstone(*row[4:6], row[3]) for row in up] == [
@@ -219,7 +219,7 @@ def test_up_and_down_again_loses_nothing(messages):
 
 @given(st.lists(MESSAGES.filter(lambda message: message.magic == 2), max_size=4))
 def test_down_and_up_again_loses_what_the_report_says(messages):
-    """The report is lossless if and only if each message comes back."""
+    """The report is lossless if and only if all messages are restored."""
     plain = [row._replace(attributes=row.attributes & 0x18) for row in messages]
     down, report = answer_draft.down_convert(plain)
     up, _ = answer_draft.up_convert(down)
@@ -231,12 +231,12 @@ def test_down_and_up_again_loses_what_the_report_says(messages):
 
 @pytest.fixture
 def batch(kwire):
-    """A record batch of Kafka's magic 2."""
+    """Record batch of Kafka's magic 2."""
     return kwire.records.encode_batch([(b"k", b"v", 1000)])
 
 
 def test_record_batch_is_named_by_the_drafts_reader(kwire, kip87, batch):
-    """Also after messages of the draft, with the byte where it stands."""
+    """The error contains the position, also after messages of the draft."""
     for before in (b"", TOMBSTONE, CONVERTED):
         with pytest.raises(kwire.CorruptBatch, match="Kafka's magic 2") as caught:
             kip87.decode(before + batch)
@@ -244,7 +244,7 @@ def test_record_batch_is_named_by_the_drafts_reader(kwire, kip87, batch):
 
 
 def test_draft_is_named_to_readers_of_kafkas_magic_2(kwire, kip87, batch):
-    """And kwire's own reader of record batches refuses it."""
+    """The record batch reader of kwire rejects it as well."""
     kip87.require_dialect(CONVERTED + batch, "kafka")
     kip87.require_dialect(CONVERTED + TOMBSTONE, "kip87")
     with pytest.raises(kwire.CorruptBatch, match="a message of the KIP-87 draft"):
@@ -258,7 +258,7 @@ def test_draft_is_named_to_readers_of_kafkas_magic_2(kwire, kip87, batch):
 
 
 def test_dialect_is_that_of_the_first_magic_2(kip87, batch):
-    """Older messages are the same in both and say nothing."""
+    """Older messages are equal in both dialects, and therefore not considered."""
     assert kip87.dialect_of(TOMBSTONE + batch) == "kip87"
     assert kip87.dialect_of(CONVERTED + batch + TOMBSTONE) == "kafka"
     assert kip87.dialect_of(CONVERTED) is None
@@ -267,7 +267,7 @@ def test_dialect_is_that_of_the_first_magic_2(kip87, batch):
 
 
 def test_damage_is_named_as_no_dialect(kwire, kip87):
-    """Neither checksum is right: no word of the other dialect."""
+    """If neither checksum is valid, the error does not mention a dialect."""
     with pytest.raises(kwire.CorruptBatch, match="matches these bytes of magic 2"):
         kip87.decode(TOMBSTONE[:-1] + b"w")
 
@@ -276,14 +276,14 @@ def test_damage_is_named_as_no_dialect(kwire, kip87):
 
 
 def rows_of(messages):
-    """Return what ``kwire.records`` says of messages as well."""
+    """Return the fields that ``kwire.records`` has as well."""
     return [(row.offset, row.timestamp, row.key, row.value) for row in messages]
 
 
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("compression", ["none", "gzip", "snappy", "lz4"])
 def test_older_messages_are_those_of_records(kwire, kip87, magic, compression):
-    """Each reads what the other writes, compressed or not."""
+    """Both codecs decode the messages of the other, compressed or not."""
     rows = [
         kip87.Message(offset, 1000 + offset if magic else -1, key, value, magic)
         for offset, key, value in ((3, b"k", b"v"), (4, None, b""), (9, b"", None))
@@ -309,7 +309,7 @@ CODECS = ["gzip", "snappy", "lz4"]
 
 
 def three(kip87, **fields):
-    """Make three messages with a hole between the offsets, the second a tombstone."""
+    """Return three messages with an offset gap. The second is a tombstone."""
     rows = [
         kip87.Message(10, 5, b"a", b"1" * 50),
         kip87.Message(12, 9, b"b", b"2" * 50, attributes=0x10),
@@ -320,7 +320,7 @@ def three(kip87, **fields):
 
 @pytest.mark.parametrize("compression", CODECS)
 def test_compressed_messages_keep_their_bits(kip87, compression):
-    """The tombstone is within, not on the message that holds the others."""
+    """The bit is set on the inner message, not on the wrapper."""
     rows = three(kip87)
     data = kip87.encode(rows, compression=compression)
     offset, _, _, magic, attributes, timestamp = struct.unpack_from(">qiIBBq", data)
@@ -330,7 +330,7 @@ def test_compressed_messages_keep_their_bits(kip87, compression):
 
 
 def test_log_append_time_of_the_whole_is_that_of_each(kip87):
-    """A broker writes it on the outer message alone."""
+    """A broker only sets it on the wrapper."""
     rows = three(kip87, attributes=0x08, timestamp=77)
     data = kip87.encode(rows, compression="gzip")
     assert kip87.decode(data) == rows
@@ -342,26 +342,26 @@ def test_log_append_time_of_the_whole_is_that_of_each(kip87):
 
 
 def repaired(data):
-    """Write the size and the checksum of a single message anew."""
+    """Recompute the size and the checksum of a single message."""
     body = data[16:]
     return data[:8] + struct.pack(">iI", len(body) + 4, zlib.crc32(body)) + body
 
 
 def wrapper(kip87, value, offset=0, magic=2, codec=1):
-    """Write a message that says it is compressed, whatever its value."""
+    """Return a message with a compression codec and any value."""
     data = kip87.encode([kip87.Message(offset, 1, None, value, magic)])
     return repaired(data[:17] + bytes([codec]) + data[18:])
 
 
 def test_outer_offset_0_counts_from_0(kip87):
-    """Some old producers sent it so."""
+    """Some old producers sent such messages."""
     data = kip87.encode(three(kip87), compression="gzip")
     found = kip87.decode(bytes(8) + data[8:])
     assert [row.offset for row in found] == [0, 2, 3]
 
 
 def test_broken_compressed_messages_are_refused(kwire, kip87):
-    """Each rule of compressed messages, by a message that breaks it."""
+    """Every rule of compressed messages has a message that violates it."""
     inside = importlib.import_module(f"{kwire.__name__}.records.compression")
 
     def gzip(data):
@@ -393,7 +393,7 @@ def test_broken_compressed_messages_are_refused(kwire, kip87):
 
 
 def test_limits_hold_for_compressed_messages(kwire, kip87):
-    """A bomb is refused before it has grown, and so are too many messages."""
+    """Decompression bombs and too many messages are rejected early."""
     bomb = kip87.encode([kip87.Message(value=bytes(10**6))], compression="gzip")
     with pytest.raises(kwire.LimitExceeded):
         kip87.decode(bomb, limits=kwire.Limits(decompressed_bytes=10**5))
@@ -423,7 +423,7 @@ def test_limits_hold_for_compressed_messages(kwire, kip87):
     ],
 )
 def test_bad_values_are_named(kwire, kip87, fields, path):
-    """With the message's place in the list."""
+    """The path contains the index of the message."""
     rows = [kip87.Message(), kip87.Message(**fields)]
     with pytest.raises(kwire.EncodeError) as caught:
         kip87.encode(rows)
@@ -440,7 +440,7 @@ def test_bad_values_are_named(kwire, kip87, fields, path):
     ],
 )
 def test_compressed_messages_have_to_fit_together(kwire, kip87, changes, words):
-    """One magic, one timestamp type, offsets that only grow."""
+    """All messages need the same magic and timestamp type, and ascending offsets."""
     rows = list(three(kip87))
     rows[1] = rows[1]._replace(**changes)
     with pytest.raises(kwire.EncodeError, match=words):
@@ -448,7 +448,7 @@ def test_compressed_messages_have_to_fit_together(kwire, kip87, changes, words):
 
 
 def test_compressed_messages_have_limits_of_their_format(kwire, kip87):
-    """Offsets below 0, several log append times and zstd have no form there."""
+    """Negative offsets, several log append times and zstd are not possible."""
     rows = three(kip87, attributes=0x08)
     with pytest.raises(kwire.EncodeError, match="the same log append time"):
         kip87.encode(rows, compression="gzip")
@@ -475,7 +475,7 @@ def seeds(kip87):
 
 
 def test_prefixes_end_quietly(kip87, seeds):
-    """A fetch may cut its last message; what came before it is good."""
+    """A fetch may truncate its last message, and all messages before are valid."""
     for data in seeds:
         whole = kip87.decode(data)
         for end in range(len(data)):
@@ -485,7 +485,7 @@ def test_prefixes_end_quietly(kip87, seeds):
 
 
 def test_single_bytes_changed_are_found_or_offsets(kwire, kip87, seeds):
-    """The checksum covers all but offset and size, and sizes are checked otherwise."""
+    """The checksum includes all fields except offset and size, which is checked."""
     for data in seeds:
         whole = [row[1:] for row in kip87.decode(data)]
         for at, new in itertools.product(range(len(data)), (0, 1, 0x7F, 0x80, 0xFF)):
@@ -500,7 +500,7 @@ def test_single_bytes_changed_are_found_or_offsets(kwire, kip87, seeds):
 
 @pytest.mark.parametrize("check_crc", [True, False])
 def test_any_bytes_give_messages_or_typed_errors(kwire, kip87, seeds, check_crc):
-    """Without checksums every field of every level is open to attack."""
+    """Without checksums, all fields at all levels can be attacked."""
     refused = 0
     for data in seeds:
         places = itertools.product(range(len(data)), range(0, 256, 5))
@@ -522,7 +522,7 @@ def test_any_bytes_give_messages_or_typed_errors(kwire, kip87, seeds, check_crc)
 
 
 def test_hostile_lengths_point_to_where_they_stand(kwire, kip87):
-    """Lengths that cannot be, with their first byte or the end of the message."""
+    """The error contains the first byte of the length, or the end of the message."""
     cases = {
         (26, b"\xff\xff\xff\xfe"): (kwire.InvalidLength, 26),
         (26, b"\x80\0\0\0"): (kwire.InvalidLength, 26),
@@ -540,7 +540,7 @@ def test_hostile_lengths_point_to_where_they_stand(kwire, kip87):
 
 @pytest.mark.parametrize("size", [-1, 0, 13, 14, 21])
 def test_sizes_too_small_for_a_message_are_refused(kwire, kip87, size):
-    """Below 14 for any magic, below 22 for those with a timestamp."""
+    """The minimum is 14 for any magic, and 22 with a timestamp."""
     data = TOMBSTONE[:8] + struct.pack(">i", size) + TOMBSTONE[12:]
     with pytest.raises(kwire.CorruptBatch, match="smaller than its own header"):
         kip87.decode(data)
@@ -550,6 +550,6 @@ def test_sizes_too_small_for_a_message_are_refused(kwire, kip87, size):
 
 
 def test_magic_3_is_refused(kwire, kip87):
-    """It has no meaning yet."""
+    """Magic 3 is not defined."""
     with pytest.raises(kwire.CorruptBatch, match=r"must be 0, 1 or 2 \(got 3\)"):
         kip87.decode(TOMBSTONE[:16] + b"\3" + TOMBSTONE[17:])

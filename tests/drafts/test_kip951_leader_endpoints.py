@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""KIP-951, the draft: it fails as proposed, and works with the repair.
+"""KIP-951, draft: it fails as proposed, and works after the repair.
 
-The faults of the proposal are the two that Kafka's own generator reports. What one
-side reads of the other's bytes is either right or an error; the last tests show both
-sides on a socket.
+Kafka's own generator reports the same two errors of the proposal. One side decodes the
+bytes of the other correctly or with an error. The last tests use both sides on a
+socket.
 """
 
 import importlib
@@ -22,18 +22,18 @@ PRODUCE_10 = bytes.fromhex(
     "01 00 01 00 09 00000002 00000005 00 00 00000000 01 00 0d 02 00000002 0268"
     "00002384 00 00"
 )
-"""Kafka's Produce 10, as two other codecs have it: t-0 is led by 2 at h:9092."""
+"""Produce 10 of Kafka, as two other codecs encode it: t-0 has leader 2 at h:9092."""
 
 
 @pytest.fixture
 def kip951(kwire):
-    """The draft on one engine."""
+    """Module of the draft on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.drafts.kip951_leader_endpoints")
 
 
 @pytest.fixture
 def texts(kwire):
-    """Both schemas, as they were proposed."""
+    """Both schemas in their proposed form."""
     documents = importlib.import_module(f"{kwire.__name__}.drafts.documents")
     return {
         name: documents.schema_text(f"kip951_{name}_response")
@@ -42,7 +42,7 @@ def texts(kwire):
 
 
 def fetch(cls, host="h", rack=None, port=9092, **partition):
-    """Make a response to Fetch 15 in which 2 leads the only partition, in epoch 5."""
+    """Return a Fetch 15 response: leader 2 of the only partition, in epoch 5."""
     broker = cls.BrokerInfo(leader_host=host, leader_port=port, leader_rack=rack)
     fields = {
         "partition_index": 1,
@@ -57,7 +57,7 @@ def fetch(cls, host="h", rack=None, port=9092, **partition):
 
 
 def produce(cls, **partition):
-    """Make a response to Produce 9 in which 2 leads the only partition, in epoch 5."""
+    """Return a Produce 9 response: leader 2 of the only partition, in epoch 5."""
     broker = cls.BrokerInfo(leader_host="h", leader_port=9092, leader_rack="r")
     fields = {
         "index": 1,
@@ -72,14 +72,14 @@ def produce(cls, **partition):
 
 
 def schema_error(kwire, text):
-    """Load a schema that must fail; give its error."""
+    """Load an invalid schema; return its error."""
     with pytest.raises(kwire.SchemaError) as caught:
         kwire.messages.message_class(text)
     return caught.value
 
 
 def test_fetch_as_proposed_gives_one_tag_to_two_fields(kwire, texts):
-    """Kafka reports it on the second of the two, and so does kwire."""
+    """As in Kafka, the error is reported for the second of the two fields."""
     error = schema_error(kwire, texts["fetch"])
     assert (error.rule, error.path) == (
         "tag-duplicate",
@@ -89,7 +89,7 @@ def test_fetch_as_proposed_gives_one_tag_to_two_fields(kwire, texts):
 
 
 def test_fetch_with_its_tag_moved_has_a_rack_that_cannot_be_null(kwire, texts):
-    """After the first fault is the second, and only then the end."""
+    """The second error follows the first one, and there are no others."""
     line = '"CurrentLeaderBroker", "type": "BrokerInfo", "versions": "15+",'
     assert line in texts["fetch"]
     head, _, tail = texts["fetch"].partition(line)
@@ -102,7 +102,7 @@ def test_fetch_with_its_tag_moved_has_a_rack_that_cannot_be_null(kwire, texts):
 
 
 def test_produce_as_proposed_has_a_rack_that_cannot_be_null(kwire, texts):
-    """The tags are right here; the default alone is wrong."""
+    """The tags are valid, but the default is not."""
     error = schema_error(kwire, texts["produce"])
     assert (error.rule, error.path) == (
         "default-not-nullable",
@@ -112,7 +112,7 @@ def test_produce_as_proposed_has_a_rack_that_cannot_be_null(kwire, texts):
 
 
 def test_repair_changes_two_words_of_fetch_and_one_of_produce(kip951, texts):
-    """The repair is the smallest: all else stays, and nothing is repaired twice."""
+    """All other text is unchanged, and a second repair has no effect."""
     rack = '"LeaderRack", "type": "string", "versions": "15+"'
     expected = texts["fetch"].replace(rack, f'{rack}, "nullableVersions": "15+"')
     before, name, after = expected.partition('"CurrentLeaderBroker"')
@@ -128,13 +128,13 @@ def test_repair_changes_two_words_of_fetch_and_one_of_produce(kip951, texts):
 
 
 def test_provenance_says_that_it_was_never_released(kip951):
-    """A class of the draft names the document that it is from."""
+    """A class of the draft contains the name of its document."""
     assert str(kip951.PROVENANCE).startswith("KIP-951, ")
     assert str(kip951.PROVENANCE).endswith(", never released")
 
 
 def test_registry_does_not_know_the_draft(kwire, kip951):
-    """The keys 0 and 1 lead to Kafka's own classes."""
+    """The keys 0 and 1 belong to Kafka's own classes."""
     for cls in (kip951.FetchResponse, kip951.ProduceResponse):
         own = kwire.messages.by_key(cls.api_key, "response")
         assert own is not cls
@@ -144,7 +144,7 @@ def test_registry_does_not_know_the_draft(kwire, kip951):
 @pytest.mark.parametrize("name", ["FetchResponse", "FetchResponseTag2"])
 @pytest.mark.parametrize("rack", [None, "", "r1"])
 def test_fetch_round_trips(kwire, kip951, name, rack):
-    """The repaired schema writes what it reads, the tag in the place it was given."""
+    """The repaired schema decodes its own bytes, with the tag in its new position."""
     cls = getattr(kip951, name)
     response = fetch(cls, rack=rack)
     data = kwire.encode(response, 15)
@@ -156,13 +156,13 @@ def test_fetch_round_trips(kwire, kip951, name, rack):
 
 
 def test_fetch_below_15_cannot_carry_a_broker(kwire, kip951):
-    """The field is of version 15; a broker that speaks 14 has to leave it out."""
+    """The field requires version 15, so a broker omits it in version 14."""
     with pytest.raises(kwire.EncodeError, match="current_leader_broker"):
         kwire.encode(fetch(kip951.FetchResponse), 14)
 
 
 def test_produce_has_the_bytes_of_its_tags(kwire, kip951):
-    """Tag 0 is the leader, tag 1 its broker, both in the partition."""
+    """Tag 0 is the leader and tag 1 is its broker, both in the partition."""
     response = produce(kip951.ProduceResponse)
     data = kwire.encode(response, 9)
     assert data == bytes.fromhex(
@@ -173,12 +173,12 @@ def test_produce_has_the_bytes_of_its_tags(kwire, kip951):
 
 
 def change(kip951, topic, *address):
-    """Return the change that both makers above speak of."""
+    """Return the leader change of both responses above."""
     return (kip951.LeaderChange(topic, 1, 6, 2, 5, *address),)
 
 
 def test_leaders_of_the_draft(kip951):
-    """Each partition has its own address."""
+    """All partitions have an address of their own."""
     response = fetch(kip951.FetchResponse, rack="r")
     assert kip951.leader_changes(response) == change(kip951, TOPIC_ID, "h", 9092, "r")
     response = produce(kip951.ProduceResponse)
@@ -186,7 +186,7 @@ def test_leaders_of_the_draft(kip951):
 
 
 def test_leaders_of_kafkas_produce_10(kwire, kip951):
-    """The body that two other codecs agree on: the address is in a list beside."""
+    """Two other codecs agree on the body. The address is in a separate list."""
     response = kwire.decode(kwire.messages.ProduceResponse, PRODUCE_10, 10)
     assert kwire.encode(response, 10) == PRODUCE_10
     assert kip951.leader_changes(response) == (
@@ -196,7 +196,7 @@ def test_leaders_of_kafkas_produce_10(kwire, kip951):
 
 @pytest.mark.parametrize("version", [16, 17, 18])
 def test_leaders_of_kafkas_fetch(kwire, kip951, version):
-    """Two partitions share an address; a leader without one comes without."""
+    """Two partitions share an address. A leader may have no address."""
     cls = kwire.messages.FetchResponse
 
     def partition(index, leader_id, error_code=74):
@@ -222,7 +222,7 @@ def test_leaders_of_kafkas_fetch(kwire, kip951, version):
 
 
 def test_leader_without_a_broker_has_no_address(kip951):
-    """The draft's broker is a tagged field of its own and may be left out."""
+    """The broker is an optional tagged field of the draft."""
     cls = kip951.FetchResponse
     response = fetch(cls, current_leader_broker=cls.BrokerInfo())
     assert kip951.leader_changes(response) == change(kip951, TOPIC_ID)
@@ -230,21 +230,21 @@ def test_leader_without_a_broker_has_no_address(kip951):
 
 @pytest.mark.parametrize("error_code", [0, 1, 3, 5, 75])
 def test_leaders_count_beside_their_two_errors_only(kip951, error_code):
-    """A leader without such an error is no change: quorums name theirs always."""
+    """Without such an error, a leader is not a change. Quorums always send it."""
     response = fetch(kip951.FetchResponse, error_code=error_code)
     assert kip951.leader_changes(response) == ()
 
 
 @pytest.mark.parametrize("unknown", [{"leader_id": -1}, {"leader_epoch": -1}])
 def test_unknown_leader_is_no_change(kip951, unknown):
-    """A leader has to have both its id and its epoch."""
+    """A leader needs both an id and an epoch."""
     cls = kip951.ProduceResponse
     leader = cls.LeaderIdAndEpoch(**({"leader_id": 2, "leader_epoch": 5} | unknown))
     assert kip951.leader_changes(produce(cls, current_leader=leader)) == ()
 
 
 def test_other_messages_have_no_leaders(kwire, kip951):
-    """A request or another response is a mistake of the caller's."""
+    """A request or another response is rejected."""
     for name in ("ProduceRequest", "MetadataResponse"):
         message = getattr(kwire.messages, name)()
         with pytest.raises(
@@ -254,18 +254,18 @@ def test_other_messages_have_no_leaders(kwire, kip951):
 
 
 def read_as_kafka(kwire, kip951, data):
-    """Read bytes as a client of Kafka's Fetch 15 does, and look for leaders."""
+    """Decode bytes as Kafka's Fetch 15, and look for leader changes."""
     response = kwire.decode(kwire.messages.FetchResponse, data, 15)
     return kip951.leader_changes(response)
 
 
 @pytest.mark.parametrize("port", [1, 256, 9092, 65535])
 def test_tag_2_never_passes_for_a_snapshot(kwire, kip951, port):
-    """A client of Kafka's Fetch 15 takes tag 2 for a snapshot id and must complain.
+    """Kafka's Fetch 15 decodes tag 2 as a snapshot id, which must be an error.
 
-    The reader does for nearly all addresses, as the field is not used up. Where host
-    and rack have six bytes together it is, and the host would be an offset: then
-    ``leader_changes`` complains, as no snapshot id comes beside such an error.
+    For nearly all addresses, the decoder reports unused bytes. If host and rack have
+    six bytes together, the host is decoded as an offset. Then ``leader_changes``
+    reports that a snapshot id does not occur together with this error.
     """
     passed = set()
     for size, rack in itertools.product(range(1, 40), (None, *range(20))):
@@ -286,7 +286,7 @@ def test_tag_2_never_passes_for_a_snapshot(kwire, kip951, port):
 
 
 def test_snapshot_never_passes_for_tag_2(kwire, kip951):
-    """The other way round the offset's first byte is a host without a length: null."""
+    """The first byte of the offset would be a host without a length: null."""
     cls = kwire.messages.FetchResponse
     for offset, epoch in ((0, 0), (1, 5), (2**32, 2**31 - 1), (2**56 - 1, 3)):
         snapshot = cls.SnapshotId(end_offset=offset, epoch=epoch)
@@ -299,7 +299,7 @@ def test_snapshot_never_passes_for_tag_2(kwire, kip951):
 
 
 def test_tag_3_is_an_unknown_tag_to_kafka(kwire, kip951):
-    """With a number of its own the field is skipped and kept; nothing is misread."""
+    """With an unused tag, the field is skipped and kept without an error."""
     response = fetch(kip951.FetchResponse)
     data = kwire.encode(response, 15)
     found = kwire.decode(kwire.messages.FetchResponse, data, 15)
@@ -310,14 +310,14 @@ def test_tag_3_is_an_unknown_tag_to_kafka(kwire, kip951):
 
 
 def test_produce_9_of_the_draft_is_an_error_to_kafka(kwire, kip951):
-    """Kafka's Produce has the leader from version 10 on; version 9 is an error."""
+    """Kafka's Produce has the leader from version 10 on, so version 9 is an error."""
     data = kwire.encode(produce(kip951.ProduceResponse), 9)
     with pytest.raises(kwire.InvalidValue, match="tag 0 is not valid in this version"):
         kwire.decode(kwire.messages.ProduceResponse, data, 9)
 
 
 def test_versions_that_kafka_raised_are_no_draft(kwire, kip951):
-    """Fetch 16 and Produce 10 carry the released form; the draft ends before them."""
+    """The draft ends before Fetch 16 and Produce 10, which have the released form."""
     with pytest.raises(kwire.UnsupportedVersion):
         kwire.decode(kip951.ProduceResponse, PRODUCE_10, 10)
     with pytest.raises(kwire.UnsupportedVersion):
@@ -325,7 +325,7 @@ def test_versions_that_kafka_raised_are_no_draft(kwire, kip951):
 
 
 def test_released_bytes_as_the_draft_give_the_leader_without_an_address(kwire, kip951):
-    """A broker that answers 9 with the layout of 10: what is not known is kept."""
+    """If a broker sends version 10 as version 9, the unknown field is kept."""
     response = kwire.decode(kip951.ProduceResponse, PRODUCE_10, 9)
     assert response.unknown_tagged_fields[0][0] == 0
     assert kip951.leader_changes(response) == (kip951.LeaderChange("t", 0, 6, 2, 5),)
@@ -333,7 +333,7 @@ def test_released_bytes_as_the_draft_give_the_leader_without_an_address(kwire, k
 
 @pytest.mark.parametrize("name", ["FetchResponse", "FetchResponseTag2"])
 def test_every_prefix_of_the_draft_is_refused(kwire, kip951, name):
-    """A response that is cut is an error of kwire's own, wherever it is cut."""
+    """A truncated response is an error of kwire at any length."""
     cls = getattr(kip951, name)
     data = kwire.encode(fetch(cls, rack="r"), 15)
     for end in range(len(data)):
@@ -342,7 +342,7 @@ def test_every_prefix_of_the_draft_is_refused(kwire, kip951, name):
 
 
 def follower(kwire, responses):
-    """Answer Fetch and Produce with these responses, in the versions of the draft."""
+    """Respond to Fetch and Produce with these responses, in versions of the draft."""
 
     def answer(frame):
         header, request = kwire.messages.framing.decode_request(frame)
@@ -357,7 +357,7 @@ def follower(kwire, responses):
 
 
 def leaders_from(kwire, kip951, address, cls):
-    """Send a request, read its response as ``cls``, return the leaders."""
+    """Send a request, decode its response as ``cls``, return the leaders."""
     version, name = {0: (9, "ProduceRequest"), 1: (15, "FetchRequest")}[cls.api_key]
     request = getattr(kwire.messages, name)()
     frame = ask(
@@ -371,7 +371,7 @@ def leaders_from(kwire, kip951, address, cls):
 
 
 def test_client_learns_the_leaders_over_a_socket(kwire, kip951):
-    """A broker that speaks the draft answers, and the client need not ask again."""
+    """The broker supports the draft, and the client needs no other request."""
     responses = {
         0: produce(kip951.ProduceResponse),
         1: fetch(kip951.FetchResponse),
@@ -384,7 +384,7 @@ def test_client_learns_the_leaders_over_a_socket(kwire, kip951):
 
 
 def test_client_learns_nothing_from_a_broker_of_today(kwire, kip951):
-    """A broker that does not know the fields leaves them out: no leaders, no error."""
+    """The broker omits the unknown fields, so there are no leaders and no error."""
     own = kwire.messages.ProduceResponse
     row = own.PartitionProduceResponse(index=1, error_code=6, base_offset=-1)
     topic = own.TopicProduceResponse(name="t", partition_responses=[row])
@@ -403,7 +403,7 @@ def test_client_learns_nothing_from_a_broker_of_today(kwire, kip951):
 
 
 def test_client_of_tag_2_refuses_a_snapshot_over_a_socket(kwire, kip951):
-    """A broker of today that sends a snapshot id does not pass for an address."""
+    """The snapshot id of a broker without the draft is not an address."""
     own = kwire.messages.FetchResponse
     row = own.PartitionData(snapshot_id=own.SnapshotId(end_offset=900, epoch=4))
     topic = own.FetchableTopicResponse(topic_id=TOPIC_ID, partitions=[row])
@@ -417,7 +417,7 @@ def test_client_of_tag_2_refuses_a_snapshot_over_a_socket(kwire, kip951):
 
 @pytest.mark.parametrize("host", ["broker-1.example", "broker"])
 def test_client_of_today_refuses_tag_2_over_a_socket(kwire, kip951, host):
-    """The draft's bytes are an error to it, by their size or by what they would say."""
+    """The size or the content of the draft's bytes is an error for the client."""
     responses = {1: fetch(kip951.FetchResponseTag2, host)}
     with (
         serving(kwire, follower(kwire, responses)) as address,

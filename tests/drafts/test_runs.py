@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The runs of the design documents: what they observe, print and return.
+"""Runs of the design documents: their observations, output and results.
 
-Each requirement of a document is met on loopback sockets, a broken behaviour is
-reported, and each requirement has a function and a test that exist.
+All requirements of a document are met on loopback sockets. A broken behavior is
+reported, and all requirements have an existing function and an existing test.
 """
 
 import importlib
@@ -55,7 +55,7 @@ def test_report_fits_one_screen(kwire, number):
 
 
 def test_closed_connection_contradicts_documents_000_and_001(kwire, monkeypatch):
-    """A broker that closes the connection is what both documents want to end."""
+    """Both documents are intended to replace a closed connection."""
     answerer = part_of(kwire, "exchange").Answerer
     answer = answerer.answer
 
@@ -104,7 +104,7 @@ def test_leader_without_an_address_contradicts_document_002(kwire, monkeypatch):
 
 
 def test_time_without_service_is_measured(kwire, monkeypatch):
-    """A client that needs 50 ms to read a leader is without service for that time."""
+    """If a client needs 50 ms to decode a leader, this time is without service."""
     runs = part_of(kwire, "runs.kip951_leader_endpoints")
     changes_of = runs.leader_changes
 
@@ -182,7 +182,7 @@ def test_other_names_are_errors_with_the_choices(kwire, name, words):
 
 
 def test_failure_of_a_loopback_broker_is_raised(kwire):
-    """The client sees a closed connection, and the end of the block the reason."""
+    """The client sees a closed connection, and the block raises the reason."""
     loopback = part_of(kwire, "runs.loopback")
 
     def fail(frame):

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The drafts accept versions as lists, pairs, texts and ranges alike."""
+"""Drafts accept versions as lists, pairs, texts and ranges."""
 
 import importlib
 
 import pytest
 
 FORMS = ([0, 1], (0, 1), "0-1", {0, 1}, range(2))
-"""Versions 0 and 1 of an API, in the forms that a caller may write."""
+"""Versions 0 and 1 of an API in all supported forms."""
 
 
 def draft_of(kwire, name):
@@ -29,7 +29,7 @@ def test_documents_of_document_000_accept_each_form(kwire):
 
 
 def test_documents_exclude_what_a_list_omits(kwire):
-    """A table has ranges, so a gap in the documentation is excluded by its policy."""
+    """A table contains ranges, so its policy excludes gaps in the documentation."""
     draft = draft_of(kwire, "kip35_api_version")
     table = draft.documented_table(4, {4: {1: [0, 2]}})
     assert (table.usable(1), table.advertised) == ((0, 2), {1: (0, 2)})

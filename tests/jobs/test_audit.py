@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The audit from end to end: known clients, and exactly their verdicts.
+"""Audit from end to end: the verdicts of known clients.
 
-The clients are written with kwire's codec as connections of a capture; what each one
-has to get is in the list beside it. The request logs are those of live brokers.
+The clients are connections of a capture that kwire encodes. Their expected verdicts are
+in the list next to them. The request logs were written by real brokers.
 """
 
 import gzip
@@ -50,9 +50,10 @@ PRODUCE, LIST_OFFSETS = ProduceRequest(acks=-1), ListOffsetsRequest(replica_id=-
 
 
 def write_clients(capture):
-    """Let the clients speak; give what the audit for 4.1 has to say of each.
+    """Record the traffic of all clients; return the expected audit for 4.1.
 
-    By (address, client id, software): verdict, and (API, version, requests) of breaks.
+    The result maps (address, client id, software) to the verdict and the breaking
+    requests as (API, version, requests).
     """
     expected = {}
 
@@ -81,7 +82,8 @@ def write_clients(capture):
     talk = client(5, "producer-1", "OK", software=named)
     talk.ask_versions(4, "3.9", named).ask(METADATA, 12).ask(PRODUCE, 11)
 
-    # Both took what an old broker had; of the Java client it is known what it can do.
+    # Both used the versions of an old broker. The versions of the Java client are
+    # known.
     named = ("apache-kafka-java", "3.9.1")
     talk = client(6, "consumer-1", "OK", software=named, old=True)
     talk.ask_versions(4, "0.10.1", named).ask(METADATA, 2).ask(FETCH, 3)
@@ -118,7 +120,7 @@ def write_clients(capture):
         "request", b"\x27\x10\x00\x01\x00\x00\x00\x09", client_id="vendor", **vendor
     )
 
-    # Brokers among themselves, whatever they say.
+    # Requests between brokers, in any version.
     talk = client(15, "1", "OK")
     talk.ask(LeaderAndIsrRequest(), 4).ask(UpdateMetadataRequest(), 5)
     client(16, "broker-2-fetcher-0", "OK").ask(FetchRequest(replica_id=2), 2)
@@ -126,19 +128,19 @@ def write_clients(capture):
 
 
 def rows_of(result, table):
-    """Read a table from its folder."""
+    """Read a table from its directory."""
     return pyarrow.parquet.read_table(result.tables[table]).to_pylist()
 
 
 def who(row):
-    """Name the client of a row."""
+    """Return the client of a row."""
     names = ("address", "client_id", "software_name", "software_version")
     return tuple(row[name] for name in names)
 
 
 @pytest.fixture(scope="module")
 def capture():
-    """The capture of all known clients, and what is expected of them."""
+    """Capture of all known clients, and their expected verdicts."""
     made = Capture()
     made.expected = write_clients(made)
     return made
@@ -146,14 +148,14 @@ def capture():
 
 @pytest.fixture(scope="module")
 def audited(capture, tmp_path_factory):
-    """The audit of that capture for 4.1."""
+    """Audit of that capture for 4.1."""
     folder = tmp_path_factory.mktemp("audit")
     capture.write(folder / "captures" / "frames.parquet")
     return jobs.audit([folder / "captures"], folder / "out", target="4.1")
 
 
 def test_verdicts_are_those_that_were_injected(capture, audited):
-    """For each client its verdict, and not one client more."""
+    """The result contains the verdict of every client, and no other clients."""
     found = {who(row): row["verdict"] for row in rows_of(audited, "clients")}
     assert found == {name: each[0] for name, each in capture.expected.items()}
     breaks = [name for name, each in capture.expected.items() if each[0] == "BREAKS"]
@@ -161,7 +163,7 @@ def test_verdicts_are_those_that_were_injected(capture, audited):
 
 
 def test_breaks_are_those_that_were_injected(capture, audited):
-    """Client, API, version and count, exactly; with what the target speaks."""
+    """Client, API, version and count are exact, with the versions of the target."""
     found = {}
     for row in rows_of(audited, "breaks"):
         each = row["api"], row["api_version"], row["requests"]
@@ -175,7 +177,7 @@ def test_breaks_are_those_that_were_injected(capture, audited):
 
 
 def test_riskiest_clients_come_first(audited):
-    """BREAKS before UNKNOWN before OK; more of it first."""
+    """The order is BREAKS, UNKNOWN, OK, and then by number of requests."""
     found = [
         (row["verdict"], row["breaking_requests"])
         for row in rows_of(audited, "clients")
@@ -185,7 +187,7 @@ def test_riskiest_clients_come_first(audited):
 
 
 def test_each_request_is_a_row(capture, audited):
-    """In order, with sizes, times and latencies; SASL tokens are none."""
+    """Rows are in order, with sizes, times and latencies. SASL tokens have no row."""
     sent = [
         row
         for row in capture.rows
@@ -211,7 +213,7 @@ def test_each_request_is_a_row(capture, audited):
 
 
 def test_software_is_that_of_the_connection(audited):
-    """Known from the question for versions on, which counts as well."""
+    """It is known from the ApiVersions request on, which is included."""
     named = [row for row in rows_of(audited, "requests") if row["software_name"]]
     assert len(named) == 4 + 3 + 4 + 4
     assert {row["client_id"] for row in named} == {
@@ -222,7 +224,7 @@ def test_software_is_that_of_the_connection(audited):
 
 
 def test_rows_say_what_became_of_their_version(audited):
-    """Deprecated, removed in which release, or neither."""
+    """A version is deprecated, removed in a release, or neither."""
     found = {
         (row["api"], row["api_version"]): (row["deprecated"], row["removed_in"])
         for row in rows_of(audited, "requests")
@@ -234,7 +236,7 @@ def test_rows_say_what_became_of_their_version(audited):
 
 
 def test_page_has_the_numbers_of_the_tables(audited):
-    """The heat map's requests, and each table's cells."""
+    """Covers the requests of the heat map, and the cells of all tables."""
     page = Path(audited.report).read_text(encoding="utf-8")
     assert page.count('class="verdict bad"') == 1
     assert "6 of 16 clients" in page
@@ -248,7 +250,7 @@ def test_page_has_the_numbers_of_the_tables(audited):
 
 
 def table_of(page, name):
-    """Read the raw values of a table out of the page, by column."""
+    """Parse the raw values of a table in the page, by column."""
     table = re.search(rf'<table data-table="{name}".*?</table>', page, re.DOTALL)[0]
     keys = re.findall(r'data-key="(.*?)"', table)
     rows = re.findall(r"<tr>(<td.*?)</tr>", table, re.DOTALL)
@@ -257,14 +259,14 @@ def table_of(page, name):
 
 
 def write_value(value):
-    """Write a value as the page does for machines."""
+    """Format a raw value as the page does."""
     if isinstance(value, datetime):
         return str(int(value.timestamp() * 1000))
     return "" if value is None else str(value)
 
 
 def test_heat_map_counts_every_request(audited):
-    """What the cells say together is what the table of requests has."""
+    """The sum of the cells is equal to the table of requests."""
     page = Path(audited.report).read_text(encoding="utf-8")
     svg = page[page.index("Versions in use") :].partition("</figure>")[0]
     counts = [int(float(each)) for each in re.findall(r'data-value="([\d.]+)"', svg)]
@@ -275,7 +277,7 @@ def test_heat_map_counts_every_request(audited):
 
 
 def test_a_single_request_is_a_mark_at_its_time(tmp_path):
-    """Old versions are counted by the minute; one request does not last a minute."""
+    """Old versions are counted by minute, but one request does not last a minute."""
     made = Capture()
     made.talk("10.0.0.1:1").ask(PRODUCE, 3)
     made.talk("10.0.0.2:1").ask(PRODUCE, 0)
@@ -287,12 +289,15 @@ def test_a_single_request_is_a_mark_at_its_time(tmp_path):
     assert svg.count("<circle") == 1
     moment = (START + 1000) // 1000
     assert f'data-start="{moment}" data-end="{moment}"' in svg
-    # Three of them: from the first to the last, and not the whole minute.
+    # Three requests: the bar ends with the last request, not with the minute.
     assert f'data-start="{moment + 1}" data-end="{moment + 3}"' in svg
 
 
 def test_recordings_do_not_mix(capture, tmp_path):
-    """Two recordings with the same connection numbers are two; so are their clients."""
+    """Equal connection numbers in two recordings are different connections.
+
+    The same applies to the clients of these recordings.
+    """
     other = Capture("other")
     talk = other.talk("10.0.7.7:1", client_id="new")
     talk.ask_versions(3, "3.9", ("lib", "1")).ask(FETCH, 16, FetchResponse())
@@ -301,7 +306,7 @@ def test_recordings_do_not_mix(capture, tmp_path):
     result = jobs.audit([tmp_path / "captures"], tmp_path / "out", target="4.1")
     assert result.counts["clients"] == len(capture.expected) + 1
     assert len(list(Path(result.tables["requests"]).iterdir())) == 2
-    # In one file as well, and their frames in any order.
+    # Rows of both recordings may be in one file, in any order.
     mixed = Capture()
     mixed.rows = sorted(capture.rows + other.rows, key=lambda row: row["sequence"])
     mixed.write(tmp_path / "mixed.parquet")
@@ -311,7 +316,7 @@ def test_recordings_do_not_mix(capture, tmp_path):
 
 
 def test_damaged_inputs_are_problems_and_never_the_end(capture, tmp_path):
-    """A torn capture, a foreign Parquet file, a line that is cut: each is a row."""
+    """Covers a damaged capture, another Parquet file, and a truncated line."""
     folder = tmp_path / "mixed"
     whole = capture.write(folder / "frames.parquet")
     torn = folder / "torn.parquet"
@@ -329,7 +334,7 @@ def test_damaged_inputs_are_problems_and_never_the_end(capture, tmp_path):
 
 
 def test_traffic_without_a_readable_frame_has_a_page(tmp_path):
-    """As a recording of TLS: its client is unknown, and there is no heat map."""
+    """A recording of TLS has an unknown client, and no heat map."""
     made = Capture()
     made.talk("10.0.0.1:1").raw("request", bytes.fromhex("16030102"))
     path = made.write(tmp_path / "frames.parquet")
@@ -340,7 +345,7 @@ def test_traffic_without_a_readable_frame_has_a_page(tmp_path):
 
 @pytest.mark.parametrize("declared", [FetchRequest, ApiVersionsRequest])
 def test_a_frame_of_another_api_than_its_column_is_counted(tmp_path, declared):
-    """A capture of another program: its columns are counted, not its frame."""
+    """If another program wrote the capture, its columns are used, not its frames."""
     made = Capture()
     frame = framing.encode_request(METADATA, 9, correlation_id=1)[4:]
     columns = {"api_key": declared.api_key, "api_version": 3, "correlation_id": 1}
@@ -353,14 +358,14 @@ def test_a_frame_of_another_api_than_its_column_is_counted(tmp_path, declared):
 
 @pytest.mark.parametrize("release", ["2.8.2", "3.9.2"])
 def test_log_of_a_live_broker_gives_the_clients_that_were_there(release, tmp_path):
-    """Two of them break on 4.1, on what they sent; brokers and a probe do not."""
+    """Two clients break on 4.1 because of their requests. Brokers do not."""
     log = LOGS / f"kafka-{release}.log"
     result = jobs.audit([log], tmp_path / "out", target="4.1")
     found = {row["client_id"]: row["verdict"] for row in rows_of(result, "clients")}
     odd = 'od"d\\ id {\N{GREEK SMALL LETTER PI}'
     fine = dict.fromkeys(("modern", odd, "", "1"), "OK")
     if release == "2.8.2":
-        # Newer brokers write an empty client id for one that is null.
+        # Newer brokers log a null client id as an empty string.
         fine[None] = "OK"
     assert found == fine | {"ancient": "BREAKS", "asking": "BREAKS"}
     breaks = {
@@ -375,7 +380,7 @@ def test_log_of_a_live_broker_gives_the_clients_that_were_there(release, tmp_pat
 
 
 def test_target_is_told_if_there_is_none_of_the_name(tmp_path, capture):
-    """With all that there are, and before anything is written."""
+    """The error lists all targets, and is raised before the output is written."""
     path = capture.write(tmp_path / "frames.parquet")
     with pytest.raises(ValueError, match=r"use one of 0\.8\.0, "):
         jobs.audit([path], tmp_path / "out", target="9.9")
@@ -383,7 +388,7 @@ def test_target_is_told_if_there_is_none_of_the_name(tmp_path, capture):
 
 
 def test_nothing_to_read_is_said(tmp_path):
-    """A folder with neither captures nor logs, and a path that is not there."""
+    """Covers a directory without captures and logs, and a missing path."""
     (tmp_path / "server.log").write_text("[2026-01-01 00:00:00,000] INFO started\n")
     with pytest.raises(FileNotFoundError, match="no captures and no request logs"):
         jobs.audit([tmp_path], tmp_path / "out", target="4.1")
@@ -397,7 +402,7 @@ def run(*args):
 
 
 def test_command_ends_with_3_if_a_client_breaks(capture, tmp_path):
-    """And names it, the riskiest first; 2 is for wrong usage alone."""
+    """The output starts with the riskiest client. Exit code 2 is for wrong usage."""
     path = capture.write(tmp_path / "frames.parquet")
     done = run(
         "audit", path, "--target", "4.1", "--output", tmp_path / "out", "-o", "jsonl"
@@ -410,7 +415,7 @@ def test_command_ends_with_3_if_a_client_breaks(capture, tmp_path):
 
 
 def test_command_ends_with_0_if_nobody_breaks_and_1_after_problems(tmp_path):
-    """On 3.9 all of it is served, if with a warning."""
+    """Release 3.9 supports all versions, but warns about some of them."""
     log = tmp_path / "request.log.gz"
     whole = gzip.compress((LOGS / "kafka-3.9.2.log").read_bytes())
     log.write_bytes(whole)
@@ -422,7 +427,7 @@ def test_command_ends_with_0_if_nobody_breaks_and_1_after_problems(tmp_path):
 
 
 def test_hostile_names_steer_nothing(tmp_path):
-    """Neither a terminal nor the page; in JSON and in the tables they are as sent."""
+    """Names are escaped in the terminal and the page, but not in JSON and tables."""
     name = "<script>alert(1)</script>\x1b[2J\n\N{RIGHT-TO-LEFT OVERRIDE}x"
     made = Capture()
     made.talk("10.0.0.1:1", client_id=name).ask(PRODUCE, 0)
@@ -440,7 +445,7 @@ def test_hostile_names_steer_nothing(tmp_path):
 
 
 def test_command_names_the_releases_that_there_are(tmp_path):
-    """A mistake in the target is one line."""
+    """A wrong target causes a one-line error."""
     done = run("audit", tmp_path, "--target", "4.x", "--output", tmp_path / "out")
     assert done.exit_code == 2
     assert "no release line '4.x'" in done.stderr and "4.4" in done.stderr

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The rules of the audit: which client breaks, for every pair of releases."""
+"""Rules of the audit: which client breaks, for all pairs of releases."""
 
 import pytest
 
@@ -30,7 +30,7 @@ JAVA = "apache-kafka-java"
 
 
 def make_usage(*pairs):
-    """Make what a client did from (API key, version)s."""
+    """Return the usage of a client from (API key, version) pairs."""
     return Usage(
         {pair: SeenRequests(1) for pair in pairs}, {key: {BROKER} for key, _ in pairs}
     )
@@ -55,7 +55,7 @@ def request(client, api_key, version, broker, timestamp, **software):
 
 @pytest.mark.parametrize("old", releases.NAMES)
 def test_a_client_that_never_asks_breaks_on_exactly_what_is_removed(old):
-    """For each newer release: that is what ``releases.changes`` says it loses."""
+    """For every newer release, these are the removals in ``releases.changes``."""
     spoken = releases.ranges(old)
     spoken.pop(API_VERSIONS, None)
     everything = make_usage(*((key, v) for key, each in spoken.items() for v in each))
@@ -72,20 +72,20 @@ def test_a_client_that_never_asks_breaks_on_exactly_what_is_removed(old):
 
 
 def test_one_that_asks_breaks_if_its_broker_had_offered_more():
-    """It took Fetch 2 of 0-11, so 2 is all it has."""
+    """It used Fetch 2 although 0-11 was offered, so 2 is its maximum."""
     asking = make_usage((API_VERSIONS, 0), (FETCH, 2))
     assert verdict(asking, "4.1", {FETCH: 11}).verdict == BREAKS
 
 
 def test_one_that_asks_is_unknown_if_its_broker_had_no_more():
-    """It took Fetch 2 of 0-2; whether it has 4 as well was not seen."""
+    """It used Fetch 2 of the offered 0-2, so it may support 4 as well."""
     asking = make_usage((API_VERSIONS, 0), (FETCH, 2))
     assert verdict(asking, "4.1", {FETCH: 2}).verdict == UNKNOWN
     assert verdict(asking, "4.1", {}).verdict == UNKNOWN
 
 
 def test_offers_of_brokers_that_it_did_not_use_say_nothing():
-    """Another broker offered more, but not to this client's requests."""
+    """Another broker offered more, but did not receive requests of this client."""
     asking = make_usage((API_VERSIONS, 0), (FETCH, 2))
     target = Target("4.1")
     offered = {BROKER: {FETCH: 2}, "other:9092": {FETCH: 17}}
@@ -93,7 +93,7 @@ def test_offers_of_brokers_that_it_did_not_use_say_nothing():
 
 
 def test_one_that_asks_is_fine_if_it_was_seen_with_a_version_that_stays():
-    """It took an old version once, of an old broker, and 12 of a new one."""
+    """It used an old version with an old broker, and 12 with a new one."""
     asking = make_usage((API_VERSIONS, 0), (FETCH, 2), (FETCH, 12))
     found = verdict(asking, "4.1", {FETCH: 17})
     assert (found.verdict, found.reason) == (OK, "has versions besides Fetch 2")
@@ -101,13 +101,13 @@ def test_one_that_asks_is_fine_if_it_was_seen_with_a_version_that_stays():
 
 
 def test_software_that_is_known_by_name_has_asked():
-    """Brokers know it from ApiVersions alone, which may be before the log begins."""
+    """The software name comes from ApiVersions, possibly before the log starts."""
     found = verdict(make_usage((FETCH, 2)), "4.1", {FETCH: 2}, software_name="sarama")
     assert found.verdict == UNKNOWN
 
 
 def test_java_clients_have_the_versions_of_their_release():
-    """Whatever an old broker made them take."""
+    """The versions that an old broker offered have no influence."""
     asking = make_usage((API_VERSIONS, 3), (PRODUCE, 2), (FETCH, 2))
     named = {"software_name": JAVA, "software_version": "2.8.2"}
     assert verdict(asking, "4.1", {FETCH: 2}, **named).verdict == OK
@@ -116,19 +116,19 @@ def test_java_clients_have_the_versions_of_their_release():
 
 
 def test_produce_that_is_offered_but_refused_breaks():
-    """Kafka 4 offers Produce from 0 on, and serves it from 3 on."""
+    """Kafka 4 offers Produce from 0 on, but only supports it from 3 on."""
     found = verdict(make_usage((API_VERSIONS, 0), (PRODUCE, 2)), "4.1", {PRODUCE: 13})
     assert [each[:2] for each in found.breaks] == [(PRODUCE, 2)]
     assert "3" in found.breaks[0].what_to_do
 
 
 def test_asking_for_versions_never_breaks():
-    """Whatever the version: an unknown one is answered in version 0."""
+    """An unknown version gets a response in version 0."""
     assert verdict(make_usage((API_VERSIONS, 4)), "0.10.0").verdict == OK
 
 
 def test_a_release_that_is_older_leaves_those_unknown_who_ask():
-    """It has newer versions than the target; how far back it goes was not seen."""
+    """The client has newer versions than the target, but its minima are unknown."""
     asking = make_usage((API_VERSIONS, 3), (FETCH, 12))
     for offered in (12, 17):
         found = verdict(asking, "2.0", {FETCH: offered})
@@ -138,19 +138,19 @@ def test_a_release_that_is_older_leaves_those_unknown_who_ask():
 
 @pytest.mark.parametrize("pair", [(10_000, 0), (FETCH, 99), (FETCH, -3)])
 def test_what_no_release_has_is_unknown(pair):
-    """A vendor's API, or bytes that are no Kafka."""
+    """Covers the API of a vendor, and bytes that are not Kafka."""
     assert verdict(make_usage(pair, (METADATA, 9)), "4.1").verdict == UNKNOWN
 
 
 def test_frames_that_nobody_can_read_are_unknown():
-    """They may be TLS; that the rest is fine does not help."""
+    """The frames may be TLS, even if all other frames are valid."""
     usage = make_usage((METADATA, 9))
     usage.unreadable.add(None)
     assert verdict(usage, "4.1").verdict == UNKNOWN
 
 
 def test_brokers_do_not_count_as_clients():
-    """They are upgraded themselves: the controller's requests, fetches of replicas."""
+    """Brokers are upgraded themselves. Covers controllers and replica fetches."""
     found = verdict(make_usage((LEADER_AND_ISR, 5)), "4.1")
     assert (found.verdict, "among themselves" in found.reason) == (OK, True)
     replica = make_usage((FETCH, 2))
@@ -159,13 +159,16 @@ def test_brokers_do_not_count_as_clients():
 
 
 def test_deprecated_versions_are_told_and_served():
-    """3.9 calls Fetch 2 deprecated."""
+    """Release 3.9 marks Fetch 2 as deprecated."""
     found = verdict(make_usage((FETCH, 2)), "3.9")
     assert (found.verdict, found.reason) == (OK, "3.9 deprecates Fetch 2")
 
 
 def test_releases_go_by_their_line():
-    """A patch release is its line; anything else is an error that lists the lines."""
+    """A patch release belongs to its line.
+
+    Other texts raise an error with all lines.
+    """
     assert find_release("4.1") == find_release("4.1.2") == "4.1"
     assert find_release("0.11.0.3") == "0.11.0"
     for name in ("5.0", "4", "4.x", "", "4.1.x"):
@@ -174,12 +177,12 @@ def test_releases_go_by_their_line():
 
 
 def test_versions_are_written_in_short():
-    """Runs have a dash."""
+    """Consecutive versions are a range with a dash."""
     assert format_versions([5, 0, 2, 1]) == "0-2, 5"
 
 
 def test_what_tasks_saw_adds_up():
-    """Counts, times and places, in whatever order tasks come home."""
+    """Counts, times and addresses are merged in any order of the tasks."""
     client = Client("a", "c")
     one, other = Sightings(), Sightings()
     one.add(request("a", FETCH, 2, BROKER, 20))
@@ -200,7 +203,7 @@ def test_what_tasks_saw_adds_up():
 
 
 def test_first_and_last_are_told_in_any_order():
-    """Times that are unknown count, and change neither."""
+    """Requests without a time are counted, but do not change the limits."""
     seen = SeenRequests()
     for moment in (None, 20, 30, 10, None):
         seen.add(moment)
@@ -208,7 +211,7 @@ def test_first_and_last_are_told_in_any_order():
 
 
 def test_questions_go_to_the_client_that_asked():
-    """A broker that refused the question does not know whose it was."""
+    """A broker that rejected ApiVersions does not know the client."""
     seen = Sightings()
     seen.add(request("a", API_VERSIONS, 4, BROKER, 1))
     seen.add(request("a", FETCH, 2, BROKER, 2, software_name="lib"))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Charts draw each value at the right place and size."""
+"""Charts draw all values at the right position and size."""
 
 import itertools
 import re
@@ -23,17 +23,17 @@ EVIL = "\"><script>alert(1)</script>'&lt;\u202e\r\n[31m"
 T0 = 1_700_000_000_000
 HUGE = 2**63 - 1
 GREATEST = 2_000_000
-"""Bytes that no chart exceeds, whatever is in it."""
+"""Maximum size of any chart in bytes."""
 
 
 def percent(text):
-    """Read a width or a place."""
+    """Parse a width or a position."""
     assert text.endswith("%")
     return float(text[:-1])
 
 
 def rects(svg, word):
-    """List the rectangles with a word among their classes."""
+    """List the rectangles that have a class."""
     return [
         found
         for found, _ in PageReader(svg).find("rect")
@@ -42,17 +42,17 @@ def rects(svg, word):
 
 
 def places(svg):
-    """List where bars and spans begin, and their widths."""
+    """List start and width of bars and spans."""
     return [(percent(each["x"]), percent(each["width"])) for each in rects(svg, "fill")]
 
 
 def titles(svg):
-    """List the words that show up under the pointer."""
+    """List the tooltips."""
     return [text for _, text in PageReader(svg).find("title")]
 
 
 def extremes():
-    """Yield charts of nothing, of one thing, of very many, huge and hostile ones."""
+    """Yield charts with no, one, very many, huge and hostile values."""
     many = [f"{number}-{'x' * 50}" for number in range(1000)]
     for names in ([], [EVIL], many):
         cells = {(a, b): HeatCell(HUGE, "bad", EVIL) for a in names for b in names[:30]}
@@ -79,7 +79,7 @@ def extremes():
 
 
 def test_any_input_makes_well_formed_svg():
-    """It parses as XML, has no script, no number that is none, and is not large."""
+    """It parses as XML without scripts and NaN, and its size is limited."""
     count = 0
     for svg in extremes():
         ElementTree.fromstring(svg)
@@ -93,7 +93,7 @@ def test_any_input_makes_well_formed_svg():
 
 
 def test_heat_grows_with_the_value():
-    """The largest is darkest; nothing is not even pale; tones come before heat."""
+    """The maximum is darkest, zero has no color, and tones override the heat."""
     cells = {
         ("Fetch", "0"): HeatCell(0, "quiet", "removed in 4.0"),
         ("Fetch", "1"): HeatCell(7, "bad"),
@@ -120,7 +120,7 @@ def test_heat_grows_with_the_value():
 
 
 def test_bars_are_as_long_as_their_values():
-    """From a common zero, to the left for those below."""
+    """Bars start at a common zero. Negative values extend to the left."""
     svg = charts.draw_bars(
         [("a", 30, "", ""), ("b", -10, "bad", "why"), ("c", 0, "", "")]
     )
@@ -130,7 +130,7 @@ def test_bars_are_as_long_as_their_values():
 
 
 def test_a_hole_can_be_seen_however_small():
-    """One lost offset in a billion is thin, but has a stroke, and lies on top."""
+    """One lost offset in a billion is thin, but has a stroke, and is on top."""
     spans = [Span(0, 1, "bad", "lost"), Span(0, 10**9, "good")]
     svg = charts.draw_coverage([Track("orders-0", 0, 10**9, spans)])
     good, bad = rects(svg, "fill")
@@ -141,7 +141,7 @@ def test_a_hole_can_be_seen_however_small():
 
 
 def test_tracks_of_coverage_have_their_own_scale_and_of_time_a_common_one():
-    """A small partition is as wide as a large one; an hour is an hour."""
+    """All partitions have the same width, but all times have the same scale."""
     tracks = [
         Track("a", T0, T0 + 100, [Span(T0, T0 + 50)]),
         Track("b", T0 + 100, T0 + 200, [Span(T0 + 100, T0 + 150)]),
@@ -151,7 +151,7 @@ def test_tracks_of_coverage_have_their_own_scale_and_of_time_a_common_one():
 
 
 def test_a_moment_is_a_mark_and_one_of_a_count_no_long_bar():
-    """A single request would look like many, or like a use that lasted."""
+    """Otherwise a single request would look like many requests or a long use."""
     track = Track("Fetch 2", T0, T0 + 100, [Span(T0 + 50, T0 + 50, "bad", "1 request")])
     svg = charts.draw_timeline([track])
     assert rects(svg, "fill") == []
@@ -159,12 +159,12 @@ def test_a_moment_is_a_mark_and_one_of_a_count_no_long_bar():
     assert (mark["class"], percent(mark["cx"])) == ("fill bad", 50)
     assert titles(svg) == ["Fetch 2: 2023-11-14 22:13:20.050, 1 request"]
     assert places(charts.draw_bars([("a", 1, "", "")])) == [(0, 10)]
-    # Bytes and times are no counts: there is no one of them.
+    # Bytes and times are not counts.
     assert places(charts.draw_bars([("a", 1, "", "")], "ms")) == [(0, 100)]
 
 
 def axis(svg):
-    """List the words of an axis of time: their classes, and their place."""
+    """List the labels of a time axis: classes and positions."""
     return [
         (set(found["class"].split()), percent(found["x"]), text)
         for found, text in PageReader(svg).find("text")
@@ -176,9 +176,9 @@ def axis(svg):
 @sweep("label", ["a", "a" * 30])
 @sweep("note", ["", "n" * 16])
 def test_words_of_an_axis_never_touch(room, length, label, note):
-    """On a telephone, on a small window, on a screen: by the guessed widths.
+    """Covers phones, small windows and screens, with estimated label widths.
 
-    On a telephone the axis is as wide as the page, elsewhere as the drawing.
+    On phones the axis is as wide as the page, otherwise as wide as the drawing.
     """
     svg = charts.draw_timeline([Track(label, T0, T0 + length, [], note)])
     shown = [text for _, text in PageReader(svg).find("span")]
@@ -195,7 +195,7 @@ def test_words_of_an_axis_never_touch(room, length, label, note):
 
 
 def test_very_many_holes_melt_but_do_not_look_like_one():
-    """Pieces too small to be seen are paler, and the words count them."""
+    """Parts that are too small are paler, and the label contains their number."""
     spans = [Span(at, at + 1, "bad") for at in range(0, 100_000, 10)]
     svg = charts.draw_coverage([Track("orders-0", 0, 100_000, spans)])
     [melted] = rects(svg, "fill")
@@ -205,7 +205,7 @@ def test_very_many_holes_melt_but_do_not_look_like_one():
 
 
 def test_lines_go_through_their_points_and_stop_at_gaps():
-    """The greatest value is below the top, zero at the bottom."""
+    """The maximum is below the top, and zero is at the bottom."""
     values = [(T0, 0), (T0 + 10, 40), (T0 + 20, None), (T0 + 30, 10), (T0 + 40, 20)]
     svg = charts.draw_lines({"billing": values}, "records")
     found = PageReader(svg)
@@ -217,7 +217,7 @@ def test_lines_go_through_their_points_and_stop_at_gaps():
 
 
 def test_no_peak_is_lost_in_long_series():
-    """Ten thousand points become some hundred, the worst one among them."""
+    """Ten thousand points are reduced to some hundred, including the maximum."""
     values = [(T0 + number, number % 50) for number in range(10_000)]
     values[7777] = (T0 + 7777, 5_000)
     svg = charts.draw_lines({"billing": values}, "records")
@@ -228,7 +228,7 @@ def test_no_peak_is_lost_in_long_series():
 
 
 def test_gaps_of_long_series_and_at_their_ends_are_kept():
-    """A line that is thinned, or ends early, must not hide where nothing is known."""
+    """If a line is thinned out or ends early, its unknown parts remain visible."""
     values = [(T0 + at, None if 3000 <= at < 3002 else 1) for at in range(6000)]
     svg = charts.draw_lines({"billing": values}, "records")
     assert len(PageReader(svg).find("polyline")) == 2
@@ -239,7 +239,7 @@ def test_gaps_of_long_series_and_at_their_ends_are_kept():
 
 
 def test_what_is_not_drawn_is_told():
-    """A chart is no list; how many are left out stands below."""
+    """A note below the chart contains the number of omitted values."""
     names = [str(number) for number in range(130)]
     for svg in (
         charts.draw_bars([(name, 1, "", "") for name in names]),
@@ -253,7 +253,7 @@ def test_what_is_not_drawn_is_told():
 
 
 def test_axes_have_round_marks():
-    """Few of them, and room for every value."""
+    """An axis has a few marks, and includes all values."""
     assert choose_ticks([3, 41, 7], "records") == [
         (0, "0"),
         (20, "20"),
@@ -275,7 +275,7 @@ def test_axes_have_round_marks():
 
 
 def test_times_on_axes_are_round_and_as_short_as_can_be():
-    """The first one has its day; hours have no seconds."""
+    """The first mark contains the day. Hours have no seconds."""
     begin = 1_763_700_000_000
     found = choose_time_ticks(begin, begin + 5 * 3_600_000)
     assert [words for _, words in found] == [
@@ -294,7 +294,7 @@ def test_times_on_axes_are_round_and_as_short_as_can_be():
 
 
 def test_compact_numbers_fit_a_cell():
-    """Five characters at most up to the largest count that Kafka has."""
+    """Numbers up to Kafka's maximum have at most five characters."""
     numbers = (0, 7, 999, 1000, 1234, 9_960, 12_345, 999_999, HUGE)
     assert [format_compact(number) for number in numbers] == [
         "0",
@@ -310,6 +310,6 @@ def test_compact_numbers_fit_a_cell():
 
 
 def test_unknown_tones_are_mistakes():
-    """They would be a colour that does not exist."""
+    """An unknown tone would have no color."""
     with pytest.raises(ValueError, match=r"tone must be one of .*got 'red'"):
         charts.draw_bars([("a", 1, "red", "")])

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``export`` recovers each record of any replica once, and lists what is lost.
+"""``export`` recovers every record of any replica once, and lists lost offsets.
 
-Disks are broken at random and by list. What is to be recovered is known from the bytes
-that were left as they were, so every test compares offset by offset. Each other file
-``test_export_*.py`` has the tests of one topic.
+Disks have random faults, or faults of a list. The recoverable records follow from the
+unchanged bytes, so that the tests compare single offsets. Other files
+``test_export_*.py`` cover one subject.
 """
 
 from pathlib import Path
@@ -27,7 +27,7 @@ from tests.jobs.small_logs import cut, delete, flip, one_log, zero
 
 @pytest.mark.parametrize("seed", [*range(25), 11572])
 def test_all_that_any_replica_holds_is_recovered(tmp_path, seed):
-    """Up to thirty faults of all kinds; stale replicas that went on alone as well."""
+    """Up to thirty faults of all kinds, with stale replicas that have diverged."""
     disks = Disks(tmp_path / "in", seed)
     disks.break_some(disks.random.randint(0, 30))
     assert_exact(disks, run_export(tmp_path))
@@ -35,7 +35,7 @@ def test_all_that_any_replica_holds_is_recovered(tmp_path, seed):
 
 @pytest.mark.parametrize("seed", range(24))
 def test_a_false_field_in_each_file_costs_no_other_batch(tmp_path, seed):
-    """One field of one header in some files, of one to three replicas."""
+    """One header field in some of the files of one to three replicas is wrong."""
     disks = Disks(tmp_path / "in", seed, brokers=1 + seed % 3)
     for _ in range(disks.random.randint(1, 12)):
         disks.damage_field()
@@ -44,7 +44,7 @@ def test_a_false_field_in_each_file_costs_no_other_batch(tmp_path, seed):
 
 @pytest.mark.parametrize("seed", range(15))
 def test_cleaned_replicas_complete_each_other(tmp_path, seed):
-    """Of a compacted topic every record that anybody has comes, and comes once."""
+    """Every record of a compacted topic is exported once if any replica has it."""
     cleaned = Cleaned(tmp_path / "in", seed)
     result = run_export(tmp_path)
     assert recovered_rows(result).get(("ids", 0), []) == cleaned.rows
@@ -74,7 +74,7 @@ def test_a_fault_costs_nothing_where_another_replica_is_whole(
     ]
     assert result.findings == 0
     if (fault, base) != (delete, 0):
-        # That a replica begins later than another one is no problem.
+        # It is not a problem that a replica starts later than another one.
         (problem,) = read_table(result, "problems")
         assert (problem["filled"], problem["topic"]) == (True, "t")
         assert problem["last_good_offset"] == lost[0] - 1
@@ -84,7 +84,7 @@ def test_a_fault_costs_nothing_where_another_replica_is_whole(
 
 @pytest.mark.parametrize(("fault", "base", "lost", "reason"), FAULTS)
 def test_a_fault_in_all_replicas_is_lost(tmp_path, fault, base, lost, reason):
-    """Exactly its offsets, with the files that had them and why they do not."""
+    """The report contains the exact offsets, their files, and the reason."""
     folders, batches = one_log(tmp_path)
     for folder in folders:
         fault(folder, batches, base)
@@ -102,7 +102,7 @@ def test_a_fault_in_all_replicas_is_lost(tmp_path, fault, base, lost, reason):
 
 
 def test_an_object_store_gives_the_same_as_a_disk(tmp_path):
-    """By its URI, with the same faults; only the paths are written otherwise."""
+    """The faults are equal. Only the paths in the result are URIs."""
     disks = Disks(tmp_path / "in", 3)
     disks.break_some(20)
     result = jobs.export([(tmp_path / "in").as_uri()], tmp_path / "store")
@@ -113,7 +113,7 @@ def test_an_object_store_gives_the_same_as_a_disk(tmp_path):
 
 
 def test_only_what_is_asked_for_is_read(tmp_path):
-    """Topics, partitions, and folders of states that Kafka does not use."""
+    """Limited by topics and partitions. Unused directories are skipped."""
     Disks(tmp_path / "in", 1, partitions=3)
     result = run_export(tmp_path, topics=["orders"], partitions=[2])
     assert {row["partition"] for row in read_table(result, "coverage")} == {2}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Steps over the arrays of a partition, compared with loops over single batches."""
+"""Array operations on a partition, compared with loops over single batches."""
 
 import subprocess
 import sys
@@ -15,11 +15,11 @@ from kwire.jobs.export_job.choice import _choose_copies
 from kwire.jobs.export_job.header_rows import mark_changes, split_runs
 
 COPIES = st.dictionaries(st.integers(0, 3), st.booleans(), min_size=1)
-"""The ranks of the replicas that have a batch, and whether their copy is doubtful."""
+"""Ranks of the replicas with a batch, and whether their copies are doubtful."""
 
 
 def choose_one_by_one(groups):
-    """Choose (group, rank) with the rule of the guide, one batch after the other."""
+    """Choose (group, rank) with the rule of the guide, one batch after another."""
     before = -1
     for number, copies in enumerate(groups):
         before = min(copies, key=lambda rank: (copies[rank], rank != before, rank))
@@ -28,7 +28,7 @@ def choose_one_by_one(groups):
 
 @given(st.lists(COPIES, max_size=12))
 def test_copies_are_chosen_as_if_one_by_one(groups):
-    """The replica read last is kept while it has a copy that is not doubtful."""
+    """The previous replica is kept while it has a copy that is not doubtful."""
     rows = [
         (number, rank, copies[rank])
         for number, copies in enumerate(groups)

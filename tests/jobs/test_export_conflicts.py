@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Replicas that differ: which of them ``export`` reads, and what it reports."""
+"""Replicas with different content: the choice of ``export``, and its problems."""
 
 import random
 import shutil
@@ -19,7 +19,7 @@ from tests.jobs.small_logs import flip, one_log, position, write_log
 
 
 def test_records_stay_of_one_replica_as_long_as_it_has_them(tmp_path):
-    """Another one is read from where the first one is damaged on."""
+    """If the first replica is damaged, another one is read from there on."""
     folders, batches = one_log(tmp_path)
     flip(folders[0], batches, 40)
     flip(folders[1], batches, 60)
@@ -33,7 +33,7 @@ def test_records_stay_of_one_replica_as_long_as_it_has_them(tmp_path):
 
 
 def test_a_stale_replica_is_not_taken_for_the_log(tmp_path):
-    """It was cut off at the leader epoch that it has not heard of."""
+    """The stale replica ends at the leader epoch that it does not know."""
     folders, batches = one_log(tmp_path)
     (change,) = (
         b.base
@@ -62,9 +62,9 @@ def test_a_stale_replica_is_not_taken_for_the_log(tmp_path):
 
 
 def test_stale_batch_with_a_damaged_epoch_is_not_exported(tmp_path):
-    """Its own epoch does not show that it has diverged, but the batch before it does.
+    """The epoch itself does not show the divergence, but the batch before it does.
 
-    It lies after the end of the log, so that no other replica contradicts it.
+    It is after the log end offset, so that no other replica contradicts it.
     """
     folders, batches = one_log(tmp_path)
     change = next(batch.base for batch in batches if batch.epoch == 4)
@@ -85,7 +85,7 @@ def test_stale_batch_with_a_damaged_epoch_is_not_exported(tmp_path):
 
 
 def test_a_checkpoint_may_not_know_the_last_epoch_yet(tmp_path):
-    """The one batch of a new leader is no stale one for that."""
+    """The single batch of a new leader must not be treated as stale."""
     folders, batches = one_log(tmp_path)
     generator = random.Random(5)
     newer = [make_batch(generator, base, 4, 9, codec="none") for base in (84, 88)]
@@ -102,7 +102,7 @@ def test_a_checkpoint_may_not_know_the_last_epoch_yet(tmp_path):
 
 
 def test_what_most_replicas_have_wins_within_an_epoch(tmp_path):
-    """A segment of another leader in one replica; the problem names it and why."""
+    """A segment of one replica has another leader. The problem contains the reason."""
     folders, batches = one_log(tmp_path, brokers=3)
     generator = random.Random(2)
     others = [make_batch(generator, b.base, 4, b.epoch, mark=b"x") for b in batches]
@@ -119,7 +119,7 @@ def test_what_most_replicas_have_wins_within_an_epoch(tmp_path):
 
 
 def test_a_file_that_disagrees_is_not_used_where_nobody_contradicts_it(tmp_path):
-    """Its other batches are of another leader too: better lost than wrong."""
+    """The other batches have another leader too, so it is safer to lose them."""
     folders, batches = one_log(tmp_path, brokers=3)
     generator = random.Random(2)
     others = [make_batch(generator, b.base, 4, b.epoch, mark=b"x") for b in batches]
@@ -134,7 +134,7 @@ def test_a_file_that_disagrees_is_not_used_where_nobody_contradicts_it(tmp_path)
 
 
 def test_a_batch_that_cannot_be_decoded_is_taken_from_elsewhere(tmp_path):
-    """Though its checksum is right; without another copy it is lost, and said to be."""
+    """Its checksum is valid. Without another copy, it is reported as lost."""
     folders, batches = one_log(tmp_path)
     for number, base in ((0, 40), (0, 60), (1, 60)):
         name, at = position(batches, base)
@@ -160,7 +160,7 @@ def test_a_batch_that_cannot_be_decoded_is_taken_from_elsewhere(tmp_path):
 
 
 def test_a_damaged_leader_epoch_costs_nothing(tmp_path):
-    """No checksum covers it; what stands around the batch does."""
+    """The checksum does not include it, but the surrounding batches show it."""
     folders, batches = one_log(tmp_path, brokers=1)
     for base, at in ((0, 12), (40, 13), (80, 14)):
         flip(folders[0], batches, base, at)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""An ``export`` that fails, is killed, or gets much input; its memory and time."""
+"""``export`` after failures and kills, and with large input: memory and time."""
 
 import os
 import random
@@ -24,7 +24,7 @@ from tests.jobs.small_logs import one_log
 
 @pytest.mark.parametrize("failing", [records.write, running.run_tasks])
 def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch, failing):
-    """Whatever happens in the middle, there is no half of a result."""
+    """If an error occurs at any point, there is no partial result."""
     one_log(tmp_path)
     before = sorted(tmp_path.iterdir())
 
@@ -41,7 +41,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch, failing):
 
 
 def test_a_killed_export_leaves_no_result(tmp_path):
-    """SIGKILL while records are written: what is there is not called the result."""
+    """After SIGKILL during a write, the files do not have the name of a result."""
     one_log(tmp_path)
     script = (
         "import sys, time\n"
@@ -62,12 +62,12 @@ def test_a_killed_export_leaves_no_result(tmp_path):
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert not (tmp_path / "out").exists()
-    # What a killed one has left blocks no later run.
+    # The remaining files of a killed run do not block later runs.
     assert run_export(tmp_path).counts["records"] == 84
 
 
 def test_a_file_that_changes_meanwhile_is_said_to(tmp_path, monkeypatch):
-    """Between the passes: one clear line, not wrong records."""
+    """A change between the passes causes an error instead of wrong records."""
     folders, _ = one_log(tmp_path, brokers=1)
     path = folders[0] / f"{28:020}.log"
     export_job = sys.modules["kwire.jobs.export_job.job"]
@@ -95,7 +95,7 @@ with open("/proc/self/status") as status:
 
 @pytest.mark.gate
 def test_memory_does_not_grow_with_a_segment(tmp_path):
-    """Four times the bytes in one file, and as many record batches of them."""
+    """Four times the bytes in one file, with four times the record batches."""
     peaks = []
     batch = make_batch(random.Random(1), 0, 3000, 0, codec="none").data
     for number, size in enumerate((32, 128)):
@@ -116,7 +116,7 @@ def test_memory_does_not_grow_with_a_segment(tmp_path):
 
 
 def test_many_damaged_batches_take_linear_time(tmp_path):
-    """Every other one in both replicas, and the rest in disagreement."""
+    """Half of the batches are damaged in both replicas. The others contradict."""
     generator = random.Random(9)
 
     def make_export(count):
@@ -137,5 +137,5 @@ def test_many_damaged_batches_take_linear_time(tmp_path):
 
         return export
 
-    # 16 times as long, and not 256 times.
+    # 16 times the time, not 256 times.
     assert growth(make_export, 100, 1600, most=64) < 64

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``export`` with damaged offsets in headers, and with false names of segments."""
+"""``export`` with damaged base offsets, and with wrong file names of segments."""
 
 import os
 import random
@@ -19,10 +19,10 @@ from tests.jobs.small_logs import flip, one_log, position, write_log
 
 
 def test_a_false_offset_does_not_condemn_the_batch_before(tmp_path):
-    """The last batch of two replicas says 52, and the third one has another 50 to 59.
+    """The last batch of two replicas has offset 52. The third has other 50 to 59.
 
-    What two replicas have of 50 to 59 wins, and the file with other records is not used
-    for what follows.
+    The offsets 50 to 59 of the two replicas are used, and the file with other records
+    is not used for later offsets.
     """
     generator = random.Random(9)
     batches = [
@@ -47,11 +47,11 @@ def test_a_false_offset_does_not_condemn_the_batch_before(tmp_path):
 
 
 def test_a_false_header_field_costs_no_other_batch(tmp_path):
-    """Each field, in each batch of two files, with a value nearby and one far away.
+    """All fields in all batches of two files get a near and a distant value.
 
-    Two replicas have the same damage. The third one has another batch before or after
-    the damaged one, so that each batch has to be judged. Its copy of the damaged batch
-    is used if the other replicas confirm a later batch of its file.
+    Two replicas have the same damage. The third replica has another batch before or
+    after the damaged one, so that every batch must be judged. Its copy of the damaged
+    batch is used if the other replicas confirm a later batch of its file.
     """
     generator = random.Random(3)
     cases = [
@@ -93,10 +93,10 @@ def test_a_false_header_field_costs_no_other_batch(tmp_path):
 
 
 def test_damage_before_a_raised_offset_loses_only_what_it_can_have_held(tmp_path):
-    """A damaged region, then the last batch of the log with an offset far away.
+    """After a damaged region, the last batch of the log has a distant offset.
 
-    No other replica shows the true offset. With a readable header in the region, an
-    offset that is a little too high is rejected as well.
+    No other replica shows the correct offset. If the region contains a readable header,
+    an offset that is slightly too high is rejected as well.
     """
     cases = [(8, 1 << 15), (8, 1 << 40), (70, 1 << 15), (70, 20)]
     for number, (damaged_byte, change) in enumerate(cases):
@@ -127,7 +127,7 @@ def test_offsets_that_a_cleaner_removed_are_not_limited_by_bytes(tmp_path):
 
 
 def test_offsets_that_jump_twice_show_that_a_cleaner_ran(tmp_path):
-    """Without a checkpoint of the cleaner; the skipped offsets are not lost."""
+    """Without a cleaner checkpoint, the skipped offsets are not reported as lost."""
     generator = random.Random(8)
     batches = [
         make_batch(generator, base, 4, 0, codec="none")
@@ -142,7 +142,7 @@ def test_offsets_that_jump_twice_show_that_a_cleaner_ran(tmp_path):
 
 
 def test_segments_with_wrong_names_are_read_by_their_content(tmp_path):
-    """Under each other's names, or under one of no segment; one batch is enough."""
+    """Files have exchanged names or invalid names. A single batch is enough."""
     folders, batches = one_log(tmp_path, brokers=1)
     names = [folders[0] / f"{base:020}.log" for base in (0, 28, 56)]
     names[1].rename(folders[0] / f"{52:020}.log")
@@ -158,7 +158,7 @@ def test_segments_with_wrong_names_are_read_by_their_content(tmp_path):
 
 
 def test_a_stranger_among_the_files_ends_no_segment(tmp_path):
-    """Its name lies within the last batch of the log, and has no meaning."""
+    """The name is within the last batch of the log, and therefore meaningless."""
     folders, batches = one_log(tmp_path, brokers=1)
     (folders[0] / f"{82:020}.log").write_bytes(random.Random(3).randbytes(500))
     flip(folders[0], batches, 76, at=16)
@@ -169,7 +169,7 @@ def test_a_stranger_among_the_files_ends_no_segment(tmp_path):
 
 
 def test_what_was_deleted_is_not_lost(tmp_path):
-    """Offsets below the one that the log begins with; what is still there comes."""
+    """Offsets before the log start offset are deleted. Existing ones are exported."""
     folders, batches = one_log(tmp_path, brokers=1)
     (folders[0].parent / "log-start-offset-checkpoint").write_text("0\n1\nt 0 30\n")
     flip(folders[0], batches, 12)
@@ -181,7 +181,7 @@ def test_what_was_deleted_is_not_lost(tmp_path):
 
 
 def test_room_at_the_end_is_no_damage_unless_there_was_more(tmp_path):
-    """Files may be longer than what is written; the high watermark shows where."""
+    """Files may contain unused space. The high watermark shows missing records."""
     folders, batches = one_log(tmp_path, brokers=1)
     name, at = position(batches, 80)
     path = folders[0] / name
@@ -195,7 +195,7 @@ def test_room_at_the_end_is_no_damage_unless_there_was_more(tmp_path):
 
 
 def test_the_heads_of_cut_batches_tell_what_is_lost(tmp_path):
-    """Where no checkpoint of the data directory does."""
+    """Applies if no checkpoint of the data directory contains the end."""
     folders, batches = one_log(tmp_path)
     for folder in folders:
         (folder.parent / "replication-offset-checkpoint").unlink()

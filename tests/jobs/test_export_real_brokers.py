@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``export`` of the data directories of real brokers, and of tiered storage."""
+"""``export`` of data directories from real brokers, and of tiered storage."""
 
 import random
 import shutil
@@ -19,7 +19,7 @@ DATA = Path(__file__).parents[1] / "data"
 
 
 def test_nothing_is_lost_of_real_brokers_disks(tmp_path):
-    """All formats, codecs, cleaners and transactions: as reading the log gives them."""
+    """The records of all formats, codecs and transactions are those of the log."""
     for release in ("2.8.2", "3.9.2", "4.3.1"):
         result = jobs.export([DATA / release], tmp_path / release)
         assert result.findings == 0, read_table(result, "lost")
@@ -41,7 +41,7 @@ def test_nothing_is_lost_of_real_brokers_disks(tmp_path):
 
 
 def test_two_broken_copies_of_a_real_disk_make_a_whole_one(tmp_path):
-    """Each segment is damaged in one copy, at another place for each."""
+    """All segments are damaged in one of the copies, at different positions."""
     generator = random.Random(4)
     for number in range(2):
         shutil.copytree(DATA / "4.3.1" / "data", tmp_path / "in" / f"broker-{number}")
@@ -61,7 +61,7 @@ def test_two_broken_copies_of_a_real_disk_make_a_whole_one(tmp_path):
 
 
 def test_tiered_storage_fills_what_brokers_no_longer_have(tmp_path):
-    """Local segments and objects are two halves; alone, a half says what is missing."""
+    """Local segments and objects are two halves, and one half lists the missing."""
     data, remote = DATA / "4.3.1" / "data" / "tiered-0", DATA / "4.3.1" / "remote"
     local = jobs.export([data], tmp_path / "local")
     assert listed_losses(local) == {("tiered", 0): [(0, 159)]}

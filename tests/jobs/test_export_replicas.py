@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sets of offsets, leader epochs, and which replica's batches belong to the log."""
+"""Sets of offsets, leader epochs, and the replicas that belong to the log."""
 
 import itertools
 import random
@@ -28,13 +28,13 @@ RANGES = st.lists(
 
 
 def offsets(ranges):
-    """Return the offsets of ranges one by one."""
+    """Return all offsets of ranges."""
     return {offset for first, last in ranges for offset in range(first, last + 1)}
 
 
 @given(RANGES, RANGES)
 def test_ranges_are_sets_of_offsets(one, other):
-    """Union, difference and count agree with sets."""
+    """Union, difference and count are equal to those of sets."""
     joined = merge_ranges(one)
     assert offsets(joined) == offsets(one)
     assert all(a[1] + 1 < b[0] for a, b in itertools.pairwise(joined))
@@ -54,7 +54,7 @@ def test_overlapping_ranges_are_found(ranges, first, length):
 
 @given(st.lists(st.tuples(st.integers(-1, 5), st.integers(1, 9)), max_size=9))
 def test_the_heaviest_epochs_that_ascend_are_right(runs):
-    """As heavy as the best of all choices."""
+    """The choice has the same weight as the best of all possible choices."""
     epochs, weights = [e for e, _ in runs], [w for _, w in runs]
     right = mark_ascending(epochs, weights)
     kept = [epoch for epoch, is_right in zip(epochs, right, strict=True) if is_right]
@@ -69,7 +69,7 @@ def test_the_heaviest_epochs_that_ascend_are_right(runs):
 
 
 def chain(*runs, epochs=()):
-    """Make a chain of one file with runs of (epoch, first, last)."""
+    """Return a chain of one file with runs of (epoch, first, last)."""
     file = FileScan(
         None,
         "f",
@@ -91,7 +91,7 @@ def chain(*runs, epochs=()):
 
 
 def test_what_an_older_leader_went_on_with_is_not_of_the_log():
-    """The leader of epoch 2 began at 100: then epoch 1 has no offset from there on."""
+    """If epoch 2 starts at 100, then epoch 1 has no offsets from there on."""
     true = chain((1, 0, 99), (2, 100, 109))
     stale = chain((1, 0, 150))
     lineage = Lineage([true, stale])
@@ -102,13 +102,13 @@ def test_what_an_older_leader_went_on_with_is_not_of_the_log():
 def test_a_checkpoint_tells_where_an_epoch_began_whose_batches_are_gone():
     lineage = Lineage([chain((1, 0, 80), (2, 120, 130), epochs=((1, 0), (2, 100)))])
     assert lineage.find_window(1)[1] == 99
-    # One that the batches contradict is not used.
+    # A checkpoint that contradicts the batches is not used.
     lineage = Lineage([chain((1, 0, 80), (2, 120, 130), epochs=((1, 0), (2, 50)))])
     assert lineage.find_window(1)[1] == 119
 
 
 def test_the_highest_epoch_decides_which_history_is_the_log():
-    """Two leaders that did not know of each other: the last one's past counts."""
+    """If two leaders did not know each other, the history of the last one is used."""
     last = chain((1, 0, 114), (3, 115, 120))
     other = chain((1, 0, 99), (2, 100, 130))
     lineage = Lineage([last, other])
@@ -118,7 +118,7 @@ def test_the_highest_epoch_decides_which_history_is_the_log():
 
 
 def test_a_single_flipped_epoch_does_not_decide():
-    """One of many batches says a high epoch: those after it say another one."""
+    """One of many batches has a high epoch that later batches contradict."""
     flipped = chain((2, 0, 50), (1 << 20, 51, 53), (2, 54, 90))
     assert flipped.epoch == 2
     assert [each.is_right for each in flipped.stretches[0]] == [True, False, True]
@@ -126,7 +126,7 @@ def test_a_single_flipped_epoch_does_not_decide():
 
 
 def test_many_epochs_take_little_time():
-    """A file that was made to have another epoch in each batch."""
+    """A malicious file has a different epoch in every batch."""
     generator = random.Random(1)
     epochs = [generator.randrange(1 << 30) for _ in range(60_000)]
     right = mark_ascending(epochs, [1] * len(epochs))

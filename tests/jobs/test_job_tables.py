@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The folder of a job's tables appears complete or not at all."""
+"""The directory of a job's tables is published completely or not at all."""
 
 import os
 import pickle
@@ -17,18 +17,18 @@ SCHEMA = pa.schema([("offset", pa.int64()), ("value", pa.binary())])
 
 
 def batch(first, count, size=10):
-    """Make a batch of the schema."""
+    """Return a batch of the schema."""
     rows = range(first, first + count)
     return pa.record_batch([list(rows), [bytes(size)] * count], schema=SCHEMA)
 
 
 def names(folder):
-    """List what is in a folder."""
+    """List the files of a directory."""
     return sorted(path.name for path in Path(folder).iterdir())
 
 
 def test_rows_come_back_in_order_and_in_few_row_groups(tmp_path):
-    """A thousand small batches are no thousand row groups, large ones are split."""
+    """Small batches are merged into row groups, and large batches are split."""
     path = tmp_path / "a.parquet"
     with open_table(path, SCHEMA) as writer:
         for number in range(1000):
@@ -45,7 +45,7 @@ def test_rows_come_back_in_order_and_in_few_row_groups(tmp_path):
 
 
 def test_whole_tables_are_taken_too(tmp_path):
-    """A ``Table`` of several chunks is as good as its batches."""
+    """A ``Table`` of several chunks is equivalent to its batches."""
     table = pa.Table.from_batches([batch(0, 3), batch(3, 4)])
     with open_table(tmp_path / "a.parquet", SCHEMA) as writer:
         writer.write(table)
@@ -53,7 +53,7 @@ def test_whole_tables_are_taken_too(tmp_path):
 
 
 def test_table_without_rows_has_its_schema(tmp_path):
-    """A reader finds the columns of a table that came out empty."""
+    """A reader finds the columns of an empty table."""
     for name, rows in ("none", []), ("empty", [batch(0, 0)]):
         path = tmp_path / name
         with open_table(path, SCHEMA) as writer:
@@ -64,7 +64,7 @@ def test_table_without_rows_has_its_schema(tmp_path):
 
 
 def test_file_is_not_there_before_its_end(tmp_path):
-    """No reader sees half a file, and one of an earlier try stays until then."""
+    """Readers see no partial file. A file of an earlier attempt remains until then."""
     path = tmp_path / "a.parquet"
     with open_table(path, SCHEMA) as writer:
         writer.write(batch(0, 5))
@@ -78,7 +78,7 @@ def test_file_is_not_there_before_its_end(tmp_path):
 
 
 def test_wrong_schema_leaves_nothing(tmp_path):
-    """Rows of other columns are refused, also when they are written at the end."""
+    """Rows with other columns are rejected, also at the end."""
     wrong = pa.record_batch([[1]], names=["offset"])
     with (
         pytest.raises((pa.ArrowInvalid, ValueError)),
@@ -89,7 +89,7 @@ def test_wrong_schema_leaves_nothing(tmp_path):
 
 
 def test_output_appears_at_the_end(tmp_path):
-    """Tables of tasks, small tables and the page, under their names at once."""
+    """All tables and the page are published at the same time."""
     out = tmp_path / "deep" / "out"
     with Output(out) as output:
         for task in 0, 1:
@@ -112,7 +112,7 @@ def test_output_appears_at_the_end(tmp_path):
 
 
 def test_failure_leaves_nothing(tmp_path):
-    """Neither the folder nor its unfinished form, whatever went wrong."""
+    """After any error, neither the directory nor its temporary form exists."""
     with pytest.raises(KeyboardInterrupt), Output(tmp_path / "out") as output:
         output.write_table("small", pa.table({"a": [1]}))
         raise KeyboardInterrupt
@@ -120,7 +120,7 @@ def test_failure_leaves_nothing(tmp_path):
 
 
 def test_folder_that_is_in_use_is_refused_before_any_work(tmp_path):
-    """What is there already is never touched; an empty folder is as good as none."""
+    """Existing files are never changed. An empty directory is allowed."""
     (tmp_path / "file").write_text("x")
     for out in tmp_path, tmp_path / "file":
         with pytest.raises(FileExistsError, match="remove it or give another"):
@@ -133,7 +133,7 @@ def test_folder_that_is_in_use_is_refused_before_any_work(tmp_path):
 
 
 def test_folder_that_came_into_use_meanwhile_is_not_replaced(tmp_path):
-    """Of two jobs with one folder the second one fails, and the first stays whole."""
+    """If two jobs use one directory, the second job fails."""
     out = tmp_path / "out"
     with pytest.raises(FileExistsError), Output(out) as output:
         output.write_report("mine")
@@ -144,7 +144,7 @@ def test_folder_that_came_into_use_meanwhile_is_not_replaced(tmp_path):
 
 
 def test_rest_of_a_killed_process_is_no_obstacle(tmp_path):
-    """In a container the next process may have the number of the killed one."""
+    """In a container, the next process may have the id of the killed process."""
     rest = tmp_path / f"out.partial-{os.getpid()}"
     (rest / "rows").mkdir(parents=True)
     (rest / "rows" / "part-00007.parquet").write_text("half")
@@ -154,7 +154,7 @@ def test_rest_of_a_killed_process_is_no_obstacle(tmp_path):
 
 
 def test_address_of_a_store_is_refused(tmp_path, monkeypatch):
-    """No folder with the name "s3:" is made by mistake."""
+    """Otherwise a directory with the name "s3:" would be created."""
     monkeypatch.chdir(tmp_path)
     with pytest.raises(OSError, match="not a folder of this machine"):
         Output("s3://bucket/out")

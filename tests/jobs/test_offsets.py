@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The job ``offsets`` from end to end, on a made-up cluster.
+"""The job ``offsets`` from end to end, with a simulated cluster.
 
-What was written is kept as rows beside the bytes; the tables have to say the same,
-no row more, whatever is damaged next to it.
+The expected rows are stored while the logs are written. The tables must contain exactly
+these rows, even if other batches are damaged.
 """
 
 import importlib
@@ -27,7 +27,7 @@ from tests.jobs.offsets_tables import read_rows, read_tuples
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    """Half an hour of a cluster, as files; not to be written to."""
+    """Files of a cluster over 30 minutes. Tests must not change them."""
     root = tmp_path_factory.mktemp("cluster")
     groups = write_cluster(root)
     groups.root = root
@@ -36,7 +36,7 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def results(kwire, cluster, tmp_path_factory):
-    """What the job says about the cluster, on each engine."""
+    """Results of the job for the cluster, with both engines."""
     jobs = importlib.import_module(f"{kwire.__name__}.jobs")
     return jobs.offsets(cluster.root, tmp_path_factory.mktemp("known") / "out")
 
@@ -46,7 +46,7 @@ def by_commit(rows):
 
 
 def test_every_commit_that_counts_is_a_row(results, cluster):
-    """Aborted and pending ones are left out, tombstones are rows."""
+    """Aborted and pending commits are omitted, while tombstones are rows."""
     assert read_rows(results, "commits") == cluster.commits
     (history,) = read_rows(results, "history")
     assert history["commits"] == len(cluster.lag)
@@ -54,14 +54,14 @@ def test_every_commit_that_counts_is_a_row(results, cluster):
 
 
 def test_lag_is_that_of_the_time_of_the_commit(results, cluster):
-    """Counted record by record; null where the topic's log is not there."""
+    """The lag is counted record by record. It is null if the topic has no log."""
     assert by_commit(read_rows(results, "lag")) == cluster.lag
     unknown = [row for row in cluster.lag if row["log_end"] is None]
     assert {row["topic"] for row in unknown} == {"unseen"}
 
 
 def test_stuck_is_who_does_not_move_while_the_log_grows(results, cluster):
-    """Not who reads slowly, not who stopped before a log that does not grow."""
+    """Slow readers are not stuck, and neither are readers of a log without growth."""
     columns = ("group", "topic", "partition", "committed", "log_end", "since")
     found = read_tuples(results, "stuck", *columns, "last_commit")
     assert found == cluster.stuck
@@ -69,7 +69,7 @@ def test_stuck_is_who_does_not_move_while_the_log_grows(results, cluster):
 
 
 def test_stuck_needs_a_record_that_waited_so_long(offsets, tmp_path):
-    """To the millisecond; records that came before the commit do not count."""
+    """Exact to the millisecond. Records before the commit do not count."""
     topic = Topic(tmp_path, "t", 0)
     topic.produce(5, START)
     topic.produce(5, START + 1000)
@@ -85,7 +85,7 @@ def test_stuck_needs_a_record_that_waited_so_long(offsets, tmp_path):
 
 
 def test_markers_of_transactions_are_nothing_to_read(offsets, tmp_path):
-    """A reader at the last record is not stuck before the marker after it."""
+    """A reader after the last record is not stuck because of the marker."""
     topic = Topic(tmp_path, "t", 0)
     options = {"producer_id": 1, "producer_epoch": 0, "is_transactional": True}
     topic.produce(5, START, **options)
@@ -109,7 +109,7 @@ def test_rebalances_are_told_with_who_came_and_went(results, cluster):
 
 
 def test_a_classic_state_has_what_members_told_each_other(results, cluster):
-    """Subscriptions and assignments are read out of the consumer protocol."""
+    """Subscriptions and assignments are decoded from the consumer protocol."""
     states = read_rows(results, "group_state")
     assert [(s["generation"], s["state"], len(s["members"])) for s in states] == [
         (1, "Stable", 1),
@@ -136,7 +136,7 @@ def test_a_classic_state_has_what_members_told_each_other(results, cluster):
 
 
 def test_a_consumer_group_is_put_together_from_its_records(offsets, tmp_path):
-    """Assigning, reconciling, stable, empty, dead; and how long it took to settle."""
+    """Assigning, reconciling, stable, empty, dead, and the time of a rebalance."""
     Topic(tmp_path, "orders", 0, topic_id=TOPIC_ID_TEXT).write()
     groups = Groups(tmp_path)
     one = {"m1": (1, [0, 1])}
@@ -216,7 +216,7 @@ def test_share_and_streams_groups_have_states_too(offsets, tmp_path, kind):
 
 
 def test_a_commit_to_another_topic_of_the_same_name_has_no_lag(offsets, tmp_path):
-    """The id says that the topic was deleted and made again."""
+    """The topic id shows that the topic was deleted and recreated."""
     topic = Topic(tmp_path, "t", 0, topic_id="AAAAAAAAAAAAAAAAAAAAAg")
     topic.produce(5, START)
     topic.write()
@@ -229,7 +229,11 @@ def test_a_commit_to_another_topic_of_the_same_name_has_no_lag(offsets, tmp_path
 
 
 def test_the_clock_of_a_producer_does_not_stop_the_log(offsets, tmp_path):
-    """A record from next year comes when its neighbours do; a late one when it came."""
+    """Records with a wrong clock get the times of their neighbors.
+
+    A record from the next year must not hide later records, and a record with an old
+    timestamp arrived later.
+    """
     topic = Topic(tmp_path, "t", 0)
     for at in (0, 1000 * 365 * 86_400, 1000, -60_000, 3000):
         topic.produce(1, START + at)
@@ -252,12 +256,12 @@ def test_what_was_before_the_first_segment_is_not_known(offsets, tmp_path):
     groups.commit("g", "t", 0, 120, START + 1600)
     groups.write()
     found = read_tuples(offsets(tmp_path), "lag", "log_end", "lag", "lag_ms")
-    # A commit proves that the log went as far, also where this copy of it ends before.
+    # A commit proves that the log reached the offset, even if this copy ends before it.
     assert found == [(None, None, None), (110, 50, 500), (120, 0, 0)]
 
 
 def test_age_is_that_of_the_batch_with_the_first_unread_record(offsets, tmp_path):
-    """The last record of a batch belongs to it, the next one to the next."""
+    """The last record of a batch belongs to it, and the next one to the next batch."""
     topic = Topic(tmp_path, "t", 0)
     topic.produce(10, START)
     topic.produce(10, START + 1000)
@@ -271,7 +275,7 @@ def test_age_is_that_of_the_batch_with_the_first_unread_record(offsets, tmp_path
 
 
 def test_members_newer_than_kwire_are_read_as_far_as_known(offsets, tmp_path):
-    """Versions of the consumer protocol only append."""
+    """Newer versions of the consumer protocol only append fields."""
     groups = Groups(tmp_path)
     metadata = encode(messages.ConsumerProtocolSubscription(topics=["t"]), 3)
     member = messages.GroupMetadataValue.MemberMetadata(
@@ -289,7 +293,7 @@ def test_members_newer_than_kwire_are_read_as_far_as_known(offsets, tmp_path):
 
 
 def test_offsets_that_make_no_sense_do_no_harm(offsets, tmp_path):
-    """The ends of what the format can say, on both sides."""
+    """Covers the minimum and maximum values of the format."""
     topic = Topic(tmp_path, "t", 0, base_offset=2**63 - 100)
     topic.produce(5, START)
     topic.write()
@@ -316,7 +320,7 @@ def test_log_append_time_is_the_time_of_a_commit(offsets, tmp_path):
 
 
 def test_commits_of_old_formats_take_the_time_in_their_value(offsets, tmp_path):
-    """Magic 0 has no timestamps; the message has one."""
+    """Magic 0 has no timestamps, so the time of the value is used."""
     groups = Groups(tmp_path)
     groups.commit("g", "t", 0, 5, START, version=0, magic=0)
     groups.commit("g", "t", 0, 6, START + 1, version=1, magic=1, compression="gzip")
@@ -328,7 +332,7 @@ def test_commits_of_old_formats_take_the_time_in_their_value(offsets, tmp_path):
 
 
 def test_the_first_form_of_commits_is_read_too(offsets, tmp_path):
-    """Record type 0, which has no epoch, no expiry and no topic id."""
+    """Record type 0 has no leader epoch, expiration and topic id."""
     groups = Groups(tmp_path)
     key = messages.LegacyOffsetCommitKey(group="g", topic="t", partition=2)
     value = messages.LegacyOffsetCommitValue(
@@ -341,7 +345,7 @@ def test_the_first_form_of_commits_is_read_too(offsets, tmp_path):
 
 
 def test_damage_costs_what_is_damaged_and_is_told(offsets, tmp_path):
-    """One bit in one batch: its commit is gone, every other row is as it was."""
+    """One changed bit loses the commit of its batch, and no other row."""
     groups = write_cluster(tmp_path)
     path = groups.paths[1]
     data = bytearray(path.read_bytes())
@@ -362,7 +366,7 @@ def test_damage_costs_what_is_damaged_and_is_told(offsets, tmp_path):
 
 
 def test_what_cannot_be_decoded_is_a_row_and_no_dead_job(offsets, tmp_path):
-    """A newer record type, a newer version, a cut value, a null key, a bad member."""
+    """Newer types and versions, truncated values, null keys, invalid members."""
     groups = Groups(tmp_path)
     key = messages.OffsetCommitKey(group="g", topic="t", partition=0)
     head = b"\0\1\0\1g\0\1t\0\0\0\0"
@@ -407,7 +411,7 @@ def test_a_pending_transaction_is_told(results, cluster):
     "trace", ["gap", "end", "empty batch", "delete horizon", "checkpoint"]
 )
 def test_history_is_complete_behind_what_was_cleaned(offsets, tmp_path, trace):
-    """From the first segment on that no cleaner has touched."""
+    """The history starts with the first segment that was never compacted."""
     groups = Groups(tmp_path)
     groups.commit("g", "t", 0, 1, START)
     if trace == "end":
@@ -440,7 +444,7 @@ def test_history_that_was_never_cleaned_is_complete(results):
 
 
 def test_of_several_replicas_the_longest_is_read(offsets, cluster, tmp_path):
-    """A follower that stopped early adds nothing and takes nothing away."""
+    """A follower that stopped early has no influence."""
     follower = Groups(tmp_path / "b", 7)
     follower.commit("old", "orders", 0, 1, START)
     follower.write()
@@ -462,7 +466,7 @@ def test_only_the_groups_that_are_wanted(offsets, cluster):
 
 
 def test_groups_are_summed_up_worst_first(results, cluster):
-    """Kind and state of the last record, lag and stuck partitions at the end."""
+    """Rows contain type and state of the last record, lag and stuck partitions."""
     rows = read_rows(results, "groups")
     found = {row.pop("group"): tuple(row.values()) for row in rows}
     assert list(found)[:2] == ["dead", "blocked"]
@@ -489,7 +493,7 @@ def test_groups_are_summed_up_worst_first(results, cluster):
 
 
 def test_lag_over_time_goes_on_when_commits_do_not(results, cluster):
-    """At each time of the charts what the last commit before it leaves unread."""
+    """The charts use the last commit before each time."""
     rows = read_rows(results, "lag_over_time")
     dead = [(row["timestamp"], row["lag"]) for row in rows if row["group"] == "dead"]
     topic = cluster.topics["orders", 0]
@@ -514,7 +518,7 @@ def test_growth_names_the_keys_with_most_bytes(results, cluster):
         (row["bytes"] for row in rows), reverse=True
     )
     slow = next(row for row in rows if row["group"] == "slow")
-    # type, three fields of the key; version, offset, epoch, metadata, time
+    # Type, three fields of the key; version, offset, epoch, metadata, time.
     size = 2 + 2 + 4 + 2 + 6 + 4 + (2 + 8 + 4 + 2 + 5 + 8)
     assert (slow["records"], slow["bytes"]) == (29, 29 * size)
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``offsets`` on directories of real brokers, against the output of Kafka's tool.
+"""``offsets`` on directories of real brokers, compared with Kafka's tool.
 
-The tool shows every record; what a coordinator does not count, as the commits of
-aborted transactions, is taken out here by the tool's own words about markers.
+The tool prints all records. Records that a coordinator ignores, such as commits of
+aborted transactions, are removed here with the printed markers.
 """
 
 import importlib
@@ -22,13 +22,13 @@ OLD_VALUE = re.compile(r"(?s)offset=(\d+)(?:,metadata=(.*))?")
 
 
 def read_printed(release):
-    """Return what the tool printed, by files."""
+    """Return the output of the tool by file."""
     with lzma.open(DATA / release / "manifest.json.xz") as file:
         return json.load(file)["files"]
 
 
 def printed_records(release):
-    """Return the records that the tool printed of the topic, without aborted ones."""
+    """Return the printed records of the topic, without aborted ones."""
     files = read_printed(release)
     records, running = [], {}
     paths = [p for p in files if p.startswith(TOPIC) and p.endswith(".log")]
@@ -48,7 +48,7 @@ def printed_records(release):
 
 
 def read_new(record):
-    """Read the tool's JSON: (record type, key, version, value); no value is None."""
+    """Parse JSON of the tool: (record type, key, version, value or None)."""
     key = json.loads(record["key"])
     if record["payload"] == "<DELETE>":
         return int(key["type"]), key["data"], None, None
@@ -57,7 +57,7 @@ def read_new(record):
 
 
 def commit_told(record):
-    """Return a commit as the tool prints it, by the columns of the table, or None."""
+    """Return a printed commit by the columns of the table, or None."""
     place = record["offset"], record["timestamp"]
     if record["key"].startswith("{"):
         kind, key, version, value = read_new(record)
@@ -76,7 +76,7 @@ def commit_told(record):
     if record["payload"] == "<DELETE>":
         return (*place, *who, None, None, None, True, None, None)
     value = OLD_VALUE.fullmatch(record["payload"])
-    # The old tool shows neither versions nor epochs; brokers of 2.8 wrote version 3.
+    # The old tool prints neither versions nor epochs. Brokers of 2.8 wrote version 3.
     return (*place, *who, int(value[1]), None, value[2] or "", False, 3, None)
 
 
@@ -115,7 +115,7 @@ def result(kwire, release, tmp_path_factory):
 
 
 def test_commits_are_those_that_kafka_prints(result, release):
-    """Offsets, metadata, versions, topic ids, tombstones; of every commit."""
+    """Compares offsets, metadata, versions, topic ids and tombstones."""
     rows = [row | {"timestamp": moment(row)} for row in read(result, "commits")]
     expected = [
         each for each in map(commit_told, printed_records(release)) if each is not None
@@ -126,7 +126,7 @@ def test_commits_are_those_that_kafka_prints(result, release):
 
 
 def test_classic_groups_are_those_that_kafka_prints(result, release):
-    """Generation, protocol, leader, members and what each of them is to read."""
+    """Compares generation, protocol, leader, members and their assignments."""
     states = {row["log_offset"]: row for row in read(result, "group_state")}
     count = 0
     for record in printed_records(release):
@@ -181,7 +181,7 @@ def old_form(member):
 
 
 def test_lag_is_the_distance_to_the_end_of_the_real_log(result, release):
-    """At those times every log had all that it has now; magic 0 has no times."""
+    """All logs were complete at these times. Magic 0 has no timestamps."""
     files = read_printed(release)
     rows = read(result, "lag")
     assert len(rows) == sum(not row["is_tombstone"] for row in read(result, "commits"))
@@ -200,7 +200,7 @@ def test_lag_is_the_distance_to_the_end_of_the_real_log(result, release):
 
 @pytest.mark.parametrize("release", ["4.3.1"], indirect=True, scope="module")
 def test_groups_of_the_new_protocols_are_put_together(result):
-    """The last state of each, by the records that the tool prints."""
+    """The last states are those of the printed records."""
     last = {row["group"]: row for row in read(result, "group_state")}
     lasting = last["lasting-group"]
     assert (lasting["kind"], lasting["generation"]) == ("consumer", 2)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The page and stdout of ``kwire offsets`` agree with its tables."""
+"""Page and stdout of ``kwire offsets`` agree with its tables."""
 
 import json
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ HOSTILE = '<script>alert("x")</script>&\u202e\x1b[31m'
 
 
 class Page(HTMLParser):
-    """The raw values of a page: its tables, the points of lines, cells, bars."""
+    """Raw values of a page: tables, points of lines, cells, bars."""
 
     def __init__(self, text):
         super().__init__()
@@ -54,7 +54,7 @@ class Page(HTMLParser):
 
 
 def raw_text(value):
-    """Write a value of a table as the page's raw one."""
+    """Format a value of a table as a raw value of the page."""
     if value is None:
         return None
     if isinstance(value, datetime):
@@ -89,7 +89,7 @@ def page(result):
     "name", ["stuck", "groups", "rebalances", "growth", "problems", "history"]
 )
 def test_the_tables_of_the_page_are_the_parquet_tables(page, result, name):
-    """Row by row and in the same order."""
+    """All rows are equal, in the same order."""
     rows = read(result, name)
     for row in rows:
         for key in ("joined", "left"):
@@ -100,11 +100,11 @@ def test_the_tables_of_the_page_are_the_parquet_tables(page, result, name):
 
 
 def test_lag_charts_are_the_table_of_lag_over_time(page, result):
-    """The worst four of the groups with lag, stuck ones first; a topic is a line."""
+    """The four worst groups with lag, first those that are stuck, with topic lines."""
     expected = {}
     for row in read(result, "lag_over_time"):
         points = expected.setdefault((row["topic"], row["group"]), [])
-        # Where the lag is unknown, nothing is drawn.
+        # If the lag is unknown, nothing is drawn.
         if row["lag"] is not None:
             points.append((int(raw_text(row["timestamp"])), row["lag"]))
     order = [expected["orders", group] for group in ("dead", "blocked", "slow", "good")]
@@ -121,7 +121,7 @@ def test_the_heat_map_is_the_table_of_commit_rate(page, result):
 
 
 def test_names_of_others_cannot_do_anything(tmp_path):
-    """Groups, topics, members and metadata are text, whatever they say."""
+    """Groups, topics, members and metadata are escaped as text."""
     topic = Topic(tmp_path, "t", 0)
     topic.produce(5, START)
     topic.produce(5, START + 400_000)
@@ -154,7 +154,7 @@ def run(*arguments):
 
 
 def test_a_group_without_a_known_time_has_no_span(tmp_path):
-    """Its states have no time at which they could be drawn; the page is complete."""
+    """The states cannot be drawn without a time. The page is complete otherwise."""
     groups = Groups(tmp_path)
     groups.classic("timeless", 1, {"a": {"orders": [0]}}, -1)
     groups.commit("known", "orders", 0, 1, START)
@@ -174,7 +174,7 @@ def test_the_command_prints_the_groups_worst_first(cluster, tmp_path):
 
 
 def test_unknown_lag_is_a_gap_and_a_count(tmp_path):
-    """An assigned partition without a commit makes the known lag a lower bound."""
+    """An assigned partition without a commit makes the lag a lower bound."""
     topics = [Topic(tmp_path, "t", number) for number in (0, 1)]
     groups = Groups(tmp_path)
     for minute in range(100):
@@ -207,7 +207,7 @@ def test_the_command_takes_groups_and_times(cluster, tmp_path):
 
 
 def test_the_command_refuses_what_it_cannot_do_in_a_line(cluster, tmp_path):
-    """A taken folder, a path without the topic."""
+    """Covers an existing directory, and a path without the topic."""
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "file").touch()
     for path in (cluster.root, tmp_path / "out"):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The lag of groups that have not committed a partition: unknown, and never 0."""
+"""The lag of a partition without a commit is unknown, and never 0."""
 
 from pathlib import Path
 
@@ -16,9 +16,9 @@ from tests.jobs.offsets_tables import read_rows, read_tuples
 
 
 def unread(root, partitions=2):
-    """Write a topic of which a group reads partition 0; the others have no commit.
+    """Write a topic whose group only committed partition 0.
 
-    Each partition gets 100 records a minute, for 200 minutes.
+    The partitions get 100 records per minute for 200 minutes.
     """
     topics = {}
     for number in range(partitions):
@@ -34,9 +34,9 @@ def unread(root, partitions=2):
 
 
 def test_an_assigned_partition_without_a_commit_has_no_known_lag(offsets, tmp_path):
-    """20,000 unread records must not be drawn as 0, whatever other partitions say.
+    """20,000 unread records must not be drawn as 0, whatever other partitions show.
 
-    It is what kafka-consumer-groups --describe shows as "-".
+    The command kafka-consumer-groups --describe prints "-" in this case.
     """
     groups = unread(tmp_path)
     groups.classic("g", 1, {"m": {"t": [0, 1]}}, START + 100 * MINUTE)
@@ -62,7 +62,7 @@ def test_an_assigned_partition_without_a_commit_has_no_known_lag(offsets, tmp_pa
 
 
 def test_a_partition_is_unknown_while_it_is_assigned_and_uncommitted(offsets, tmp_path):
-    """Not before, not after a commit, again after a tombstone; of all topics."""
+    """Applies from the assignment to the commit, and again after a tombstone."""
     groups = unread(tmp_path, 3)
     at = START + 200 * MINUTE
     groups.classic("g", 1, {"m": {"t": [0, 1], "unseen": [4]}}, at)
@@ -86,7 +86,7 @@ def test_a_partition_is_unknown_while_it_is_assigned_and_uncommitted(offsets, tm
 
 
 def test_a_group_that_never_committed_has_a_row(offsets, tmp_path):
-    """With the ends of the logs that it should read, and no lag."""
+    """The row contains the log end offsets of its partitions, and no lag."""
     groups = unread(tmp_path)
     groups.write_records(
         consumer_records("new", 1, {"m": (1, [0, 1])}, joined=["m"], assigned=1),

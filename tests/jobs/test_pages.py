@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every HTML page of a command has the same policy and colours, and escapes names.
+"""All HTML pages have the same policy and colors, and escape names.
 
-The names are what a client, a producer or a folder may be called by people who want to
-steer those who look at the page.
+Attackers may choose names of clients, producers or directories that should affect the
+readers of a page.
 """
 
 import base64
@@ -28,20 +28,20 @@ from tests.jobs.page_reader import PageReader
 SIGNS = "<script>alert(1)</script>\"'&lt;{{7*7}}{% raw %}`</style><!--\u2028\u202e"
 HOSTILE = SIGNS + "\0\x1b[2J\r\n"
 FOLDER = SIGNS.replace("/", "")
-"""What a folder may be called."""
+"""Hostile names of a directory."""
 
 SEEN = "<script>alert(1)</script>\"'&lt;{{7*7}}{% raw %}`"
 UNSEEN = set("\u2028\u202e\0\x1b\r")
 
 
 def run(*arguments):
-    """Run a command, which may find something; its words are not looked at here."""
+    """Run a command that may report problems. Its output is not checked here."""
     done = CliRunner().invoke(program, [str(each) for each in arguments])
     assert done.exception is None or isinstance(done.exception, SystemExit), done
 
 
 def audit(folder):
-    """A client whose id is hostile."""
+    """Write an audit page with a hostile client id."""
     made = Capture()
     talk = made.talk("10.0.0.1:1", client_id=HOSTILE)
     talk.ask_versions(3, "3.9", (HOSTILE, HOSTILE)).ask(ProduceRequest(), 0)
@@ -52,7 +52,7 @@ def audit(folder):
 
 
 def export(folder):
-    """A topic and a folder whose names are hostile, and damage that names them."""
+    """Write an export page: hostile topic and directory names, and damage."""
     place = folder / "in" / f"{FOLDER}-0"
     place.mkdir(parents=True)
     batch = bytearray(records.encode_batch([(b"k", b"v" * 50)]))
@@ -63,7 +63,7 @@ def export(folder):
 
 
 def offsets(folder):
-    """A group, a member and a topic whose names are hostile, and one that lags."""
+    """Write an offsets page: hostile names of a group, a member, a topic, and lag."""
     topic = Topic(folder, "t", 0)
     topic.produce(5, START)
     topic.produce(5, START + 400_000)
@@ -79,7 +79,7 @@ def offsets(folder):
 
 
 def explain(folder):
-    """Values of a message and of its records that are hostile, packed and not."""
+    """Write an explain page: hostile values of a message and its records."""
     row = HOSTILE.encode(), HOSTILE.encode(), 1, [(HOSTILE, SIGNS.encode())]
     plain = SIGNS.encode(), b"v", 1, [(HOSTILE, b"")]
     batches = records.encode_batch([plain]) + records.encode_batch(
@@ -96,7 +96,7 @@ def explain(folder):
 
 
 def schema(folder):
-    """All of its names are Kafka's."""
+    """Write a schema page, whose names are all Kafka's."""
     run("schema", "--release", "4.0", "--html", folder / "page.html")
     return folder / "page.html"
 
@@ -106,7 +106,7 @@ WRITERS = [audit, export, offsets, explain, schema]
 
 @pytest.fixture(scope="module")
 def written_pages(tmp_path_factory):
-    """The pages by what wrote them."""
+    """Pages by the command that wrote them."""
     return {
         write.__name__: write(tmp_path_factory.mktemp(write.__name__)).read_text(
             "utf-8"
@@ -117,17 +117,17 @@ def written_pages(tmp_path_factory):
 
 @pytest.fixture(params=[write.__name__ for write in WRITERS])
 def page(request, written_pages):
-    """Each of the pages."""
+    """One of the pages."""
     return written_pages[request.param]
 
 
 def digest(text):
-    """Name a script or a style as browsers do, without asking kwire."""
+    """Return the hash of a script or style as browsers compute it."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def test_every_page_has_the_policy_that_lets_it_do_nothing_else(page):
-    """Its own style and its own script, each once and by its hash; no word inline."""
+    """The policy allows its own style and script by hash, and nothing inline."""
     found = PageReader(page)
     [(_, style)], [(_, script)] = found.find("style"), found.find("script")
     policies = [
@@ -139,7 +139,7 @@ def test_every_page_has_the_policy_that_lets_it_do_nothing_else(page):
         f" script-src '{digest(script)}'; img-src data:;"
         " base-uri 'none'; form-action 'none'"
     ]
-    # What stands above the policy would not be bound by it.
+    # The policy does not apply to elements before it.
     before = page.partition("http-equiv")[0]
     assert not re.search("<(script|style|link|img|base)", before)
     for name, attributes, _ in found.tags:
@@ -148,7 +148,7 @@ def test_every_page_has_the_policy_that_lets_it_do_nothing_else(page):
 
 
 def test_every_page_loads_nothing(page):
-    """No address but the icon, which is empty, and places on the page itself."""
+    """All links are anchors on the page itself, except for an empty icon."""
     found = PageReader(page)
     addresses = {
         attributes[key]
@@ -162,7 +162,7 @@ def test_every_page_loads_nothing(page):
 
 
 def test_every_page_has_the_same_palette(written_pages):
-    """The first rules of each are those of the base."""
+    """The style starts with the rules of the base page."""
     starts = {
         PageReader(page).find("style")[0][1].partition("[hidden]")[0]
         for page in written_pages.values()
@@ -173,7 +173,7 @@ def test_every_page_has_the_same_palette(written_pages):
 
 @pytest.mark.parametrize("name", ["audit", "export", "offsets", "explain"])
 def test_hostile_names_are_text_on_every_page(written_pages, name):
-    """Nothing of them is a tag, a template or unseen; they are there to be read."""
+    """The names remain readable, but contain no tags or templates."""
     found = PageReader(written_pages[name])
     words = "".join(
         "".join(text) for each, _, text in found.tags if each not in ("style", "script")
@@ -231,7 +231,7 @@ def test_hostile_names_are_text_on_every_page(written_pages, name):
 
 
 def test_text_and_attributes_are_escaped_once():
-    """Text shows what steers a terminal, attributes have it, and Markup stays."""
+    """Text shows control characters, attributes keep them, and Markup is unchanged."""
     inside = Markup("<b>&lt;</b>")
     assert make_text(inside) is inside
     assert make_text("<b>\r\0") == Markup(r"&lt;b&gt;\r\x00")
@@ -241,7 +241,7 @@ def test_text_and_attributes_are_escaped_once():
 
 
 def test_a_template_that_forgets_to_escape_escapes():
-    """Plain text is escaped wherever a template writes it out, once and not twice."""
+    """Templates escape plain text automatically, and only once."""
     template = pages._make_environment().from_string("<p>{{ a }}{{ b }}{{ 7 }}</p>")
     inside = Markup("<i>") + make_text(SIGNS) + Markup("</i>")
     shown = PageReader(template.render(a=SIGNS, b=inside))
@@ -250,7 +250,7 @@ def test_a_template_that_forgets_to_escape_escapes():
 
 
 def test_markup_is_written_nowhere_else():
-    """No other module has a tag in its strings, or calls text Markup."""
+    """No other module contains tags in strings, or creates Markup."""
     home = Path(pages.__file__).parent
     modules = [
         path for path in home.parent.rglob("*.py") if not path.is_relative_to(home)
@@ -264,7 +264,7 @@ def test_markup_is_written_nowhere_else():
 
 
 def test_without_jinja2_one_sentence_names_the_extra(tmp_path):
-    """Before any work is done, and only where a page is asked for."""
+    """The error is raised before any work, and only if a page is requested."""
     code = (
         "import sys; sys.modules['jinja2'] = sys.modules['markupsafe'] = None;"
         "from kwire.cli import main; main()"
@@ -289,7 +289,7 @@ def test_without_jinja2_one_sentence_names_the_extra(tmp_path):
 
 
 def test_what_writes_no_page_loads_no_jinja2():
-    """It takes a tenth of a second to import."""
+    """The import takes 0.1 s."""
     code = (
         "import sys; sys.argv[1:] = ['explain', '0000000a00120000000000070000']\n"
         "from kwire.cli import main\n"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of jobs: complete, self-contained, and safe with any name."""
+"""Pages of jobs are complete, self-contained, and safe with any name."""
 
 from datetime import UTC, datetime
 
@@ -24,14 +24,14 @@ ROW = {
 
 
 def page(*rows, **options):
-    """Make a page with one table."""
+    """Return a page with one table."""
     report = Report("title")
     report.add_table("things", COLUMNS, rows, **options)
     return PageReader(report.html())
 
 
 def test_cells_have_words_for_people_and_raw_values():
-    """Each kind in its own way; the raw value is what the Parquet table has."""
+    """Types have different formats. Raw values are those of the Parquet table."""
     found = page(ROW)
     assert found.table("things") == [
         ["orders", "1234567", "1500", "1700000000123", "61000", "BREAKS"]
@@ -49,14 +49,14 @@ def test_cells_have_words_for_people_and_raw_values():
 
 
 def test_times_may_be_datetimes():
-    """With a zone or without, as Arrow gives them; microseconds are cut as in ms."""
+    """Datetimes with or without a time zone are truncated to milliseconds."""
     moment = datetime(2023, 11, 14, 22, 13, 20, 123_999)
     assert to_milliseconds(moment) == to_milliseconds(moment.replace(tzinfo=UTC))
     assert page({"time": moment}).table("things")[0][3] == "1700000000123"
 
 
 def test_booleans_and_fractions_are_shown_as_people_write_them():
-    """Their raw values are those of the table all the same."""
+    """The raw values are still those of the table."""
     found = page({"text": True}, {"text": False}, {"text": 200 / 3})
     assert [row[0] for row in found.table("things")] == ["True", "False", str(200 / 3)]
     shown = [text for cell, text in found.find("td") if "text" in cell["class"].split()]
@@ -64,7 +64,7 @@ def test_booleans_and_fractions_are_shown_as_people_write_them():
 
 
 def test_missing_values_are_none_and_empty_text_is_not():
-    """A null of a table differs from an empty name."""
+    """A null is different from an empty name."""
     assert page({}, {"text": ""}).table("things") == [
         [None] * 6,
         ["", *[None] * 5],
@@ -73,13 +73,13 @@ def test_missing_values_are_none_and_empty_text_is_not():
 
 @pytest.mark.parametrize("value", [0, -1, -(2**63), 2**63 - 1, 10**30])
 def test_any_number_can_be_shown(value):
-    """Also as a time that no calendar has, and as a size below zero."""
+    """Covers times without a calendar date, and negative sizes."""
     row = dict.fromkeys(("count", "bytes", "time", "ms"), value)
     assert page(row).table("things")[0][1:5] == [str(value)] * 4
 
 
 def test_names_cannot_leave_their_place():
-    """Markup, quotes, control characters and writing from the right do nothing."""
+    """Covers markup, quotes, control characters and right-to-left text."""
     report = Report(EVIL, EVIL)
     report.add_verdict("bad", EVIL, EVIL)
     report.add_figures([(EVIL, EVIL, "good")])
@@ -94,14 +94,15 @@ def test_names_cannot_leave_their_place():
     assert len(found.find("script")) == 1
     for tag in "title", "h1", "b", "dt", "dd", "figure", "figcaption", "th":
         assert found.find(tag)[0][1] == SAFE, tag
-    # A machine gets the name as it is, but for what HTML cannot write.
+    # The raw value is the unchanged name, except for characters that HTML does not
+    # allow.
     raw = EVIL.replace("\0", "\ufffd").replace("\ud800", "\\ud800")
     assert found.table(raw)[0] == [raw]
     assert "\r" not in html, "a browser would read a line feed"
 
 
 def test_more_rows_than_shown_are_told():
-    """The page stays small; where the others are stands below the table."""
+    """The page remains small, and a note below the table locates the other rows."""
     rows = [{"count": number} for number in range(10_000)]
     found = page(*rows)
     assert [row[1] for row in found.table("things")] == [
@@ -115,7 +116,7 @@ def test_more_rows_than_shown_are_told():
 
 
 def test_a_table_without_rows_says_so():
-    """It keeps its columns."""
+    """The columns are shown even without rows."""
     found = page()
     assert found.table("things") == []
     assert found.find("td", colspan="6")[0][1] == "none"
@@ -123,7 +124,7 @@ def test_a_table_without_rows_says_so():
 
 
 def test_links_are_relative_paths_whose_names_stay_text():
-    """A link leads to a file beside the page, and to nothing else."""
+    """A link refers to a file next to the page, and to nothing else."""
     report = Report("title")
     report.add_links([("Audit", "audit/report.html"), (EVIL, 'a"b<c')])
     found = PageReader(report.html()).find("a")
@@ -137,7 +138,7 @@ def test_links_are_relative_paths_whose_names_stay_text():
 
 
 def test_unknown_kinds_and_tones_are_mistakes():
-    """They would be looks that do not exist."""
+    """An unknown type or tone would have no format."""
     report = Report("title")
     with pytest.raises(
         ValueError, match=r"kind of a column must be one of .*got 'number'"
@@ -148,7 +149,7 @@ def test_unknown_kinds_and_tones_are_mistakes():
 
 
 def test_durations_have_two_units():
-    """As people say them."""
+    """A duration has the two largest units."""
     assert [
         format_duration(value)
         for value in (0, 0.25, 999, 1500, 61_000, 3_600_000, 100_000_000, -5000)
@@ -156,7 +157,7 @@ def test_durations_have_two_units():
 
 
 def test_long_names_lose_their_middle():
-    """Beginning and end tell most; wide characters count twice."""
+    """Start and end are most useful. Wide characters count twice."""
     assert shorten("orders", 6) == "orders"
     assert shorten("payments-europe-17", 10) == "payme…e-17"
     short = shorten("\u6f22" * 30, 10)

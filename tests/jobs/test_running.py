@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks of jobs in this process, and the errors where Spark cannot run.
+"""Tasks of jobs in this process, and errors if Spark cannot run.
 
-Tasks on Spark are in ``tests/spark/test_running_on_spark.py``.
+``tests/spark/test_running_on_spark.py`` covers tasks on Spark.
 """
 
 import os
@@ -20,7 +20,7 @@ GIB = 1 << 30
 
 
 def test_results_are_in_the_order_of_tasks():
-    """And progress reports the bytes of each as it ends."""
+    """The progress reports the bytes of a task when it ends."""
     told = []
 
     def work(task):
@@ -35,12 +35,12 @@ def test_results_are_in_the_order_of_tasks():
 
 
 def test_no_task_needs_no_spark():
-    """Nothing to do is done at once, wherever it was to be done."""
+    """Without tasks, the job ends immediately on any runner."""
     assert run_tasks(len, [], sizes=[], spark="spark://nowhere:1") == []
 
 
 def test_a_failure_is_the_tasks_own():
-    """What a task raises comes through, and the tasks after it do not run."""
+    """The error of a task is raised, and later tasks do not run."""
     ran = []
 
     def work(task):
@@ -53,7 +53,7 @@ def test_a_failure_is_the_tasks_own():
 
 
 def fake_java(folder, version):
-    """Put a program into a folder that calls itself Java."""
+    """Create a program that prints a Java version."""
     folder.mkdir()
     java = folder / "java"
     java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\"' >&2\n")
@@ -62,7 +62,7 @@ def fake_java(folder, version):
 
 
 def test_missing_or_old_java_is_told_in_one_line(tmp_path, monkeypatch):
-    """The line names what to install."""
+    """The message names the required version."""
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "none on the PATH): install" in java_problem()
@@ -76,7 +76,7 @@ def test_missing_or_old_java_is_told_in_one_line(tmp_path, monkeypatch):
 
 
 def test_spark_is_chosen_for_large_input_only_where_it_can_run(tmp_path, monkeypatch):
-    """What was asked for is taken as it is."""
+    """An explicit choice is never changed."""
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", fake_java(tmp_path / "java", "17.0.1"))
     assert choose_spark("spark://host:1", 0) == "spark://host:1"
@@ -88,7 +88,7 @@ def test_spark_is_chosen_for_large_input_only_where_it_can_run(tmp_path, monkeyp
 
 
 def test_missing_java_is_an_error_of_one_line(tmp_path, monkeypatch):
-    """Before anything is started."""
+    """The error is raised before a process is started."""
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(
@@ -99,7 +99,7 @@ def test_missing_java_is_an_error_of_one_line(tmp_path, monkeypatch):
 
 
 def test_missing_pyspark_is_an_error_of_one_line(monkeypatch):
-    """It says what to install; and a large input does without."""
+    """The error names the package, while large inputs run without Spark."""
     monkeypatch.setitem(sys.modules, "pyspark", None)
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     with pytest.raises(ImportError, match="pip install 'pyspark>=4'"):
@@ -109,7 +109,7 @@ def test_missing_pyspark_is_an_error_of_one_line(monkeypatch):
 
 
 def test_jobs_import_without_pyspark_and_pyarrow():
-    """They are loaded by what needs them, which says how to get them."""
+    """They are only imported by the functions that need them."""
     code = (
         "import sys\n"
         "sys.modules['pyspark'] = sys.modules['pyarrow'] = None\n"
@@ -129,7 +129,7 @@ def test_jobs_import_without_pyspark_and_pyarrow():
 
 
 def test_names_of_jobs_are_functions():
-    """Also once the modules of the jobs are loaded: none takes a function's name."""
+    """Modules of jobs must not replace functions with the same name."""
     for name in "audit", "export", "offsets":
         __import__(f"kwire.jobs.{name}_job.job")
         assert callable(getattr(jobs, name))

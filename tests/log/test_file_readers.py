@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Files beside segments are read as Kafka's own classes read them.
+"""Files next to segments are decoded in the same way as by Kafka's classes.
 
-``tests/data/file-readers.jsonl.xz`` has what a broker's classes said about real files:
-complete, empty, and truncated at every byte. It was written by
-``tools/interop/broker/file_readers.py``.
+``tests/data/file-readers.jsonl.xz`` contains the results of a broker's classes for real
+files: complete, empty, and truncated at every byte.
+``tools/interop/broker/file_readers.py`` wrote it.
 """
 
 import base64
@@ -27,7 +27,7 @@ def log(kwire):
 
 
 def read_verdicts():
-    """Yield the kind, the name, the content and Kafka's verdict of each file."""
+    """Yield type, name, content and Kafka's result of all files."""
     for line in lzma.decompress(VERDICTS.read_bytes()).decode().splitlines():
         row = json.loads(line)
         data = base64.b64decode(row["bytes"])
@@ -39,7 +39,7 @@ def write_uuid(value: UUID) -> str:
 
 
 def read_index(index):
-    """Return the entries of an index; None if it has other bytes as well."""
+    """Return the entries of an index; None if there are additional bytes."""
     return None if index.has_stray_bytes else index.entries
 
 
@@ -67,11 +67,11 @@ READERS = {
         (entry.producer_id, entry.epoch) for entry in log.ProducerSnapshot(path).entries
     ],
 }
-"""Functions that read a file of each kind into rows like those of ``FileReaders``."""
+"""Functions that convert a file to rows in the format of ``FileReaders``."""
 
 
 def read_with_kwire(kwire, kind, path):
-    """Return kwire's verdict in the form of Kafka's."""
+    """Return kwire's result in the format of Kafka's."""
     try:
         rows = READERS[kind](module(kwire, "log"), path)
     except kwire.DecodeError:
@@ -84,11 +84,12 @@ def write_row(row):
 
 
 def name_deviation(kind, data):
-    """Name the reason why kwire may read a file otherwise than Kafka, or return None.
+    """Return the reason for an allowed difference from Kafka, or None.
 
-    Kafka counts the zeros at the end of an index as entries. A broker creates an index
-    at its full size, so kwire does not. Kafka ignores a part of an entry at the end of
-    a transaction index. An aborted transaction is missing there, so kwire reports it.
+    Kafka counts the zeros at the end of an index as entries. Kwire does not, because a
+    broker creates an index at its full size. Kafka ignores an incomplete entry at the
+    end of a transaction index. Kwire reports it, because an aborted transaction is
+    missing.
     """
     if kind in ("index", "timeindex") and data.endswith(bytes(24)):
         return "zeros at the end of an index"
@@ -98,7 +99,7 @@ def name_deviation(kind, data):
 
 
 def test_files_beside_segments_are_read_as_kafkas_classes_read_them(kwire, tmp_path):
-    """Empty files, complete ones, and those truncated at every byte."""
+    """Covers empty files, complete files, and files truncated at every byte."""
     counts, deviations = Counter(), Counter()
     for kind, name, data, verdict in read_verdicts():
         path = tmp_path / name
@@ -112,12 +113,12 @@ def test_files_beside_segments_are_read_as_kafkas_classes_read_them(kwire, tmp_p
         else:
             deviations[kind, reason] += found != expected
     assert {kind for kind, _ in counts} == set(READERS)
-    # A deviation that no longer differs is not one.
+    # A reason without a difference must be removed.
     assert all(deviations.values()), deviations
 
 
 def test_a_fresh_brokers_empty_checkpoints_are_no_problem(log, tmp_path):
-    """A broker creates ``cleaner-offset-checkpoint`` empty when it first starts."""
+    """A broker creates ``cleaner-offset-checkpoint`` empty on its first start."""
     folder = tmp_path / "orders-0"
     folder.mkdir()
     (folder / f"{0:020}.log").write_bytes(b"")

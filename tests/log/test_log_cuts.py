@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Cuts of a segment: the pieces together give what one walk gives.
+"""Parts of a split segment together return the same as a walk over all of it.
 
-Batches, problems and their order are compared, and the records; for sound and damaged
-files, with indexes that are sound, stale, zeros or not there.
+Batches, problems, their order and the records are compared, for intact and damaged
+files, with indexes that are intact, stale, zero or missing.
 """
 
 import random
@@ -27,7 +27,7 @@ def log(kwire):
 
 
 def pieces_of(kind, rng):
-    """Batches that follow each other; some have batches in the values of records."""
+    """Return consecutive batches. Record values may contain batches."""
     made, offset = [], 0
     for number in range(24):
         count = rng.randrange(1, 6)
@@ -48,7 +48,7 @@ def pieces_of(kind, rng):
 
 
 def add_damage(data, rng, faults):
-    """The file's bytes with so many faults, each of any kind."""
+    """Return the file content with ``faults`` random faults."""
     for _ in range(faults):
         at = rng.randrange(len(data))
         size = rng.choice([1, 4, 60, 400])
@@ -85,7 +85,7 @@ def write_index(folder, kind, batches, rng):
 
 
 def walk_piece(segment, start=0, end=None):
-    """What a walk over a piece gives: headers and problems, in order."""
+    """Return headers and problems of a part, in order."""
     with segment.open() as file:
         walk_segment = sys.modules[type(segment).__module__].walk_segment
         return list(walk_segment(segment, file, start=start, end=end))
@@ -100,7 +100,7 @@ def records_of(segment, start=0, end=None):
 
 
 def assert_cuts_lose_nothing(segment, size):
-    """Return how many pieces there were."""
+    """Check all parts of a segment; return their number."""
     cuts = segment.find_splits(size)
     assert cuts[0] == 0 and list(cuts) == sorted(set(cuts))
     assert all(after - before >= size for before, after in pairwise(cuts))
@@ -152,7 +152,7 @@ def assert_damage_changes_nothing(log, root, kind, index, rng, faults, size):
 @example(seed=1035)
 @example(seed=2666)
 def test_pieces_of_a_damaged_segment(kwire, scratch, seed):
-    """The examples want that the batch before a cut is whole as well."""
+    """The examples include an intact batch before a split position."""
     rng = random.Random(seed)
     kind, index = rng.choice(KINDS[:-1]), rng.choice(INDEXES)
     faults, size = rng.randrange(9), rng.choice([1, 60, 300, 1000])
@@ -162,13 +162,13 @@ def test_pieces_of_a_damaged_segment(kwire, scratch, seed):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_batches_in_values_do_not_lead_astray(log, scratch, seed):
-    """Hops that are lost among them are walked again, byte by byte."""
+    """Lost jumps are repeated byte by byte."""
     rng = random.Random(seed)
     assert_damage_changes_nothing(log, scratch, "nested", "missing", rng, 5, 300)
 
 
 def test_an_index_saves_the_hops(log, tmp_path):
-    """What lies between the cuts is not looked at: damage there changes no cut."""
+    """Damage between the split positions has no influence on them."""
     folder = Folder(tmp_path / "orders-0")
     batches = log_of([4] * 200)
     path, spans = folder.segment(0, batches)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged logs: the problems are the faults that were made, and no more is lost.
+"""Damaged logs: problems match the faults, and no other batch is lost.
 
-Every test damages a sound log of several segments and asks for the whole list of
-problems, and for every batch that was not touched.
+The tests damage an intact log of several segments. They compare the complete list of
+problems, and all other batches.
 """
 
 import random
@@ -33,7 +33,7 @@ def log(kwire):
 
 
 class Sound:
-    """A partition of three segments of ten batches, to be damaged."""
+    """Partition of three segments with ten batches, which a test damages."""
 
     def __init__(self, tmp_path, **options):
         self.root = tmp_path
@@ -59,7 +59,7 @@ class Sound:
         ]
 
     def fault(self, segment, first, last=None):
-        """What a problem has to say of batches ``first`` to ``last`` of a segment."""
+        """Return the expected problem of batches ``first`` to ``last`` of a segment."""
         last = first if last is None else last
         start = self.spans[segment][first][0]
         at, size = self.spans[segment][last]
@@ -91,7 +91,7 @@ def sound(tmp_path):
 
 
 def local(path):
-    """The path of a file, of its URI too."""
+    """Return the path of a file, also from its URI."""
     return path.removeprefix("file://")
 
 
@@ -116,7 +116,7 @@ def test_a_sound_log_has_no_problems(sound, open_log):
 @pytest.mark.parametrize("number", [0, 4, 9])
 @pytest.mark.parametrize("segment", [0, 1])
 def test_each_flipped_bit_of_a_batch_costs_that_batch(sound, log, segment, number):
-    """All bits but those of the leader epoch, which nothing vouches for."""
+    """Covers all bits except the leader epoch, which has no checksum."""
     at, size = sound.spans[segment][number]
     path = sound.paths[segment]
     data = path.read_bytes()
@@ -202,7 +202,7 @@ def test_a_region_written_over_costs_the_batches_in_it(sound, open_log, fill):
     assert find_problems(partition) == [sound.fault(1, 2, 4)]
     assert read_offsets(partition) == sound.all_offsets((1, 2), (1, 3), (1, 4))
     (problem,) = partition.problems()
-    # A magic of 2 may be a batch; then its length is what cannot be.
+    # A magic of 2 may start a batch, so that its length is reported as invalid.
     wanted = {b"\0": "zeros", b"\x02": "size"}.get(fill, "header")
     assert problem.reason == wanted
 
@@ -221,7 +221,7 @@ def test_inserted_garbage_costs_no_batch(sound, open_log, garbage):
 
 
 def test_a_removed_stretch_is_found(sound, open_log):
-    """Bytes are gone from the middle of one batch to the middle of another."""
+    """Bytes from the middle of one batch to the middle of another are missing."""
     path = sound.paths[1]
     first, last = sound.spans[1][3][0], sound.spans[1][6][0]
     data = path.read_bytes()
@@ -258,7 +258,7 @@ def test_a_removed_segment_is_a_gap(sound, open_log):
 
 
 def test_gaps_are_nothing_in_a_compacted_topic(sound, open_log):
-    """It may be said, the cleaner's checkpoint may say it, or a batch with holes."""
+    """Known from the option, the cleaner checkpoint, or a batch with gaps."""
     sound.paths[1].unlink()
     assert find_problems(open_log(sound, compacted=True)) == []
     checkpoint = sound.root / "cleaner-offset-checkpoint"
@@ -285,7 +285,7 @@ def test_a_batch_with_holes_shows_a_compacted_topic(tmp_path, open_log, kwire):
 
 @pytest.mark.parametrize("cut", [1, 5, 11, 12, 16, 17, 40, 60, 61, 80])
 def test_a_torn_tail_is_no_problem_in_the_newest_segment(sound, open_log, cut):
-    """Nor in any iteration; unless the caller is strict."""
+    """It is only reported if the caller is strict."""
     path, (at, _) = sound.paths[2], sound.spans[2][9]
     path.write_bytes(path.read_bytes()[: at + cut])
     partition = open_log(sound)
@@ -300,7 +300,7 @@ def test_a_torn_tail_is_no_problem_in_the_newest_segment(sound, open_log, cut):
 
 @pytest.mark.parametrize("cut", [1, 16, 40, 80])
 def test_a_cut_in_an_older_segment_is_a_problem(sound, open_log, cut):
-    """It costs offsets, so there is no gap to report besides."""
+    """The lost offsets are reported once, without an additional gap."""
     path, (at, _) = sound.paths[1], sound.spans[1][6]
     path.write_bytes(path.read_bytes()[: at + cut])
     partition = open_log(sound)
@@ -322,7 +322,7 @@ def test_a_cut_between_batches_is_a_gap(sound, open_log):
 
 @pytest.mark.parametrize("zeros", [1, 11, 12, 17, 61, 5000, 3 << 20])
 def test_zeros_at_the_end_are_a_torn_tail(sound, open_log, zeros):
-    """Kafka makes files at full size where ``preallocate`` is on."""
+    """With ``preallocate``, Kafka creates files at their full size."""
     for segment in (2, 1):
         path = sound.paths[segment]
         size = path.stat().st_size
@@ -355,7 +355,7 @@ def test_a_bad_last_batch_is_a_problem_even_in_the_newest(sound, open_log):
 
 
 def test_overlapping_segments_are_reported_once(sound, open_log, tmp_path):
-    """The log was put together from two replicas, say: nothing is left out."""
+    """A log may be assembled from two replicas, of which nothing is omitted."""
     base = sound.offsets[1][0] - 9
     batches = log_of([9, *COUNTS], base)
     sound.paths[1].unlink()
@@ -382,7 +382,7 @@ def test_old_formats_are_resynchronised_too(tmp_path, open_log):
 
 
 def test_batches_inside_a_damaged_batch_are_not_taken(tmp_path, open_log):
-    """Who keeps Kafka's bytes in Kafka must not get them as records of the log."""
+    """If values contain Kafka batches, these must not become records of the log."""
     inner = b"".join(log_of([2, 2], 500))
     folder = Folder(tmp_path / "orders-0")
     pieces = [batch(0), batch(3, value=inner), batch(6), batch(9)]
@@ -394,7 +394,7 @@ def test_batches_inside_a_damaged_batch_are_not_taken(tmp_path, open_log):
 
 
 def test_batches_inside_are_not_taken_if_their_offsets_are_lower(tmp_path, open_log):
-    """Even if the head is gone, and with it where the batch ends."""
+    """The header of the outer batch is damaged, so that its end is unknown."""
     inner = b"".join(log_of([2, 2], 7))
     folder = Folder(tmp_path / "orders-0")
     pieces = [batch(500), batch(503, value=inner), batch(506), batch(509)]
@@ -408,7 +408,7 @@ def test_batches_inside_are_not_taken_if_their_offsets_are_lower(tmp_path, open_
 @pytest.mark.parametrize("bit", range(8))
 @pytest.mark.parametrize("number", range(10))
 def test_an_offset_that_is_off_by_little_is_found(sound, log, number, bit):
-    """Neighbours decide which of two batches that contradict each other is wrong."""
+    """The neighbors show which of two contradicting batches is wrong."""
     at, _ = sound.spans[1][number]
     flip(sound.paths[1], at + 7, 1 << bit)
     partition = log.LogDirectory(sound.root)["orders", 0]
@@ -417,7 +417,7 @@ def test_an_offset_that_is_off_by_little_is_found(sound, log, number, bit):
 
 
 def test_an_offset_that_is_too_low_in_a_compacted_log(tmp_path, open_log):
-    """Jumps are legal there: the batch before the wrong one must not be blamed."""
+    """Compaction allows gaps, so the previous batch must not be rejected."""
     folder = Folder(tmp_path / "orders-0")
     pieces = [batch(0), batch(100, 40), batch(240), batch(301), batch(402)]
     path, spans = folder.segment(0, pieces)
@@ -430,7 +430,7 @@ def test_an_offset_that_is_too_low_in_a_compacted_log(tmp_path, open_log):
 
 @pytest.mark.parametrize("byte", [9, 40])
 def test_a_wrong_offset_behind_a_damaged_batch_costs_no_other(sound, open_log, byte):
-    """With nothing whole before it, its offset is judged by what comes after."""
+    """Without an intact batch before it, later batches confirm the offset."""
     flip(sound.paths[1], sound.spans[1][4][0] + byte)
     flip(sound.paths[1], sound.spans[1][5][0] + 6)
     partition = open_log(sound)
@@ -458,7 +458,7 @@ def test_a_wrong_offset_between_damaged_batches_costs_no_other(sound, open_log):
 def test_a_false_offset_of_the_last_batch_does_not_condemn_the_one_before(
     sound, open_log, byte
 ):
-    """The batch before it follows a damaged one, so its own offset has to be judged."""
+    """The batch before it follows a damaged batch, so its offset must be judged."""
     *_, before, last = range(len(COUNTS))
     flip(sound.paths[2], sound.spans[2][before - 1][0] + byte)
     data = bytearray(sound.paths[2].read_bytes())
@@ -470,7 +470,7 @@ def test_a_false_offset_of_the_last_batch_does_not_condemn_the_one_before(
 
 
 def test_a_batch_that_cannot_be_decoded_costs_no_other(tmp_path, open_log, kwire):
-    """The checksum is right, what it vouches for is not; only deep looks find it."""
+    """The checksum is valid, but only a deep check finds the invalid records."""
     from tests.log.log_files import checked, patched
 
     folder = Folder(tmp_path / "orders-0")
@@ -491,7 +491,7 @@ def test_a_batch_that_cannot_be_decoded_costs_no_other(tmp_path, open_log, kwire
 
 
 def test_any_bytes_give_problems_and_nothing_worse(tmp_path, log, kwire):
-    """Random files, and sound ones with random damage; every way in."""
+    """Covers random files, and intact files with random damage."""
     chance = random.Random(11)
     sound = b"".join(log_of([3, 1, 2, 5], codec="gzip")) + messages(11, 4)
     path = Folder(tmp_path / "orders-0").segment(0, [])[0]
@@ -517,7 +517,7 @@ def test_any_bytes_give_problems_and_nothing_worse(tmp_path, log, kwire):
 
 
 def test_repaired_copies_are_sound(sound, log, tmp_path):
-    """The good batches, byte for byte; what is there is never touched."""
+    """Intact batches are copied unchanged, and existing files are never replaced."""
     for number in (0, 4, 5):
         flip(sound.paths[1], sound.spans[1][number][0] + 40)
     with sound.paths[1].open("ab") as file:
@@ -545,7 +545,7 @@ def test_repaired_copies_are_sound(sound, log, tmp_path):
 
 
 def test_a_blind_cut_finds_the_next_batch(sound, log):
-    """Parts of a file that is split at any byte contain each batch once."""
+    """If a file is split at any byte, its parts contain every batch once."""
     segment = log.Segment(sound.paths[1])
     size = segment.size
     for parts in (2, 3, 7, 40):
@@ -560,7 +560,7 @@ def test_a_blind_cut_finds_the_next_batch(sound, log):
 
 
 def test_neighbours_that_are_both_out_of_reach_are_both_refused(log, tmp_path):
-    """The offset of one bad batch must not become what is expected of the next."""
+    """The offset of a bad batch must not be expected for the next batch."""
     from tests.log.log_files import checked, patched
 
     folder = Folder(tmp_path / "orders-0")
@@ -578,7 +578,7 @@ def test_neighbours_that_are_both_out_of_reach_are_both_refused(log, tmp_path):
 def test_an_offset_of_the_next_segment_is_refused_though_nothing_good_follows(
     log, tmp_path
 ):
-    """The next segment's name says where this one ends."""
+    """The name of the next segment shows the end of this one."""
     from tests.log.log_files import patched
 
     folder = Folder(tmp_path / "orders-0")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged logs take time that is linear in their size, whatever is in the damage."""
+"""Damaged logs take linear time, independent of the content of the damage."""
 
 import random
 
@@ -16,7 +16,7 @@ def log(kwire):
 
 
 def test_zeros_are_passed_at_full_speed(tmp_path, log):
-    """A file made at its full size of which the middle was never written."""
+    """The file has its full size, but its middle was never written."""
     size = 256 << 20
     path, spans = Folder(tmp_path / "orders-0").segment(0, [batch(0), batch(3)])
     last = path.read_bytes()[spans[1][0] :]
@@ -32,7 +32,7 @@ def test_zeros_are_passed_at_full_speed(tmp_path, log):
 
 @pytest.mark.parametrize("kind", ["random", "zeros", "text", "twos"])
 def test_a_large_region_is_passed_quickly(tmp_path, log, kind):
-    """A megabyte of anything takes well under a second, on either engine."""
+    """A megabyte takes well under a second with either engine."""
     size = 1 << 20
     garbage = {
         "random": random.Random(7).randbytes(size),
@@ -49,12 +49,12 @@ def test_a_large_region_is_passed_quickly(tmp_path, log, kind):
 
 
 def lookalike(offset, size):
-    """The header of a batch that is as long as it says, and has the wrong checksum."""
+    """Return a batch header with a valid length and a wrong checksum."""
     return batch(offset, 1)[:8] + size.to_bytes(4, "big") + batch(offset, 1)[12:61]
 
 
 def test_time_is_linear_where_somebody_made_lookalikes(tmp_path, twins):
-    """Each head claims all that follows; checking each claim would be quadratic."""
+    """All headers claim the remaining file, so that checking them all is quadratic."""
     log = module(twins.fast, "log")
 
     def make_search(count):
@@ -67,5 +67,5 @@ def test_time_is_linear_where_somebody_made_lookalikes(tmp_path, twins):
         partition = log.LogDirectory(folder)["orders", 0]
         return lambda: list(partition.problems())
 
-    # 16 times as long, and not 256 times.
+    # 16 times the time, not 256 times.
     assert growth(make_search, 2000, 32_000, most=64) < 64

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where partitions are found: Kafka's folders, trees of them, and tiered storage."""
+"""Locations of partitions: data directories, directory trees, tiered storage."""
 
 import uuid
 
@@ -72,7 +72,7 @@ def test_the_folder_of_one_partition(log, tmp_path):
 
 
 def test_one_file_knows_its_neighbours(log, tmp_path):
-    """So that a cut in it is known to be one, and a tail that is torn."""
+    """The next file shows whether an end is truncated or incomplete."""
     partition(tmp_path / "orders-0", 0, 10, 20)
     for base, newest, above in ((10, False, 20), (20, True, None)):
         path = tmp_path / "orders-0" / f"{base:020}.log"
@@ -83,7 +83,7 @@ def test_one_file_knows_its_neighbours(log, tmp_path):
 
 
 def test_any_folder_and_any_file_of_batches(log, tmp_path):
-    """Copies lose their names; what is not known is said to be not known."""
+    """Copies may have other names, and unknown properties are reported as unknown."""
     partition(tmp_path / "backup", 0)
     (found,) = log.LogDirectory(tmp_path)
     assert (found.topic, found.partition) == ("backup", -1)
@@ -114,7 +114,7 @@ def test_folders_that_are_not_in_use(log, tmp_path):
 
 
 def test_tiered_storage(log, tmp_path):
-    """The id of a topic, then partitions, then plain segments with an id each."""
+    """The layout is topic id, partition, and segments with an id."""
     root = tmp_path / "bucket" / f"my-topic-{TOPIC_TEXT}" / "3"
     folder = Folder(root)
     ids = ("AAAAAAAAAAAAAAAAAAAAAA", "bbb_bbbb-bbbbbbbbbbbbb", "cccccccccccccccccccccc")
@@ -138,7 +138,7 @@ def test_tiered_storage_with_one_folder_for_each_partition(log, tmp_path):
     (found,) = log.LogDirectory(tmp_path)
     assert (found.topic, found.partition) == ("my-topic", 3)
     assert found.topic_id == TOPIC_ID
-    # The same name with segments of a broker is just a name.
+    # Without such segments, the same name is a regular topic name.
     partition(tmp_path / "other" / f"my-topic-3-{TOPIC_TEXT}", 0)
     (found,) = log.LogDirectory(tmp_path / "other")
     assert (found.topic, found.partition) == (f"my-topic-3-{TOPIC_TEXT}", -1)
@@ -200,7 +200,7 @@ def test_a_missing_directory_is_said(log, tmp_path):
 
 
 def test_a_number_that_no_partition_has_is_part_of_a_name(log, tmp_path):
-    """Partitions are INT32; such a folder must not end the listing of the others."""
+    """Partitions are INT32, and such a directory must not stop the listing."""
     for name in ("orders-0", "big-9999999999"):
         (tmp_path / name).mkdir()
         (tmp_path / name / f"{0:020}.log").write_bytes(b"")
@@ -209,7 +209,7 @@ def test_a_number_that_no_partition_has_is_part_of_a_name(log, tmp_path):
 
 
 def test_an_unknown_key_names_what_there_is(log, tmp_path):
-    """An error of nothing but the key says neither what is wrong nor what is right."""
+    """The error contains the valid keys instead of only the unknown one."""
     for number in range(12):
         Folder(tmp_path / f"orders-{number}").segment(0, log_of([2]))
     Folder(tmp_path / "payments-0").segment(0, log_of([2]))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The files beside the segments: their values, and bad bytes in them."""
+"""Files next to segments: their values, and errors in their bytes."""
 
 import random
 import uuid
@@ -90,7 +90,7 @@ def test_producer_snapshot(log, tmp_path):
 
 
 def test_a_producer_snapshot_is_checked(log, tmp_path, kwire):
-    """Every flipped bit is a ``DecodeError`` with the file in it."""
+    """Any changed bit is a ``DecodeError`` that contains the file."""
     data = producer_snapshot((7, 1, 5, 1010, 2, 99, 3, -1))
     path = tmp_path / f"{NAME}.snapshot"
     for at in range(len(data)):
@@ -185,7 +185,7 @@ def test_bad_partition_metadata(log, tmp_path, kwire, content):
 
 
 def test_any_bytes_give_values_or_decode_errors(log, tmp_path, kwire):
-    """Of every file there is."""
+    """Covers all types of files."""
     chance = random.Random(5)
     sound = [
         b"0\n2\n0 0\n3 1007\n",
@@ -238,7 +238,7 @@ def test_large_files_stop_at_the_ceiling(log, tmp_path, kwire):
 
 
 def test_an_indented_bad_line_is_named_by_its_first_letter(log, tmp_path, kwire):
-    """Blanks before a line move the byte that an error names."""
+    """Leading spaces move the byte position of the error."""
     path = file(tmp_path, "meta.properties", b"a=1\n   b\xff=2\n")
     with pytest.raises(kwire.DecodeError) as caught:
         log.read_meta_properties(path)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A segment is never held in memory as a whole, however it is read."""
+"""A segment is never held in memory completely by any reader."""
 
 import os
 import random
@@ -18,7 +18,7 @@ MIB = 1 << 20
 SIZE = 400 * MIB
 CEILING = 200 * MIB
 STORE = 50 * MIB
-"""What pyarrow takes for itself, and the ranges of a store that are on their way."""
+"""Memory of pyarrow itself, and of store requests in flight."""
 
 SCRIPT = """
 import sys
@@ -32,7 +32,7 @@ with open("/proc/self/status") as status:
 
 
 def write(folder, data, count=None):
-    """Write a segment of many batches that differ in their base offset alone."""
+    """Write a segment of many batches that only differ in their base offset."""
     path = folder.path / f"{0:020}.log"
     count = SIZE // len(data) if count is None else count
     with path.open("wb") as file:
@@ -51,7 +51,7 @@ def folder(tmp_path_factory):
 
 
 def peak(path, access, call, engine):
-    """Bytes of memory that a fresh interpreter takes for one iteration."""
+    """Return the memory in bytes that an iteration needs in a new interpreter."""
     if access == "stored":
         path, access = path.as_uri(), "read"
     done = subprocess.run(
@@ -75,7 +75,7 @@ def test_plain_batches(twins, folder, access):
 
 @pytest.mark.parametrize("codec", ["zstd", "gzip"])
 def test_compressed_batches(twins, folder, codec):
-    """Each grows a few times; a piece of them must not grow beyond its limit."""
+    """Batches decompress to a multiple, and a chunk must respect its limit."""
     words = random.Random(2).randbytes(20_000) + b"the quick brown fox " * 5000
     data = batch(0, value=words, codec=codec)
     path = write(folder, data, SIZE // len(data) // 8)
@@ -84,7 +84,7 @@ def test_compressed_batches(twins, folder, codec):
 
 
 def test_batches_that_grow_a_hundredfold(twins, folder):
-    """Small on disk, 6 MB each: many of them in one piece would be gigabytes."""
+    """Batches are small on disk but have 6 MB each, so that many are gigabytes."""
     data = batch(0, value=bytes(2_000_000), codec="zstd")
     path = write(folder, data, 300)
     assert peak(path, "map", "segment.columns()", "fast") < CEILING

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Data directories of real brokers are read as Kafka's own dump tool reads them.
+"""Data directories of real brokers are decoded as by Kafka's dump tool.
 
-Each release has a folder in ``tests/data`` with the directory that its broker left and
-a manifest of all its files, printed by the broker's tool. Every batch, every record and
-every entry of every index is compared.
+``tests/data`` contains a directory for each release: the data directory of its broker,
+and a manifest of all files that the broker's tool printed. All batches, records and
+index entries are compared.
 """
 
 import base64
@@ -26,13 +26,13 @@ TIMESTAMP_TYPES = {"CreateTime": 0, "LogAppendTime": 1, "NoTimestampType": -1}
 
 @functools.cache
 def manifest(release):
-    """The manifest's files, by their path below the data directory."""
+    """Return the files of the manifest by their path below the data directory."""
     with lzma.open(DATA / release / "manifest.json.xz", "rt") as file:
         return json.load(file)["files"]
 
 
 def files(suffix):
-    """All files of a kind, with their releases."""
+    """Return all files of a type with their releases."""
     return [
         (release, name)
         for release in RELEASES
@@ -51,14 +51,14 @@ def log(kwire):
 
 
 def test_there_is_data():
-    """At least one release, and all kinds of files."""
+    """There is at least one release, and all types of files."""
     suffixes = {name.rpartition(".")[2] for r in RELEASES for name in manifest(r)}
     assert suffixes >= {"log", "index", "timeindex", "txnindex", "snapshot"}
     assert "checkpoint" in suffixes
 
 
 def batch_fields(header):
-    """What the dump tool prints of a batch, or of a message of magic 0 or 1."""
+    """Return the fields that the tool prints of a batch or an old message."""
     return {
         "offset": header.base_offset,
         "base_offset": header.base_offset,
@@ -83,7 +83,7 @@ def batch_fields(header):
 
 
 def dumped_fields(entry):
-    """The same of the manifest, with the fields that the release's tool knows."""
+    """Return the fields in the manifest that the tool of the release supports."""
     assert entry["is_valid"]
     told = {key: entry[key] for key in entry if key not in ("records", "is_valid")}
     return told | {"timestamp_type": TIMESTAMP_TYPES[entry["timestamp_type"]]}
@@ -99,7 +99,7 @@ def check_record(record, entry):
         if size in entry:
             assert (-1 if content is None else len(content)) == entry[size]
         text = entry.get(name)
-        # Of the topics of Kafka the tool prints what the bytes mean.
+        # For internal topics, the tool prints the decoded records.
         if isinstance(text, str) and content is not None and len(text) == len(content):
             assert content.decode(errors="replace") == text or "\ufffd" in text
     keys = ",".join(key for key, _ in record.headers)
@@ -129,9 +129,9 @@ def test_every_batch_and_record(log, release, name, access):
 
 
 def check_control(control, told):
-    """The tool prints a word for the type, and for markers the epoch.
+    """Compare the printed type, and the epoch of a marker.
 
-    For types that a release's tool cannot decode it prints Kafka's name and number.
+    If the tool of a release cannot decode a type, it prints Kafka's name and number.
     """
     words = {
         "ABORT": "endTxnMarker: ABORT",
@@ -150,7 +150,7 @@ def check_control(control, told):
 
 @sweep(("release", "name"), files(".log"))
 def test_columns_have_every_record(log, release, name):
-    """All but those of control batches."""
+    """The columns contain all records except those of control batches."""
     segment = log.Segment(path_of(release, name))
     told = [
         record
@@ -169,7 +169,7 @@ def test_columns_have_every_record(log, release, name):
 def test_every_entry_of_the_offset_indexes(log, release, name):
     told = manifest(release)[name]["entries"]
     index = log.OffsetIndex(path_of(release, name))
-    # The tool prints one entry of zeros for an index that has none.
+    # The tool prints one entry of zeros for an index without entries.
     wanted = [(e["offset"], e["position"]) for e in told]
     assert list(index.entries) == [e for e in wanted if e != (index.base_offset, 0)]
     assert not index.has_stray_bytes
@@ -227,19 +227,19 @@ def test_every_entry_of_the_producer_snapshots(log, release, name):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_nothing_is_found_wrong_with_what_brokers_wrote(log, release):
-    """Gaps of compacted topics, cut logs, open transactions: all of it is sound."""
+    """Compaction gaps, truncated logs and open transactions are not problems."""
     logs = log.LogDirectory(DATA / release)
     assert logs.unreadable == ()
     found = [p for partition in logs for p in log.verify(partition, deep=True)]
     assert found == []
     told = {name.partition("/")[0] for name in manifest(release) if "/" in name}
-    # Of partitions that never had a record the tool prints nothing.
+    # The tool prints nothing for partitions that never had a record.
     assert {f"{p.topic}-{p.partition}" for p in logs if p.size} == told
 
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_data_directories_say_what_belongs_together(log, release):
-    """Topic ids, epochs and checkpoints are there, and agree with the segments."""
+    """Topic ids, epochs and checkpoints exist, and agree with the segments."""
     for partition in log.LogDirectory(DATA / release / "data"):
         has_id = (partition.path / "partition.metadata").exists()
         assert (partition.topic_id is not None) == has_id
@@ -252,7 +252,7 @@ def test_data_directories_say_what_belongs_together(log, release):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_every_offset_and_time_is_found(log, release):
-    """Through the broker's own indexes, and the same without them."""
+    """The result is equal with and without the broker's indexes."""
     for partition in log.LogDirectory(DATA / release / "data"):
         headers = [
             (segment, header)
@@ -276,7 +276,7 @@ def test_every_offset_and_time_is_found(log, release):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_aborted_transactions_are_those_of_the_indexes(log, release):
-    """Found by their markers alone, in partitions that no cleaner has touched."""
+    """Their markers are enough in partitions that were never compacted."""
     compared = 0
     for partition in log.LogDirectory(DATA / release / "data"):
         if partition.is_compacted:
@@ -296,7 +296,7 @@ def test_aborted_transactions_are_those_of_the_indexes(log, release):
 
 
 def list_consumed():
-    """What a consumer got of each partition, by isolation level."""
+    """Return the records that a consumer received, by partition and isolation level."""
     for release in RELEASES:
         path = DATA / release / "consumed.json.xz"
         with lzma.open(path, "rt") as file:
@@ -306,7 +306,7 @@ def list_consumed():
 
 
 def row_fields(record, timestamp_type):
-    """A record as librdkafka gives it: type 0 has no timestamp, 1 and 2 are Kafka's."""
+    """Return a record as librdkafka does: timestamp types 0 (none), 1 and 2."""
     key, value = (
         None if content is None else base64.b64encode(content).decode()
         for content in (record.key, record.value)
@@ -321,10 +321,10 @@ def row_fields(record, timestamp_type):
 
 @sweep(("release", "name", "level", "rows"), list(list_consumed()))
 def test_readers_get_what_a_consumer_got(log, release, name, level, rows):
-    """With either isolation level: aborted, unfinished and control records too."""
+    """Covers both isolation levels: aborted, unfinished and control records."""
     topic, _, number = name.rpartition("-")
     logs = log.LogDirectory(DATA / release)
-    # A broker keeps the end of the log, tiered storage what came before.
+    # The broker has the end of the log, and tiered storage has the start.
     parts = sorted(logs.replicas(topic, int(number)), key=lambda p: p.start_offset)
     seen, offsets, end = [], [], 0
     for partition in parts:
@@ -343,9 +343,9 @@ def test_readers_get_what_a_consumer_got(log, release, name, level, rows):
         end = partition.end_offset
     assert offsets == [row[0] for row in seen]
     if level == "read_committed":
-        # Only the offsets are kept: the records are those of the other level.
+        # Only offsets are recorded, because the records are those of the other level.
         assert offsets == rows
     else:
-        # Consumers differ in the number for no timestamp.
+        # Consumers have different values for a missing timestamp.
         told = [[*row[:2], row[2] if row[1] else None, *row[3:]] for row in rows]
         assert seen == told

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Thousands of segments cost little memory, few requests, and no time one by one."""
+"""Thousands of segments need little memory, few requests, and parallel requests."""
 
 import itertools
 import struct
@@ -24,7 +24,7 @@ MIB = 1 << 20
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """Two partitions of 20 segments of 256 MiB, nearly all of them holes."""
+    """Two partitions of 20 sparse segments of 256 MiB."""
     folder = tmp_path_factory.mktemp("large")
     write_logs(folder, 2 * SEGMENTS)
     return folder
@@ -36,7 +36,7 @@ def plan(path, **options):
 
 
 def test_a_plan_keeps_no_index_in_memory(large):
-    """An index of 16,000 entries takes 130 KB as it is, and 2 MB as tuples."""
+    """An index of 16,000 entries has 130 KB, but 2 MB as tuples."""
     plan(large)
     tracemalloc.start()
     try:
@@ -48,7 +48,7 @@ def test_a_plan_keeps_no_index_in_memory(large):
 
 
 def test_a_plan_in_a_store_has_two_requests_for_each_segment(large):
-    """The index and the batches at the cut; what the listing says is not requested."""
+    """One for the index, and one for the batches. The listing contains the sizes."""
     pieces = plan(LateStore.serve(large, 0), failOnDataLoss="false")
     assert LateStore.requests == {"list": 1, "size": 1, "range": 4 * SEGMENTS}
     cut = [(each.path.rpartition("/")[2], each.start) for each in pieces]
@@ -56,19 +56,19 @@ def test_a_plan_in_a_store_has_two_requests_for_each_segment(large):
 
 
 def test_a_search_for_lost_records_has_three_requests_for_each_segment(large):
-    """The index, the batch that it lists last, and the headers from there on."""
+    """One for the index, one for its last batch, and one for the remaining headers."""
     plan(LateStore.serve(large, 0), failOnDataLoss="false")
     before = LateStore.requests["range"]
     plan(LateStore.serve(large, 0))
-    # Those of the newest segment find the end; its index is kept for the cuts.
+    # The requests of the newest segment find the end, and its index is cached.
     assert LateStore.requests["range"] - before == 3 * 2 * (SEGMENTS - 1) + 2 * 2
 
 
 @pytest.mark.parametrize("job", ["search", "plan", "ls"])
 def test_requests_for_several_segments_run_at_once(large, monkeypatch, job):
-    """The store answers the first requests for ranges only when eight have come.
+    """The store responds to range requests only when eight are pending.
 
-    A search for lost records first finds the ends of the two partitions.
+    A search for lost records first looks up the ends of the two partitions.
     """
     uri = LateStore.serve(large, 0)
     gate, lock = threading.Barrier(8, timeout=60), threading.Lock()
@@ -91,7 +91,7 @@ def test_requests_for_several_segments_run_at_once(large, monkeypatch, job):
 
 
 def test_a_store_is_listed_as_a_disk_is(large):
-    """In the same order, whichever request was answered first."""
+    """The order does not depend on the order of the responses."""
     uri = LateStore.serve(large, 0)
     there = CliRunner().invoke(program, ["ls", "--segments", uri])
     here = CliRunner().invoke(program, ["ls", "--segments", str(large)])
@@ -100,7 +100,7 @@ def test_a_store_is_listed_as_a_disk_is(large):
 
 
 def test_one_file_that_cannot_be_read_costs_its_partition_alone(large):
-    """The other partition is listed, and the end says that something was missing."""
+    """The other partition is listed, and a final error reports the missing one."""
     uri = LateStore.serve(large, 0)
     read = LateStore.cat_file
 
@@ -117,7 +117,7 @@ def test_one_file_that_cannot_be_read_costs_its_partition_alone(large):
 
 
 def test_an_error_drops_the_calls_that_have_not_begun():
-    """Of thousands of segments none is requested after one has failed for good."""
+    """If one of thousands of segments fails, no other is requested."""
     from kwire.log.storage import THREADS, map_requests
 
     called = []
@@ -140,7 +140,7 @@ def test_an_error_drops_the_calls_that_have_not_begun():
     "tail", [bytes(400), b"\xff" * 40, bytes(8) + b"\x01" * 80, b"\0\0\0\7\0\0\0\1" * 9]
 )
 def test_what_follows_the_entries_of_an_index_does_not_mislead(tmp_path, tail):
-    """Zeros, or what a crash left: offsets and cuts are found as without the tail."""
+    """Zeros or crash remains do not change offsets and split positions."""
     batches = log_of([4] * 60)
     found = []
     for name, end in (("plain", b""), ("torn", tail)):
@@ -160,7 +160,7 @@ def test_what_follows_the_entries_of_an_index_does_not_mislead(tmp_path, tail):
 
 
 def test_entries_that_do_not_ascend_are_followed_only_to_batches(tmp_path):
-    """Wherever a search lands, what it returns is a batch at or below the offset."""
+    """A search always returns a batch at or below the offset."""
     folder = Folder(tmp_path / "orders-0")
     path, spans = folder.segment(0, log_of([4] * 60))
     entries = [(4 * n + 3, spans[n][0]) for n in range(1, 60)]
@@ -184,7 +184,7 @@ def test_entries_that_do_not_ascend_are_followed_only_to_batches(tmp_path):
 
 
 def test_little_is_read_after_the_part_that_is_wanted(tmp_path):
-    """A look at one header of a live segment copied 4 MiB of it."""
+    """Reading one header of a live segment used to copy 4 MiB."""
     path = tmp_path / "file"
     path.write_bytes(bytes(8 * MIB))
     with FileBytes(path, "read") as file:

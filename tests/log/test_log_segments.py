@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Intact segments: each way of reading returns what aiokafka wrote."""
+"""Intact segments: all access methods return the records of aiokafka."""
 
 import os
 import sys
@@ -63,7 +63,7 @@ def test_batches_hold_what_was_written(log, tmp_path, codec, access):
     ],
 )
 def test_messages_of_old_formats_are_read(log, tmp_path, magic, codec):
-    """Plain messages come in runs, compressed ones each as a batch."""
+    """Uncompressed messages are returned as runs, and compressed ones as batches."""
     pieces = [messages(10 * n, 10, magic=magic, codec=codec) for n in range(4)]
     path, spans = write_segment(tmp_path, pieces)
     batches = list(log.Segment(path).batches())
@@ -96,7 +96,7 @@ def test_one_segment_may_hold_all_formats(log, tmp_path):
 
 @pytest.mark.parametrize("access", ACCESS)
 def test_batches_may_be_larger_than_the_window(log, tmp_path, access):
-    """A window of 4 MiB is where walks begin; batches cross it and outgrow it."""
+    """Iterations start with a window of 4 MiB. Batches cross it or exceed it."""
     large = os.urandom(3 << 20)
     pieces = [
         batch(0, 1, value=large),
@@ -144,7 +144,7 @@ def test_offsets_bound_what_comes(log, tmp_path):
 
 @pytest.mark.parametrize("codec", ["none", "gzip"])
 def test_offsets_bound_old_formats_too(log, tmp_path, codec):
-    """The offset of a compressed message is its last one's: what it holds decides."""
+    """A compressed message has its last offset, so its content must be checked."""
     path, _ = write_segment(
         tmp_path, [messages(10 * n, 10, codec=codec) for n in range(5)]
     )
@@ -153,7 +153,7 @@ def test_offsets_bound_old_formats_too(log, tmp_path, codec):
 
 
 class TestSeek:
-    """By offset and by time, with an index, without, and with one that lies."""
+    """Seek by offset and time: with an index, without one, with a wrong one."""
 
     @pytest.fixture
     def folder(self, tmp_path):
@@ -189,7 +189,7 @@ class TestSeek:
         self.check(log)
 
     def test_the_index_is_really_followed(self, log, folder, monkeypatch):
-        """Nothing before the position that an index lists is read."""
+        """Batches before the position in the index are not read."""
         folder.beside(1000, ".index", ">ii", *self.entries(50, 100))
         folder.beside(1000, ".timeindex", ">qi", *self.times(50, 100))
         begins = []
@@ -208,7 +208,7 @@ class TestSeek:
         assert set(begins) == {self.spans[100][0]}
 
     def test_zeros_behind_the_entries_are_no_entries(self, log, folder):
-        """The newest segment's indexes are made at full size."""
+        """The indexes of the newest segment are created at their full size."""
         zeros = [(0, 0)] * 1000
         folder.beside(1000, ".index", ">ii", *self.entries(50, 100), *zeros)
         folder.beside(1000, ".timeindex", ">qi", *self.times(50, 100), *zeros)
@@ -234,7 +234,7 @@ class TestSeek:
         self.check(log)
 
     def test_an_index_of_another_segment_costs_time_only(self, log, folder):
-        """Entries that are batches, but above what they say."""
+        """The entries are positions of batches, but at higher offsets."""
         shifted = [(n * 5 + 4, self.spans[n + 7][0]) for n in range(0, 190, 10)]
         folder.beside(1000, ".index", ">ii", *shifted)
         self.check(log)
@@ -248,7 +248,7 @@ class TestSeek:
 
 @pytest.mark.parametrize("access", ACCESS)
 def test_a_file_may_grow_while_it_is_read(log, tmp_path, access):
-    """What is there when the iteration begins comes; what is added later does not."""
+    """The iteration returns the content at its start, without later additions."""
     path, _ = write_segment(tmp_path, log_of([3] * 4))
     headers = segment_of(log, path, access).headers()
     assert next(headers).base_offset == 0
@@ -261,7 +261,7 @@ def test_a_file_may_grow_while_it_is_read(log, tmp_path, access):
 
 @pytest.mark.parametrize("access", ACCESS)
 def test_a_file_may_shrink_while_it_is_read(log, tmp_path, access):
-    """A broker cuts a log: what is left comes, and nothing is made of the rest."""
+    """After a truncation by the broker, only the remaining batches are returned."""
     if sys.platform == "win32" and access == "map":
         pytest.skip("Windows cuts no file that is mapped")
     pieces = log_of([1] * 30, value=os.urandom(1 << 20))
@@ -281,7 +281,7 @@ def test_good_regions_are_as_large_as_can_be(log, tmp_path):
 
 
 def test_a_checkpoint_of_kraft_is_a_segment(log, tmp_path):
-    """Its name has the offset of the snapshot, its batches begin at 0."""
+    """The name contains the snapshot offset, while its batches start at 0."""
     folder = Folder(tmp_path / "__cluster_metadata-0")
     folder.segment(500, log_of([2, 3]), "-0000000007.checkpoint")
     (partition,) = log.LogDirectory(tmp_path)
@@ -293,7 +293,7 @@ def test_a_checkpoint_of_kraft_is_a_segment(log, tmp_path):
 
 
 def test_nothing_is_left_open(log, tmp_path, recwarn):
-    """An iteration that is given up closes its file."""
+    """An abandoned iteration closes its file."""
     path, _ = write_segment(tmp_path, log_of([3] * 4))
     before = len(os.listdir("/proc/self/fd"))
     for access in ACCESS:
@@ -307,7 +307,7 @@ def test_nothing_is_left_open(log, tmp_path, recwarn):
 def test_columns_of_a_file_that_is_copied_are_read_in_few_calls(
     kwire, log, tmp_path, monkeypatch
 ):
-    """Compressed batches are no runs: looking ahead for one at each was a call each."""
+    """For compressed batches, the search for runs caused one call per batch."""
     records = module(kwire, "records")
     batches = [
         records.encode_batch(
@@ -333,7 +333,7 @@ def test_columns_of_a_file_that_is_copied_are_read_in_few_calls(
 
 
 def test_offsets_that_are_known_to_be_right_are_not_judged(kwire, log, tmp_path):
-    """A caller that has judged a file as a whole reads any part of it as it is."""
+    """If the caller has checked the file, parts are read without a check."""
     records = module(kwire, "records")
     batches = [
         records.encode_batch([(b"k", b"v", 1, [])], base_offset=base)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The offset of a timestamp, with and without indexes, by a look at every record."""
+"""Offset of a timestamp, with and without indexes, compared with all records."""
 
 import random
 import struct
@@ -36,7 +36,7 @@ def partition_of(log, folder):
 
 
 def search_all_records(partition, timestamp):
-    """What a look at every record finds, in the order of offsets."""
+    """Return the result of a search through all records, in the order of offsets."""
     for each in partition.batches(on_corrupt="skip"):
         for record in each.records:
             if record.timestamp >= timestamp:
@@ -45,7 +45,7 @@ def search_all_records(partition, timestamp):
 
 
 def interesting_times(partition):
-    """The times of all records, those beside them, and times outside of the log."""
+    """Return the times of all records, neighboring times, and times outside the log."""
     times = {
         record.timestamp + beside
         for each in partition.batches(on_corrupt="skip")
@@ -63,7 +63,7 @@ def assert_right(partition):
 
 
 def make_shuffled(seed, base_offset=0, batches=12):
-    """Batches whose times jump about, each with three records of ascending times."""
+    """Return batches with random times. Their three records have ascending times."""
     rng = random.Random(seed)
     return [
         batch(base_offset + 3 * n, 3, timestamp=BASE_TIME + 20 * n + rng.randrange(99))
@@ -72,7 +72,7 @@ def make_shuffled(seed, base_offset=0, batches=12):
 
 
 def time_index(batches, base_offset=0, every=3):
-    """The entries that a broker makes: the latest time so far, and whose it was."""
+    """Return the entries of a broker: the maximum time so far, and its offset."""
     entries, latest, fresh = [], -1, False
     for n in range(len(batches)):
         first = int.from_bytes(batches[n][27:35], "big")
@@ -107,7 +107,7 @@ def test_with_a_time_index_it_is_the_same(log, tmp_path, seed):
 
 
 def test_the_time_index_is_what_is_followed(log, tmp_path):
-    """By the index nothing up to offset 14 is later: no batch is read, yet one is."""
+    """Nothing up to offset 14 is later in the index, so nothing before it is read."""
     folder = Folder(tmp_path / "orders-0")
     times = [0, 900, 20, 30, 40, 50, 60, 70]
     batches = [
@@ -139,11 +139,12 @@ def test_a_useless_time_index_is_not_believed(log, tmp_path, entries):
 
 @pytest.mark.parametrize(("magic", "codec"), [(0, "none"), (1, "none"), (1, "gzip")])
 def test_old_formats_have_times_too(log, tmp_path, magic, codec):
-    """Those of magic 0 have none: their records are found by times before all times."""
+    """Records of magic 0 have no time, and are found by the lowest times only."""
     folder = Folder(tmp_path / "orders-0")
     pieces = [messages(5 * n, 5, magic=magic, codec=codec) for n in range(4)]
     if codec != "none":
-        # A broker gives the compressed message the largest time of those within.
+        # A broker sets the time of the compressed message to the maximum of its
+        # records.
         for n, piece in enumerate(pieces):
             piece = patched(piece, 18, ">q", BASE_TIME + 5 * n + 4)
             pieces[n] = patched(piece, 12, ">I", zlib.crc32(piece[16:]))
@@ -152,7 +153,7 @@ def test_old_formats_have_times_too(log, tmp_path, magic, codec):
 
 
 def test_the_time_of_a_log_that_sets_it_is_that_of_the_batch(log, tmp_path):
-    """LogAppendTime: all records of a batch have its largest time."""
+    """LogAppendTime: all records of a batch have its max timestamp."""
     folder = Folder(tmp_path / "orders-0")
     batches = []
     for n in range(5):
@@ -168,7 +169,7 @@ def test_the_time_of_a_log_that_sets_it_is_that_of_the_batch(log, tmp_path):
 
 
 def test_control_records_count(log, tmp_path):
-    """As Kafka answers: the marker of a transaction has an offset and a time."""
+    """As in Kafka, a transaction marker has an offset and a time."""
     folder = Folder(tmp_path / "orders-0")
     folder.segment(
         0,
@@ -184,7 +185,7 @@ def test_control_records_count(log, tmp_path):
 
 
 def test_damaged_batches_are_passed_over(log, tmp_path):
-    """A batch whose checksum is wrong has no record of any time."""
+    """A batch with a wrong checksum contains no record of any time."""
     folder = Folder(tmp_path / "orders-0")
     path, spans = folder.segment(0, make_shuffled(3))
     for number in (2, 6):
@@ -194,7 +195,7 @@ def test_damaged_batches_are_passed_over(log, tmp_path):
 
 
 def test_nothing_is_before_the_start_of_the_log(log, tmp_path):
-    """Records that were deleted by DeleteRecords lie there still, but are no more."""
+    """Records before the log start offset still exist, but are deleted."""
     folder = Folder(tmp_path / "orders-0")
     folder.segment(0, [batch(3 * n, 3) for n in range(6)])
     folder.segment(18, [batch(18 + 3 * n, 3) for n in range(6)])
@@ -209,7 +210,7 @@ def test_nothing_is_before_the_start_of_the_log(log, tmp_path):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_in_the_directories_of_real_brokers(log, release):
-    """With the time indexes that brokers wrote, and every tenth of their times."""
+    """Uses the time indexes of brokers, and every tenth of their times."""
     asked = 0
     for partition in log.LogDirectory(DATA / release / "data"):
         if "log-start" in partition.checkpoints:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reading committed records, as a consumer with that isolation level does."""
+"""Reading committed records in the same way as a consumer."""
 
 import pytest
 
@@ -110,7 +110,7 @@ def test_a_part_knows_the_transactions_of_the_whole(log, written, start, end):
 
 
 def test_a_segment_alone_knows_its_own(log, written):
-    """The second one's abort is of a transaction that began before it."""
+    """The abort in the second segment belongs to a transaction of the first."""
     read = log.Segment(written.first).batches(isolation_level="read_committed")
     assert [r.offset for b in read for r in b.records] == [2, 3, 4, 7]
     known = partition_of(log, written).transactions()

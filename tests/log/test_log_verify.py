@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``verify`` compares the files beside the segments with the batches."""
+"""``verify`` compares the files next to the segments with the batches."""
 
 import struct
 
@@ -27,7 +27,7 @@ def log(kwire):
 
 
 class Sound:
-    """A partition with everything that belongs to it."""
+    """Partition with all of its files."""
 
     def __init__(self, tmp_path):
         self.root = tmp_path
@@ -135,7 +135,7 @@ def test_the_transaction_index(log, sound):
 
 
 def test_leader_epochs(log, sound):
-    """The epoch of a batch is not under its checksum: this is what finds it."""
+    """The checksum of a batch does not include its epoch, but this check does."""
     flip(sound.first, sound.spans[7][0] + 15, 4)
     at, size = sound.spans[7]
     assert find_problems(log, sound) == [(str(sound.first), at, size, "leader-epoch")]
@@ -180,7 +180,7 @@ def test_kraft_checkpoints_are_verified_too(log, tmp_path):
 
 
 def tear(sound, keep=5):
-    """Cut within the last batch; give the first byte of it and its offset."""
+    """Truncate the last batch; return its position and its offset."""
     at, size = sound.more_spans[-1]
     data = sound.second.read_bytes()
     assert len(data) == at + size
@@ -194,7 +194,7 @@ def add(path, content):
 
 
 def test_entries_into_a_torn_tail_are_no_damage(log, sound):
-    """A broker cuts the tail off and rebuilds the indexes when it starts."""
+    """A broker truncates the incomplete end and rebuilds the indexes on its start."""
     at, offset = tear(sound)
     index = sound.folder.path / f"{100:020}.index"
     add(index, struct.pack(">iiii", offset - 100, at, 300, at + 9000))
@@ -213,7 +213,7 @@ def test_entries_into_a_torn_tail_are_no_damage(log, sound):
 
 
 def test_indexes_beside_a_torn_tail_may_be_unfinished(log, sound):
-    """Pages and entries that a crash kept from the disk are rebuilt as well."""
+    """Index entries that were lost in a crash are rebuilt as well."""
     tear(sound)
     index = sound.folder.path / f"{100:020}.index"
     add(index, bytes(64) + b"\1\2\3\4")
@@ -225,7 +225,7 @@ def test_indexes_beside_a_torn_tail_may_be_unfinished(log, sound):
 
 
 def test_a_torn_tail_excuses_nothing_before_it(log, sound):
-    """What indexes say about the sound part of the newest segment is still judged."""
+    """Index entries of the intact part of the newest segment are still checked."""
     tear(sound)
     index = sound.folder.path / f"{100:020}.index"
     time_index, earlier = index.with_suffix(".timeindex"), sound.snapshot
@@ -238,7 +238,7 @@ def test_a_torn_tail_excuses_nothing_before_it(log, sound):
 
 
 def test_entries_into_the_cut_end_of_an_older_segment_stay_damage(log, sound):
-    """No broker looks at that tail again: it is lost data, and reported as such."""
+    """A broker does not repair older segments, so the data is reported as lost."""
     at, _ = sound.spans[-1]
     sound.first.write_bytes(sound.first.read_bytes()[: at + 5])
     add(sound.index, struct.pack(">ii", 99, at))
@@ -248,7 +248,7 @@ def test_entries_into_the_cut_end_of_an_older_segment_stay_damage(log, sound):
 
 
 def test_entries_behind_a_tail_that_is_not_torn_stay_damage(log, sound):
-    """A newest segment that ends with a whole batch lost what the index names."""
+    """The newest segment ends with a complete batch, so indexed data was lost."""
     index = sound.folder.path / f"{100:020}.index"
     add(index, struct.pack(">ii", 300, 10**6))
     assert [place[::3] for place in find_problems(log, sound)] == [
@@ -257,7 +257,7 @@ def test_entries_behind_a_tail_that_is_not_torn_stay_damage(log, sound):
 
 
 def test_what_a_broker_writes_meanwhile_is_no_damage(log, sound, monkeypatch):
-    """Indexes are read before the log, so that they name nothing it lacks."""
+    """Indexes are read before the log, so they contain no later batches."""
     index = sound.folder.path / f"{100:020}.index"
     grown = log_of([4], 158, epoch=3)[0]
 

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Logs in object stores are read as the same files on a disk are.
+"""Logs in object stores have the same result as the same files on a disk.
 
-Three stores: files by URI and S3, both through pyarrow, and fsspec's memory. S3 is a
-server of our own, which also says what was asked of it. The engine is the one that is
-built: what stores give is bytes.
+Covers three stores: file URIs and S3, both with pyarrow, and the memory store of
+fsspec. The S3 server is part of the tests and records its requests. Only the built
+engine is tested, because stores return bytes.
 """
 
 import errno
@@ -45,7 +45,7 @@ def s3(s3_server):
 
 
 def put(store, root, server):
-    """Bring a tree of files into a store; give its URI."""
+    """Copy a directory tree to a store; return its URI."""
     if store == "file":
         return root.as_uri()
     files = [path for path in root.rglob("*") if path.is_file()]
@@ -62,12 +62,12 @@ def put(store, root, server):
 
 @pytest.fixture(params=["file", "s3", "memory"])
 def stored(request, s3):
-    """Brings a tree of files into a store; gives its URI."""
+    """Function that copies a directory tree to a store and returns its URI."""
     return lambda root: put(request.param, root, s3)
 
 
 def tree(root):
-    """Two brokers, several segments, all that lies beside them, and some damage."""
+    """Create two brokers with several segments, all other files, and some damage."""
     for broker in ("one", "two"):
         for partition in range(2):
             folder = Folder(root / broker / f"orders-{partition}")
@@ -90,7 +90,7 @@ def tree(root):
 
 
 def facts(path):
-    """All that can be read of a tree, with the paths of files below its root."""
+    """Return everything that can be read from a tree, with relative file paths."""
 
     def below(text):
         return text.partition("?")[0].removeprefix(str(path).partition("?")[0])
@@ -137,14 +137,14 @@ def test_a_tree_is_read_as_it_is_from_files(tmp_path, stored):
 
 @pytest.mark.parametrize("release", ["2.8.2", "3.9.2", "4.3.1"])
 def test_real_directories_are_read_as_they_are_from_files(real, stored, release):
-    """With checkpoints of KRaft, transactions and, in one, tiered storage."""
+    """Includes KRaft checkpoints, transactions, and in one case tiered storage."""
     root = real / release
     assert list(facts(stored(root))) == list(facts(root))
 
 
 @pytest.mark.parametrize("index", [True, False])
 def test_pieces_of_a_stored_segment_are_the_whole(tmp_path, stored, index):
-    """Without an index a cut is searched for, which must not be fooled by values."""
+    """Without an index, a split position is searched, which values must not affect."""
     folder = Folder(tmp_path / "tree" / "orders-0")
     inner = b"".join(log_of([1] * 40, 30, value=bytes(3000)))
     batches = [batch(3 * n, 3, value=inner) for n in range(20)]
@@ -172,10 +172,10 @@ def test_pieces_of_a_damaged_stored_segment(tmp_path, s3, seed):
 
 
 def large(folder, size):
-    """A segment of about so many bytes, in batches of 100 kB like no other test's.
+    """Write a segment of about ``size`` bytes in unique batches of 100 kB.
 
-    A client of a store may give memory that it has for bytes that the store has not,
-    and what another test left there would be batches.
+    If the store has fewer bytes than requested, its client may return old memory.
+    Batches of another test could remain there.
     """
     data = batch(0, value=random.Random(str(folder.path)).randbytes(33_000))
     assert len(data) == LARGE
@@ -187,7 +187,7 @@ def large(folder, size):
 
 
 def test_one_listing_and_no_look_at_segments(tmp_path, s3):
-    """However many folders: what is not asked for costs no request."""
+    """If there are many directories, unrequested files need no request."""
     for partition in range(30):
         folder = Folder(tmp_path / f"orders-{partition}")
         for base in range(0, 60, 3):
@@ -225,7 +225,7 @@ def test_ranges_grow_to_eight_mib_and_no_byte_is_asked_for_twice(tmp_path, s3):
 
 
 def test_a_part_is_read_and_little_behind_it(tmp_path, s3):
-    """Who reads one of many parts does not fetch the next one in advance."""
+    """A reader of one part does not prefetch the next part."""
     path = large(Folder(tmp_path / "orders-0"), 40 * MIB)
     (segment,) = log.LogDirectory(put("s3", tmp_path, s3)).segments
     cuts = [*segment.find_splits(10 * MIB), path.stat().st_size]
@@ -239,7 +239,7 @@ def test_a_part_is_read_and_little_behind_it(tmp_path, s3):
 
 
 def test_one_range_is_fetched_while_another_is_read(tmp_path, s3):
-    """The reader stands still within the fourth range: the fifth comes, no other."""
+    """When the reader pauses in the fourth range, only the fifth is fetched."""
     large(Folder(tmp_path / "orders-0"), 48 * MIB)
     (segment,) = log.LogDirectory(put("s3", tmp_path, s3)).segments
     s3.asked.clear()
@@ -281,7 +281,7 @@ def test_an_object_that_vanishes_is_named(tmp_path, stored, s3):
 
 
 def test_an_object_that_shrinks_ends_earlier(tmp_path, stored, s3):
-    """As a file does: what is no more is a torn tail, and nothing that was read."""
+    """As for a file, the missing part is an incomplete end."""
     path = large(Folder(tmp_path / "orders-0"), 8 * MIB)
     uri = stored(tmp_path)
     (segment,) = log.LogDirectory(uri).segments
@@ -358,7 +358,7 @@ def test_paths_are_taken_apart_and_put_together():
 
 
 def test_a_drive_of_windows_belongs_to_the_root_of_a_uri():
-    """A file system is asked for C:/logs then, and not for /C:/logs below its root."""
+    """The file system gets C:/logs instead of /C:/logs."""
     path = storage.locate("file:///C:/logs/a%20b/00.log")
     assert str(path) == "file:///C:/logs/a%20b/00.log"
     assert str(path.parent.parent / "x") == "file:///C:/logs/x"
