@@ -1,3 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Shares topics within a group: its member, its offsets, and the requests of both."""
+"""State machines of a group consumer: ownership, membership and committed offsets.
+
+``machine.py`` combines them with the fetcher of ``scan``. ``member.py`` implements the
+group protocol of KIP-848.
+"""

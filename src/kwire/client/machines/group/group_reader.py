@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``GroupReader``: a partition that a group consumer owns, or has owned.
+"""``GroupReader``: one period in which a group consumer owns a partition.
 
-It is one ``GroupReader`` from the moment that the consumer owns the partition until it
-is lost. If the consumer owns the same partition again later, it is another one.
-``TRANSITIONS`` has the states and events, and so has a table in DESIGN.md.
+The period begins when the group assigns the partition and ends when it is lost. If the
+same partition is assigned again later, the consumer creates a new ``GroupReader``.
+Chunks of the earlier period can therefore be recognized, and are not committed.
+
+``TRANSITIONS`` lists the states and events. DESIGN.md contains the same table.
 """
 
 from __future__ import annotations
@@ -22,7 +24,11 @@ if TYPE_CHECKING:
 
 
 class Committed(NamedTuple):
-    """An offset to commit, and the leader epoch of the record before it, or -1."""
+    """Committed offset, or an offset to commit.
+
+    ``offset`` is the offset of the next record to process. ``leader_epoch`` is the
+    leader epoch of the record before it, or -1 if it is unknown.
+    """
 
     offset: int
     leader_epoch: int
@@ -32,13 +38,15 @@ class Ownership(Enum):
     """State of a partition of a group consumer."""
 
     FINDING_OFFSET = auto()
-    """Its committed offset is not known yet."""
+    """Owned, but not read yet, because its committed offset is unknown."""
     READING = auto()
-    """The fetcher reads it."""
+    """Owned, and read by the fetcher."""
     REVOKED = auto()
-    """It is no longer read, but the caller may still commit the chunks that it has."""
+    """No longer assigned and no longer read. The consumer has not given up the
+    partition yet, so that the caller can commit the chunks that it has."""
     LOST = auto()
-    """Another consumer may own it. Its offsets are not committed any more."""
+    """Final state. Another consumer may own the partition, so its offsets must not be
+    committed."""
 
 
 _S = Ownership
@@ -49,18 +57,21 @@ TRANSITIONS: Mapping[str, Mapping[Ownership, Ownership]] = {
     "revoke": dict.fromkeys(_OWNED, _S.REVOKED),
     "give_up": dict.fromkeys((*_OWNED, _S.REVOKED), _S.LOST),
 }
-"""Next state by event, which is the name of a method, and by state. An event must not
-happen in any other state.
+"""Next state by event and current state. Events are the names of ``GroupReader``
+methods, which must not be called in any other state.
 """
 
 
 class GroupReader(PartitionReader):
-    """A partition, its committed offset, and the position of the caller.
+    """Partition of a group consumer: its ownership and its offsets.
 
-    * ``committed``: the last committed offset, or None while it is unknown. Its offset
-      is -1 if the group has not committed one.
-    * ``taken``: the offset after the last chunk that the caller has taken, or None.
-    * ``is_paused``: whether the caller has paused the partition.
+    * ``ownership``: current state. Only ``begin``, ``revoke`` and ``give_up`` change
+      it.
+    * ``committed``: last committed offset, or None while it is unknown. Its ``offset``
+      is -1 if the group has not committed an offset of the partition.
+    * ``taken``: offset after the last chunk that the caller has taken, or None if it
+      has taken no chunk since the assignment or the last seek.
+    * ``is_paused``: True if the caller has paused the partition.
     """
 
     __slots__ = ("committed", "is_paused", "ownership", "taken")
@@ -74,7 +85,7 @@ class GroupReader(PartitionReader):
 
     @property
     def id_and_partition(self) -> tuple[UUID, int]:
-        """Topic id and partition, as assignments contain them."""
+        """Topic id and partition number, which identify a partition in assignments."""
         return self.topic_id, self.partition
 
     @property
@@ -83,31 +94,34 @@ class GroupReader(PartitionReader):
         return self.ownership is Ownership.LOST
 
     def begin(self) -> None:
-        """Let the fetcher read the partition."""
+        """Record that the fetcher has begun to read the partition."""
         self._move("begin")
 
     def revoke(self) -> None:
-        """Read no more, because the group has assigned the partition to another."""
+        """Record that the partition is no longer assigned to this consumer.
+
+        The caller of this method removes the partition from the fetcher.
+        """
         self._move("revoke")
 
     def give_up(self) -> None:
-        """Commit no more, because another consumer may own the partition."""
+        """Record that another consumer may own the partition from now on."""
         self._move("give_up")
 
     def take(self, fetched: Fetched) -> None:
-        """Record that the caller has taken a chunk."""
+        """Move ``taken`` to the end of a chunk that the caller has taken."""
         self.taken = position_after(fetched)
 
     def forget_taken(self) -> None:
-        """Forget the chunks that the caller has taken, because it seeks."""
+        """Reset ``taken``, because the position has changed by a seek."""
         self.taken = None
 
     def set_paused(self, is_paused: bool) -> None:
-        """Record whether the caller has paused the partition."""
+        """Set ``is_paused``."""
         self.is_paused = is_paused
 
     def set_committed(self, committed: Committed) -> None:
-        """Record the offset that the coordinator has."""
+        """Set ``committed`` to the offset that the coordinator has stored."""
         self.committed = committed
 
     def _move(self, event: str) -> None:
@@ -117,5 +131,5 @@ class GroupReader(PartitionReader):
 
 
 def position_after(fetched: Fetched) -> Committed:
-    """Return the offset to commit after the records of a chunk."""
+    """Return the offset and leader epoch to commit after processing a chunk."""
     return Committed(fetched.next_offset, fetched.leader_epoch)

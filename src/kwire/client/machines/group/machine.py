@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ConsumerMachine``: reads the partitions of a group, and commits offsets.
+"""``ConsumerMachine``: reads the partitions of a consumer group, and commits offsets.
 
     Membership --target--> owned partitions --OffsetFetch--> Fetcher --> Fetched
         ^--- owned partitions, after the caller has finished its chunks ---'
 
-If the group revokes a partition, the consumer stops reading it immediately, but gives
-it up when the caller returns for the next chunk. Until then the caller can commit the
-chunks that it has.
+When the group revokes a partition, the consumer stops reading it immediately. It gives
+up the partition when the caller waits for its next chunk, and no commit of the
+partition is in progress. Until then, the caller can commit the chunks that it is
+processing.
 """
 
 from __future__ import annotations
@@ -41,47 +42,64 @@ if TYPE_CHECKING:
     from .options import GroupMetadata, GroupOptions
 
 _MAX_DELAY_S = 1.0
-"""If ``advance`` was not called for this time, the membership may have been lost."""
+"""Maximum age in seconds of the last ``advance`` for which ``begin_wait`` trusts the
+membership. After a longer time, the session may have timed out.
+"""
 
 
 class ConsumerState(Enum):
-    """State of a consumer. Each state is followed by one of the later ones."""
+    """State of a consumer. A state may only change to a later state of this list."""
 
     STARTING = auto()
-    """No coordinator has answered yet."""
+    """No coordinator has answered yet. This is an error after
+    ``ClusterSettings.timeout_s``."""
     RUNNING = auto()
+    """A coordinator has answered. The consumer waits for an unreachable coordinator
+    without a time limit."""
     FAILED = auto()
-    """Reads no more. The caller may still commit the chunks that it has."""
+    """An error has ended reading. The caller may still commit the chunks that it
+    has."""
     CLOSING = auto()
-    """Waits for commits in flight, and leaves the group."""
+    """Waiting for the commits in flight. Then the consumer leaves the group."""
     LEFT = auto()
+    """The consumer is outside of the group, or ``leave_timeout_s`` has passed."""
 
 
 class CallerState(Enum):
-    """State of the caller of a consumer."""
+    """Activity of the caller of a consumer."""
 
     BUSY = auto()
-    """Works on its chunks."""
+    """The caller is processing chunks."""
     WAITING = auto()
-    """Waits for a chunk, so that it has finished the chunks before."""
+    """The caller waits for the next chunk, and has processed all earlier chunks."""
 
 
 class PartitionChanges(NamedTuple):
-    """Changes of the owned partitions. Lost partitions may be assigned again."""
+    """Changes of the owned partitions since the last call of ``take_changes``.
+
+    A partition that was lost and assigned again is in both lists.
+    """
 
     lost: list[tuple[str, int]]
     assigned: list[tuple[str, int]]
 
 
 class ConsumerMachine:
-    """State machine of a group consumer. It owns a cluster and a fetcher.
+    """State machine of a group consumer, with its own ``ClusterMachine``.
 
-    Call ``advance`` after every event, and when the clock reaches ``wake_at``. The
-    caller waits for a chunk between ``begin_wait`` and ``end_wait``, and gets it from
-    ``take``. ``release`` returns its memory. ``commit`` commits offsets.
-    ``begin_close`` leaves the group; ``has_left`` becomes True when that has ended.
+    Call ``advance`` after every event, and when the clock reaches ``wake_at``.
 
-    ``failure`` is the error that ended the consumer, or None.
+    * To read: call ``begin_wait``, wait until ``has_result`` is True, and call
+      ``end_wait``. ``take`` returns the chunk. When its data is no longer needed, call
+      ``release`` to return its memory. The machine detects a late caller by the time
+      between ``end_wait`` and the next ``begin_wait``.
+    * To commit: ``commit`` returns a ``PendingCommit``, which receives its result
+      during a later ``advance``.
+    * To close: call ``begin_close``, continue with ``advance`` until ``is_closable`` is
+      True, and call ``close``.
+
+    ``state`` is a ``ConsumerState``. ``failure`` is the error that ended the consumer,
+    or None.
     """
 
     def __init__(
@@ -102,7 +120,8 @@ class ConsumerMachine:
         self._fetcher = Fetcher(self.cluster, options, now=now)
         self._finder = PartitionFinder(self.cluster, options, now)
         coordinators = Coordinators(self.cluster, is_apart=True)
-        # None if partitions are chosen by hand.
+        # None if the caller has chosen the partitions. The consumer then only uses the
+        # committed offsets of the group.
         self._membership: Membership | None = (
             GroupMember(self.cluster, coordinators, group, options.topics, options.rack)
             if group.joins
@@ -112,20 +131,22 @@ class ConsumerMachine:
             self.cluster, coordinators, group.group_id, self._membership, self._begin
         )
         self._owned: dict[tuple[str, int], GroupReader] = {}
-        # The owned partitions when the caller last called ``take_changes``.
+        # Owned partitions at the last call of ``take_changes``.
         self._announced: dict[tuple[str, int], GroupReader] = {}
+        # Incarnation of the membership in which ``_owned`` was assigned.
         self._incarnation = 0
         self._caller = CallerState.BUSY
         self._busy_since = self._started_at = self._advanced_at = now
         self._close_at = 0.0
-        # When the assignment last began to differ from the owned partitions.
+        # Time since which the owned partitions differ from the assignment, or None if
+        # they are equal. The rebalance latency begins then.
         self._rebalance_began_at: float | None = None
-        # The incarnation and the identity in which the last chunk was taken.
+        # Incarnation and identity of the member when the caller took its last chunk.
         self._taken_as: tuple[int, GroupMetadata] | None = None
         self.cluster.push_metrics("consumer", self.read_metrics, self._labels(), now)
 
     def _labels(self) -> dict[str, str]:
-        """Return the labels of the metrics that are pushed (KIP-714)."""
+        """Return the labels of the metrics that are pushed to brokers (KIP-714)."""
         labels = {"group_id": self.group.group_id}
         if self._membership is not None:
             labels["group_member_id"] = self._membership.metadata.member_id
@@ -137,25 +158,29 @@ class ConsumerMachine:
 
     @property
     def wake_at(self) -> float:
-        """Time of the next ``advance`` if nothing happens before."""
+        """Time of the next ``advance`` if no event occurs before."""
         return self.cluster.wake_at
 
     @property
     def is_done(self) -> bool:
-        """Whether no chunk will be returned any more. Only closing causes this."""
+        """Whether the consumer is closing or closed, and returns no more chunks.
+
+        False after a failure: the caller gets the chunks that were read before it.
+        """
         return self.state in (ConsumerState.CLOSING, ConsumerState.LEFT)
 
     @property
     def losses(self) -> list[DataLost]:
-        """The data losses that were skipped, at most the last 10,000."""
+        """Data losses that the consumer has skipped, at most the last 10,000."""
         return self._fetcher.losses
 
     @property
     def metadata(self) -> GroupMetadata:
-        """Identity of the consumer for a transaction.
+        """Identity of the consumer, to be sent with offsets in a transaction.
 
-        If the membership was lost after the last chunk, it is still the old identity.
-        Other consumers may own the partitions, so the coordinator must reject offsets.
+        If the membership was lost after the caller took its last chunk, the identity is
+        still that of the lost membership. Other consumers may own the partitions by
+        then, and the coordinator must reject offsets of this consumer.
         """
         member, taken_as = self._membership, self._taken_as
         if member is None or taken_as is None or taken_as[0] == member.incarnation:
@@ -163,7 +188,7 @@ class ConsumerMachine:
         return taken_as[1]
 
     def assignment(self) -> set[tuple[str, int]]:
-        """Return the partitions that this consumer owns and reads."""
+        """Return the owned partitions, without those that are revoked."""
         return {
             place
             for place, reader in self._owned.items()
@@ -171,32 +196,39 @@ class ConsumerMachine:
         }
 
     def position(self) -> dict[tuple[str, int], int]:
-        """Return the next offset of each partition after the chunks that were taken."""
+        """Return the offset of each partition after the chunks that were taken.
+
+        Partitions whose offset is unknown are omitted.
+        """
         return self._fetcher.position()
 
     # The caller.
 
     def begin_wait(self, now: float) -> None:
-        """Record that the caller waits, and has finished the chunks before."""
+        """Record that the caller waits, and has processed all earlier chunks."""
         self._caller = CallerState.WAITING
         member = self._membership
         if member is None or self.is_done:
             return
         is_late = now > self._advanced_at + _MAX_DELAY_S
         if is_late or member.is_outside or any(self._revoked()):
-            # Give up partitions now. Otherwise the caller could get a chunk of a
-            # partition that another consumer owns.
+            # Update the owned partitions before ``take`` returns a chunk. Otherwise, it
+            # could belong to a partition that another consumer owns.
             self.advance(now)
             self.cluster.wake(now)
 
     def end_wait(self, now: float) -> None:
-        """Record that the caller is busy. It must return before its poll interval."""
+        """Record that the caller is busy.
+
+        The consumer leaves the group if ``begin_wait`` is not called within
+        ``max_poll_interval_s``.
+        """
         self._caller = CallerState.BUSY
         self._busy_since = now
         self.cluster.wake(now + self.group.max_poll_interval_s)
 
     def take(self) -> Fetched | None:
-        """Return the oldest chunk that was not taken, or None."""
+        """Return the oldest chunk that has not been taken yet, or None."""
         fetched = None if self.is_done else self._fetcher.take()
         if fetched is not None:
             fetched.reader.take(fetched)
@@ -205,22 +237,26 @@ class ConsumerMachine:
         return fetched
 
     def split(self, fetched: Fetched, offset: int) -> Fetched:
-        """Return the part of a taken chunk before an offset; ``take`` has the rest."""
+        """Return the part of a chunk before ``offset``; ``take`` returns the remainder.
+
+        ``fetched`` must be the last result of ``take``.
+        """
         part = self._fetcher.split(fetched, offset)
         fetched.reader.take(part)
         return part
 
     def has_result(self) -> bool:
-        """Return whether a chunk is available, or the consumer has ended."""
+        """Return whether a chunk is available, or the consumer has failed or closed."""
         return self._fetcher.has_chunk() or self.failure is not None or self.is_done
 
     def release(self, fetched: Fetched) -> None:
-        """Return the memory of a chunk that the caller no longer uses."""
+        """Return the memory of a chunk that is no longer used to the budget."""
         self._fetcher.release(fetched)
 
     def commit(self, now: float, fetched: Fetched | None = None) -> PendingCommit:
-        """Commit the offset after a chunk, or the positions of all partitions.
+        """Start to commit the offset after a chunk, or the positions of all partitions.
 
+        Without a chunk, partitions whose position is already committed are omitted.
         Raises ``PartitionLost`` if the partition of the chunk is no longer owned.
         """
         if fetched is None:
@@ -231,10 +267,12 @@ class ConsumerMachine:
     def offsets_to_send(
         self, chunks: Iterable[Fetched]
     ) -> tuple[GroupMetadata, dict[tuple[str, int], int]]:
-        """Return the identity and the offsets after chunks, for a transaction.
+        """Return the identity of the consumer and the offsets after some chunks.
 
-        Raises ``PartitionLost`` if the partition of a chunk is no longer owned. If one
-        is lost later, the coordinator rejects all of them.
+        A transaction commits both. If several chunks have the same partition, the
+        largest offset is used. Raises ``PartitionLost`` if the partition of a chunk is
+        no longer owned. If a partition is lost later, the coordinator rejects all
+        offsets.
         """
         offsets: dict[tuple[str, int], int] = {}
         for fetched in chunks:
@@ -245,8 +283,9 @@ class ConsumerMachine:
     def seek(self, starts: Mapping[tuple[str, int], Spec]) -> None:
         """Continue to read partitions at other positions.
 
-        Chunks that were not taken are dropped. Raises ``PartitionLost`` if one of the
-        partitions is not owned. In this case, no position changes.
+        Chunks of these partitions that were not taken are dropped. Raises
+        ``PartitionLost`` if a partition is not owned or is revoked. In this case, all
+        positions stay unchanged.
         """
         readers = {
             self._reader_at(place, "seeking in"): start
@@ -260,9 +299,9 @@ class ConsumerMachine:
                 self._fetcher.seek(reader, start)
 
     def pause(self, places: Iterable[tuple[str, int]]) -> None:
-        """Return no chunk of some partitions until ``resume``. They stay owned.
+        """Return no chunks of some partitions until ``resume``. They stay owned.
 
-        Raises ``PartitionLost`` if one of the partitions is not owned.
+        Raises ``PartitionLost`` if a partition is not owned or is revoked.
         """
         for reader in [self._reader_at(place, "pausing") for place in places]:
             reader.set_paused(True)
@@ -272,20 +311,20 @@ class ConsumerMachine:
     def resume(self, places: Iterable[tuple[str, int]]) -> None:
         """Continue to read paused partitions.
 
-        Raises ``PartitionLost`` if one of the partitions is not owned.
+        Raises ``PartitionLost`` if a partition is not owned or is revoked.
         """
         for reader in [self._reader_at(place, "resuming") for place in places]:
             reader.set_paused(False)
             self._fetcher.resume(reader)
 
     def paused(self) -> set[tuple[str, int]]:
-        """Return the partitions that are paused."""
+        """Return the owned partitions that are paused."""
         return {place for place, reader in self._owned.items() if reader.is_paused}
 
     def read_metrics(self, now: float) -> dict[str, Any]:
-        """Return the metrics in ``CONSUMER_SNAPSHOT``.
+        """Return the metrics that ``CONSUMER_SNAPSHOT`` lists.
 
-        All threads may call this method.
+        This method may be called from any thread.
         """
         metrics = self._fetcher.read_metrics(now)
         metrics |= self.cluster.metrics.snapshot(GROUP_METRICS)
@@ -293,11 +332,11 @@ class ConsumerMachine:
         return metrics
 
     def has_changes(self) -> bool:
-        """Whether the owned partitions differ from those at the last call."""
+        """Return whether partitions have changed since the last ``take_changes``."""
         return self._announced != self._reportable()
 
     def take_changes(self) -> PartitionChanges:
-        """Return the partitions that were lost and assigned since the last call."""
+        """Return the partitions that were lost or assigned since the last call."""
         before, self._announced = self._announced, self._reportable()
         return PartitionChanges(
             lost=[p for p, reader in before.items() if reader.is_lost],
@@ -305,9 +344,10 @@ class ConsumerMachine:
         )
 
     def _reportable(self) -> dict[tuple[str, int], GroupReader]:
-        """Return the owned partitions, except those that were revoked unannounced.
+        """Return the owned partitions that ``take_changes`` may report.
 
-        A callback would get a partition in which it can no longer seek.
+        A partition that was revoked before it was reported is omitted, because a
+        callback for assigned partitions could no longer seek in it.
         """
         return {
             place: reader
@@ -317,7 +357,10 @@ class ConsumerMachine:
         }
 
     def begin_close(self, now: float) -> None:
-        """Stop reading, and leave the group after the commits in flight."""
+        """Stop reading, and leave the group after the commits in flight.
+
+        The consumer stops waiting after ``leave_timeout_s``.
+        """
         if not self.is_done:
             self.state = ConsumerState.CLOSING
             self._close_at = now + self.group.leave_timeout_s
@@ -327,11 +370,11 @@ class ConsumerMachine:
             self.cluster.wake(now)
 
     def has_left(self) -> bool:
-        """Whether the group does not count on this consumer any more."""
+        """Return whether the consumer has left the group, or has given up leaving."""
         return self.state is ConsumerState.LEFT
 
     def is_closable(self) -> bool:
-        """Whether nothing is left to send after ``begin_close``."""
+        """Return whether all requests after ``begin_close`` are complete."""
         return self.has_left() and self.cluster.is_closable
 
     def close(self, now: float) -> None:
@@ -341,7 +384,7 @@ class ConsumerMachine:
     # The machine.
 
     def advance(self, now: float) -> None:
-        """Update the owned partitions, and send the requests that are due."""
+        """Update the owned partitions, and send all requests that are due."""
         self._advanced_at = now
         self.cluster.advance(now)
         self._check_failure()
@@ -384,7 +427,8 @@ class ConsumerMachine:
                 self._reconcile(member)
         if member is not None:
             member.advance(now)
-            # The membership may be lost between two heartbeats.
+            # ``advance`` may have detected that the session has timed out. Lose the
+            # partitions now, so that no offset of them is committed below.
             self._lose_earlier(member)
         self._offsets.advance(now)
         if self.state is not ConsumerState.FAILED:
@@ -406,7 +450,7 @@ class ConsumerMachine:
             self.cluster.wake(self._close_at)
 
     def _check_failure(self) -> None:
-        """End with the first failure, unless the consumer has ended before."""
+        """Fail with the first failure of a part, unless the consumer has ended."""
         failure = self.cluster.failure or self._fetcher.failure or self._finder.failure
         if self._membership is not None:
             failure = failure or self._membership.failure
@@ -420,7 +464,11 @@ class ConsumerMachine:
             self.failure = failure
 
     def _check_start(self, now: float) -> None:
-        """Fail if no coordinator answers at first. Later, wait for one."""
+        """Leave the state STARTING when a coordinator answers or the timeout passes.
+
+        The timeout applies only to the first answer. Later, the consumer waits until a
+        coordinator is available.
+        """
         if self.state is not ConsumerState.STARTING:
             return
         member = self._membership
@@ -444,7 +492,7 @@ class ConsumerMachine:
     # Ownership.
 
     def _check_caller(self, member: Membership, now: float) -> None:
-        """Join when the caller waits. Leave if it does not return for too long."""
+        """Join the group when the caller waits, and leave it if the caller is late."""
         late_at = self._busy_since + self.group.max_poll_interval_s
         if self._caller is CallerState.WAITING:
             member.join(now)
@@ -457,7 +505,7 @@ class ConsumerMachine:
             member.leave(now)
 
     def _find_chosen(self, now: float) -> None:
-        """Own the partitions that were chosen by hand, as long as they exist."""
+        """Own the partitions that the caller has chosen, as long as they exist."""
         deleted = self._finder.take_deleted(self._owned, now)
         readers = [self._owned[each.place] for each in deleted]
         self._lose(readers, Event.PARTITIONS_LOST)
@@ -469,7 +517,11 @@ class ConsumerMachine:
                 self._fetcher.start_over(reader, topic)
 
     def _reconcile(self, member: Membership) -> None:
-        """Change the owned partitions towards those that are assigned."""
+        """Change the owned partitions towards the assignment.
+
+        Revoked partitions are given up when the caller waits. Partitions are added when
+        the membership permits it. The membership then reports the owned partitions.
+        """
         self._lose_earlier(member)
         target = member.target
         if target is None:
@@ -501,7 +553,7 @@ class ConsumerMachine:
         )
 
     def _revoke(self, partitions: Assignment) -> None:
-        """Stop reading partitions. The caller may still commit their chunks."""
+        """Stop reading partitions whose chunks the caller may still commit."""
         for reader in self._owned.values():
             is_revoked = reader.ownership is Ownership.REVOKED
             if reader.id_and_partition in partitions and not is_revoked:
@@ -509,7 +561,7 @@ class ConsumerMachine:
                 reader.revoke()
 
     def _give_up_revoked(self) -> None:
-        """Give up the revoked partitions whose offsets are not being committed."""
+        """Give up the revoked partitions without a commit in progress."""
         readers = [
             reader for reader in self._revoked() if not self._offsets.is_pending(reader)
         ]
@@ -523,7 +575,8 @@ class ConsumerMachine:
         for topic_id, partition in sorted(partitions):
             topic = topics.get(topic_id)
             if topic is None:
-                # The coordinator has newer metadata than this client.
+                # The coordinator knows a topic that is missing in the metadata of this
+                # client. Add its partitions after the next metadata response.
                 self.cluster.want_metadata()
             elif (topic.name, partition) not in self._owned:
                 self._own(topic, partition)
@@ -537,7 +590,7 @@ class ConsumerMachine:
         self._offsets.find(reader)
 
     def _lose_earlier(self, member: Membership) -> None:
-        """Lose the partitions of earlier incarnations of the membership."""
+        """Lose all partitions if the membership has begun another incarnation."""
         if member.incarnation != self._incarnation:
             self._incarnation = member.incarnation
             self._rebalance_began_at = None
@@ -559,7 +612,10 @@ class ConsumerMachine:
         self.cluster.report(event, count, group=self.group.group_id, **fields)
 
     def _begin(self, reader: GroupReader) -> None:
-        """Read a partition from its committed offset, or as the options specify."""
+        """Begin to read a partition at its committed offset.
+
+        Without a committed offset, ``ScanOptions.start`` determines the position.
+        """
         assert reader.committed is not None
         offset, epoch = reader.committed
         if offset >= 0:
@@ -575,14 +631,22 @@ class ConsumerMachine:
         reader.begin()
 
     def _reader_at(self, place: tuple[str, int], operation: str) -> GroupReader:
-        """Return the reader of a partition that is owned and not revoked."""
+        """Return the reader of a partition.
+
+        Raises ``PartitionLost`` if the partition is not owned or is revoked.
+        ``operation`` describes the operation in the error.
+        """
         reader = self._owned.get(place)
         if reader is None or reader.ownership is Ownership.REVOKED:
             raise PartitionLost(*place, operation)
         return reader
 
     def _owner_of(self, fetched: Fetched) -> GroupReader:
-        """Return the reader of a chunk, which must still be owned."""
+        """Return the reader of a chunk.
+
+        Raises ``PartitionLost`` if its partition is no longer owned, and ``ValueError``
+        if the chunk belongs to a scan.
+        """
         reader = fetched.reader
         if not isinstance(reader, GroupReader):
             raise ValueError("chunk must be one of this consumer (got one of a scan)")
@@ -591,14 +655,15 @@ class ConsumerMachine:
         return reader
 
     def _uncommitted(self) -> dict[GroupReader, Committed]:
-        """Return the positions that differ from the committed offsets."""
+        """Return the positions of partitions that differ from the committed offsets."""
         position = self.position()
         offsets: dict[GroupReader, Committed] = {}
         for place, reader in self._owned.items():
             at = reader.taken
             offset = position.get(place)
             if offset is not None and (at is None or at.offset != offset):
-                # No chunk was taken that ends at the position.
+                # The position is not the end of a taken chunk, for example after a
+                # seek. The leader epoch of the record before it is unknown.
                 at = Committed(offset, -1)
             known = reader.committed
             if at is not None and (known is None or at.offset != known.offset):

@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """``GroupMember``: membership in a consumer group by heartbeats (KIP-848).
 
-``TRANSITIONS`` has the states of a member and the events that change them, and so has a
-table in DESIGN.md. ``machine.py`` changes the partitions that the member owns.
+ConsumerGroupHeartbeat is the only request: it joins and leaves the group and reports
+the owned partitions, and its response contains the assignment. ``machine.py`` changes
+the owned partitions.
+
+``TRANSITIONS`` lists the states and events. DESIGN.md contains the same table.
 """
 
 from __future__ import annotations
@@ -36,42 +39,50 @@ if TYPE_CHECKING:
     from .options import GroupOptions
 
 _JOIN, _LEAVE, _LEAVE_FOR_A_WHILE = 0, -1, -2
-"""Member epochs of requests. A static member that intends to return sends the last."""
+"""Special member epochs in a heartbeat: join the group, leave it, and leave it as a
+static member that intends to return.
+"""
 
 _FIRST_WITH_PATTERN = first_version(
     "ConsumerGroupHeartbeatRequest", "subscribed_topic_regex"
 )
 
 _MIN_INTERVAL_S = 0.1
-"""Minimum heartbeat interval, whatever the coordinator requests."""
+"""Minimum heartbeat interval in seconds, even if the coordinator requests a shorter
+one.
+"""
 
 _EARLY_BURST = 10
 _EARLY_S = 1.0
-"""Number of heartbeats that may be sent before their interval has passed, because the
-assignment has changed or the member was fenced, and the interval between further ones.
+"""Limits for early heartbeats, which are sent before the heartbeat interval has passed
+because the assignment has changed or the member was fenced: maximum number without a
+pause, and interval in seconds between further ones.
 """
 
 _FENCED = {codes.FENCED_MEMBER_EPOCH, codes.UNKNOWN_MEMBER_ID, codes.STALE_MEMBER_EPOCH}
-"""Errors after which a member has lost its partitions and joins again."""
+"""Errors that fence a member: it has lost its partitions and joins again."""
 
 
 class MemberState(Enum):
-    """State of a member."""
+    """State of a group member."""
 
     OUTSIDE = auto()
-    """Not in the group, and not joining."""
+    """Not a member, and not joining."""
     JOINING = auto()
-    """About to send the first heartbeat."""
+    """The first heartbeat has not been sent yet."""
     UNCERTAIN = auto()
-    """Joining, and the coordinator may already count this consumer as a member."""
+    """A heartbeat that joins the group was sent, or the member was fenced. The
+    coordinator may already count this consumer as a member."""
     RECONCILING = auto()
-    """Member with an assignment that it has not acknowledged."""
+    """Member whose last response contained an assignment, which the member has not
+    acknowledged."""
     STABLE = auto()
     """Member that has acknowledged its assignment."""
     LEAVING = auto()
-    """Leaving; the coordinator has not answered yet."""
+    """The coordinator has not confirmed yet that the member has left."""
     FAILED = auto()
-    """Cannot be a member. ``GroupMember.failure`` is the reason."""
+    """Final state: the consumer cannot be a member, because of
+    ``GroupMember.failure``."""
 
 
 _S = MemberState
@@ -91,27 +102,37 @@ TRANSITIONS: Mapping[str, Mapping[MemberState, MemberState]] = {
     "end": {_S.LEAVING: _S.OUTSIDE},
     "fail": dict.fromkeys((_S.JOINING, *_KNOWN, _S.LEAVING), _S.FAILED),
 }
-"""Next state by event and state. An event must not happen in any other state.
+"""Next state by event and current state. An event must not happen in any other state.
 
-"join" and "leave" are decisions of the consumer. "send" is a heartbeat. "assign" and
-"acknowledge" are responses with and without an assignment. "lose" means that the
-coordinator fences the member or does not answer for too long, "end" that it has removed
-the member, and "fail" that an error occurs which a retry does not solve.
+* "join", "leave": decisions of the consumer.
+* "send": a heartbeat was sent.
+* "assign", "acknowledge": a response with or without an assignment has arrived.
+* "lose": the coordinator has fenced the member, or has not answered within the session
+  timeout.
+* "end": the coordinator has removed the member, or its session has timed out.
+* "fail": an error has occurred that a retry cannot solve.
 """
 
 
 class _Heartbeat(NamedTuple):
-    """A heartbeat in flight, and the partitions that the member owned."""
+    """Heartbeat in flight."""
 
     owned: Assignment
+    """Partitions that the member owned when the request was sent."""
     has_owned: bool
     """Whether the request contains these partitions."""
 
 
 class GroupMember:
-    """One member: its state, its id and epoch, and its heartbeats.
+    """State machine of a group member. Implements ``Membership``.
 
-    Implements ``Membership``.
+    Call ``advance`` after every event, and when the clock reaches the ``wake_at`` of
+    the cluster. It sends the next heartbeat if one is due. The caller changes its owned
+    partitions towards ``target``, and passes them to ``report``.
+
+    * ``member_id``: random UUID. The coordinator may replace it.
+    * ``epoch``: member epoch of the last response, or 0 while joining.
+    * ``state``: current ``MemberState``. ``TRANSITIONS`` lists its changes.
     """
 
     def __init__(
@@ -135,15 +156,19 @@ class GroupMember:
         self._topics = topics
         self._rack = rack
         self._owned: Assignment = frozenset()
-        # The partitions that the coordinator knows to be owned. None makes the next
-        # heartbeat contain everything.
+        # Owned partitions that the coordinator has acknowledged. None means unknown:
+        # the next heartbeat then contains all fields.
         self._reported: Assignment | None = None
-        # At most one in each incarnation. A response to an earlier one is ignored.
+        # At most one heartbeat in each incarnation. Responses to heartbeats of earlier
+        # incarnations are ignored.
         self._in_flight: _Heartbeat | None = None
         self._interval_s = 0.0
         self._next_at = 0.0
+        # Time of the last response. The session timeout begins then.
         self._heard_at = 0.0
         self._backoff = Backoff(cluster)
+        # Heartbeats before ``_due_at``, which is one interval after the last one, are
+        # early and must keep this pace.
         self._early_pace = Pace(_EARLY_BURST, _EARLY_S)
         self._due_at = 0.0
         self._join_began_at = 0.0
@@ -163,10 +188,11 @@ class GroupMember:
 
     @property
     def can_add(self) -> bool:
-        """Whether the consumer may own further partitions of ``target`` now.
+        """Whether the consumer may currently add partitions of ``target``.
 
-        The coordinator would understand a report in flight, which lacks them, as their
-        revocation.
+        False while a heartbeat with the owned partitions is in flight. It does not
+        contain the added partitions, so the coordinator would conclude that they have
+        been revoked.
         """
         return self._in_flight is None or not self._in_flight.has_owned
 
@@ -182,19 +208,23 @@ class GroupMember:
         if not self.is_outside and self.state is not MemberState.LEAVING:
             self._backoff.reset()
             self._begin("leave", now)
-            # If no response arrives, the session of the coordinator ends by then.
+            # Restart the session timeout. If the coordinator does not answer within
+            # this time, it removes the member anyway.
             self._heard_at = now
 
     def report(self, owned: Assignment) -> None:
-        """Set the partitions that the consumer owns now."""
+        """Set the partitions that the consumer currently owns."""
         self._owned = owned
 
     def verify(self, now: float) -> None:
-        """Ask the coordinator soon, because it has rejected the member epoch."""
+        """Send a heartbeat soon, because the coordinator has rejected the member epoch.
+
+        Its response contains the current epoch, or fences the member.
+        """
         self._next_at = min(self._next_at, now)
 
     def advance(self, now: float) -> None:
-        """Send a heartbeat if it is due."""
+        """Send a heartbeat if one is due, and end a session that has timed out."""
         if self.is_outside or not self._check_session(now):
             return
         if self._in_flight is not None:
@@ -202,8 +232,8 @@ class GroupMember:
         has_news = self._reported is not None and self._reported != self._owned
         at = now if has_news and not self._backoff.failures else self._next_at
         if now < self._due_at:
-            # A coordinator that changes the assignment or fences the member in each
-            # response would otherwise get heartbeats without a pause.
+            # If the coordinator changes the assignment or fences the member in each
+            # response, the member would otherwise send heartbeats without a pause.
             at = max(at, min(self._early_pace.next_at, self._due_at))
         if at > now:
             self._cluster.wake(at)
@@ -237,7 +267,7 @@ class GroupMember:
         self.state = following
 
     def _begin(self, event: str, now: float) -> None:
-        """Begin another incarnation, which owns nothing and has no target."""
+        """Begin the next incarnation, without owned partitions and without a target."""
         self._move(event)
         self.incarnation += 1
         self.target = None
@@ -253,7 +283,11 @@ class GroupMember:
         self.target = self._in_flight = self._reported = None
 
     def _check_session(self, now: float) -> bool:
-        """Return whether the coordinator may still count this consumer as a member."""
+        """End the membership and return False if its session has timed out.
+
+        The coordinator removes a member whose heartbeats it has not received for the
+        session timeout. A consumer that is still joining has no session.
+        """
         if self.state in (MemberState.JOINING, MemberState.UNCERTAIN):
             return True
         lost_at = self._heard_at + self._options.session_timeout_s
@@ -273,7 +307,7 @@ class GroupMember:
         self._cluster.report(Event.MEMBER_LEFT, member_id=self.member_id, group=group)
 
     def _lose(self, now: float, reason: str) -> None:
-        """Join again, because other members may own the partitions now."""
+        """Lose all partitions, which other members may own by now, and join again."""
         self._cluster.report(
             Event.MEMBER_FENCED,
             member_id=self.member_id,
@@ -321,7 +355,8 @@ class GroupMember:
                 "rebalance_timeout_ms": int(options.max_poll_interval_s * 1000),
                 "server_assignor": options.server_assignor,
             }
-            # Null would mean that the subscription has not changed.
+            # Specify both even if they are empty, because null means that the
+            # subscription has not changed.
             fields["subscribed_topic_names"] = self._topics
             if version >= _FIRST_WITH_PATTERN:
                 fields["subscribed_topic_regex"] = options.pattern or ""
@@ -330,10 +365,11 @@ class GroupMember:
         return ConsumerGroupHeartbeatRequest(**fields)
 
     def _has_owned(self) -> bool:
-        """Whether the next heartbeat contains the owned partitions.
+        """Return whether the next heartbeat has to contain the owned partitions.
 
-        After an assignment it does so even if they have not changed: the coordinator
-        may wait for the revocation of a partition that was never owned.
+        After an assignment, it contains them even if they have not changed: the
+        coordinator may wait for the revocation of a partition that it had assigned, but
+        that this member never owned.
         """
         is_reconciling = self.state is MemberState.RECONCILING
         return is_reconciling or self._reported != self._owned
@@ -341,7 +377,7 @@ class GroupMember:
     def _take(self, response: Any, owned: Assignment, now: float) -> None:
         code = codes.NETWORK_EXCEPTION if response is None else response.error_code
         if self.state is MemberState.LEAVING:
-            # Other errors mean that there is no such member.
+            # After any other error, the group does not have this member either.
             if code and faults.may_pass(code) and code not in _FENCED:
                 self._retry(code, now)
             else:
@@ -354,7 +390,8 @@ class GroupMember:
         elif code in _FENCED:
             is_repeated = self._backoff.failures > 0
             self._lose(now, f"the coordinator answered {codes.name(code)}")
-            # A member that is fenced repeatedly waits before it joins again.
+            # Join again immediately, but only after a pause if the member is fenced
+            # several times in a row.
             self._backoff.fail(now)
             if is_repeated:
                 self._next_at = self._backoff.retry_at
@@ -367,13 +404,13 @@ class GroupMember:
             self._fail(self._refusal(code, response.error_message))
 
     def _accept(self, response: Any, owned: Assignment, now: float) -> None:
-        """Handle a response without an error."""
+        """Process a response without an error."""
         self.has_answered = True
-        # An epoch below the current one would be that of a coordinator that has lost
-        # its state. It fences the current epoch.
+        # A smaller epoch means that the coordinator has lost its state. Keep the
+        # current epoch: the coordinator fences it, and the member joins again.
         self.epoch = max(self.epoch, response.member_epoch)
         self.member_id = response.member_id or self.member_id
-        # In epoch 0, each request has to contain everything.
+        # A heartbeat with epoch 0 joins the group, so it has to contain all fields.
         self._reported = owned if self.epoch else None
         self._heard_at = now
         self._backoff.reset()
@@ -393,7 +430,10 @@ class GroupMember:
             self.target = read_assignment(response.assignment)
 
     def _retry(self, code: int, now: float) -> None:
-        """Send everything again after a pause: the coordinator may have changed."""
+        """Send a heartbeat with all fields after a pause.
+
+        By then, the group may have another coordinator.
+        """
         if is_moved(code):
             group = self._options.group_id
             self._coordinators.forget(CoordinatorType.GROUP, group)
@@ -403,7 +443,10 @@ class GroupMember:
         self._next_at = self._backoff.retry_at
 
     def _wait_for_instance_id(self, now: float) -> None:
-        """Retry until the session of the previous owner of the instance id ends."""
+        """Retry until the session of the previous owner of the instance id ends.
+
+        Fails if the consumer has tried to join for ``ClusterSettings.timeout_s``.
+        """
         timeout_s = self._cluster.settings.timeout_s
         if now < self._join_began_at + timeout_s:
             self._retry(codes.UNRELEASED_INSTANCE_ID, now)
@@ -431,10 +474,11 @@ class GroupMember:
 
 
 def _is_possible(response: Any) -> bool:
-    """Return whether a coordinator can have meant this response without an error.
+    """Return whether a response without an error is valid.
 
-    A member stays in epoch 0 as long as the group has no epoch for it. Partitions that
-    it got there could not be reported: a heartbeat of epoch 0 joins and owns nothing.
+    A member stays in epoch 0 until the group has an epoch for it. A response with epoch
+    0 must not assign partitions, because the member could not report them: a heartbeat
+    with epoch 0 joins the group and reports no partitions.
     """
     assignment = response.assignment
     has_partitions = assignment is not None and bool(assignment.topic_partitions)

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Membership``: the membership in a group as ``ConsumerMachine`` uses it.
+"""``Membership``: interface between ``ConsumerMachine`` and a group protocol.
 
-``member.py`` implements it for the group protocol of KIP-848. Another kind of group
-needs another implementation, which the constructor of ``ConsumerMachine`` chooses. The
-rest of ``machine.py`` uses only the names of this protocol.
+``member.py`` implements it for the consumer group protocol of KIP-848. To support
+another group protocol, implement this interface and select the implementation in the
+constructor of ``ConsumerMachine``. The rest of ``machine.py`` depends only on the
+methods and attributes below.
 """
 
 from __future__ import annotations
@@ -22,20 +23,18 @@ if TYPE_CHECKING:
 
 
 class Membership(Protocol):
-    """The membership of one consumer.
+    """Membership of one consumer in a group.
 
-    The coordinator decides which partitions the consumer should own. The consumer
-    changes the partitions that it owns until they are equal to ``target``, and passes
-    each intermediate set to ``report``.
+    The group coordinator assigns partitions. The consumer adds and gives up partitions
+    until it owns exactly ``target``, and passes each intermediate set to ``report``.
+    Call ``advance`` after every event, because it sends the requests.
 
-    ``target`` is the set of (topic id, partition) that the coordinator has assigned, or
-    None while it is unknown.
-
-    ``incarnation`` increases when the consumer joins or leaves, and when it loses its
-    membership. All partitions that it owned in an earlier incarnation are lost.
-
-    ``has_answered`` is True if a coordinator has ever answered. ``failure`` is the
-    reason why the consumer cannot be a member, or None.
+    * ``target``: set of (topic id, partition) that the coordinator has assigned, or
+      None while the assignment is unknown.
+    * ``incarnation``: increases when the consumer joins or leaves, and when it loses
+      its membership. All partitions that it owned in an earlier incarnation are lost.
+    * ``has_answered``: True if a coordinator has ever answered.
+    * ``failure``: reason why the consumer cannot be a member, or None.
     """
 
     target: Assignment | None
@@ -53,7 +52,7 @@ class Membership(Protocol):
 
     @property
     def can_add(self) -> bool:
-        """Whether the consumer may own further partitions of ``target`` now."""
+        """Whether the consumer may currently add partitions of ``target``."""
 
     def join(self, now: float) -> None:
         """Join the group if the consumer is outside."""
@@ -62,10 +61,10 @@ class Membership(Protocol):
         """Leave the group unless the consumer is outside. All partitions are lost."""
 
     def report(self, owned: Assignment) -> None:
-        """Set the partitions that the consumer owns now."""
+        """Set the partitions that the consumer currently owns."""
 
     def verify(self, now: float) -> None:
-        """Ask the coordinator soon, because it has rejected the member epoch."""
+        """Contact the coordinator soon, because it has rejected the member epoch."""
 
     def advance(self, now: float) -> None:
         """Send the requests that are due."""

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """``GroupOffsets``: fetches and commits the offsets of a group at its coordinator.
 
-Commits are sent one after another, in the order in which they were requested. Otherwise
-a later commit could be overwritten by the retry of an earlier one.
+At most one OffsetFetch and one OffsetCommit are in flight. Commits are sent in the
+order in which they were requested, and the next one waits for the result of the
+previous one. Otherwise, the retry of an earlier commit could overwrite a later commit.
 """
 
 from __future__ import annotations
@@ -44,25 +45,31 @@ if TYPE_CHECKING:
     from .membership import Membership
 
 _STALE = {codes.STALE_MEMBER_EPOCH, codes.ILLEGAL_GENERATION}
-"""Errors of a member that has a newer epoch or is fenced. A heartbeat shows which."""
+"""Errors for an outdated member epoch. Either the member has a newer epoch, which it
+has not received yet, or it is fenced. The response to the next heartbeat shows which.
+"""
 
 _NOT_A_MEMBER = {codes.UNKNOWN_MEMBER_ID, codes.FENCED_MEMBER_EPOCH}
+"""Errors for a consumer that is not a member of the group, or no longer is."""
 
 _NO_TOPIC = {codes.UNKNOWN_TOPIC_ID, codes.UNKNOWN_TOPIC_OR_PARTITION}
+"""Errors for a topic that does not exist."""
 
 _FETCHING, _COMMITTING = "fetching the offsets", "committing"
 
 _FIRST_PAUSE_S = 0.01
-"""First pause if the coordinator has another member epoch. The next heartbeat usually
-solves this within milliseconds.
+"""First pause in seconds after an error of ``_STALE``. It is short, because the next
+heartbeat usually returns the current epoch within milliseconds.
 """
 
 
 class PendingCommit:
-    """A commit that was requested. It ends when each partition has an answer.
+    """Requested commit. It is over when each partition has succeeded or failed.
 
-    ``waiting`` has the partitions without an answer, ``done`` the committed offsets,
-    and ``failure`` the first error.
+    * ``waiting``: offsets of the partitions that have neither succeeded nor failed.
+    * ``done``: committed offsets by (topic, partition).
+    * ``failure``: first error, or None.
+    * ``give_up_at``: time at which the remaining partitions fail.
     """
 
     __slots__ = ("done", "failure", "give_up_at", "waiting")
@@ -77,11 +84,15 @@ class PendingCommit:
 
     @property
     def is_over(self) -> bool:
-        """Whether each partition has an answer."""
+        """Whether each partition has succeeded or failed."""
         return not self.waiting
 
     def result(self) -> dict[tuple[str, int], int]:
-        """Return the committed offsets, or raise the first error."""
+        """Return the committed offsets by (topic, partition).
+
+        Raises the first error of a partition, or ``ClusterError`` if the consumer was
+        closed before all partitions had a result.
+        """
         if self.failure is not None:
             raise self.failure
         if self.waiting:
@@ -93,24 +104,28 @@ class PendingCommit:
         return self.done
 
     def succeed(self, reader: GroupReader) -> None:
-        """Record that the offset of a partition was committed."""
+        """Record that the coordinator has committed the offset of a partition."""
         committed = self.waiting.pop(reader)
         reader.set_committed(committed)
         self.done[reader.place] = committed.offset
 
     def fail(self, reader: GroupReader, failure: KwireError) -> None:
-        """Record that the offset of a partition was not committed."""
+        """Record that the offset of a partition will not be committed."""
         self.failure = self.failure or failure
         del self.waiting[reader]
 
 
 class GroupOffsets:
-    """The offsets of one group, over the link to its coordinator.
+    """Fetches and commits the offsets of one group.
 
-    ``membership`` is None if the consumer does not join the group. ``begin_reading``
-    is called with each partition whose committed offset was found. ``failure`` is the
-    reason why offsets cannot be fetched, or None. ``has_answered`` is True if the
-    coordinator has ever returned offsets.
+    ``find`` and ``commit`` queue partitions. Call ``advance`` after every event: it
+    sends the next requests. ``begin_reading`` is called with each partition whose
+    committed offset has arrived.
+
+    * ``membership``: None if the consumer does not join the group. Otherwise it
+      verifies the member epoch when the coordinator rejects it.
+    * ``failure``: reason why offsets cannot be fetched, or None.
+    * ``has_answered``: True if the coordinator has ever returned offsets.
     """
 
     def __init__(
@@ -137,19 +152,22 @@ class GroupOffsets:
 
     @property
     def identity(self) -> GroupMetadata:
-        """Identity that the next commit is sent with."""
+        """Identity of the consumer in the next request."""
         if self._membership is not None:
             return self._membership.metadata
         return GroupMetadata(self._group, "", -1, None)
 
     def find(self, reader: GroupReader) -> None:
-        """Fetch the committed offset of a partition."""
+        """Fetch the committed offset of a partition during the next ``advance``."""
         self._unknown.append(reader)
 
     def commit(
         self, offsets: Mapping[GroupReader, Committed], now: float
     ) -> PendingCommit:
-        """Commit offsets. The returned object receives the result."""
+        """Queue a commit. The returned object receives its result.
+
+        Partitions without a result fail after ``ClusterSettings.timeout_s``.
+        """
         settings = self._cluster.settings
         pending = PendingCommit(offsets, now + settings.timeout_s)
         if not pending.is_over:
@@ -158,11 +176,11 @@ class GroupOffsets:
         return pending
 
     def is_pending(self, reader: GroupReader) -> bool:
-        """Whether an offset of a partition is being committed."""
+        """Whether a commit of the partition is queued or in flight."""
         return any(reader in pending.waiting for pending in self._commits)
 
     def has_pending(self) -> bool:
-        """Whether any offset is being committed."""
+        """Whether any commit is queued or in flight."""
         return bool(self._commits)
 
     def advance(self, now: float) -> None:
@@ -191,7 +209,10 @@ class GroupOffsets:
         assert self._commits or not self._is_committing, "nothing to commit"
 
     def _find_link(self, backoff: Backoff, now: float) -> Link | None:
-        """Return the link to the coordinator if a request can be sent now."""
+        """Return the link to the coordinator, or None if no request can be sent now.
+
+        Sets ``failure`` if the coordinator cannot be found.
+        """
         if backoff.must_wait(now):
             return None
         place = CoordinatorType.GROUP, self._group
@@ -201,7 +222,10 @@ class GroupOffsets:
         return link
 
     def _retry(self, backoff: Backoff, operation: str, code: int, now: float) -> None:
-        """Send a request again after a pause. Without a code, answers are missing."""
+        """Delay the next attempt of a request that failed.
+
+        A ``code`` of 0 means that the response lacked some partitions.
+        """
         if is_moved(code):
             self._coordinators.forget(CoordinatorType.GROUP, self._group)
         backoff.fail(
@@ -212,7 +236,10 @@ class GroupOffsets:
         )
 
     def _is_rejected(self, code: int, now: float) -> bool:
-        """Whether the coordinator rejects the member. If so, the member verifies it."""
+        """Return whether an error rejects the member, and let the membership verify it.
+
+        Returns False if the consumer does not join the group.
+        """
         is_rejected = code in _STALE or code in _NOT_A_MEMBER
         if is_rejected and self._membership is not None:
             self._membership.verify(now)
@@ -253,13 +280,17 @@ class GroupOffsets:
         self._is_fetching = True
 
     def _take_offsets(self, entries: Mapping[GroupReader, Any]) -> int:
-        """Process the committed offsets. Returns the first error code, or 0."""
+        """Begin to read partitions at their committed offsets.
+
+        Returns the first error code, or 0 if no partition has an error.
+        """
         code = 0
         for reader, part in entries.items():
             if part.error_code:
                 code = code or int(part.error_code)
             elif reader.ownership is Ownership.FINDING_OFFSET:
-                # Brokers before OffsetFetch 5 return no epoch.
+                # OffsetFetch contains the leader epoch since version 5 (KIP-320).
+                # Before, the codec returns the default, -1.
                 offset, epoch = part.committed_offset, part.committed_leader_epoch
                 reader.set_committed(Committed(offset, epoch))
                 self._begin_reading(reader)
@@ -268,7 +299,7 @@ class GroupOffsets:
     # Committing offsets.
 
     def _drop_lost(self, now: float) -> None:
-        """Fail commits of partitions that are lost, and commits that take too long."""
+        """Fail commits of lost partitions, and commits that have taken too long."""
         for pending in self._commits:
             for reader in list(pending.waiting):
                 if reader.is_lost:
@@ -326,8 +357,13 @@ class GroupOffsets:
     def _judge_commit(
         self, pending: PendingCommit, reader: GroupReader, code: int, now: float
     ) -> None:
-        """Fail the commit of a partition unless a retry may solve the error."""
-        # The group has revoked a partition because its topic was deleted.
+        """Fail the commit of a partition unless a retry may succeed.
+
+        After an outdated member epoch, the commit is retried with the epoch that the
+        next heartbeat returns.
+        """
+        # If a topic is deleted, the group revokes its partitions, and there is nothing
+        # left to commit to.
         is_deleted = reader.ownership is Ownership.REVOKED and code in _NO_TOPIC
         if is_deleted or self._is_rejected(code, now):
             if code not in _STALE:

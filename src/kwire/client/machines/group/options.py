@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options of a group consumer, and its identity in the group."""
+"""Options of a group consumer, and its identity in the group."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ from typing import NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class GroupOptions:
-    """The group, and how to be a member of it. Times are in seconds.
+    """Options of a group consumer. Durations are in seconds.
 
-    * ``joins``: False if partitions are chosen by hand. Then only the committed offsets
-      belong to the group.
-    * ``pattern``: topic pattern for the broker, in the syntax of RE2/J.
-    * ``session_timeout_s``: all partitions are lost if no heartbeat was answered for
-      this time.
-    * ``max_poll_interval_s``: the consumer leaves the group if the caller does not
-      return for this time.
+    * ``joins``: False if the caller chooses the partitions. The consumer then only uses
+      the committed offsets of the group, and is not a member.
+    * ``pattern``: subscribe to the topics that match this regular expression. The
+      broker evaluates it, in RE2/J syntax.
+    * ``group_instance_id``: makes the consumer a static member with this name.
+    * ``server_assignor``: assignor that the coordinator uses. None: its default.
+    * ``session_timeout_s``: the consumer loses all partitions if no heartbeat has been
+      answered for this time.
+    * ``max_poll_interval_s``: the consumer leaves the group if the caller has not
+      requested the next chunk for this time.
+    * ``leave_timeout_s``: maximum time for closing, including commits in flight.
     """
 
     group_id: str
@@ -32,9 +36,9 @@ class GroupOptions:
 
 
 class GroupMetadata(NamedTuple):
-    """Identity of a consumer in its group: sent with commits and by transactions.
+    """Identity of a consumer in its group, for commits and transactions.
 
-    A consumer that has not joined has an empty ``member_id`` and ``member_epoch`` -1.
+    If the consumer is not a member, ``member_id`` is empty and ``member_epoch`` is -1.
     """
 
     group_id: str

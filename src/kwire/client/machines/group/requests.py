@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the requests of a group consumer, and reads their responses.
 
-OffsetCommit and OffsetFetch contain the name and the id of each topic. The codec omits
-the id before version 10, and the name from then on. From version 8 on, OffsetFetch
-contains several groups.
+The OffsetCommit and OffsetFetch objects contain both the name and the id of each topic.
+The codec encodes the name before version 10, and the id since version 10. OffsetFetch
+supports several groups since version 8.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ _FIRST_WITH_STABLE = first_version("OffsetFetchRequest", "require_stable")
 
 
 def pick_version(link: Link, api: type[Any], readers: Iterable[GroupReader]) -> int:
-    """Choose the version: topics have ids in it only if all of these have one."""
+    """Choose the version of an offset request for some partitions.
+
+    Versions with topic ids are excluded unless the ids of all topics are known.
+    """
     has_ids = all(reader.topic_id.int for reader in readers)
     return link.pick(api, *(() if has_ids else (NO_TOPIC_IDS,)))
 
@@ -40,7 +43,7 @@ def pick_version(link: Link, api: type[Any], readers: Iterable[GroupReader]) -> 
 def commit_request(
     identity: GroupMetadata, offsets: Mapping[GroupReader, Committed]
 ) -> OffsetCommitRequest:
-    """Build the OffsetCommit request for some partitions."""
+    """Build the OffsetCommit request for the offsets of some partitions."""
     return OffsetCommitRequest(
         group_id=identity.group_id,
         generation_id_or_member_epoch=identity.member_epoch,
@@ -70,7 +73,8 @@ def fetch_request(
 ) -> OffsetFetchRequest:
     """Build the OffsetFetch request for the committed offsets of some partitions.
 
-    Brokers wait for the offsets of open transactions (KIP-447).
+    The request requires stable offsets if its version supports that: brokers then wait
+    for the offsets of open transactions (KIP-447).
     """
     has_groups = version >= _FIRST_WITH_GROUPS
     entry: Any = OffsetFetchRequest.OffsetFetchRequestTopic
@@ -98,13 +102,17 @@ def fetch_request(
 def read_offsets(
     response: Any, readers: Iterable[GroupReader]
 ) -> tuple[int, dict[GroupReader, Any]]:
-    """Return the error code of the group, and the entry of each partition."""
+    """Return the error code of the group, and the response entry of each partition."""
     group = response.groups[0] if response.groups else response
     return group.error_code, read_entries(group.topics, readers)
 
 
 def read_entries(topics: Any, readers: Iterable[GroupReader]) -> dict[GroupReader, Any]:
-    """Return the entry of each partition that a response contains, by name or id."""
+    """Return the response entries of the requested partitions.
+
+    Entries contain the topic name or the topic id, depending on the version. Other
+    partitions are ignored, and partitions without an entry are omitted.
+    """
     by_place: dict[Any, GroupReader] = {}
     for reader in readers:
         by_place[reader.place] = by_place[reader.id_and_partition] = reader
@@ -118,7 +126,7 @@ def read_entries(topics: Any, readers: Iterable[GroupReader]) -> dict[GroupReade
 
 
 def assignment_entries(owned: Assignment) -> list[Any]:
-    """Build the owned partitions of a heartbeat."""
+    """Build the list of owned partitions in a heartbeat."""
     topics: dict[Any, list[int]] = {}
     for topic_id, partition in sorted(owned):
         topics.setdefault(topic_id, []).append(partition)
@@ -127,7 +135,7 @@ def assignment_entries(owned: Assignment) -> list[Any]:
 
 
 def read_assignment(assignment: Any) -> Assignment:
-    """Return the partitions in the response to a heartbeat."""
+    """Return the partitions that the response to a heartbeat assigns."""
     return frozenset(
         (topic.topic_id, partition)
         for topic in assignment.topic_partitions
