@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``BatchRecords``: the records of one batch, which are encoded when they are added.
+"""``BatchRecords``: the records of one batch, encoded when they are added.
 
-A producer sends any ``BatchContent``. The batch is built when it is first sent, because
-producer id, epoch and sequence number are known then.
+A producer sends any ``BatchContent``. It builds the batch when it sends it for the
+first time, because the producer id, the epoch and the sequence number of the batch
+header are unknown before.
 """
 
 from __future__ import annotations
@@ -23,25 +24,29 @@ if TYPE_CHECKING:
 
 
 class BatchContent(Protocol):
-    """Records that can be encoded as one batch any number of times."""
+    """Content of a batch. It can be encoded repeatedly, with other sequence numbers."""
 
     def __len__(self) -> int: ...
 
     @property
     def size_bound_bytes(self) -> int:
-        """Maximum size of the batch in bytes."""
+        """Upper bound for the size of the encoded batch in bytes."""
 
     def build(
         self, *, producer_id: int, producer_epoch: int, base_sequence: int
     ) -> bytes:
-        """Encode the batch."""
+        """Encode the record batch."""
 
     def halves(self) -> tuple[BatchContent, BatchContent]:
-        """Return two contents of half as many records, in order."""
+        """Split the content into two, with half of the records each, in order."""
 
 
 class BatchRecords(engine.EncodedRows):
-    """Records of one batch, which are encoded when they are added."""
+    """Records of one batch, encoded when they are added.
+
+    ``max_bytes`` limits the batch, including its header. The first record is always
+    accepted, even if it is larger.
+    """
 
     __slots__ = ("_codec", "_options", "_room")
 
@@ -64,11 +69,11 @@ class BatchRecords(engine.EncodedRows):
 
     @property
     def size_bound_bytes(self) -> int:
-        """Maximum size of the batch in bytes."""
+        """Upper bound for the size of the encoded batch in bytes."""
         return BATCH_OVERHEAD + bound(self._codec, self.content)
 
     def new_batch(self) -> Self:
-        """Return an empty object with the same options."""
+        """Return an empty batch with the same options."""
         made = type(self).__new__(type(self))
         made._codec, made._options, made._room = self._codec, self._options, self._room
         engine.EncodedRows.__init__(made, self._room)
@@ -77,7 +82,7 @@ class BatchRecords(engine.EncodedRows):
     def build(
         self, *, producer_id: int, producer_epoch: int, base_sequence: int
     ) -> bytes:
-        """Encode the batch."""
+        """Encode the record batch."""
         options = self._options._replace(
             producer_id=producer_id,
             producer_epoch=producer_epoch,
@@ -87,11 +92,14 @@ class BatchRecords(engine.EncodedRows):
         return self.make_batch(header, make_compressor(options))
 
     def has_headers(self) -> bool:
-        """Whether a record has headers, which messages of magic 0 and 1 cannot have."""
+        """Whether a record has headers, which only record batches support."""
         return any(record.headers for record in self.records())
 
     def build_messages(self, magic: int) -> bytes:
-        """Encode the records as messages of magic 0 or 1, for brokers before 0.11."""
+        """Encode the records as messages of magic 0 or 1.
+
+        Brokers before Kafka 0.11 do not support record batches.
+        """
         return encode_batch(
             self.records(),
             magic=magic,
@@ -100,12 +108,12 @@ class BatchRecords(engine.EncodedRows):
         )
 
     def records(self) -> list[Record]:
-        """Decode the records. Their offsets count from 0."""
+        """Decode the records. Their offsets begin at 0."""
         header = make_header(BatchOptions(), len(self))
         return decode_records(self.make_batch(header), check_crc=False)[0]
 
     def halves(self) -> tuple[Self, Self]:
-        """Return two batches of half as many records, in order."""
+        """Split the batch into two, with half of the records each, in order."""
         records, middle = self.records(), len(self) // 2
         first, second = self.new_batch(), self.new_batch()
         first.extend(records[:middle])

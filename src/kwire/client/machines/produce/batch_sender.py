@@ -4,8 +4,8 @@
 
     batch -> Produce to the leader -> response -> receipt, another attempt, or a failure
 
-The batches are in ``deliveries.py``. ``requests.py`` builds the requests and decides
-what an error code means.
+``Deliveries`` keeps the queues of batches. ``requests.py`` builds the requests, and
+maps the error code of each batch to a reaction.
 """
 
 from __future__ import annotations
@@ -55,13 +55,18 @@ _RECORD_BATCH = 2
 """Magic of record batches. Messages of older formats have magic 0 or 1."""
 
 _UNSENT_S = 0.005
-"""Interval between two checks of whether the socket took requests without response."""
+"""Interval in seconds between two checks whether the socket has accepted the requests
+that were sent. Used only for requests without a response (``acks=0``).
+"""
 
 Sent = list[tuple["PartitionWriter", "PendingBatch"]]
 
 
 class BatchSender:
-    """Sends the batches of ``deliveries`` over the links of ``cluster``.
+    """Sends the batches of ``deliveries`` to the leaders of their partitions.
+
+    Call ``send_batches`` after every event. It sends all batches that can be sent, and
+    processes each response when it arrives.
 
     ``failure`` is the error that ends the producer, or None.
     """
@@ -100,7 +105,11 @@ class BatchSender:
                 self._send_to(link, leader, writers, now)
 
     def _prepare(self, writer: PartitionWriter, now: float) -> bool:
-        """Return whether a partition may be written to, with the present producer."""
+        """Return whether batches of a partition can be sent now.
+
+        If the producer id is missing, it is requested. If the partition must be added
+        to the transaction first, ``Transactions`` does that.
+        """
         if writer.backoff.must_wait(now):
             return False
         if not self._options.is_idempotent:
@@ -122,7 +131,7 @@ class BatchSender:
     def _join_transaction(
         self, writer: PartitionWriter, transactions: Transactions
     ) -> bool:
-        """Return whether a partition may get records in the present transaction."""
+        """Return whether a partition accepts records in the current transaction."""
         if not transactions.takes_records or transactions.producer is None:
             return False
         if (writer.producer_id, writer.producer_epoch) != transactions.producer:
@@ -133,10 +142,14 @@ class BatchSender:
         return transactions.add_partition(writer.topic, writer.partition)
 
     def _begin_epoch(self, writer: PartitionWriter, now: float) -> None:
-        """Number the batches of a partition again, beginning with 0."""
+        """Begin the next epoch of a partition, in which sequence numbers start at 0.
+
+        After the last epoch, a new producer id is requested.
+        """
         if writer.numbering is Numbering.BROKEN:
             for batch in [batch for batch in writer.batches if batch.is_in_doubt]:
-                # With another number, the broker would not recognize a duplicate.
+                # The log may contain this batch. With a new sequence number, the broker
+                # would not recognize the next attempt as a duplicate.
                 failure = delivery_failure(batch, "records before them were given up")
                 writer.fail(batch, failure)
         producer_id = writer.producer_id
@@ -146,7 +159,7 @@ class BatchSender:
             self._cluster.wake(now)
 
     def _find_leader(self, writer: PartitionWriter) -> int:
-        """Return the leader of a partition, or -1 and request metadata."""
+        """Return the node id of the leader, or request metadata and return -1."""
         info = self._cluster.metadata.partition(writer.topic, writer.partition)
         if info is None or info.leader < 0:
             self._cluster.want_metadata()
@@ -156,10 +169,16 @@ class BatchSender:
     def _send_to(
         self, link: Link, node: int, writers: list[PartitionWriter], now: float
     ) -> None:
+        """Send the next batches of some partitions to their leader.
+
+        A request contains at most one batch of each partition. Further requests follow
+        until ``max_in_flight`` is reached.
+        """
         options = self._options
         magic = choose_magic(link.table)
         try:
-            # Before encoding, because an old format does not support every codec.
+            # Check the versions before encoding, because older record formats do not
+            # support all compression codecs.
             link.pick(ProduceRequest, *self._constraints, MAGIC_CONSTRAINTS[magic])
             if self._is_lz4:
                 link.require(LZ4)
@@ -169,8 +188,10 @@ class BatchSender:
         max_in_flight = options.max_in_flight if options.is_idempotent else 1
         while link.in_flight < options.max_in_flight and link.is_free(now):
             if not options.acks and link.has_unsent:
-                # Without responses, nothing else limits a program that writes faster
-                # than the network.
+                # With acks=0, there are no responses, so ``max_in_flight`` limits
+                # nothing. Wait until the socket has accepted the previous requests.
+                # Otherwise, a program that writes faster than the network would need
+                # more and more memory.
                 self._cluster.wake(now + _UNSENT_S)
                 return
             chosen: Sent = []
@@ -187,6 +208,8 @@ class BatchSender:
                     size += len(batch.data)
             if not chosen or not self._send_produce(link, node, chosen, magic, now):
                 return
+            # Serve the other partitions first next time, because a request may be too
+            # small for all of them.
             for writer, _ in chosen:
                 self._deliveries.move_to_end(writer)
                 writers.remove(writer)
@@ -195,9 +218,9 @@ class BatchSender:
     def _encode(
         self, writer: PartitionWriter, batch: PendingBatch, magic: int, link: Link
     ) -> bool:
-        """Encode a batch in the format of the broker, unless it is encoded already.
+        """Encode a batch in the record format of its leader, unless it is encoded.
 
-        Returns False if that is not possible. The batch is FAILED then.
+        Returns False if that is not possible. In this case, the batch has failed.
         """
         if batch.data is not None and batch.magic == magic:
             return True
@@ -213,10 +236,12 @@ class BatchSender:
                     base_sequence=batch.sequence,
                 )
             else:
-                # Only idempotent producers have content of another class.
+                # Other classes of content require an idempotent producer, and therefore
+                # a broker that supports record batches.
                 assert isinstance(content, BatchRecords)
                 if content.has_headers():
-                    # Raises the error that names the release.
+                    # Only record batches have headers. This raises an error with the
+                    # Kafka release that supports them.
                     link.pick(ProduceRequest, MAGIC_2)
                 data = content.build_messages(magic)
         except KwireError as error:
@@ -228,6 +253,7 @@ class BatchSender:
     def _send_produce(
         self, link: Link, node: int, sent: Sent, magic: int, now: float
     ) -> bool:
+        """Send one Produce request. Returns False if it is not supported."""
         options, topics = self._options, self._cluster.metadata.topics
         batches = [batch for _, batch in sent]
         constraints = (*self._constraints, MAGIC_CONSTRAINTS[magic])
@@ -248,7 +274,8 @@ class BatchSender:
 
         def done(response: Any, now: float) -> None:
             self._cluster.metrics.produce_latency.add(now - sent_at)
-            # The producer may have failed while the request was in flight.
+            # Skip batches that are over, because the producer may have failed while
+            # the request was in flight.
             waiting = [(writer, batch) for writer, batch in sent if not batch.is_over]
             if response is None:
                 for writer, batch in waiting:
@@ -301,10 +328,10 @@ class BatchSender:
         node: int,
         now: float,
     ) -> None:
-        """Pass each result to its batch.
+        """Process the result of each batch in a Produce response.
 
-        ``names`` are the topics of the request by id. The metadata may have another id
-        by now, or no longer contain the topic.
+        ``names`` contains the topic names of the request by topic id. Since the request
+        was sent, the metadata may have changed the id of a topic or lost the topic.
         """
         parts: dict[tuple[str | None, int], Any] = {}
         for topic in response.responses:
@@ -328,6 +355,7 @@ class BatchSender:
         node: int,
         now: float,
     ) -> None:
+        """Acknowledge, retry, split or fail one batch."""
         code = part.error_code
         reason = f"the broker answered {codes.name(code)}"
         match read_verdict(code):
@@ -351,10 +379,11 @@ class BatchSender:
                 if batch is writer.batches[0]:
                     writer.note_forgotten()
                     writer.retry(reason, now)
-                # Otherwise the broker waits for the first batch.
+                # A later batch was rejected because an earlier one is missing. It is
+                # sent again after the first batch.
             case Verdict.SPLIT if batch.count > 1 and not batch.is_in_doubt:
-                # If the limit of the topic has been lowered, a batch in doubt may be in
-                # the log as a whole.
+                # A batch in doubt must not be split: the log may contain it already, if
+                # the size limit of the topic has been reduced since.
                 writer.split(batch)
             case Verdict.FATAL:
                 name, transactional_id = writer.name, self._options.transactional_id
@@ -376,7 +405,10 @@ class BatchSender:
         reason: str,
         now: float,
     ) -> None:
-        """Write to the new leader of a partition, if it is known already."""
+        """Continue with the new leader of a partition, or request metadata.
+
+        ``node`` is the node id of the broker that is not the leader.
+        """
         metadata = self._cluster.metadata
         metadata.take_hint(
             writer.topic,
@@ -394,4 +426,6 @@ class BatchSender:
         self._cluster.want_metadata()
         writer.retry(reason, now)
         if writer.backoff.failures >= MAX_EPOCH_RETRIES:
+            # If the topic was deleted and created again, the epochs of its leaders
+            # start again and look outdated. Accept any leader from now on.
             metadata.forget_leader(writer.topic, writer.partition)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Deliveries``: the batches of all partitions from ``add`` until they are over.
+"""``Deliveries``: the batches of all partitions until they are acknowledged or fail.
 
-It counts the bytes of a producer, fails batches that take too long, and collects the
-receipts and failures of batches that no caller waits for.
+``Deliveries`` measures the memory of a producer and enforces the delivery timeout. It
+also collects receipts and failures of background batches, for which no caller waits.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 
 
 class Deliveries:
-    """The batches of a producer that are neither acknowledged nor failed.
+    """Batches of a producer that are neither acknowledged nor failed.
 
-    ``active`` contains the partitions with batches, in the order in which they are
-    served. ``held_bytes`` is the size of all batches, including the ``open_bytes`` of
-    batches that a ``Batcher`` still fills. ``background_failure`` is the first failure
-    of a batch that no caller waits for.
+    * ``writers``: queues by (topic, partition).
+    * ``active``: queues with batches, in the order in which they are served.
+    * ``held_bytes``: size of all batches, including ``open_bytes``.
+    * ``open_bytes``: size of the batches that a ``Batcher`` is still filling.
+    * ``background_failure``: first failure of a background batch, or None.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class Deliveries:
         self._on_receipt = on_receipt
 
     def writer(self, topic: str, partition: int) -> PartitionWriter:
-        """Return the queue of a partition."""
+        """Return the queue of a partition, and create it on first use."""
         writer = self.writers.get((topic, partition))
         if writer is None:
             backoff = Backoff(self._cluster)
@@ -60,7 +61,7 @@ class Deliveries:
         return writer
 
     def hold_open(self, size: int) -> None:
-        """Count bytes of open batches. A negative size releases them."""
+        """Add to the size of the open batches. A negative size releases memory."""
         self.open_bytes += size
         self.held_bytes += size
 
@@ -73,13 +74,17 @@ class Deliveries:
         self._cluster.wake(now)
 
     def move_to_end(self, writer: PartitionWriter) -> None:
-        """Serve all other partitions before this one."""
+        """Serve all other partitions before this one from now on."""
         self.active.pop(writer, None)
         if writer.batches:
             self.active[writer] = None
 
     def settle(self, writer: PartitionWriter, batch: PendingBatch) -> None:
-        """Release a batch that ``writer`` has acknowledged, failed or split."""
+        """Release the memory of a batch that was acknowledged, failed or split.
+
+        ``PartitionWriter`` calls this method. It also reports the result: a failure to
+        the transaction, and the result of a background batch to the program.
+        """
         self.held_bytes += sum(half.size for half in batch.parts) - batch.size
         if not writer.batches:
             self.active.pop(writer, None)
@@ -95,14 +100,18 @@ class Deliveries:
                 self._on_receipt(batch.receipt)
 
     def fail_all(self, failure: KwireError, *, is_unsent: bool = False) -> None:
-        """Give up all batches, or only those that are not in flight (``is_unsent``)."""
+        """Fail all batches. If ``is_unsent`` is True, skip batches in flight."""
         for writer in list(self.active):
             for batch in list(writer.batches):
                 if not (is_unsent and batch.is_in_flight):
                     writer.fail(batch, failure)
 
     def fail_late(self, now: float) -> None:
-        """Give up batches that are not acknowledged within the delivery timeout."""
+        """Fail the batches whose delivery timeout has passed.
+
+        A batch in flight waits for its response, which also delays the failures of the
+        batches after it. Their order in the partition is kept.
+        """
         limit = self._options.delivery_timeout_s
         for writer in list(self.active):
             reason = writer.reason
@@ -118,19 +127,20 @@ class Deliveries:
                 writer.fail(batch, delivery_failure(batch, text))
 
     def fail_background(self, failure: KwireError) -> None:
-        """Keep a failure until ``take_background_failure``, unless there is one."""
+        """Store the first failure for ``take_background_failure``."""
         self.background_failure = self.background_failure or failure
 
     def take_background_failure(self) -> KwireError | None:
-        """Return the first failure of a batch that no caller waits for, once."""
+        """Return the first failure of a background batch, and forget it."""
         failure, self.background_failure = self.background_failure, None
         return failure
 
     def forget_deleted(self) -> None:
-        """Forget partitions without batches that their topic no longer has.
+        """Delete empty queues of partitions that no longer exist.
 
-        A topic loses partitions only if it is deleted and created again. Its brokers
-        then do not know the sequence numbers of this producer.
+        A topic loses partitions only if it is deleted and created again. If it gets the
+        partition again later, the leader does not know the sequence numbers of this
+        producer, so the partition needs a new queue.
         """
         for (name, partition), writer in list(self.writers.items()):
             topic = self._cluster.metadata.topics.get(name)

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ProducerIdentity``: the id of an idempotent producer without transactions.
+"""``ProducerIdentity``: producer id and epoch of a producer without transactions.
 
-Any broker can assign it. A transactional producer gets its id in ``transactions.py``.
+Any broker can assign a producer id to an idempotent producer. A transactional producer
+gets its id from a transaction coordinator (``transactions.py``).
 """
 
 from __future__ import annotations
@@ -23,22 +24,29 @@ if TYPE_CHECKING:
 
 
 _UNUSED_TIMEOUT_MS = 60_000
-"""Transaction timeout in the request, which brokers require but do not use."""
+"""Transaction timeout of the request. It is required, but brokers ignore it if there is
+no transactional id.
+"""
 
 
 class IdentityState(Enum):
-    """State of the request for a producer id."""
+    """State of the producer id."""
 
     UNKNOWN = auto()
+    """The next call of ``find`` requests a producer id."""
     REQUESTED = auto()
+    """An InitProducerId request is in flight."""
     KNOWN = auto()
+    """``find`` returns the producer id and the epoch."""
     FAILED = auto()
+    """Final state: no broker assigns an id, because of ``failure``."""
 
 
 class ProducerIdentity:
-    """A producer id with its epoch, which ``find`` requests when it is needed.
+    """Producer id and epoch, requested on the first call of ``find``.
 
-    ``failure`` is the error that ended the search, or None.
+    Call ``find`` after every event until it returns a producer. ``failure`` is the
+    error after which no further request is sent, or None.
     """
 
     def __init__(self, cluster: ClusterMachine) -> None:
@@ -49,7 +57,7 @@ class ProducerIdentity:
         self._backoff = Backoff(cluster)
 
     def find(self, now: float) -> tuple[int, int] | None:
-        """Return producer id and epoch, or None and request them."""
+        """Return the producer id and epoch, or request them and return None."""
         if self.state is IdentityState.UNKNOWN and not self._backoff.must_wait(now):
             link = self._cluster.any_link(now)
             if link is not None:
@@ -57,7 +65,11 @@ class ProducerIdentity:
         return self._producer
 
     def replace(self, producer_id: int) -> None:
-        """Forget a producer id whose epochs are used up."""
+        """Forget the current producer id if it is ``producer_id``.
+
+        The epochs of this id are used up. The next call of ``find`` requests another
+        id.
+        """
         if self._producer is not None and self._producer[0] == producer_id:
             self.state = IdentityState.UNKNOWN
             self._producer = None

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``LingeringRecords``: records that are sent one by one, until they are in batches.
+"""``LingeringRecords``: collects single records until they are in batches.
 
-    send -> stage, in the order of the calls -> LingeringBatcher -> batches
+    send -> Stage, in the order of the calls -> LingeringBatcher -> batches
 
-Sending a record only adds it to the ``Stage`` of its topic. The records of a stage are
-sorted into batches together: when the stage is full, when its linger time has passed,
-or when the topic gets records in another way.
+Most calls of ``send`` only append the record to the ``Stage`` of its topic. All records
+of a stage are sorted into batches together: when the stage is full, when its linger
+time has passed, or when the topic gets records in another way.
 """
 
 from __future__ import annotations
@@ -23,11 +23,15 @@ if TYPE_CHECKING:
     Place = str | tuple[str, int]
 
 _SHARE = 8
-"""The stages of all topics share this fraction of ``memory_bytes``: one eighth."""
+"""Divisor of ``memory_bytes``: the stages of all topics share one eighth of it."""
 
 
 class Stage(engine.RecordList):
-    """Records for any partition of a topic (``partition`` None), or for one of them."""
+    """Records of a topic that have not been sorted into batches.
+
+    ``partition`` is None if the records may belong to any partition. ``linger_until``
+    is the time at which the stage must be sorted into batches and these be closed.
+    """
 
     __slots__ = ("linger_until", "partition", "topic")
 
@@ -45,16 +49,17 @@ class Stage(engine.RecordList):
 
 
 class LingeringBatcher(RecordBatcher):
-    """The batches of a topic that lingering records may still join."""
+    """Open batches of a topic, to which further stages can be added."""
 
     def __init__(self, machine: BatchReceiver, topic: TopicInfo) -> None:
         super().__init__(machine, topic, is_lingering=True)
-        # Partitions of the stages of the topic. It contains None alone, or numbers.
+        # Partitions of the current stages of the topic: either only None, or only
+        # partition numbers.
         self.staged: set[int | None] = set()
         self._linger_until: dict[int, float] = {}
 
     def take(self, stage: Stage, now: float) -> None:
-        """Accept the records of a stage."""
+        """Sort the records of a stage into batches."""
         self._topic = stage.topic
         self._partition = stage.partition
         self.add(stage.records, -1, now)
@@ -67,14 +72,17 @@ class LingeringBatcher(RecordBatcher):
             self._close(partition, now)
 
     def close_due(self, now: float) -> float:
-        """Close batches whose linger time has passed; return the next such time."""
+        """Close the batches whose linger time has passed.
+
+        Returns the time of the next one, or infinity if no batch is open.
+        """
         for partition in list(self._open):
             if now >= self._linger_until[partition]:
                 self._close(partition, now)
         return min(self._linger_until.values(), default=float("inf"))
 
     def is_empty(self) -> bool:
-        """Whether there are no records in open batches and stages of the topic."""
+        """Whether the topic has neither open batches nor stages."""
         return not self._open and not self.staged
 
     def _close(self, partition: int, now: float) -> None:
@@ -85,11 +93,14 @@ class LingeringBatcher(RecordBatcher):
 
 
 class LingeringRecords:
-    """Lingering records of all topics. A producer may append to ``stages`` itself.
+    """Lingering records of all topics.
 
-    A topic has one stage for any partition, under its name, or stages for single
-    partitions, under its name and their numbers. So the records of a partition are sent
-    in the order in which they were passed.
+    ``stages`` has either one stage of a topic for any partition, whose key is the topic
+    name, or stages for single partitions, whose keys are (topic, partition). Both kinds
+    never exist together, so the records of a partition keep their order. To save the
+    call of ``send``, a producer may append to an existing stage itself.
+
+    Call ``close_due`` after every event. It closes batches and sets the next wake-up.
     """
 
     def __init__(self, machine: BatchReceiver, options: ProducerOptions) -> None:
@@ -100,7 +111,7 @@ class LingeringRecords:
 
     @property
     def open_bytes(self) -> int:
-        """Size of the batches that lingering records may still join."""
+        """Size in bytes of the open batches, without the stages."""
         return sum(batcher.open_bytes for batcher in self._batchers.values())
 
     def send(
@@ -110,7 +121,11 @@ class LingeringRecords:
         record: tuple[Any, Any, Any, Any],
         now: float,
     ) -> bool:
-        """Accept one record; return whether it began a new stage."""
+        """Append one record to its stage; return whether this began a new stage.
+
+        A new stage has a linger time, so the caller must update its timer. Raises
+        ``EncodeError`` for an invalid record, and changes nothing in this case.
+        """
         place: Place = topic.name if partition is None else (topic.name, partition)
         stage = self.stages.get(place)
         if stage is not None and stage.append(*record):
@@ -119,7 +134,7 @@ class LingeringRecords:
         share = options.memory_bytes // _SHARE // count
         max_bytes = min(options.max_batch_bytes, share)
         begun = Stage(topic, partition, max_bytes, now + options.linger_s)
-        # Raises for an invalid record, before anything has changed.
+        # Append to the new stage first, because an invalid record raises an error here.
         begun.append(*record)
         batcher = self._batchers.get(topic.name)
         if batcher is None:
@@ -134,7 +149,11 @@ class LingeringRecords:
         return True
 
     def release(self, topic: str, partition: int, now: float) -> None:
-        """Close the batch of the records that a partition has got so far."""
+        """Close the batch of a partition, including the records of its stages.
+
+        The machine calls this before it appends another batch to the partition, so that
+        the order of the records is kept.
+        """
         batcher = self._batchers.get(topic)
         if batcher is not None:
             for staged in (None, partition):
@@ -143,7 +162,7 @@ class LingeringRecords:
             batcher.close_partition(partition, now)
 
     def close_due(self, now: float) -> None:
-        """Close the batches of records whose linger time has passed."""
+        """Close the batches whose linger time has passed."""
         for stage in list(self.stages.values()):
             if now >= stage.linger_until:
                 self._drain(self._batchers[stage.topic.name], stage.partition, now)
@@ -155,7 +174,7 @@ class LingeringRecords:
                 del self._batchers[name]
 
     def flush(self, now: float) -> None:
-        """Close the batches of all records."""
+        """Close all batches, including the records of all stages."""
         for batcher in self._batchers.values():
             for partition in list(batcher.staged):
                 self._drain(batcher, partition, now)
@@ -163,7 +182,7 @@ class LingeringRecords:
         self._batchers.clear()
 
     def abandon(self) -> bool:
-        """Drop all records; return whether there were any."""
+        """Drop all records of stages and open batches; return whether any existed."""
         has_records = not self.is_empty()
         for batcher in self._batchers.values():
             batcher.abandon()
@@ -172,7 +191,7 @@ class LingeringRecords:
         return has_records
 
     def is_empty(self) -> bool:
-        """Whether all records are in closed batches."""
+        """Whether there are neither stages nor open batches."""
         return all(batcher.is_empty() for batcher in self._batchers.values())
 
     def _drain(

@@ -4,9 +4,13 @@
 
     records -> partition -> batch -> Produce to the leader -> receipt
 
-Each step has its own class: ``WantedTopics`` looks up topics, ``LingeringRecords`` and
-the batchers of callers sort records into batches, ``Deliveries`` keeps the batches
-until they are over, ``BatchSender`` sends them, and ``Transactions`` commits them.
+Each step has its own class:
+
+* ``WantedTopics`` looks up topics.
+* ``LingeringRecords`` and the batchers of callers sort records into batches.
+* ``Deliveries`` keeps the batches until they are acknowledged or fail.
+* ``BatchSender`` sends the batches and processes the responses.
+* ``Transactions`` begins and ends the transactions of a transactional producer.
 """
 
 from __future__ import annotations
@@ -43,10 +47,19 @@ class ProducerMachine:
 
     Call ``advance`` after every event, and when the clock reaches ``wake_at``.
 
-    A topic must be known before records are sent to it: call ``want_topic``, and
-    ``topic`` when ``is_settled`` is True. ``add_batch`` and ``send`` accept records;
-    check ``has_room`` first. ``failure`` is the error that ended the producer and all
-    its batches, or None.
+    * Look up the topic first: call ``want_topic``, wait until ``is_settled`` is True,
+      and call ``topic``.
+    * Then pass records to ``send`` or batches to ``add_batch``. Wait until ``has_room``
+      is True before each call.
+    * To wait for the acknowledgements, call ``flush`` and wait until all batches of its
+      result are over. ``take_background_failure`` returns the failure of a record that
+      was passed to ``send``.
+    * In a transaction, call ``begin_transaction`` before the first record and
+      ``end_transaction`` after the last one.
+    * To close, call ``begin_close``, continue until ``is_closable`` is True, and call
+      ``close``.
+
+    ``failure`` is the error that ended the producer and all its batches, or None.
     """
 
     def __init__(
@@ -75,7 +88,7 @@ class ProducerMachine:
             self.cluster, options, self.transactions, on_receipt
         )
         self.lingering = LingeringRecords(self, options)
-        # Returns an empty batch with the options of this producer.
+        # Function that returns an empty batch with the options of this producer.
         self.new_batch = BatchRecords(
             options.max_batch_bytes,
             compression=options.compression,
@@ -94,11 +107,11 @@ class ProducerMachine:
 
     @property
     def wake_at(self) -> float:
-        """When to call ``advance`` if nothing happens before."""
+        """Time of the next ``advance`` if no event occurs before."""
         return self.cluster.wake_at
 
     def advance(self, now: float) -> None:
-        """Do everything that is possible now."""
+        """Send all requests that are due, and fail late batches and lookups."""
         self.cluster.advance(now)
         self._note_failure()
         if self.failure is None:
@@ -117,16 +130,16 @@ class ProducerMachine:
             self._fail_all(self.failure)
 
     def begin_close(self, now: float) -> None:
-        """Push the metrics for the last time. Batches without acknowledgement fail."""
+        """Fail all batches without an acknowledgement, and push the last metrics."""
         self._end()
         self.cluster.begin_close(now)
 
     def is_closable(self) -> bool:
-        """Whether nothing is left to send after ``begin_close``."""
+        """Return whether all requests after ``begin_close`` are complete."""
         return self.cluster.is_closable
 
     def close(self, now: float) -> None:
-        """Close all links. Batches that are not acknowledged fail."""
+        """Fail all batches without an acknowledgement, and close all links."""
         self._end()
         self.cluster.close(now)
 
@@ -137,9 +150,9 @@ class ProducerMachine:
         self._fail_all(self.failure)
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` if the parts of the producer contradict themselves.
+        """Raise ``AssertionError`` if the parts of the producer contradict each other.
 
-        To be called after ``advance``, by tests.
+        Tests call this method after ``advance``.
         """
         self.deliveries.check_invariants()
         assert self.deliveries.open_bytes >= self.lingering.open_bytes, "open bytes"
@@ -150,9 +163,9 @@ class ProducerMachine:
         assert self.failure is None or self.is_idle(), "records of a failed producer"
 
     def read_metrics(self, now: float) -> dict[str, float]:
-        """Return the metrics in ``PRODUCER_SNAPSHOT``.
+        """Return the metrics that ``PRODUCER_SNAPSHOT`` lists.
 
-        All threads may call this method.
+        This method may be called from any thread.
         """
         metrics = self.cluster.read_metrics(now)
         metrics |= self.cluster.metrics.snapshot(PRODUCE_METRICS)
@@ -180,7 +193,7 @@ class ProducerMachine:
     def begin_transaction(self) -> None:
         """Begin a transaction. ``transactions.is_settled`` must be True.
 
-        Raises ``ValueError`` if another transaction has not ended.
+        Raises ``ValueError`` if the previous transaction has not ended.
         """
         assert self.transactions is not None
         if not self.transactions.is_over:
@@ -192,9 +205,10 @@ class ProducerMachine:
     def add_offsets(
         self, member: GroupMetadata, offsets: Mapping[tuple[str, int], int], now: float
     ) -> PendingOffsets:
-        """Commit offsets of a group with the transaction.
+        """Add the offsets of a consumer group to the transaction.
 
-        Raises the reason if the transaction accepts no more offsets.
+        The returned object receives the result. Raises the failure of the producer or
+        the transaction if no further offsets are accepted.
         """
         assert self.transactions is not None
         if failure := self._refusal():
@@ -202,9 +216,10 @@ class ProducerMachine:
         return self.transactions.add_offsets(member, offsets, now)
 
     def end_transaction(self, is_commit: bool, now: float) -> None:
-        """Commit or abort everything that was sent since ``begin_transaction``.
+        """Start to commit or abort the transaction.
 
-        ``transactions.is_over`` becomes True at the end, unless the producer fails.
+        ``transactions.is_over`` becomes True when the coordinator has ended it. Does
+        nothing if the producer has failed.
         """
         assert self.transactions is not None
         if self.failure is not None or self.transactions.fatal is not None:
@@ -222,17 +237,21 @@ class ProducerMachine:
             self.lingering.abandon()
         transactions.advance(now, is_idle=self.is_idle())
         if transactions.is_over:
-            # The result of the transaction has reported the failure.
+            # ``Transactions.result`` contains this failure already.
             self.deliveries.take_background_failure()
 
     # Topics and records.
 
     def want_topic(self, name: str, now: float) -> None:
-        """Look up a topic during the next calls of ``advance``."""
+        """Start the lookup of a topic, unless it is known or being looked up."""
         self._topics.want(name, now)
 
     def is_settled(self, name: str) -> bool:
-        """Whether ``topic`` returns a wanted topic or raises its failure."""
+        """Return whether the lookup of a topic has succeeded or failed.
+
+        Call ``want_topic`` before. Afterwards, ``topic`` returns the topic or raises
+        the failure.
+        """
         return self.failure is not None or self._topics.is_settled(name)
 
     def topic(self, name: str) -> TopicInfo | None:
@@ -247,27 +266,35 @@ class ProducerMachine:
 
     @property
     def topic_names(self) -> Collection[str]:
-        """Names of the topics that records were passed for."""
+        """Names of the topics that ``want_topic`` has looked up or is looking up."""
         return self._topics.names
 
     def known_topic(self, name: str) -> TopicInfo | None:
-        """Return a topic that was looked up before, or None."""
+        """Return a topic that was looked up before, or None.
+
+        Also returns None if the producer or its transaction accepts no records.
+        """
         if name not in self._topics.names or self._refusal():
             return None
         return self._topics.find(name)
 
     def has_room(self) -> bool:
-        """Whether more records can be passed, or fail immediately."""
+        """Return whether there is memory for more records.
+
+        Also True after a failure, because records are then rejected immediately.
+        """
         held_bytes = self.deliveries.held_bytes
         return self.failure is not None or held_bytes < self.options.memory_bytes
 
     def is_idle(self) -> bool:
-        """Whether every record is acknowledged or has failed."""
+        """Return whether every record is acknowledged or has failed."""
         return not self.deliveries.active and self.lingering.is_empty()
 
     def choose_partition(self, topic: TopicInfo) -> int:
-        """Choose a partition for records without a key, depending on queued bytes.
+        """Choose a random partition for records without a key.
 
+        Partitions with fewer queued bytes are more probable. Partitions without a
+        leader are excluded if any other exists.
         Source: KIP-794, ``BuiltInPartitioner.nextPartition``.
         """
         partitions = [n for n, info in topic.partitions.items() if info.leader >= 0]
@@ -291,8 +318,13 @@ class ProducerMachine:
     ) -> PendingBatch:
         """Append a batch to the queue of a partition, after all earlier records.
 
-        ``is_background``: no caller waits for the batch. ``is_lingering``: the batch
-        comes from ``lingering``, which has kept the order already.
+        * ``is_background``: no caller waits for the batch, so its failure is returned
+          by ``take_background_failure``.
+        * ``is_lingering``: the batch comes from ``lingering``, so earlier lingering
+          records are already in the queue.
+
+        The batch fails immediately if the producer or its transaction accepts no
+        records.
         """
         if not is_lingering:
             self.lingering.release(topic, partition, now)
@@ -316,27 +348,33 @@ class ProducerMachine:
         record: tuple[Any, Any, Any, Any],
         now: float,
     ) -> bool:
-        """Accept one record, to be sent within ``linger_s``.
+        """Accept one record. Its batch is closed at the latest after ``linger_s``.
 
-        Without a partition, the key decides. A record without a key is added to the
-        same partition as the previous one, until that batch is closed. Returns whether
-        ``advance`` has more to do. Raises ``EncodeError`` for an invalid record.
+        Without a ``partition``, the key determines the partition. Records without a key
+        are added to the same partition until its batch is closed.
+
+        Returns whether the machine must be advanced, because a linger time has begun.
+        Raises ``EncodeError`` for an invalid record, and the failure of the producer or
+        its transaction if no records are accepted.
         """
         if failure := self._refusal():
             raise failure
         return self.lingering.send(topic, partition, record, now)
 
     def flush(self, now: float) -> list[PendingBatch]:
-        """Close the batches of lingering records; return all that are not over."""
+        """Close all batches of lingering records.
+
+        Returns all batches of the producer that are not over.
+        """
         self.lingering.flush(now)
         return [batch for writer in self.deliveries.active for batch in writer.batches]
 
     def take_background_failure(self) -> KwireError | None:
-        """Return the first failure of a batch that no caller waits for, once."""
+        """Return the first failure of a background batch, and forget it."""
         return self.deliveries.take_background_failure()
 
     def _refusal(self) -> KwireError | None:
-        """Return the reason if no records are accepted."""
+        """Return the reason why records are rejected, or None if they are accepted."""
         transactions = self.transactions
         if self.failure is None and transactions and not transactions.takes_records:
             return transactions.refusal()

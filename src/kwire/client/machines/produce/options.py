@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Options of a producer, and the receipt of a batch."""
+"""Options of a producer, and the receipt of an acknowledged batch."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ _KIB, _MIB = 1 << 10, 1 << 20
 
 
 class Receipt(NamedTuple):
-    """A record batch that the cluster has acknowledged.
+    """Receipt of a record batch that the cluster has acknowledged.
 
-    Its ``record_count`` records have consecutive offsets that begin with
-    ``base_offset``. ``base_offset`` is -1 if the broker only reports that the batch is
-    a duplicate. ``timestamp`` (ms) is the log append time, or -1 if the topic keeps the
-    timestamps of the records.
+    * ``base_offset``: offset of the first record. The other records have the following
+      offsets. -1 if it is unknown: with ``acks=0``, or if the broker only reports that
+      the batch is a duplicate.
+    * ``timestamp`` (ms): log append time, or -1 if the topic keeps the timestamps of
+      the records.
+    * ``record_count``: number of records in the batch.
     """
 
     topic: str
@@ -36,15 +38,24 @@ class Receipt(NamedTuple):
 class ProducerOptions:
     """Options of a producer. Sizes are in bytes, durations in seconds.
 
+    * ``compression``, ``compression_level``: codec of the batches, and its level. None
+      means the default level of the codec.
     * ``acks``: -1 to wait for all in-sync replicas, 1 for the leader, 0 for nothing.
+    * ``is_idempotent``: number the batches, so that the broker detects duplicates.
+    * ``linger_s``: maximum time for which a single record waits for further records.
     * ``max_batch_bytes``: maximum size of a batch before compression.
     * ``max_request_bytes``: maximum size of a Produce request. A larger batch is sent
       in a request of its own.
-    * ``memory_bytes``: upper limit for batches that are not acknowledged. Lingering
-      records that are not in a batch yet may need about an eighth more.
+    * ``memory_bytes``: maximum size of all batches without an acknowledgement.
+      Lingering records that are not in a batch yet may need about an eighth more.
+    * ``max_in_flight``: maximum number of Produce requests in flight for each broker,
+      and of batches for each partition. Without idempotence, each partition has at most
+      one batch in flight.
+    * ``delivery_timeout_s``: a batch that is not acknowledged within this time fails.
     * ``hash``: number of the engine's hash function for keys.
     * ``partitioner``: function that chooses the partition instead of the hash.
     * ``transactional_id``: if set, all records belong to transactions.
+    * ``transaction_timeout_s``: the coordinator aborts a transaction after this time.
     """
 
     compression: str = "none"

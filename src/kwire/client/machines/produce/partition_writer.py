@@ -4,10 +4,13 @@
 
     add -> batches [ in flight | waiting ... ] -> acknowledge, fail or split
 
-A broker accepts the batches of one producer in the order of their sequence numbers, and
-reports duplicates. So a batch that is sent again keeps its number, and is sent as the
-first batch of its partition. If numbered records are given up, the broker would wait
-for their numbers. The epoch is raised then, and numbers begin at 0.
+A broker accepts the batches of a producer only in the order of their sequence numbers,
+and detects duplicates by these numbers. Therefore, a batch keeps its sequence number
+when it is sent again, and it is sent before all other batches of its partition.
+
+If a numbered batch fails, the broker would reject all later sequence numbers. In this
+case, the producer continues with the next epoch, in which sequence numbers start at 0.
+
 ``batch_sender.py`` sends the requests.
 """
 
@@ -33,30 +36,37 @@ _LAST_EPOCH = (1 << 15) - 1
 
 
 class Numbering(Enum):
-    """What the leader knows about the sequence numbers of the current epoch."""
+    """Agreement of producer and leader about sequence numbers in the current epoch."""
 
     NEW = auto()
-    """No batch is acknowledged. The leader accepts any sequence number as the first, so
-    only one batch may be in flight."""
+    """No batch is acknowledged. The leader accepts any sequence number as the first
+    one, so only one batch may be in flight."""
     ESTABLISHED = auto()
-    """The leader expects the next sequence number."""
+    """A batch is acknowledged. The leader expects the sequence number after it."""
     FORGOTTEN = auto()
     """The leader has lost the state of this producer. The next epoch is required."""
     BROKEN = auto()
-    """Numbered records were given up. The next epoch is required."""
+    """A batch with a sequence number has failed. The next epoch is required."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class PartitionWriter:
-    """The batches of one partition in order, and the producer's numbers for it.
+    """Queue of batches for one partition, with the state of their numbering.
 
-    ``reason`` describes the last attempt that failed, or is empty.
+    ``BatchSender`` requests the next batch with ``next_batch``, numbers it with
+    ``number``, and sends it. For each response it calls ``acknowledge``, ``fail``,
+    ``split`` or ``retry``. If ``needs_epoch`` is True, it calls ``raise_epoch`` before
+    it sends more batches.
+
+    * ``queued_bytes``: size of all batches in the queue.
+    * ``reason``: description of the last failed attempt, or an empty string.
+    * ``producer_id``, ``producer_epoch``: -1 until ``set_producer`` is called.
     """
 
     topic: str
     partition: int
     backoff: Backoff
-    # Called with this object and each batch that is over.
+    # Called with this object and each batch that was acknowledged, failed or split.
     _settle: Callable[[PartitionWriter, PendingBatch], None]
     batches: deque[PendingBatch] = field(default_factory=deque)
     queued_bytes: int = 0
@@ -65,9 +75,10 @@ class PartitionWriter:
     producer_id: int = -1
     producer_epoch: int = -1
     _next_sequence: int = 0
-    # Count of batches that got a sequence number.
+    # Number of batches that have got a sequence number, over all epochs.
     _numbered: int = 0
-    # Counted apart from failures, which every acknowledged batch resets.
+    # Redirects have their own limit, because each acknowledged batch resets
+    # ``backoff``.
     _redirects: Pace = field(default_factory=make_redirect_pace)
 
     @property
@@ -82,17 +93,19 @@ class PartitionWriter:
 
     @property
     def needs_epoch(self) -> bool:
-        """Whether the leader accepts no more batches of the current epoch."""
+        """Whether the leader would reject further batches of the current epoch."""
         return self.numbering in (Numbering.FORGOTTEN, Numbering.BROKEN)
 
     def next_batch(self, max_in_flight: int) -> PendingBatch | None:
         """Return the batch to send next, or None if a response must arrive first.
 
-        A batch that is sent again is sent alone, as the first batch, because the broker
-        rejects all batches after a missing one. The broker recognizes only the last
-        five batches of a producer as duplicates. So at most ``max_in_flight`` batches
-        are sent from the first one on that is not acknowledged, including those that
-        are acknowledged already.
+        A batch is repeated alone, before all other batches, because the broker rejects
+        all batches after a missing one.
+
+        The broker recognizes only the last five batches of a producer as duplicates.
+        The oldest batch without an acknowledgement must remain one of them in case that
+        it has to be repeated. Therefore, ``max_in_flight`` limits the number of batches
+        that are sent from this batch on, including acknowledged ones.
         """
         if not self.batches:
             return None
@@ -112,16 +125,16 @@ class PartitionWriter:
     # Sequence numbers.
 
     def set_producer(self, producer_id: int, producer_epoch: int) -> None:
-        """Begin with the first sequence number of a producer id and epoch."""
+        """Use another producer id and epoch, in which sequence numbers start at 0."""
         self.producer_id = producer_id
         self.producer_epoch = producer_epoch
         self._restart()
 
     def raise_epoch(self) -> None:
-        """Begin with the first sequence number of the next epoch.
+        """Use the next epoch, in which sequence numbers start at 0.
 
         The broker rejects batches of the previous epoch that arrive later. After the
-        last epoch there is no producer id until ``set_producer``.
+        last epoch (32767), the producer id is -1 until ``set_producer`` is called.
         """
         if self.producer_epoch >= _LAST_EPOCH:
             self.producer_id = self.producer_epoch = -1
@@ -130,14 +143,14 @@ class PartitionWriter:
         self._restart()
 
     def number(self, batch: PendingBatch) -> None:
-        """Number a batch, unless it has a sequence number."""
+        """Set the sequence number of a batch, unless it has one."""
         if batch.sequence < 0:
             batch.number(self._next_sequence, self._numbered)
             self._numbered += 1
             self._next_sequence = next_sequence(batch.sequence, batch.count)
 
     def note_forgotten(self) -> None:
-        """Note that the leader does not know the sequence numbers of this epoch."""
+        """Record that the leader has lost the state of this producer."""
         if self.numbering is not Numbering.BROKEN:
             self.numbering = Numbering.FORGOTTEN
 
@@ -155,7 +168,11 @@ class PartitionWriter:
         self.queued_bytes += batch.size
 
     def acknowledge(self, batch: PendingBatch, offset: int, timestamp: int) -> None:
-        """Remove a batch that the log contains."""
+        """Remove a batch that the leader has acknowledged.
+
+        ``offset`` is the base offset or -1, and ``timestamp`` (ms) the log append time
+        or -1.
+        """
         self.backoff.reset()
         self.reason = ""
         if self.numbering is Numbering.NEW:
@@ -164,14 +181,14 @@ class PartitionWriter:
         self._remove(batch)
 
     def fail(self, batch: PendingBatch, failure: KwireError) -> None:
-        """Remove a batch that is given up."""
+        """Remove a batch that will not be sent again."""
         if batch.sequence >= 0:
             self.numbering = Numbering.BROKEN
         batch.fail(failure)
         self._remove(batch)
 
     def split(self, batch: PendingBatch) -> None:
-        """Replace a batch by its halves."""
+        """Replace a batch by two halves, which are sent separately."""
         index = self.batches.index(batch)
         for half in reversed(batch.split()):
             self.batches.insert(index + 1, half)
@@ -179,15 +196,19 @@ class PartitionWriter:
         self._remove(batch)
 
     def retry(self, reason: str, now: float) -> None:
-        """Pause after a failed attempt."""
+        """Delay the next attempt after a failed one."""
         self.reason = reason
         if self.backoff.retry_at <= now:
-            # Requests that fail at the same time count as one failure.
+            # During the pause, count no further failures: several requests that were
+            # in flight may fail for the same reason.
             operation, not_before = f"writing {self.name}", self._redirects.next_at
             self.backoff.fail(now, operation, reason, not_before=not_before)
 
     def redirect(self, now: float) -> bool:
-        """Count a redirect; return whether the next attempt needs no pause."""
+        """Count a redirect to another broker.
+
+        Returns whether the next attempt may be sent without a pause.
+        """
         self._redirects.note(now)
         return self._redirects.next_at <= now
 

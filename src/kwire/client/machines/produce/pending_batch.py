@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``PendingBatch``: a record batch from the moment it is full until its receipt.
+"""``PendingBatch``: a record batch from the time at which it is full until its receipt.
 
-Its methods are the only code that changes it, and ``TRANSITIONS`` lists what each of
-them does to the state. ``partition_writer.py`` decides when they are called.
+Only the methods of ``PendingBatch`` change its state. ``TRANSITIONS`` lists the states
+and events. DESIGN.md contains the same table. ``partition_writer.py`` and
+``batch_sender.py`` call the methods.
 """
 
 from __future__ import annotations
@@ -22,22 +23,24 @@ if TYPE_CHECKING:
 
 
 class BatchState(Enum):
-    """State of a batch. Only the last three are final."""
+    """State of a batch. WRITTEN, FAILED and SPLIT are final."""
 
     SEALED = auto()
-    """Complete, and not sent yet."""
+    """Complete, but not sent yet."""
     IN_FLIGHT = auto()
-    """Waits for a response. No earlier attempt can have written it."""
+    """Waiting for a response. No earlier attempt can have written the batch."""
     RETRYING = auto()
-    """Will be sent again. The broker rejected it without writing it."""
+    """To be sent again. The broker has rejected the batch without writing it."""
     IN_DOUBT = auto()
-    """Will be sent again, although the log may contain it already."""
+    """To be sent again. An earlier attempt may have written the batch."""
     RESENT = auto()
-    """Waits for a response, while an earlier attempt may have written it."""
+    """Waiting for a response. An earlier attempt may have written the batch."""
     WRITTEN = auto()
+    """Acknowledged by the broker, or sent with ``acks=0``."""
     FAILED = auto()
+    """Not to be sent again. ``PendingBatch.failure`` is the reason."""
     SPLIT = auto()
-    """Replaced by two halves, because the broker found it too large."""
+    """Replaced by two halves, because the broker has rejected it as too large."""
 
 
 _S = BatchState
@@ -55,31 +58,36 @@ TRANSITIONS: Mapping[str, Mapping[BatchState, BatchState]] = {
         (_S.SEALED, _S.IN_FLIGHT, _S.RETRYING, _S.IN_DOUBT, _S.RESENT), _S.FAILED
     ),
 }
-"""Next state by event and state. An event is a method of ``PendingBatch``, which must
-not be called in any other state."""
+"""Next state by event and current state. Events are the names of ``PendingBatch``
+methods, which must not be called in any other state.
+"""
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class PendingBatch:
-    """A batch to deliver: its content, its numbers, and its state.
+    """Batch to be delivered, with its content, numbers and state.
 
-    ``receipt`` is set when the batch is WRITTEN, ``failure`` when it is FAILED, and
-    ``parts`` when it is SPLIT. ``attempts`` counts how often its records were sent.
+    * ``give_up_at``: time at which the delivery timeout passes.
+    * ``attempts``: number of times that its records were sent.
+    * ``count``, ``size``: number of records, and maximum size in bytes when encoded.
+    * ``receipt``: set in the state WRITTEN.
+    * ``failure``: set in the state FAILED.
+    * ``parts``: set in the state SPLIT.
     """
 
     topic: str
     partition: int
     content: BatchContent | None
     give_up_at: float
-    # If True, no caller waits for the batch: the next flush reports its failure.
+    # True if no caller waits for the batch. The next flush reports its failure.
     is_background: bool = False
     state: BatchState = BatchState.SEALED
     attempts: int = 0
-    # The sequence number of the first record, and the count of batches of the partition
-    # that were numbered before. -1 if the batch has no number yet.
+    # Sequence number of the first record, and number of batches of the partition that
+    # have got sequence numbers before this one. -1 if there is no sequence number yet.
     sequence: int = -1
     ordinal: int = -1
-    # The encoded batch, and the magic of its format.
+    # Encoded batch, and the magic of its record format.
     data: bytes | None = None
     magic: int = -1
     parts: tuple[PendingBatch, ...] = ()
@@ -95,7 +103,7 @@ class PendingBatch:
 
     @property
     def is_in_flight(self) -> bool:
-        """Whether the batch waits for a response."""
+        """Whether the batch is waiting for a response."""
         return self.state is BatchState.IN_FLIGHT or self.state is BatchState.RESENT
 
     @property
@@ -105,13 +113,13 @@ class PendingBatch:
 
     @property
     def is_over(self) -> bool:
-        """Whether all records are acknowledged or have failed."""
+        """Whether all records of the batch and its parts are acknowledged or failed."""
         if self.parts:
             return all(part.is_over for part in self.parts)
         return self.receipt is not None or self.failure is not None
 
     def leaves(self) -> Iterator[PendingBatch]:
-        """Iterate over the batches that it was split into, or itself."""
+        """Iterate over the batch, or over all final parts if it was split."""
         if not self.parts:
             yield self
         for part in self.parts:
@@ -126,33 +134,39 @@ class PendingBatch:
         self.ordinal = ordinal
 
     def forget_numbers(self) -> None:
-        """Remove the sequence number, so that the batch gets one of the next epoch."""
+        """Remove the sequence number, because the epoch of the producer has changed.
+
+        The batch is encoded again with a sequence number of the new epoch.
+        """
         assert not self.is_in_flight, "a batch in flight keeps its sequence number"
         self.data = None
         self.sequence = -1
 
     def set_data(self, data: bytes, magic: int) -> None:
-        """Keep the encoded batch."""
+        """Store the encoded batch for this attempt and the next ones."""
         self.data = data
         self.magic = magic
 
     # Events.
 
     def send(self) -> None:
-        """Note that the batch was sent."""
+        """Record that the batch was sent."""
         self._move("send")
         self.attempts += 1
 
     def reject(self) -> None:
-        """Note that the broker did not write the batch, which will be sent again."""
+        """Record that the broker has rejected the batch without writing it."""
         self._move("reject")
 
     def lose(self) -> None:
-        """Note that the last attempt may have written the batch."""
+        """Record that the last attempt may have written the batch.
+
+        Either there was no response, or an error that can occur after the append.
+        """
         self._move("lose")
 
     def split(self) -> tuple[PendingBatch, PendingBatch]:
-        """Return two batches of half the records, with the same sequence numbers."""
+        """Split the batch in two. The records keep their sequence numbers."""
         assert self.content is not None
         self._move("split")
         first, second = (
@@ -175,7 +189,7 @@ class PendingBatch:
         return first, second
 
     def acknowledge(self, offset: int, timestamp: int) -> None:
-        """Note that the log contains the batch, and release its memory."""
+        """Record that the log contains the batch, and release its memory."""
         self._move("acknowledge")
         self.receipt = Receipt(
             self.topic, self.partition, offset, timestamp, self.count
@@ -183,7 +197,7 @@ class PendingBatch:
         self.content = self.data = None
 
     def fail(self, failure: KwireError) -> None:
-        """Note that the batch will not be sent again, and release its memory."""
+        """Record that the batch will not be sent again, and release its memory."""
         self._move("fail")
         self.failure = failure
         self.content = self.data = None
@@ -205,8 +219,9 @@ class PendingBatch:
 
 
 def next_sequence(sequence: int, count: int) -> int:
-    """Return the sequence number after ``count`` records; it wraps to 0.
+    """Return the sequence number after ``count`` records.
 
+    The maximum, 2**31 - 1, is followed by 0.
     Source: ``DefaultRecordBatch.incrementSequence``.
     """
     return (sequence + count) & 0x7FFFFFFF

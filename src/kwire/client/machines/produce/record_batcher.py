@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``RecordBatcher``: sorts records into batches of their partitions.
 
-Its base class ``Batcher`` fills the batches. ``client/table_batches.py`` has the
-subclass for tables.
+Its base class ``Batcher`` fills and closes the batches. ``client/table_batches.py``
+contains the subclass for tables.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _POSITIVE = 0x7FFFFFFF
 
 
 class BatchReceiver(Protocol):
-    """The part of ``ProducerMachine`` that creates batches and gets the full ones.
+    """Methods of ``ProducerMachine`` that a batcher uses.
 
-    ``machine.py`` imports this file, so this file does not import ``machine.py``.
+    This protocol avoids an import cycle, because ``machine.py`` imports this module.
     """
 
     cluster: ClusterMachine
@@ -54,14 +54,16 @@ class BatchReceiver(Protocol):
 
 
 class Batcher:
-    """Fills batches that contain no records of other batchers.
+    """Fills batches of its own, which contain no records of other batchers.
 
-    A subclass accepts records. When a batch is full, it goes to the machine. ``finish``
-    passes on the remaining batches, and ``abandon`` drops them. ``batches`` lists all
-    batches that the machine has got, unless ``is_lingering`` is True, because then no
-    caller waits for them. ``taken_bytes`` is the size of all accepted records.
+    A subclass accepts records. A batch is passed to the machine when it is full.
+    ``finish`` passes the remaining batches, and ``abandon`` drops them. Records that
+    may belong to any partition fill a batch of one partition before the next partition
+    is chosen.
 
-    Records for any partition fill a batch of one partition, then of another.
+    * ``batches``: all batches that were passed to the machine. Empty if
+      ``is_lingering`` is True, because no caller waits for these batches.
+    * ``taken_bytes``: size of all accepted records.
     """
 
     def __init__(
@@ -79,7 +81,7 @@ class Batcher:
         self._is_background = is_background
         self._is_lingering = is_lingering
         self._open: dict[int, BatchRecords] = {}
-        # The partition that currently gets the records for any partition.
+        # Partition that currently receives the records without a partition.
         self._sticky: int | None = None
 
     @property
@@ -89,24 +91,26 @@ class Batcher:
 
     @property
     def open_bytes(self) -> int:
-        """Size of the batches that are not full."""
+        """Size of the open batches in bytes."""
         return sum(batch.content for batch in self._open.values())
 
     def finish(self, now: float) -> list[PendingBatch]:
-        """Pass the remaining batches to the machine; return ``batches``."""
+        """Pass the open batches to the machine; return ``batches``."""
         for partition in list(self._open):
             self._close(partition, now)
         return self.batches
 
     def abandon(self) -> None:
-        """Drop the records that the machine has not got."""
+        """Drop the open batches, which the machine has not received."""
         self._machine.deliveries.hold_open(-self.open_bytes)
         self._open.clear()
 
     def give_way(self, now: float) -> None:
-        """Close the batches that are not full, if open batches need half the memory.
+        """Release memory for a caller that waits for it.
 
-        Otherwise acknowledgements will release memory, and full batches are faster.
+        Close the open batches if the open batches of all batchers use at least half of
+        the memory. Otherwise, wait for acknowledgements, which release memory too,
+        because full batches are more efficient.
         """
         open_bytes = self._machine.deliveries.open_bytes
         if 2 * open_bytes >= self._machine.options.memory_bytes:
@@ -120,9 +124,12 @@ class Batcher:
         timestamp: int,
         now: float,
     ) -> int:
-        """Add records to one batch, and close it if it is full; return the next index.
+        """Add records to the batch of a partition, beginning with the index ``start``.
 
-        ``partition`` None means any partition.
+        * ``partition``: None to let the machine choose a partition for each batch.
+        * ``timestamp`` (ms): default timestamp of the records.
+
+        Closes the batch when it is full. Returns the index after the last added record.
         """
         is_sticky = partition is None
         if partition is None:
@@ -136,7 +143,8 @@ class Batcher:
         try:
             start = self._extend(batch, records, start, timestamp)
         finally:
-            # Before an invalid record, others may have been added.
+            # Valid records before an invalid one have been added to the batch, so count
+            # them even if there is an exception.
             added = batch.content - before
             self._machine.deliveries.hold_open(added)
             self.taken_bytes += added
@@ -149,7 +157,10 @@ class Batcher:
     def _extend(
         self, batch: BatchRecords, records: Any, start: int, timestamp: int
     ) -> int:
-        """Add records to a batch while they fit; return the next index."""
+        """Add records to a batch while they fit.
+
+        Returns the index after the last added record.
+        """
         raise NotImplementedError
 
     def _close(self, partition: int, now: float) -> None:
@@ -168,10 +179,10 @@ class Batcher:
 
 
 class RecordBatcher(Batcher):
-    """Accepts records by ``add``.
+    """Batcher for Python records, which ``add`` accepts.
 
-    The key of a record decides its partition, or the partitioner of the options.
-    ``partition`` overrides both for all records.
+    The partition of a record is ``partition``, if that is specified. Otherwise, the
+    partitioner of the options or the hash of the key determines it.
     """
 
     def __init__(
@@ -188,9 +199,10 @@ class RecordBatcher(Batcher):
         self._partition = partition
 
     def add(self, records: list[Any], timestamp: int, now: float) -> None:
-        """Accept records. ``timestamp`` (ms) is the default for their timestamps.
+        """Add records to the batches of their partitions.
 
-        Raises ``EncodeError`` for an invalid record.
+        ``timestamp`` (ms) is used for records without a timestamp. Raises
+        ``EncodeError`` for an invalid record.
         """
         if self._partition is not None:
             self._fill_all(self._partition, records, timestamp, now)
@@ -218,8 +230,8 @@ class RecordBatcher(Batcher):
         return batch.extend(records, start, timestamp)
 
     def _split(self, records: list[Any]) -> list[list[Any]]:
-        """Sort records by the partition that the partitioner chooses."""
-        # Raises for an invalid record.
+        """Group records by the partition that the configured partitioner chooses."""
+        # Raises an error for an invalid record before the partitioner is called.
         engine.split_rows(records, 1, engine.MURMUR2)
         lists: list[list[Any]] = [[] for _ in self._topic.partitions]
         for record in records:
@@ -229,7 +241,11 @@ class RecordBatcher(Batcher):
 
 
 def choose_by_key(machine: BatchReceiver, topic: TopicInfo, key: Any) -> int:
-    """Return the partition of a record with a key."""
+    """Return the partition for a key.
+
+    Uses the partitioner of the options, or else their hash function. Raises
+    ``TopicNotFound`` if the partitioner returns a partition that does not exist.
+    """
     options, count = machine.options, len(topic.partitions)
     if options.partitioner is None:
         if options.hash == engine.CRC32:
@@ -245,7 +261,7 @@ def choose_by_key(machine: BatchReceiver, topic: TopicInfo, key: Any) -> int:
 
 
 def check_partition(topic: TopicInfo, partition: int) -> None:
-    """Raise ``TopicNotFound`` for a partition that the topic does not have."""
+    """Raise ``TopicNotFound`` if the topic does not have the partition."""
     if partition not in topic.partitions:
         raise TopicNotFound(
             f"topic {topic.name!r} has no partition {partition}; it has"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds Produce requests, and decides how to react to the error codes of responses."""
+"""Builds Produce requests, and maps the error codes of responses to reactions."""
 
 from __future__ import annotations
 
@@ -30,22 +30,23 @@ _max_timestamp_at = Struct(">q").unpack_from
 
 
 class Verdict(Enum):
-    """Reaction to the response for a batch."""
+    """Reaction to the result of a batch in a Produce response."""
 
     DONE = auto()
     """The log contains the batch."""
     RETRY = auto()
     """Send the batch again after a pause."""
     NEW_LEADER = auto()
-    """Send the batch to another broker."""
+    """Send the batch to the new leader, because this broker is not the leader."""
     RENUMBER = auto()
-    """The broker lacks the previous batch, or does not know the producer."""
+    """The broker lacks the previous batch, or the state of the producer. If no earlier
+    batch is waiting, continue with the next epoch and new sequence numbers."""
     SPLIT = auto()
-    """The batch is too large."""
+    """Split the batch, because it is too large."""
     FAIL = auto()
-    """The broker rejects these records."""
+    """Fail the batch, because the broker rejects these records."""
     FATAL = auto()
-    """The broker rejects all requests of this producer."""
+    """Fail the producer, because the broker rejects all its requests."""
 
 
 _VERDICTS = {
@@ -72,8 +73,9 @@ _NOT_WRITTEN = {
     codes.TRANSACTION_ABORTABLE,
     codes.INVALID_TXN_STATE,
 }
-"""Errors that a broker returns before it appends the batch. After any other error, such
-as that of a leader that has lost its role, the log may contain the batch."""
+"""Errors that a broker returns before it appends the batch. After any other error, the
+log may contain the batch: for example, a leader may lose its role after the append.
+"""
 
 
 def read_verdict(error_code: int) -> Verdict:
@@ -88,7 +90,10 @@ def read_verdict(error_code: int) -> Verdict:
 
 
 def may_be_written(error_code: int) -> bool:
-    """Whether the log may contain the batch in spite of an error."""
+    """Return whether the log may contain the batch in spite of an error.
+
+    Only for errors after which the batch is sent again. False for all others.
+    """
     return error_code not in _NOT_WRITTEN and read_verdict(error_code) in (
         Verdict.RETRY,
         Verdict.NEW_LEADER,
@@ -96,7 +101,7 @@ def may_be_written(error_code: int) -> bool:
 
 
 MAGIC_CONSTRAINTS = {2: MAGIC_2, 1: MAGIC_1, 0: MAGIC_0}
-"""Versions of Produce by the magic of the records that they carry."""
+"""Version constraints of Produce by the magic of its record format, newest first."""
 
 
 def choose_magic(table: ApiVersionTable) -> int:
@@ -111,12 +116,14 @@ def choose_magic(table: ApiVersionTable) -> int:
 def read_append_time(part: Any, batch: PendingBatch) -> int:
     """Return the log append time of a batch (ms), or -1 if the topic keeps timestamps.
 
-    For a duplicate, the broker returns the maximum timestamp of the batch as this time,
-    even if the topic keeps timestamps. Source: ``UnifiedLog.append``.
+    If the batch is a duplicate, the broker returns its max timestamp as the log append
+    time, even if the topic keeps the timestamps of the records. A log append time that
+    is equal to the max timestamp is therefore ignored.
+    Source: ``UnifiedLog.append``.
     """
     append_time: int = part.log_append_time_ms
     if append_time == -1 or batch.magic < 2 or batch.data is None:
-        # Brokers detect duplicates of record batches only.
+        # Brokers only detect duplicates of record batches.
         return append_time
     (max_timestamp,) = _max_timestamp_at(batch.data, MAX_TIMESTAMP_AT)
     return -1 if max_timestamp == append_time else append_time
@@ -125,7 +132,7 @@ def read_append_time(part: Any, batch: PendingBatch) -> int:
 def delivery_failure(
     batch: PendingBatch, reason: str, error_code: int = codes.NONE
 ) -> DeliveryFailed:
-    """Build the exception for a batch that is given up."""
+    """Build the exception for a batch that will not be sent again."""
     return DeliveryFailed(
         batch.topic,
         batch.partition,
@@ -139,7 +146,7 @@ def delivery_failure(
 def rejection_failure(
     batch: PendingBatch, error_code: int, message: str | None
 ) -> ClusterError:
-    """Build the exception for a batch that the broker rejected."""
+    """Build the exception for a batch that the broker has rejected."""
     if error_code == codes.TOPIC_AUTHORIZATION_FAILED:
         return NotAuthorized(
             f"writing {batch.topic}-{batch.partition}: the user is not authorized; it"
@@ -152,7 +159,10 @@ def rejection_failure(
 
 
 def fatal_failure(name: str, error_code: int) -> ClusterError:
-    """Build the exception that ends a producer."""
+    """Build the exception for an error that ends the producer.
+
+    ``name`` is the partition that was written, for example "orders-3".
+    """
     if error_code in (codes.INVALID_PRODUCER_EPOCH, codes.PRODUCER_FENCED):
         return ProducerFenced(
             f"writing {name}: a newer producer has taken the place of this one (the"
@@ -175,7 +185,7 @@ def produce_request(
     topics: Mapping[str, TopicInfo],
     transactional_id: str | None,
 ) -> ProduceRequest:
-    """Build the Produce request for one batch of each partition."""
+    """Build a Produce request, which contains at most one batch of each partition."""
     entry, part = ProduceRequest.TopicProduceData, ProduceRequest.PartitionProduceData
     by_topic = group_by_topic(
         (batch.topic, part(index=batch.partition, records=batch.data))
@@ -193,7 +203,7 @@ def produce_request(
 
 
 def group_by_topic(entries: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
-    """Group values by the topics that they belong to."""
+    """Group the values of (topic, value) pairs by topic."""
     groups: dict[str, list[T]] = {}
     for topic, value in entries:
         groups.setdefault(topic, []).append(value)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds requests of transactions, and decides how to react to coordinators' errors.
+"""Builds the requests of transactions, and maps error codes to reactions.
 
-``transactions.py`` decides when a request is sent.
+``transactions.py`` sends the requests.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ Producer = tuple[int, int]
 
 
 class TransactionVerdict(Enum):
-    """Reaction to the error code of a coordinator."""
+    """Reaction to the error code of a transaction or group coordinator."""
 
     RETRY = auto()
     """Send the request again after a pause."""
     FIND_COORDINATOR = auto()
-    """Look up the coordinator, and send the request to it after a pause."""
+    """Look up the coordinator again, and send the request to it after a pause."""
     ABORT = auto()
-    """The transaction cannot be committed. The producer may begin another one."""
+    """Abort the transaction. The next transaction may succeed."""
     FATAL = auto()
-    """The producer cannot continue."""
+    """Fail the producer."""
 
 
 _VERDICTS = {
@@ -67,7 +67,10 @@ _FENCED = (
 
 
 def read_transaction_verdict(error_code: int) -> TransactionVerdict:
-    """Return the reaction to an error code of a coordinator."""
+    """Return the reaction to an error code of a coordinator.
+
+    Unlisted errors are retried if they may pass. Otherwise, they are fatal.
+    """
     found = _VERDICTS.get(error_code)
     if found is None:
         may_pass = faults.may_pass(error_code)
@@ -78,7 +81,10 @@ def read_transaction_verdict(error_code: int) -> TransactionVerdict:
 def transaction_failure(
     doing: str, transactional_id: str, error_code: int
 ) -> ClusterError:
-    """Build the exception for an error code. ``doing`` describes the operation."""
+    """Build the exception for an error code of a coordinator.
+
+    ``doing`` describes the operation that has failed.
+    """
     name = codes.name(error_code)
     if error_code in _FENCED:
         return ProducerFenced(
@@ -110,7 +116,10 @@ def transaction_failure(
 def add_partitions_request(
     transactional_id: str, producer: Producer, partitions: Iterable[tuple[str, int]]
 ) -> AddPartitionsToTxnRequest:
-    """Build the request that adds partitions to a transaction, as clients send it."""
+    """Build the AddPartitionsToTxn request in the form that clients send.
+
+    Later versions have another form, which brokers use among themselves (KIP-890).
+    """
     entry = AddPartitionsToTxnRequest.AddPartitionsToTxnTopic
     by_topic = group_by_topic((topic, number) for topic, number in partitions)
     return AddPartitionsToTxnRequest(
@@ -129,7 +138,7 @@ def offsets_request(
     member: GroupMetadata,
     offsets: Mapping[tuple[str, int], int],
 ) -> TxnOffsetCommitRequest:
-    """Build the request that commits offsets with a transaction."""
+    """Build the TxnOffsetCommit request, which adds offsets to a transaction."""
     entry = TxnOffsetCommitRequest.TxnOffsetCommitRequestTopic
     part = TxnOffsetCommitRequest.TxnOffsetCommitRequestPartition
     by_topic = group_by_topic(

@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """``Transactions``: the transactions of one transactional id, one after another.
 
-A transaction consists of the records between two markers, which the coordinator writes
-to each partition. In the first protocol, the producer adds partitions and groups at the
-coordinator before it sends data to them. In the second protocol (KIP-890), their
-brokers do that, and each transaction has its own epoch. ``TRANSITIONS`` lists what each
-event does to the state. ``batch_sender.py`` sends record batches.
+At the end of a transaction, the coordinator writes a commit or abort marker to each of
+its partitions. The coordinator therefore has to know the partitions and groups:
+
+* In the first protocol, the producer adds them at the coordinator before it sends data.
+* In the second protocol (KIP-890), the brokers that receive the data add them. Each
+  transaction has its own epoch, so late requests cannot become part of the next one.
+
+``TRANSITIONS`` lists the states and events. DESIGN.md contains the same table.
+``batch_sender.py`` sends the record batches.
 """
 
 from __future__ import annotations
@@ -53,30 +57,33 @@ if TYPE_CHECKING:
     Coordinator = tuple[CoordinatorType, str]
 
 _FIRST_WITH_EPOCHS = first_version("InitProducerIdRequest", "producer_id")
-"""First version with which a producer raises its own epoch (KIP-360)."""
+"""First version with which a producer can request its next epoch (KIP-360)."""
 
 _SECOND_PROTOCOL = 2
 """Level of the feature transaction.version that enables the protocol of KIP-890."""
 
 _CONCURRENT_S = 0.02
-"""First pause while the coordinator completes the previous transaction."""
+"""First pause in seconds while the coordinator completes the previous transaction."""
 
 
 class TransactionState(Enum):
     """State of a transactional producer."""
 
     STARTING = auto()
-    """Requests a producer id, or its next epoch."""
+    """Requesting a producer id, or its next epoch."""
     READY = auto()
-    """There is no transaction."""
+    """No transaction is open."""
     OPEN = auto()
-    """Accepts records and offsets."""
+    """The transaction accepts records and offsets."""
     FAILED = auto()
-    """A record or an offset has failed: the transaction can only be aborted."""
+    """A record or an offset has failed. The transaction can only be aborted."""
     COMMITTING = auto()
+    """The program has committed the transaction. The coordinator commits it when all
+    records and offsets are acknowledged."""
     ABORTING = auto()
+    """The transaction is being aborted: by the program, or because it has failed."""
     FATAL = auto()
-    """The producer is fenced, or has failed in another way. This state is final."""
+    """Final state: the producer is fenced, or has failed for another reason."""
 
 
 _S = TransactionState
@@ -90,24 +97,41 @@ TRANSITIONS: Mapping[str, Mapping[TransactionState, TransactionState]] = {
     "restart": {_S.ABORTING: _S.STARTING},
     "give_up": {state: _S.FATAL for state in _S if state is not _S.FATAL},
 }
-"""Next state by event and state. An event must not happen in any other state."""
+"""Next state by event and current state. An event must not happen in any other state.
+
+* "start": there is a producer id and an epoch.
+* "begin", "commit", "abort": decisions of the program.
+* "fail": a record or an offset has failed.
+* "finish", "restart": the coordinator has ended the transaction. After "restart", the
+  producer requests its next epoch.
+* "give_up": the producer is fenced, a deadline has passed, or there is an error that
+  neither a retry nor an abort solves.
+"""
 
 
 class Knowledge(IntEnum):
-    """What the coordinator knows of a transaction."""
+    """Knowledge of the coordinator about the current transaction."""
 
     NOTHING = 0
+    """No request has begun the transaction."""
     MAYBE_BEGUN = 1
-    """A request was sent that begins the transaction."""
+    """A request that begins the transaction was sent."""
     BEGUN = 2
     """The coordinator has confirmed that the transaction is open."""
     MAYBE_COMMITTED = 3
-    """A commit was sent, and had no response."""
+    """A commit was sent, but there was no response."""
 
 
 @dataclass(slots=True, eq=False)
 class PendingOffsets:
-    """Offsets of a group that are being added to a transaction."""
+    """Offsets of a consumer group to be added to a transaction.
+
+    * ``member``: identity of the consumer, by which the coordinator fences it.
+    * ``offsets``: offsets by (topic, partition).
+    * ``give_up_at``: time after which the transaction fails.
+    * ``is_over``: True if the coordinator has the offsets, or if they have failed.
+    * ``failure``: reason of the failure, or None.
+    """
 
     member: GroupMetadata
     offsets: dict[tuple[str, int], int]
@@ -116,7 +140,7 @@ class PendingOffsets:
     failure: KwireError | None = None
 
     def finish(self, failure: KwireError | None = None) -> None:
-        """Note that the coordinator has the offsets, or that they have failed."""
+        """Record that the coordinator has the offsets, or that they have failed."""
         self.failure = failure
         self.is_over = True
 
@@ -124,9 +148,16 @@ class PendingOffsets:
 class Transactions:
     """State machine of a transactional producer. ``ProducerMachine`` advances it.
 
-    ``producer`` is the producer id and epoch to write with. ``failure`` is the reason
-    why the transaction cannot be committed, and ``fatal`` the error that ended the
-    producer. ``result`` is the failure of the last transaction that ended, or None.
+    The producer can begin a transaction when the state is READY. ``begin`` opens it,
+    ``add_partition`` and ``add_offsets`` extend it, and ``end`` commits or aborts it.
+    When the coordinator has ended it, the state is READY again, or STARTING if the next
+    epoch is required. ``advance`` sends at most one request at a time.
+
+    * ``producer``: producer id and epoch of the batches, or None before the first
+      start.
+    * ``failure``: reason why the transaction cannot be committed, or None.
+    * ``fatal``: error that ended the producer (state FATAL), or None.
+    * ``result``: failure of the last transaction that has ended, or None.
     """
 
     def __init__(
@@ -152,12 +183,13 @@ class Transactions:
         self._give_up_s = give_up_s
         self._is_second = False
         self._knowledge = Knowledge.NOTHING
-        # Partitions and offsets to add, and what the coordinator has added.
+        # Partitions to be added, partitions and groups that the coordinator has added,
+        # and offsets to be added.
         self._wanted: dict[tuple[str, int], None] = {}
         self._added: set[tuple[str, int]] = set()
         self._groups: set[str] = set()
         self._offsets: list[PendingOffsets] = []
-        # Whether a request waits for a response. There is at most one.
+        # True while a request is in flight. The next one waits for its response.
         self._is_sending = False
         self._backoff = Backoff(cluster)
         self._reason = ""
@@ -165,7 +197,7 @@ class Transactions:
 
     @property
     def is_settled(self) -> bool:
-        """Whether there is a producer id, or the producer has failed."""
+        """Whether the producer has its id and epoch, or has failed."""
         return self.state is not TransactionState.STARTING
 
     @property
@@ -179,7 +211,7 @@ class Transactions:
 
     @property
     def takes_records(self) -> bool:
-        """Whether records may be sent, for a transaction that may be committed."""
+        """Whether records can be sent, because the transaction has not failed."""
         return self.state in (TransactionState.OPEN, TransactionState.COMMITTING)
 
     @property
@@ -188,7 +220,11 @@ class Transactions:
         return self.state in (TransactionState.FAILED, TransactionState.ABORTING)
 
     def begin(self) -> None:
-        """Begin a transaction. This sends nothing yet."""
+        """Begin a transaction. The state must be READY.
+
+        No request is sent. The first partition or offset begins the transaction at the
+        coordinator.
+        """
         self._move("begin")
         for link in self._cluster.links():
             if link.state is LinkState.READY:
@@ -198,19 +234,23 @@ class Transactions:
         self.result = None
 
     def end(self, is_commit: bool, now: float) -> None:
-        """Commit the transaction when all of it is acknowledged, or abort it."""
+        """Commit the transaction when everything is acknowledged, or abort it.
+
+        A transaction that has failed is aborted in both cases. ``result`` then contains
+        the failure.
+        """
         self._move("commit" if is_commit else "abort")
         self._give_up_at = now + self._give_up_s
         self._cluster.wake(now)
 
     def fail(self, failure: KwireError) -> None:
-        """Note that the transaction cannot be committed, if it could be so far."""
+        """Record the first failure of a transaction, which can then only be aborted."""
         if self.state in TRANSITIONS["fail"]:
             self._move("fail")
             self.failure = failure
 
     def refusal(self) -> KwireError:
-        """Return the reason why the transaction accepts no records."""
+        """Return the error for records that the transaction does not accept."""
         if self.fatal is not None:
             return self.fatal
         if self.failure is not None:
@@ -222,14 +262,17 @@ class Transactions:
         return self._failed("it is over, and records belong to a transaction")
 
     def stale_epoch(self) -> KwireError:
-        """Return the reason why a partition is not available after an abort."""
+        """Return the error for a partition that requires the next epoch.
+
+        Brokers before Kafka 2.5 do not return it after an abort.
+        """
         return self._failed(
             "records of the one before were given up, and only brokers from Kafka 2.5"
             " on give the producer its next epoch; make a new producer"
         )
 
     def stop(self, failure: KwireError) -> None:
-        """Fail the pending offsets, because the producer has failed."""
+        """Fail all pending offsets."""
         for pending in self._offsets:
             pending.finish(failure)
         self._offsets.clear()
@@ -241,8 +284,9 @@ class Transactions:
     def add_partition(self, topic: str, partition: int) -> bool:
         """Add a partition to the transaction; return whether it can be written to.
 
-        In the second protocol, writing to it adds it. In the first protocol, a request
-        of the next ``advance`` does.
+        In the second protocol, the first Produce request adds the partition. In the
+        first protocol, the next ``advance`` sends AddPartitionsToTxn, and the partition
+        can be written to after its response.
         """
         place = topic, partition
         if self._is_second or place in self._added:
@@ -251,20 +295,27 @@ class Transactions:
         return False
 
     def note_write(self) -> None:
-        """Note that data was sent. In the second protocol, it begins a transaction."""
+        """Record that data was sent, which may have begun the transaction."""
         self._learn(self._knowledge_of_write())
 
     def add_offsets(
         self, member: GroupMetadata, offsets: Mapping[tuple[str, int], int], now: float
     ) -> PendingOffsets:
-        """Commit offsets of a group with the transaction."""
+        """Add the offsets of a consumer group to the transaction.
+
+        The returned object receives the result.
+        """
         pending = PendingOffsets(member, dict(offsets), now + self._give_up_s)
         self._offsets.append(pending)
         self._cluster.wake(now)
         return pending
 
     def advance(self, now: float, *, is_idle: bool) -> None:
-        """Send the next request. ``is_idle``: no batch waits for an acknowledgement."""
+        """Send the next request if none is in flight.
+
+        ``is_idle`` is True if no batch waits for an acknowledgement. The transaction
+        ends only then.
+        """
         if self.state is TransactionState.FATAL:
             return
         self._check_deadlines(now)
@@ -306,12 +357,15 @@ class Transactions:
         self._knowledge = max(self._knowledge, knowledge)
 
     def _give_up(self, failure: KwireError) -> None:
-        """End the producer."""
+        """Fail the producer."""
         self._move("give_up")
         self.fatal = failure
 
     def _check_deadlines(self, now: float) -> None:
-        """Give up operations that took too long, and drop what an abort discards."""
+        """Fail operations whose deadline has passed.
+
+        Also drops the pending partitions and offsets of a transaction that has failed.
+        """
         for pending in self._offsets:
             if now >= pending.give_up_at:
                 group = pending.member.group_id
@@ -363,7 +417,9 @@ class Transactions:
             return
         versions = link.table.range_of(InitProducerIdRequest)
         if self.producer is not None and versions.max < _FIRST_WITH_EPOCHS:
-            # Without an epoch in the request, it would fence a newer producer.
+            # Keep the current epoch. In this version, the request does not contain the
+            # epoch, so the coordinator could not recognize that a newer producer has
+            # the transactional id, and would fence the newer one.
             self._move("start")
             return
 
@@ -393,7 +449,8 @@ class Transactions:
                         self._wanted.pop(place, None)
                         self._learn(Knowledge.BEGUN)
                     elif code != codes.OPERATION_NOT_ATTEMPTED:
-                        # With this code, another partition has the actual error.
+                        # This code means that nothing was attempted because of another
+                        # partition, which has the actual error.
                         worst = code, f"adding {place[0]}-{place[1]} to a transaction"
             if worst is not None:
                 self._react(*worst, now, self._coordinator)
@@ -463,7 +520,11 @@ class Transactions:
         self._send(request, take, doing, now, self.constraints())
 
     def _finish(self, is_commit: bool, following: Producer | None, now: float) -> None:
-        """Return to READY. ``following`` is the producer of the next transaction."""
+        """Record that the transaction has ended.
+
+        ``following`` is the producer id and epoch of the next transaction, which the
+        coordinator returns in the second protocol.
+        """
         event = Event.TRANSACTION_COMMITTED if is_commit else Event.TRANSACTION_ABORTED
         reason = self.failure or "the program aborted it"
         self._cluster.report(event, transactional_id=self._id, reason=reason)
@@ -476,8 +537,8 @@ class Transactions:
         for added in (self._added, self._groups, self._wanted):
             added.clear()
         if following is None and not is_commit and self._knowledge > Knowledge.NOTHING:
-            # Requests that arrive late must not become part of the next transaction, so
-            # it gets the next epoch.
+            # Request the next epoch after an abort, so that late requests of this
+            # transaction cannot become part of the next one.
             self._move("restart")
             self._give_up_at = now + self._cluster.settings.timeout_s
             self._cluster.wake(now)
@@ -487,7 +548,7 @@ class Transactions:
         self._knowledge = Knowledge.NOTHING
 
     def _identity(self) -> dict[str, Any]:
-        """Return the fields that identify the producer in requests."""
+        """Return the request fields that identify the producer."""
         producer_id, epoch = self.producer or (-1, -1)
         return {
             "transactional_id": self._id,
@@ -496,7 +557,11 @@ class Transactions:
         }
 
     def _find_link(self, now: float, coordinator: Coordinator) -> Link | None:
-        """Return a link to a coordinator, or None and look it up."""
+        """Return a link to a coordinator, or look it up and return None.
+
+        If the lookup fails, the producer fails. If it is the lookup of a group
+        coordinator, only the transaction fails.
+        """
         link = self._coordinators.link_to(*coordinator, now)
         failure = self._coordinators.failure(*coordinator)
         if failure is None:
@@ -518,10 +583,13 @@ class Transactions:
         coordinator: Coordinator | None = None,
         knows: Knowledge = Knowledge.NOTHING,
     ) -> None:
-        """Send a request to a coordinator, which may know more of the transaction then.
+        """Send a request to a coordinator.
 
-        ``take`` is called with a response without an error at its top level. It resets
-        the backoff if no partition has an error either.
+        * ``take``: called with a response whose top-level error code is 0. It resets
+          the backoff if no partition has an error either.
+        * ``doing``: description of the operation for errors.
+        * ``coordinator``: None means the transaction coordinator.
+        * ``knows``: knowledge that the coordinator may have from this request.
         """
         coordinator = coordinator or self._coordinator
         link = self._find_link(now, coordinator)
@@ -561,7 +629,7 @@ class Transactions:
     def _react(
         self, code: int, doing: str, now: float, coordinator: Coordinator
     ) -> None:
-        """Handle the error code of a coordinator."""
+        """Retry, abort, or fail the producer, depending on an error code."""
         self._reason = f"the broker answered {codes.name(code)}"
         verdict = read_transaction_verdict(code)
         if verdict is TransactionVerdict.FIND_COORDINATOR:
@@ -591,5 +659,5 @@ class Transactions:
         self._backoff.fail(now, f"transaction of {self._id!r}", reason, first_s=first_s)
 
     def _was_nothing(self, code: int) -> bool:
-        """Whether there is nothing to abort, because no request has begun it."""
+        """Return whether an abort failed because the coordinator had no transaction."""
         return code == codes.INVALID_TXN_STATE and self._knowledge < Knowledge.BEGUN

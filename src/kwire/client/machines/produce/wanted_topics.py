@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``WantedTopics``: the topics that a producer sends records to.
+"""``WantedTopics``: looks up the topics to which a producer sends records.
 
-A lookup starts with the first record for a topic. Brokers get the metadata of a new
-topic with a delay, so an unknown topic fails only after ``MAX_UNKNOWN_TOPIC_S``.
+A lookup starts with the first record for a topic. The brokers receive the metadata of a
+new topic with a delay. Therefore, the lookup fails only if the topic has been unknown
+for ``MAX_UNKNOWN_TOPIC_S``.
 """
 
 from __future__ import annotations
@@ -21,17 +22,22 @@ if TYPE_CHECKING:
 
 
 class WantedTopics:
-    """Looks up topics in the metadata of ``cluster``, which it requests for ``names``.
+    """Looks up topics in the metadata of ``cluster``.
 
-    After a failure, the next call of ``want`` repeats the lookup.
+    Call ``want`` for a topic, call ``advance`` after every event until ``is_settled``
+    is True, and then call ``find``. After a failure, the next call of ``want`` starts
+    another lookup.
+
+    ``names`` contains the topics that are known or being looked up. The cluster
+    requests the metadata of these topics.
     """
 
     def __init__(self, cluster: ClusterMachine) -> None:
         self.names: set[str] = set()
         self._cluster = cluster
         cluster.topics = self.names
-        # Topics that are being looked up: the time of the first attempt, and the time
-        # since which brokers report that the topic does not exist.
+        # Start times of the lookups that have not ended, and the times since which
+        # brokers have reported that the topic does not exist.
         self._wanted_since: dict[str, float] = {}
         self._missing_since: dict[str, float] = {}
         self._failures: dict[str, ClusterError] = {}
@@ -46,11 +52,14 @@ class WantedTopics:
             self._cluster.wake(now)
 
     def is_settled(self, name: str) -> bool:
-        """Whether ``find`` returns a wanted topic or raises its failure."""
+        """Return whether the lookup of a topic has succeeded or failed."""
         return name not in self._wanted_since
 
     def find(self, name: str) -> TopicInfo | None:
-        """Return a topic, or None during the lookup. Raises its failure."""
+        """Return a topic, or None until its lookup has ended.
+
+        Raises the failure of the lookup.
+        """
         failure = self._failures.get(name)
         if failure is not None:
             raise failure
@@ -59,7 +68,7 @@ class WantedTopics:
         return self._cluster.metadata.topics.get(name)
 
     def advance(self, now: float) -> None:
-        """End the lookups of topics that are known by now, or have failed."""
+        """End the lookups that have succeeded, failed or timed out."""
         timeout_s = self._cluster.settings.timeout_s
         for name, since in list(self._wanted_since.items()):
             info = self._cluster.metadata.topics.get(name)
@@ -83,10 +92,10 @@ class WantedTopics:
         self._missing_since.pop(name, None)
 
     def _judge(self, name: str, now: float) -> ClusterError | None:
-        """Return the failure of a topic without partitions, or None to wait."""
+        """Return the failure of a topic without partitions, or None to wait longer."""
         info = self._cluster.metadata.topics.get(name)
         if info is None:
-            # No response has contained the topic yet.
+            # The lookup began after the last metadata request.
             return None
         failure = faults.topic_failure(name, info.error_code)
         if failure is not None and not faults.may_pass(info.error_code):
