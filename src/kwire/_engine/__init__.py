@@ -1,9 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs plans: decodes and encodes messages and records, in plain Python or in Cython.
+"""Decodes and encodes messages and records by following a ``Plan`` of the schema.
 
-``active`` selects one of the two engines. This file stays empty, because a module of
-one engine must not load the other: ``pure`` is the specification, and ``fast`` has the
-same files, functions and order of failures. Text for users, files and schemas do not
-belong here. May import: ``errors``, ``_limits``, ``schema``.
+There are two implementations with the same results: ``pure``, the Python engine, is the
+specification; ``fast``, the compiled engine, is written in Cython and has the same
+files, functions and order of errors. ``active`` selects one of them when it is
+imported.
+
+Nothing is imported here, because loading one engine must not load the other. Schema
+files, file access, command line output and other texts for users belong in other
+packages. May import: ``errors``, ``_limits``, ``schema``.
 """

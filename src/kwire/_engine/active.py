@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decides once which engine runs: ``KWIRE_BACKEND=auto|fast|pure``.
+"""Selects the engine once, when imported: ``KWIRE_BACKEND=auto|fast|pure``.
 
-``auto``, the default, takes the compiled engine where it was built and the Python
-one elsewhere. ``fast`` fails loudly where it was not built.
+``auto`` is the default. It selects the compiled engine if it has been built for this
+platform, and the Python engine otherwise. With ``fast``, the import raises
+``ImportError`` if there is no compiled engine.
 """
 
 from __future__ import annotations
@@ -29,13 +30,15 @@ def _choose() -> tuple[str, str]:
     try:
         __import__(f"{__package__}.fast.decoder")
     except ModuleNotFoundError as error:
-        # Only the want of an extension is a choice; a broken one has to be heard of.
+        # If the extension was not built, use the Python engine. If it exists but one of
+        # its own imports is missing, the installation is broken: re-raise the error.
         if error.name != f"{__package__}.fast.decoder":
             raise
     except ImportError as error:
         if "interpreter" not in str(error):
             raise
-        # Isolated ones, which CPython has from 3.12 on, are refused by CPython itself.
+        # CPython 3.12 and newer refuse to load the extension in an isolated
+        # subinterpreter, which has a GIL of its own.
         why = "another interpreter has loaded it"
         if "does not support loading in subinterpreters" in str(error):
             why = "this one is an isolated subinterpreter, which it does not support"
@@ -63,12 +66,13 @@ if not TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> object:
-    # Messages need no engine for records: it is loaded by the first who asks.
+    # Programs that only use messages do not need the record engine, so it is imported
+    # on first access.
     if name != "record_engine":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    # From here on it is found without this function.
+    # Store the module in the globals, so that later accesses do not call __getattr__.
     found = import_module(f"{__package__}.{backend}.record_engine")
     globals()[name] = found
     return found

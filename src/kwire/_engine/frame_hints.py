@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Explains a failed decode: the bytes begin with a frame's size, or with a header.
+"""Explains a failed decode if the input begins with a frame size or with a header.
 
     size int32 | api key int16 | version int16 | ...   a request as it is sent
     size int32 | correlation id int32 | ...            a response as it is sent
 
-Called when decoding has failed, to add to the error what to do instead. The hints are
-guesses: the bytes may also be a body that is damaged.
+The functions are called after decoding has failed. They add a hint to the error that
+names the function to call instead. A hint is only a guess, because a damaged body can
+begin with the same bytes.
 """
 
 from __future__ import annotations
@@ -25,13 +26,15 @@ _key_and_version = Struct(">hh").unpack_from
 
 
 def take_first_bytes(data: Buffer, count: int) -> tuple[bytes, int]:
-    """Return at most ``count`` bytes from the start, and the size of all."""
+    """Return the first bytes of the input, ``count`` at most, and the size of the
+    input.
+    """
     with memoryview(data) as view:
         return view.cast("B")[:count].tobytes() if view.nbytes else b"", view.nbytes
 
 
 def hint_at_size(error: DecodeError | UnsupportedVersion, frame: Buffer) -> None:
-    """Add a hint to the error of a frame that begins with its own size."""
+    """Add a hint to the error if the frame begins with its own size."""
     if _has_size(*take_first_bytes(frame, _SIZE_BYTES)):
         _add(
             error,
@@ -43,7 +46,7 @@ def hint_at_size(error: DecodeError | UnsupportedVersion, frame: Buffer) -> None
 def hint_at_header(
     error: DecodeError, data: Buffer, kind: str, api_key: int | None, version: int
 ) -> None:
-    """Add a hint to the error of a body that begins with a size or a header."""
+    """Add a hint to the error if the body begins with a size or a request header."""
     head, size = take_first_bytes(data, 2 * _SIZE_BYTES)
     has_size = _has_size(head, size)
     if kind == "response":
@@ -56,7 +59,8 @@ def hint_at_header(
         return
     start = _SIZE_BYTES if has_size else 0
     if kind != "request" or len(head) < start + 4 or (api_key, version) == (0, 0):
-        # Zeros begin many a body.
+        # Key 0 and version 0 are four zero bytes. Many bodies begin with zeros, so
+        # these bytes do not indicate a header.
         return
     if _key_and_version(head, start) == (api_key, version):
         what = "a frame's size and a request header" if start else "a request header"
@@ -70,6 +74,6 @@ def _has_size(head: bytes, size: int) -> bool:
 
 
 def _add(error: DecodeError | UnsupportedVersion, hint: str) -> None:
-    """Put a hint before what was wrong with the bytes as they were read."""
+    """Insert the hint before the original reason, which describes the input itself."""
     error.reason = f"{hint} (as they are: {error.reason})"
     error.args = (error.reason, *error.args[1:])

@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Replaces bad UTF-8 as Java does: the codec error handler ``kwire-java``.
+"""Codec error handler ``kwire-java``: replaces invalid UTF-8 in the same way as Java.
 
-Java and Python differ in one case: Java replaces an encoded surrogate by one U+FFFD,
-Python by three. Only ``compat="java"`` reads in this way.
+Java and Python differ in one case: for an encoded surrogate (ED A0 80 to ED BF BF),
+Java writes one U+FFFD and Python writes three. The handler is used only for
+``compat="java"``.
+
 Source: the behaviour of ``sun.nio.cs.UTF_8``.
 """
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A batch header as a C struct, and functions that read it without the GIL.
+"""Batch header as a C struct, and functions that read it without holding the GIL.
 
 Twin: ``pure/batches.py``.
 """
@@ -10,7 +10,7 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t
 from kwire._engine.fast.cursor cimport Cursor
 
 cdef enum:
-    # The layout of batches and messages, as ``kwire/schema/batch_layout.py`` draws it.
+    # Layout of batches and messages. kwire/schema/batch_layout.py contains a diagram.
     BASE_OFFSET_AT = 0
     SIZE_AT = 8
     LOG_OVERHEAD = 12
@@ -44,7 +44,8 @@ cdef enum:
     HEADER_SLOTS = 14
 
 cdef struct Entry:
-    # Of any file: 64 bits on every machine.
+    # Positions and sizes have 64 bits on every machine, because a file may exceed 4
+    # GiB.
     int64_t position
     int64_t size
     int magic

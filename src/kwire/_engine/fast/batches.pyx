@@ -1,16 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads batch headers: where a batch ends, whether it is valid, and its fields.
+"""Reads batch headers: the size of a batch, its validity, and its fields.
 
-An entry is a record batch (magic 2), a compressed wrapper message or a plain message
-(both magic 0 or 1). All begin with the offset, INT64, and the size of what follows,
-INT32; the magic is always byte 16. ``record_decoder.pyx`` and ``legacy_records.pyx``
-read what an entry holds.
+An entry is a record batch (magic 2), a compressed wrapper message, or an uncompressed
+message (both magic 0 or 1). Every entry begins with its offset (INT64) and the number
+of bytes that follow (INT32), and byte 16 is always the magic. ``record_decoder.pyx``
+and ``legacy_records.pyx`` read the content of an entry.
 
-Twin: ``pure/batches.py``. Differs from its twin in: noted faults for exceptions, and
-a C struct for the head where no object is asked for; sums of INT64 wrap by themselves.
-C needs for itself: ``make_header``, ``fill_entry``, ``number``. Python needs for
-itself: ``wrap_int64``.
+Twin: ``pure/batches.py``. Differs from its twin in: errors are fault codes, the header
+is a C struct unless the caller needs an object, and sums of INT64 overflow without a
+function.
+
+Only in Cython: ``make_header``, ``fill_entry``. Only in Python: ``wrap_int64``.
 """
 
 from cpython.object cimport PyObject, PyTypeObject
@@ -33,16 +34,16 @@ from kwire.schema.batch_layout import KNOWN_CODECS
 
 cdef PyTypeObject* _header_class = NULL
 
-# Bit n of an element for the codec of number n, by magic.
+# Bit n of known_codecs[magic] is set if the magic supports codec n.
 cdef int[3] _known_codecs = KNOWN_CODECS
 
 cdef enum:
-    # From here on it pays to let other threads run.
+    # Minimum input size in bytes for which releasing the GIL is worthwhile.
     LARGE_INPUT = 32768
 
 
 def bind_batch_header(cls):
-    """Set the class of batch headers, which the engine cannot import."""
+    """Set the class of batch headers. The engine cannot import it."""
     global _header_class
     _header_class = <PyTypeObject*>cls
 
@@ -54,15 +55,21 @@ def read_batch_header(
     bint check_crc=True,
     end=None,
 ):
-    """Read the header of the entry at byte ``position``; None at the end of the input.
+    """Read the header of the entry at byte ``position``.
 
-    The input ends where it has no complete entry any more: a fetch may cut its last
-    one. ``end`` is where to stop before the end of ``data``. The size of the entry is
-    checked, and its checksum unless ``check_crc`` is off; without that, nothing after
-    the header is read.
+    Returns None at the end of the input, which includes an incomplete last entry,
+    because a Fetch response may truncate its last batch. ``end`` is the end of the
+    input if it is not the end of ``data``.
+
+    The size of the entry is checked. With ``check_crc``, its checksum is checked too,
+    otherwise no bytes after the header are read.
+
     Units: positions and sizes in bytes, timestamps in ms.
-    Raises ``CorruptBatch`` at ``position``. Source: ``ByteBufferLogInputStream``,
-    ``DefaultRecordBatch.ensureValid``, ``LegacyRecord.ensureValid``.
+
+    Raises ``CorruptBatch`` at ``position`` if the entry is invalid.
+
+    Source: ``ByteBufferLogInputStream``, ``DefaultRecordBatch.ensureValid``,
+    ``LegacyRecord.ensureValid``.
     """
     cdef Py_buffer buffer
     cdef Cursor cursor
@@ -94,11 +101,14 @@ def read_batch_header(
 def read_last_header(data, Py_ssize_t position=0, *, end=None):
     """Read the header of the last complete entry from byte ``position`` on.
 
-    None where no complete entry is left. Walks from header to header and looks at
-    nothing else: checksums are checked where records are read. An incomplete
-    entry after it is passed over, as a fetch may cut it.
+    Returns None if there is no complete entry. The function reads only the headers and
+    does not verify checksums, because they are verified when the records are read. An
+    incomplete last entry is ignored, because a Fetch response may truncate it.
+
     Units: positions and sizes in bytes.
-    Raises ``CorruptBatch`` at the first entry that cannot be one.
+
+    Raises ``CorruptBatch`` at the first entry that is invalid.
+
     Source: KIP-74; ``MemoryRecords.batches``.
     """
     cdef Py_buffer buffer
@@ -138,14 +148,18 @@ def measure_run(
     int64_t expected,
     bint check_crc=True,
 ):
-    """Measure the run of ordinary batches from byte ``position`` on.
+    """Measure the run of ordinary batches that begins at byte ``position``.
 
-    Ordinary is a whole batch of magic 2 that begins before ``last_start`` and with the
-    offset after its neighbour's last one, the first with ``expected``, and is neither
-    compressed nor part of a transaction nor a control batch. The run ends where it
-    would have more than ``most_bytes``, at the first other entry, or at ``end``.
-    Returns the byte and the offset after it; those that were given, if it is empty.
-    Never raises for what is in the bytes.
+    A batch is ordinary if it is complete, has magic 2, begins before ``last_start``, is
+    not compressed, and is neither transactional nor a control batch. Offsets in the run
+    are contiguous: the first batch has the base offset ``expected``, and each other
+    batch begins after the last offset of the previous one.
+
+    The run ends before the first other entry, before it would exceed ``most_bytes``, or
+    at ``end``. Returns the position (bytes) and the offset after the run. If the run is
+    empty, these are the arguments ``position`` and ``expected``.
+
+    The content of the input never causes an exception.
     """
     cdef Py_buffer buffer
     cdef Cursor cursor
@@ -169,7 +183,7 @@ def measure_run(
                     or position + entry.size - first > most_bytes
                 ):
                     break
-                # Last, as it takes longest.
+                # Check the CRC last, because it takes the most time.
                 if check_crc and entry.crc != crc32c_of(
                     0,
                     cursor.start + position + ATTRIBUTES_AT,
@@ -184,7 +198,10 @@ def measure_run(
 
 
 cpdef int check_range(Py_ssize_t position, Py_ssize_t end, Py_ssize_t size) except -1:
-    """Refuse a position or an end outside of an input of ``size`` bytes."""
+    """Raise ``ValueError`` if a position or an end is outside of the input.
+
+    ``size`` is the length of the input in bytes.
+    """
     if not 0 <= end <= size:
         raise ValueError(
             f"end must be 0 to {size}, the length of the input (got {end})"
@@ -200,15 +217,17 @@ cpdef int check_range(Py_ssize_t position, Py_ssize_t end, Py_ssize_t size) exce
 cdef int read_entry(
     Cursor* cursor, Py_ssize_t position, Py_ssize_t end, bint check_crc, Entry* entry
 ) noexcept nogil:
-    """Read the header of an entry and check the entry; None at the end.
+    """Read the header of an entry and validate it. No result at the end of the input.
 
     Shape: offset INT64, size INT32, then for magic 2: partition leader epoch INT32,
-    magic INT8, crc UINT32 (CRC-32C of what follows it), attributes INT16, last offset
-    delta INT32, base timestamp INT64, max timestamp INT64, producer id INT64, producer
-    epoch INT16, base sequence INT32, count INT32; for magic 0 and 1: crc UINT32
-    (CRC-32), magic INT8, attributes INT8, and for 1 a timestamp INT64.
+    magic INT8, crc UINT32 (CRC-32C of all bytes after it), attributes INT16, last
+    offset delta INT32, base timestamp INT64, max timestamp INT64, producer id INT64,
+    producer epoch INT16, base sequence INT32, count INT32. For magic 0 and 1: crc
+    UINT32 (CRC-32), magic INT8, attributes INT8, and only for magic 1 a timestamp
+    INT64.
     """
-    # Returns 1, or 0 at the end and for a fault, which is noted.
+    # Returns 1 for an entry. Returns 0 at the end of the input, and after storing a
+    # fault code.
     cdef const uint8_t* at = cursor.start + position
     cdef Py_ssize_t left = end - position
     cdef Py_ssize_t size
@@ -299,7 +318,7 @@ cdef int read_message_head(
 
 
 cdef object make_header(Entry* entry):
-    """Make the object of a batch header."""
+    """Create a batch header object."""
     cdef PyObject* made = new_struct(_header_class, HEADER_SLOTS)
     cdef PyObject** slots
     cdef int index
@@ -330,7 +349,10 @@ cdef object make_header(Entry* entry):
 
 
 cdef int fill_entry(object header, Entry* entry) except -1:
-    """Read the fields of a header object; ``TypeError`` for another object."""
+    """Copy the fields of a batch header object to the C struct.
+
+    Raises ``TypeError`` if ``header`` is not a batch header.
+    """
     cdef PyObject** slots
     if _header_class == NULL or type_of(<void*>header) != _header_class:
         raise TypeError(

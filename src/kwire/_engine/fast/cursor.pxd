@@ -1,15 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The read cursor: a position in the input, its end, and the one bounds check.
+"""Read cursor: a position in the input, the end of the input, and the bounds check.
 
-Every read calls ``require``, which compares the size with the bytes that are left
-before the position changes. Only integers and varints are read here; other types are
-read in ``primitives.pxd``, fields in ``decoder.pyx``.
+Every read first calls ``require``, which compares the number of bytes to read with the
+number of bytes that remain, before the position changes. This file reads only integers
+and varints. ``primitives.pxd`` reads the other types, ``decoder.pyx`` reads fields.
 
-Twin: ``pure/cursor.py``. Differs from its twin in: a pointer for an offset, and a
-noted fault code for the ``CursorFault`` exception. After a fault the functions return
-junk (0) and the caller asks ``cursor.fault``; no function here raises.
-C needs for itself: ``note``.
+Twin: ``pure/cursor.py``. Differs from its twin in: the position is a pointer instead of
+an offset, and an error is a fault code in the cursor instead of a ``CursorFault``
+exception. No function here raises. After an error a function returns 0, which has no
+meaning, so the caller must check ``cursor.fault``.
+
+Only in Cython: ``note``.
 """
 
 from cpython.object cimport PyObject
@@ -18,7 +20,7 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from kwire._engine.fast.big_endian cimport *
 
 cdef enum:
-    # The fault codes of errors.py; a test compares the two lists.
+    # Fault codes of errors.py. A test checks that both lists are equal.
     TRUNCATED = 1
     BAD_LENGTH = 2
     BAD_COUNT = 3
@@ -48,7 +50,7 @@ cdef enum:
     TOO_MANY_TAGS = 27
     CALL_TOO_LARGE = 28
     BAD_RECORD = 29
-    # No fault of the input: a Python exception is set.
+    # The input is not the cause: a Python exception is set.
     PYTHON_ERROR = -1
 
 cdef struct Cursor:
@@ -59,28 +61,30 @@ cdef struct Cursor:
     int64_t fault_offset
     int64_t fault_detail
     bint lenient
-    # Maximum number of elements in an array, and of tagged fields in a section.
+    # Maximum number of elements in an array, and of tagged fields in a tag section.
     int64_t max_elements
     int64_t max_tags
-    # The input as a memoryview, borrowed, if bytes fields shall point into it.
+    # Borrowed reference to a memoryview of the input if bytes fields are returned as
+    # memoryviews, otherwise NULL.
     PyObject* view
 
 
 cdef inline void note(
     Cursor* cursor, int fault, const uint8_t* where, int64_t detail
 ) noexcept nogil:
-    """Note the first fault of a cursor, at a position in its input."""
+    """Store the first fault of a cursor with its position in the input."""
     cursor.fault = fault
     cursor.fault_offset = where - cursor.start
     cursor.fault_detail = detail
 
 
 cdef inline bint require(Cursor* cursor, uint64_t size) noexcept nogil:
-    """Check that ``size`` bytes are left. This is the only bounds check.
+    """Check that ``size`` bytes remain. This is the only bounds check of the cursor.
 
     The offset of the fault is the end of the input.
     """
-    # 64 bits on every machine: a size of the wire may be larger than an address.
+    # Always compare 64-bit numbers: a size in the input can exceed the address space of
+    # a 32-bit machine.
     cdef uint64_t left = <uint64_t>(cursor.end - cursor.at)
     if unlikely(size > left):
         note(cursor, TRUNCATED, cursor.end, <int64_t>(size - left))
@@ -89,7 +93,7 @@ cdef inline bint require(Cursor* cursor, uint64_t size) noexcept nogil:
 
 
 cdef inline uint8_t read_uint8(Cursor* cursor) noexcept nogil:
-    """Read one byte, unsigned."""
+    """Read one unsigned byte."""
     cdef uint8_t value
     if not require(cursor, 1):
         return 0
@@ -115,13 +119,16 @@ cdef inline int32_t read_int32(Cursor* cursor) noexcept nogil:
 
 
 cdef inline uint32_t read_unsigned_varint(Cursor* cursor) noexcept nogil:
-    """Read an UNSIGNED_VARINT: 1 to 5 bytes, 7 bits each, low bits first.
+    """Read an UNSIGNED_VARINT: 1 to 5 bytes with 7 bits each, lowest bits first.
 
-    More than 32 bits are refused at the varint's first byte. Kafka's reader drops
-    the bits of a fifth byte above 0x0f in silence, and so does a lenient cursor.
-    This is the reference. Hot loops have copies: ``bulk.read_ints``,
-    ``record_walk.take_raw``, ``record_fast_lane._read_long_varint``,
-    ``emitter.compact_length``.
+    A value of more than 32 bits is an error at the first byte of the varint. Kafka's
+    reader silently ignores the bits of a fifth byte above 0x0f, and a lenient cursor
+    does the same. If the fifth byte is not the last one, both report an error.
+
+    This function is the reference implementation. Hot loops contain copies of it:
+    ``bulk.read_ints``, ``record_walk.take_raw``,
+    ``record_fast_lane._read_long_varint``, ``emitter.compact_length``.
+
     Source: ``ByteUtils.readUnsignedVarint``.
     """
     cdef const uint8_t* start = cursor.at
@@ -149,7 +156,8 @@ cdef inline uint32_t read_unsigned_varint(Cursor* cursor) noexcept nogil:
 cdef inline uint64_t read_unsigned_varlong(Cursor* cursor) noexcept nogil:
     """Read an unsigned varint of up to 64 bits: 1 to 10 bytes.
 
-    More than 64 bits are refused at the first byte.
+    A value of more than 64 bits is an error at the first byte of the varint.
+
     Source: ``ByteUtils.readUnsignedVarlong``.
     """
     cdef const uint8_t* start = cursor.at

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The state of one call of ``decode``, on its stack: cursor, options and path."""
+"""State of one ``decode`` call, which is allocated on its stack."""
 
 from cpython.object cimport PyObject
 
@@ -11,7 +11,7 @@ from kwire._engine.fast.shared_ints cimport SharedInts
 cdef struct Decoding:
     Cursor cursor
     Path path
-    # Steps until signals are checked again.
+    # Number of steps until the next check for signals.
     int steps
     SharedInts ints
 

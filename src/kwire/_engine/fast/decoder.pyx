@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decodes messages by interpreting the program of a plan.
 
-The functions read fields, arrays, structs and tag sections in the order of the wire and
-stop at the first fault. A size is checked before its content is read, and the content
-before memory is allocated for it. They return a new reference, or NULL with a fault
-noted in the cursor; each function then notes its part of the path and returns. Only
-``make_failure`` at the top builds an exception.
+The functions read fields, arrays, structs and tag sections in wire order and stop at
+the first error. A size is checked before its content is read, and before memory is
+allocated for the content.
 
-Twin: ``pure/decoder.py``. Differs from its twin in: noted faults for exceptions, a
-path that is written when unwinding, and ints that are shared (``shared_ints``).
-C needs for itself: ``read_structs``, ``is_section_empty``, ``drop_struct``,
+A function returns a new reference, or NULL after it has stored a fault code in the
+cursor. On an error, each function adds its part of the path and returns. Only the
+function ``make_failure``, called by ``decode_part``, creates an exception.
+
+Twin: ``pure/decoder.py``. Differs from its twin in: errors are fault codes, the path is
+recorded while the functions return, and equal ints are shared (``shared_ints``).
+
+Only in Cython: ``read_structs``, ``is_section_empty``, ``drop_struct``,
 ``is_next_empty``, ``read_values``, ``keep_unknown``, ``is_invalid``, ``note_run``,
 ``run``, ``exceeds``, ``bound_counts``.
 """
@@ -37,7 +40,8 @@ from kwire import errors
 from kwire._engine import frame_hints, java_utf8
 from kwire._limits import DEFAULT
 
-# primitives.pxd names the handler, importing it makes it known to Python.
+# primitives.pxd refers to the codec error handler by name. Importing the module
+# registers the handler.
 assert java_utf8.HANDLER == "kwire-java"
 
 keep_ints()
@@ -50,7 +54,7 @@ cdef Py_ssize_t _default_limit = DEFAULT.frame_bytes
 cdef PyObject* read_struct(Decoding* d, Table* table) noexcept:
     """Read a struct: its fields in schema order, then its tag section.
 
-    Fields that the version lacks get their default.
+    Fields that the version does not have are set to their defaults.
     """
     cdef PyObject* made
     return NULL if read_structs(d, table, &made, 1) else made
@@ -59,9 +63,10 @@ cdef PyObject* read_struct(Decoding* d, Table* table) noexcept:
 cdef Py_ssize_t read_structs(
     Decoding* d, Table* table, PyObject** into, Py_ssize_t count
 ) noexcept:
-    """Read structs that follow each other; return how many a fault leaves unread.
+    """Read ``count`` adjacent structs of one class; return the number of unread ones.
 
-    One loop reads them all: a call for each takes as long as some of its fields.
+    The result is 0 unless there is an error. All elements are read in one loop, because
+    a function call for each struct takes as long as reading several of its fields.
     """
     cdef Layout* layout = <Layout*>methods_of(table.cls)
     cdef Step* last = table.steps + table.step_count
@@ -89,7 +94,9 @@ cdef Py_ssize_t read_structs(
                 if unlikely(left < step.size):
                     break
                 d.cursor.at = at + step.size
-                # Each integer is loaded as one of 64 bits, if the input goes on so far.
+                # Load each integer as an int64 and shift out the spare bits. Near the
+                # end of the input, where this would read too far, the steps below read
+                # the integers.
                 run = step.last_int if left >= step.room else step
                 step += 1
                 while step <= run:
@@ -172,7 +179,7 @@ cdef Py_ssize_t read_structs(
 
 
 cdef inline bint is_section_empty(Cursor* cursor) noexcept nogil:
-    """Take the one byte of an empty tag section, if that is what comes next."""
+    """Consume the next byte if it is an empty tag section; return whether it was."""
     if unlikely(cursor.at >= cursor.end or load_byte(cursor.at) != 0):
         return False
     cursor.at += 1
@@ -180,7 +187,10 @@ cdef inline bint is_section_empty(Cursor* cursor) noexcept nogil:
 
 
 cdef void drop_struct(Decoding* d, PyObject* made, Step* step, Step* last) noexcept:
-    """Drop a struct that a fault has left unread from a step on; note its field."""
+    """Free a struct after an error at ``step``, and add the field to the path.
+
+    The slots from ``step`` on have not been filled yet.
+    """
     cdef Step* unread = step
     while unread < last:
         if unread.op != OP_CHECK:
@@ -196,12 +206,12 @@ cdef void drop_struct(Decoding* d, PyObject* made, Step* step, Step* last) noexc
 
 
 cdef inline bint is_next_empty(Cursor* cursor, bint compact) noexcept nogil:
-    """Whether the next byte is the length of an empty array or string."""
+    """Whether the next byte is the compact length of an empty array or string."""
     return compact and cursor.at < cursor.end and load_byte(cursor.at) == 1
 
 
 cdef PyObject* read_field(Decoding* d, Step* step, int op) noexcept:
-    """Read one field in line, which means outside the tag section."""
+    """Read one field that is not in the tag section."""
     if op == OP_ARRAY:
         if step.inner == OP_INT32:
             return read_int32_array(
@@ -222,7 +232,7 @@ cdef PyObject* read_field(Decoding* d, Step* step, int op) noexcept:
 
 
 cdef PyObject* read_array(Decoding* d, Step* step) noexcept:
-    """Read an array into a tuple, or None for null.
+    """Read an array as a tuple. The result is None if the array is null.
 
     Shape: the count (UNSIGNED_VARINT of n + 1, or INT32), then n elements.
     """
@@ -246,7 +256,8 @@ cdef PyObject* read_array(Decoding* d, Step* step) noexcept:
         note_index(&d.path, count - left)
         Py_XDECREF(made)
         return NULL
-    # Nothing that can be decoded holds a cycle: spare the collector the tuple.
+    # Decoded values cannot contain reference cycles, so the garbage collector does not
+    # need to track the tuple.
     PyObject_GC_UnTrack(made)
     return made
 
@@ -254,7 +265,10 @@ cdef PyObject* read_array(Decoding* d, Step* step) noexcept:
 cdef Py_ssize_t read_values(
     Decoding* d, Step* step, PyObject** into, Py_ssize_t count
 ) noexcept:
-    """Read the elements of an array without structs; as ``read_structs``."""
+    """Read the elements of an array without structs; return the number of unread ones.
+
+    The result is 0 unless there is an error, as for ``read_structs``.
+    """
     cdef int inner = step.inner
     cdef PyObject* value
     while count:
@@ -277,9 +291,9 @@ cdef Py_ssize_t read_values(
 
 
 cdef bint read_marker(Cursor* cursor) noexcept:
-    """Read the marker of a nullable struct in line: INT8, 1 present, -1 null.
+    """Read the INT8 before a nullable struct: 1 if the struct is present, -1 for null.
 
-    Another byte is refused; a lenient cursor takes the sign of it.
+    Any other value is an error. A lenient cursor accepts it and uses only its sign.
     """
     cdef const uint8_t* start = cursor.at
     cdef int8_t marker = <int8_t>read_uint8(cursor)
@@ -292,9 +306,10 @@ cdef bint read_marker(Cursor* cursor) noexcept:
 
 
 cdef bint read_tagged_marker(Cursor* cursor) noexcept:
-    """Read the marker of a nullable struct with a tag: UNSIGNED_VARINT, 1 or 0.
+    """Read the marker of a nullable struct in the tag section: UNSIGNED_VARINT 1 or 0.
 
-    Another value is refused at its first byte; a lenient cursor takes the sign of it.
+    Any other value is an error at its first byte. A lenient cursor interprets it as an
+    int32 and uses only its sign.
     """
     cdef const uint8_t* start = cursor.at
     cdef uint32_t marker = read_unsigned_varint(cursor)
@@ -307,10 +322,12 @@ cdef bint read_tagged_marker(Cursor* cursor) noexcept:
 
 
 cdef bint read_tagged_fields(Decoding* d, Table* table, PyObject** slots) noexcept:
-    """Read a tag section; fields of unknown tags are kept as bytes.
+    """Read a tag section. The content of unknown tags is kept as bytes.
 
-    Shape: UNSIGNED_VARINT count, then for each tag, size (bytes) and content. Tags
-    ascend, and a known field uses its size exactly; a lenient cursor checks neither.
+    Shape: UNSIGNED_VARINT count, then for each field its tag, its size (bytes) and its
+    content. Tags must be in ascending order, and the content of a known field must have
+    exactly its size. A lenient cursor checks neither.
+
     Source: KIP-482.
     """
     cdef PyObject* unknown = NULL
@@ -393,7 +410,7 @@ cdef bint read_tags(
 
 
 cdef PyObject* read_tagged_field(Decoding* d, Step* step, uint32_t size) noexcept:
-    """Read the content of one known tag, which is ``size`` bytes long."""
+    """Read the content of one known tag. ``size`` is its length in bytes."""
     cdef Cursor* cursor = &d.cursor
     cdef const uint8_t* end = cursor.end
     cdef PyObject* value
@@ -419,7 +436,7 @@ cdef PyObject* read_tagged_field(Decoding* d, Step* step, uint32_t size) noexcep
 cdef bint keep_unknown(
     Cursor* cursor, uint32_t tag, uint32_t size, PyObject** unknown
 ) noexcept:
-    """Keep one unknown tag as a (tag, bytes) pair."""
+    """Append an unknown tag and its content to the list of (tag, bytes) pairs."""
     cdef bint done = False
     try:
         pair = (tag, <bytes>cursor.at[:size])
@@ -437,7 +454,7 @@ cdef bint keep_unknown(
 
 
 cdef bint is_invalid(Table* table, uint32_t tag) noexcept nogil:
-    """Whether the schema knows a tag that this version must not carry."""
+    """Whether the schema defines this tag for other versions only."""
     cdef int index
     for index in range(table.invalid_count):
         if table.invalid_tags[index] == tag:
@@ -446,7 +463,10 @@ cdef bint is_invalid(Table* table, uint32_t tag) noexcept nogil:
 
 
 cdef Step* note_run(Decoding* d, Step* check) noexcept nogil:
-    """Note a truncation at the first field of a run that has no room, and find it."""
+    """Store a truncation fault for a run of fixed-size fields that exceeds the input.
+
+    Returns the first field of the run that does not fit.
+    """
     cdef Step* step = check + 1
     cdef Py_ssize_t left = d.cursor.end - d.cursor.at
     while size_of(step.op) <= left:
@@ -465,17 +485,23 @@ def decode(
     compat=None,
     limits=_default_limits,
 ):
-    """Decode one message body: no size, no header.
+    """Decode one message body, without frame size and header.
 
-    ``data`` is any contiguous bytes-like object, and all of it is used. ``zero_copy``
-    gives memoryviews of ``data`` for bytes and records fields. ``compat="java"`` reads
-    as leniently as Kafka's own classes: it ignores trailing bytes, unsorted tags, bad
-    UTF-8 and spare varint bits. ``limits`` bounds the size of the input, the elements
-    of each array and the tagged fields of each section.
-    Shape: the fields in schema order, each struct closed by its tag section in
-    flexible versions. Time and memory are linear in the input.
-    Raises ``DecodeError`` with the offset in ``data`` (bytes) and the field's path, or
-    ``UnsupportedVersion``. Source: ``ApiMessage.read`` of Kafka's generated classes.
+    * ``data``: contiguous bytes-like object that contains exactly one message.
+    * ``zero_copy``: return memoryviews of ``data`` for bytes and records fields.
+    * ``compat``: with ``"java"``, accept the same invalid input as Kafka's own classes.
+      Trailing bytes, unsorted tags and superfluous varint bits are ignored, and invalid
+      UTF-8 is replaced.
+    * ``limits``: maximum size of the input, maximum number of elements in an array, and
+      maximum number of fields in a tag section. None means the default limits.
+
+    Shape: the fields in schema order. In flexible versions, each struct ends with its
+    tag section. Time and memory are linear in the size of the input.
+
+    Raises ``DecodeError`` with the path of the field and the offset in ``data``
+    (bytes). Raises ``UnsupportedVersion`` if the message does not have this version.
+
+    Source: ``ApiMessage.read`` of Kafka's generated classes.
     """
     cdef bint lenient = compat is not None and is_lenient(compat)
     cdef bint whole = not lenient
@@ -483,7 +509,8 @@ def decode(
     try:
         return decode_part(cls, data, version, &at, zero_copy, lenient, limits, whole)
     except errors.DecodeError as error:
-        # Without memory for a traceback Cython has a MemoryError in its place.
+        # If there is no memory for a traceback, Cython assigns a MemoryError to the
+        # variable instead.
         if isinstance(error, errors.DecodeError):
             message = find_program(cls, version).binding.message
             facts = message.kind, message.api_key, version
@@ -501,9 +528,11 @@ def decode_prefix(
     compat=None,
     limits=_default_limits,
 ):
-    """Decode one message at byte ``start``; return it and the offset of its end.
+    """Decode the message that begins at byte ``start``; more bytes may follow it.
 
-    As ``decode``, but bytes may follow the message.
+    Returns the message and the offset of its end. The other parameters and the errors
+    are the same as for ``decode``. Raises ``ValueError`` if ``start`` is outside of
+    ``data``.
     """
     cdef bint lenient = compat is not None and is_lenient(compat)
     made = decode_part(cls, data, version, &start, zero_copy, lenient, limits, False)
@@ -527,7 +556,8 @@ cdef object decode_part(
     cdef Py_ssize_t size
     cdef object view = None
     if zero_copy:
-        # One export for both: an object may give another buffer the next time.
+        # Export the buffer only once, because an object may return a different buffer
+        # for the second request.
         view = data = view_bytes(data)
     d.path.depth = 0
     d.cursor.view = NULL
@@ -570,7 +600,7 @@ cdef object decode_part(
 
 
 cdef PyObject* run(Decoding* d, Table* table, bint whole) noexcept:
-    """Read one message, and drop the references that only the call needed."""
+    """Read one message, then release the references that only this call needed."""
     cdef PyObject* made
     d.steps = STEPS
     begin_sharing(&d.ints)
@@ -584,7 +614,7 @@ cdef PyObject* run(Decoding* d, Table* table, bint whole) noexcept:
 
 
 cdef object make_failure(Decoding* d, Program program):
-    """Build the exception of a noted fault."""
+    """Create the exception for the fault in the cursor."""
     if d.cursor.fault == PYTHON_ERROR:
         raise_pending()
     return errors.decode_failure(
@@ -598,7 +628,7 @@ cdef object make_failure(Decoding* d, Program program):
 
 
 cdef bint exceeds(Py_ssize_t size, object limits) except -1:
-    """Whether the input exceeds the limit of frames."""
+    """Whether the input is larger than the frame size limit."""
     if limits is _default_limits or limits is None:
         return size > _default_limit
     return limits.frame_bytes is not None and size > limits.frame_bytes
@@ -634,7 +664,10 @@ cdef int get_input(object data, Py_buffer* buffer) except -1:
 
 
 cdef bint is_lenient(object compat) except -1:
-    """Whether the ``compat=`` argument makes the cursor lenient."""
+    """Whether the ``compat`` argument makes the cursor lenient.
+
+    Raises ``ValueError`` if it is neither None nor ``"java"``.
+    """
     if compat == "java":
         return True
     raise ValueError(f'compat must be None or "java" (got {errors.quote(compat)})')

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Declares what ``frames.pyx`` uses of the encoder."""
+"""Declares the functions of the encoder that ``frames.pyx`` calls."""
 
 from cpython.object cimport PyObject
 

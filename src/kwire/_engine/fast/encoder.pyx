@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Encodes messages by interpreting the program of a plan.
 
-The functions write fields, arrays, structs and tag sections in the order of the wire
-and stop at the first value that cannot be written. They return whether they succeeded.
-If not, the fault and the value are noted in the writer, and each function notes its
-part of the path. Only ``make_failure`` at the top builds an exception.
+The functions write fields, arrays, structs and tag sections in wire order and stop at
+the first value that cannot be encoded. A function returns False after it has stored the
+fault code and the value in the writer. On an error, each function adds its part of the
+path and returns. Only the function ``make_failure``, called by ``encode``, creates an
+exception.
 
-Twin: ``pure/encoder.py``. Differs from its twin in: noted faults for exceptions and
-a path that is written when unwinding.
-C needs for itself: ``write_slots``, ``write_structs``, ``put_int``,
-``put_short_array``, ``blame_element``, ``write_int32_array``, ``has_no_tags``,
-``pending``, ``make_failure``.
+Twin: ``pure/encoder.py``. Differs from its twin in: errors are fault codes, and the
+path is recorded while the functions return.
+
+Only in Cython: ``write_slots``, ``write_structs``, ``put_int``, ``put_short_array``,
+``blame_element``, ``write_int32_array``, ``has_no_tags``, ``pending``,
+``make_failure``.
 """
 
 from cpython.object cimport Py_EQ
@@ -50,14 +52,16 @@ cdef object _empty = ()
 cdef bint write_struct(Writer* writer, Table* table, PyObject* value) noexcept:
     """Write a struct: its fields in schema order, then its tag section.
 
-    A field that the version lacks has to hold its default, unless the schema lets it
-    be ignored. Source: section ``ignorable`` of Kafka's message language.
+    A field that the version does not have must be equal to its default, unless the
+    schema marks it as ignorable.
+
+    Source: section ``ignorable`` of Kafka's message language.
     """
     return write_structs(writer, table, &value, 1, NULL) == 1
 
 
 cdef bint write_slots(Writer* writer, Table* table, PyObject** slots) noexcept:
-    """Write the slots of a struct, or those of a header without an object."""
+    """Write a struct from its slots. Headers have slots but no struct object."""
     return write_structs(writer, table, NULL, 1, slots) == 1
 
 
@@ -68,15 +72,18 @@ cdef Py_ssize_t write_structs(
     Py_ssize_t count,
     PyObject** slots,
 ) noexcept:
-    """Write structs of one class; return how many until a value cannot be written.
+    """Write ``count`` structs of one class; return the number that was written.
 
-    One call for all elements of an array. With ``slots`` there is one, without an
-    object.
+    The result is less than ``count`` after an error. All elements of an array are
+    written in one call, because a call for each struct would take too long. If
+    ``slots`` is not NULL, ``values`` is NULL and these slots are written as a single
+    struct.
     """
     cdef Step* step
     cdef Step* last_int
     cdef Step* last = table.steps + table.step_count
-    # Where the next byte goes: writer.at is set before each call that writes.
+    # Position of the next byte. It is copied to writer.at before each call of a
+    # function that writes, and read again afterwards.
     cdef uint8_t* at = writer.at
     cdef PyObject* value
     cdef PyObject* unknown
@@ -98,7 +105,8 @@ cdef Py_ssize_t write_structs(
             op = step.op
             value = slots[step.slot]
             if op == OP_CHECK:
-                # put_int writes eight bytes, whatever the size of the field.
+                # put_int always stores eight bytes, regardless of the size of the
+                # field.
                 if unlikely(writer.end - at < step.room):
                     writer.at = at
                     if not grow(writer, step.room):
@@ -165,9 +173,10 @@ cdef Py_ssize_t write_structs(
 cdef inline bint put_int(
     Writer* writer, uint8_t* at, int shift, PyObject* value
 ) noexcept:
-    """Store a signed int, of eight bytes less the bits of ``shift``.
+    """Store a signed integer of 64 - ``shift`` bits.
 
-    Eight bytes are written, those after the value as zeros.
+    Eight bytes are stored; the bytes after the integer are zero and are overwritten by
+    the next field.
     """
     cdef int64_t number
     cdef uint64_t raw
@@ -190,7 +199,11 @@ cdef inline bint put_int(
 cdef inline bint put_short_array(
     uint8_t** to, uint8_t* end, bint compact, PyObject* value
 ) noexcept:
-    """Store a short tuple of small ints; False, and nothing is noted, for others."""
+    """Store a compact array of int32s if it is a short tuple of small ints.
+
+    Short means less than 127 elements that fit into the buffer. Otherwise returns False
+    without a fault, and the caller uses ``write_array``.
+    """
     cdef Py_ssize_t count
     cdef Py_ssize_t index
     cdef uint8_t* at = to[0]
@@ -219,9 +232,10 @@ cdef inline bint put_short_array(
 
 
 cdef bint is_default(Writer* writer, PyObject* value, PyObject* default) noexcept:
-    """Whether a value is identical or equal to a field's default.
+    """Whether a value is identical or equal to the default of a field.
 
-    A value that cannot be compared is not.
+    The result is False if the comparison raises an exception. ``MemoryError`` is not
+    suppressed.
     """
     cdef int equal
     if likely(value == default):
@@ -233,7 +247,7 @@ cdef bint is_default(Writer* writer, PyObject* value, PyObject* default) noexcep
 
 
 cdef bint write_field(Writer* writer, Step* step, int op, PyObject* value) noexcept:
-    """Write one field in line, which means outside the tag section."""
+    """Write one field that is not in the tag section."""
     if op == OP_ARRAY:
         return write_array(writer, step, value)
     if op <= OP_UUID:
@@ -294,7 +308,7 @@ cdef bint write_array(Writer* writer, Step* step, PyObject* value) noexcept:
 
 
 cdef bint blame_element(Writer* writer, Step* step, Py_ssize_t index) noexcept nogil:
-    """Note which element of an array cannot be written; always False."""
+    """Record which array element cannot be encoded. Always returns False."""
     if writer.step == NULL:
         writer.step = step
         writer.element = True
@@ -327,8 +341,10 @@ cdef bint write_int32_array(Writer* writer, Step* step, PyObject* value) noexcep
 
 
 cdef bint write_tagged_fields(Writer* writer, Table* table, PyObject** slots) noexcept:
-    """Write a tag section: known fields that differ from their default, and the
-    unknown ones that the struct keeps, all in ascending order.
+    """Write a tag section in ascending order of tags.
+
+    It contains the known fields that differ from their defaults, and the unknown fields
+    that the struct has kept from decoding.
 
     Source: KIP-482.
     """
@@ -359,7 +375,7 @@ cdef bint write_tagged_fields(Writer* writer, Table* table, PyObject** slots) no
                 writer.step = step
             note_field(&writer.path, step)
             return False
-    # Known tags are 0, 1, 2 and so on, so that unknown ones come after them.
+    # Known tags are contiguous from 0, so all unknown tags are greater.
     for index in range(count):
         if not write_unknown_tag(writer, PyTuple_GET_ITEM(unknown, index)):
             return False
@@ -367,7 +383,10 @@ cdef bint write_tagged_fields(Writer* writer, Table* table, PyObject** slots) no
 
 
 cdef bint check_unknown_tags(Writer* writer, PyObject* unknown, Table* table) noexcept:
-    """Check that unknown tags are (tag, bytes) pairs, ascend, and are unknown."""
+    """Check that the unknown tagged fields are (tag, bytes) pairs in ascending order.
+
+    A tag that the schema defines, for this or another version, is an error.
+    """
     cdef Py_ssize_t index
     cdef int known
     cdef int64_t previous = -1
@@ -399,7 +418,7 @@ cdef bint check_unknown_tags(Writer* writer, PyObject* unknown, Table* table) no
 
 
 cdef bint write_unknown_tag(Writer* writer, PyObject* pair) noexcept:
-    """Write one unknown tag, with the bytes that decoding kept of it."""
+    """Write one unknown tag with the bytes that decoding has kept."""
     cdef PyObject* content = PyTuple_GET_ITEM(pair, 1)
     cdef Py_ssize_t size = PyBytes_GET_SIZE(content)
     cdef int overflow = 0
@@ -416,8 +435,9 @@ cdef bint write_unknown_tag(Writer* writer, PyObject* pair) noexcept:
 
 
 cdef bint write_tagged_field(Writer* writer, Step* step, PyObject* value) noexcept:
-    """Write the tag, the size in bytes and the content of one known field."""
-    # One byte is left for the size, and the content moved if that was too little.
+    """Write one known tagged field: tag, size in bytes, and content."""
+    # Reserve one byte for the size. If the size needs more bytes, the content is moved
+    # afterwards.
     cdef Py_ssize_t place
     cdef Py_ssize_t size
     cdef int more
@@ -436,7 +456,8 @@ cdef bint write_tagged_field(Writer* writer, Step* step, PyObject* value) noexce
     size = writer.at - writer.start - place
     if size > LARGEST:
         return blame(writer, TOO_LARGE, value)
-    # Room for the longest size is made here, where growing keeps the content.
+    # Ensure capacity for the longest size before the content is moved: the content must
+    # be below writer.at when the buffer grows, because only bytes below it are copied.
     if not ensure(writer, 5):
         return False
     if size > 0x7F:
@@ -450,7 +471,11 @@ cdef bint write_tagged_field(Writer* writer, Step* step, PyObject* value) noexce
 
 
 cdef inline bint has_no_tags(Table* table, PyObject** slots) noexcept:
-    """Whether all fields with a tag are the very objects of their defaults."""
+    """Whether the tag section is empty.
+
+    Only the identity with the defaults is checked. An equal value that is another
+    object takes the slower path.
+    """
     cdef int index
     for index in range(table.tagged_count):
         if slots[table.tagged[index].slot] != table.tagged[index].default:
@@ -471,11 +496,14 @@ cdef inline int varint_size(uint32_t value) noexcept nogil:
 
 
 def encode(message, version=None):
-    """Encode a message body: no size, no header.
+    """Encode a message body, without frame size and header.
 
-    Shape: the fields in schema order, each struct closed by its tag section in
-    flexible versions. Raises ``EncodeError`` with the path of the first value that
-    cannot be written, or ``UnsupportedVersion``.
+    Shape: the fields in schema order. In flexible versions, each struct ends with its
+    tag section.
+
+    Raises ``EncodeError`` with the path of the first value that cannot be encoded.
+    Raises ``UnsupportedVersion`` if the message does not have this version.
+
     Source: ``ApiMessage.write`` of Kafka's generated classes.
     """
     cdef Program program = find_program(type(message), version)
@@ -494,10 +522,10 @@ def encode(message, version=None):
 
 
 cdef object make_failure(Writer* writer, Program program):
-    """Build the exception of a noted fault, and free the buffer.
+    """Create the exception for the fault in the writer, and free the buffer.
 
-    The size hint starts again, so that a large message, encoded earlier, does not
-    make each rejected message allocate its size.
+    The size hint is reset. Otherwise, after one large message, each rejected message
+    would allocate a buffer of that size.
     """
     expected = ""
     store_hint(&program.size_hint, 64)
@@ -520,10 +548,12 @@ cdef object make_failure(Writer* writer, Program program):
 
 
 cdef object pending():
-    """Return the exception that is set: ``MemoryError``, or one of a user's object."""
+    """Return the exception that is set: a ``MemoryError`` or an error of a user's
+    object.
+    """
     cdef object failure = None
-    # Nowhere is an except clause left by a return: Cython then drops the traceback,
-    # and crashes if there was no memory for one.
+    # Do not return from the except clause: Cython would then drop the traceback, and
+    # would crash if there was no memory for one.
     try:
         raise_pending()
     except BaseException as error:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of magic 0 and 1, for an entry that is a C struct.
+"""Messages of magic 0 and 1 whose header is a C struct.
 
 Twin: ``pure/legacy_records.py``.
 """

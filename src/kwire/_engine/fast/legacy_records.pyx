@@ -1,15 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of magic 0 and 1, as records.
+"""Decodes messages of magic 0 and 1 as records.
 
-A plain message is an entry of its own; others are in the value of a compressed wrapper
-message, with offsets that count up to the wrapper's. ``batches.pyx`` reads and checks
-all fields of a message but its key and value, which are read here.
+An uncompressed message is a separate entry. Compressed messages are contained in the
+value of a wrapper message. ``batches.pyx`` reads and checks all fields of a message
+except its key and value, which are read here.
 
-Twin: ``pure/legacy_records.py``. Differs from its twin in: noted faults for
-exceptions.
-C needs for itself: ``read_run``, ``find_entry_payload``, ``read_inner``,
-``move_offsets``.
+Twin: ``pure/legacy_records.py``. Differs from its twin in: errors are fault codes.
+
+Only in Cython: ``read_run``, ``find_entry_payload``, ``read_inner``, ``move_offsets``.
 """
 
 from cpython.object cimport PyObject
@@ -27,13 +26,16 @@ cdef object _no_headers = ()
 
 
 def read_message_run(data, header, *, bint check_crc=True, end=None):
-    """Read a plain message of magic 0 or 1 and those after it that are like it.
+    """Read a run of similar uncompressed messages of magic 0 or 1.
 
-    ``header`` is the first one's. The run ends before the first entry that is
-    compressed, damaged, cut, of another magic or timestamp type, or after ``end``
-    (bytes). Returns the records, and the header of the run: from the first to the last
-    one's offset.
-    Raises ``DecodeError`` for the first message alone.
+    ``header`` describes the first message. The run ends before the first entry that is
+    compressed, damaged or incomplete, or that has another magic or timestamp type, and
+    at the latest at byte ``end``.
+
+    Returns the records and a header for the whole run, with the base offset of the
+    first and the last offset of the last message.
+
+    Raises ``DecodeError`` only if the first message is invalid.
     """
     cdef Reading r
     cdef Py_buffer buffer
@@ -55,7 +57,7 @@ def read_message_run(data, header, *, bint check_crc=True, end=None):
 cdef tuple read_run(
     Reading* r, const uint8_t* start, Py_ssize_t stop, bint check_crc
 ):
-    """Read a run of messages; the entry of the first becomes that of the run."""
+    """Read a run of messages. Updates the entry so that it describes the whole run."""
     cdef Entry first = r.entry
     cdef Entry last = r.entry
     cdef Entry following = r.entry
@@ -88,7 +90,7 @@ cdef tuple read_run(
             break
     if r.cursor.fault == PYTHON_ERROR or not records:
         raise make_failure(r, -1)
-    # The next call begins at what ended the run, and reports it.
+    # The next call begins with the entry that ended the run and raises its error.
     r.cursor.fault = 0
     r.part = NULL
     r.entry.size = last.position + last.size - first.position
@@ -99,7 +101,7 @@ cdef tuple read_run(
 
 
 cdef PyObject* read_message(Reading* r, Entry* entry) noexcept:
-    """Read key and value of a message of magic 0 or 1; all of its bytes are used.
+    """Read key and value of a message of magic 0 or 1. No bytes may remain.
 
     Shape: INT32 length (-1 is null) and bytes, twice.
     """
@@ -140,7 +142,10 @@ cdef PyObject* read_message(Reading* r, Entry* entry) noexcept:
 cdef bint read_classic(
     Cursor* cursor, const uint8_t** start, Py_ssize_t* size
 ) noexcept nogil:
-    """Read an INT32 length and find that many bytes: start and end, or None for -1."""
+    """Read an INT32 length and skip that number of bytes.
+
+    Returns the start and the end of the bytes, or None if the length is -1.
+    """
     size[0] = read_int32(cursor)
     if cursor.fault:
         return False
@@ -156,9 +161,11 @@ cdef bint read_classic(
 
 
 def find_payload(data, header):
-    """Find the compressed bytes of a batch or wrapper message: start and end.
+    """Return the start and the end of the compressed bytes of a batch or wrapper
+    message.
 
-    A wrapper's key is skipped; one without a value is refused at its first byte.
+    The key of a wrapper message is ignored. A wrapper message without a value is an
+    error at its first byte.
     """
     cdef Reading r
     cdef Py_buffer buffer
@@ -175,7 +182,10 @@ def find_payload(data, header):
 cdef (int64_t, int64_t) find_entry_payload(
     Reading* r, const uint8_t* start
 ) except *:
-    """Find the payload of the entry of an input that begins at ``start``."""
+    """Return the start and the end of the compressed bytes of an entry.
+
+    ``start`` is the start of the input.
+    """
     cdef Cursor* cursor = &r.cursor
     cdef const uint8_t* content
     cdef Py_ssize_t size
@@ -201,14 +211,20 @@ cdef (int64_t, int64_t) find_entry_payload(
 
 
 def read_inner_messages(data, header, *, bint check_crc=True):
-    """Read the messages that a compressed wrapper message holds.
+    """Read the messages inside a compressed wrapper message.
 
-    ``data`` is what decompression gave, ``header`` the wrapper's. Offsets of magic 0
-    are as written; those of magic 1 count up to the wrapper's own, which is that of
-    the last one (0 there means that they count from 0, as old producers wrote). Under
-    log append time all have the wrapper's timestamp. All bytes are used; checksums of
-    the messages are checked.
-    Raises ``DecodeError`` at the wrapper's first byte.
+    ``data`` is the decompressed value, and ``header`` describes the wrapper message.
+    All bytes must belong to messages. With ``check_crc``, the checksums of the messages
+    are verified.
+
+    Offsets of magic 0 are absolute. Offsets of magic 1 are relative: the offset of the
+    wrapper message is the offset of its last message. If the wrapper message has offset
+    0, the offsets inside are absolute, as some old producers wrote them. If the
+    timestamp type is LogAppendTime, all records have the timestamp of the wrapper
+    message.
+
+    Raises ``DecodeError`` at the first byte of the wrapper message.
+
     Source: ``AbstractLegacyRecordBatch.DeepRecordsIterator``.
     """
     cdef Reading r
@@ -226,7 +242,7 @@ def read_inner_messages(data, header, *, bint check_crc=True):
 cdef tuple read_inner(
     Reading* r, const uint8_t* start, Py_ssize_t end, bint check_crc
 ):
-    """Read the messages of a wrapper from what its decompression gave."""
+    """Read the messages inside a compressed wrapper message from a C buffer."""
     cdef Entry inner
     cdef PyObject* made
     cdef Py_ssize_t at = 0
@@ -271,7 +287,10 @@ cdef tuple read_inner(
 cdef int compute_base(
     Cursor* cursor, int64_t last, Entry* wrapper, int64_t* base
 ) noexcept nogil:
-    """Compute what to add to the offsets within a wrapper; ``last`` is the last one."""
+    """Compute the number to add to the offsets inside a wrapper message.
+
+    ``last`` is the offset of the last message inside.
+    """
     if wrapper.magic == 0 or wrapper.last_offset == 0:
         return 0
     if wrapper.last_offset < last:
@@ -282,7 +301,7 @@ cdef int compute_base(
 
 
 cdef int move_offsets(list records, int64_t base) except -1:
-    """Add to the offsets of records that no caller has yet."""
+    """Add the base to the offsets of the records."""
     cdef PyObject** slots
     cdef int64_t offset
     cdef PyObject* moved

@@ -1,11 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The path in an error: the fields and elements that lead to the bad bytes.
+"""Path of an error: the fields and array elements that lead to the invalid bytes.
 
-Noted while the functions return, innermost first, so that it costs nothing without a
-fault. Twin: ``pure/path.py``. Differs from its twin in: the path is kept in C and
-backwards, so it is noted as well as written out.
-C needs for itself: ``note_field``, ``note_index``.
+Each function adds its part of the path only when it returns after an error, innermost
+part first. Decoding and encoding without an error therefore never update the path.
+
+Twin: ``pure/path.py``. Differs from its twin in: the path is a C array in reverse
+order, which is recorded after an error and then formatted.
+
+Only in Cython: ``note_field``, ``note_index``.
 """
 
 from libc.stdint cimport int64_t
@@ -13,15 +16,16 @@ from libc.stdint cimport int64_t
 from kwire._engine.fast.program cimport Step
 
 cdef enum:
-    # Twice what the rules of the schema language let structs nest.
+    # Twice the maximum nesting depth of structs that the schema language allows. Each
+    # level adds at most a field and an element.
     DEEPEST = 32
 
 cdef struct PathPart:
-    # NULL for the unknown tagged fields.
+    # NULL means the field unknown_tagged_fields.
     Step* step
-    # The element of an array, or -1.
+    # Index of the array element, or -1 if the field is not an array.
     int64_t index
-    # Whether the field is still to come: an element is noted before its array.
+    # True until the field is known: an element is recorded before its array.
     bint unnamed
 
 cdef struct Path:
@@ -30,7 +34,7 @@ cdef struct Path:
 
 
 cdef inline void note_field(Path* path, Step* step) noexcept nogil:
-    """Note a field on the path of a fault; NULL for the unknown tags."""
+    """Add a field to the path of an error. NULL means the unknown tagged fields."""
     cdef PathPart* part
     if path.depth == 0 or not path.parts[path.depth - 1].unnamed:
         if path.depth == DEEPEST:
@@ -43,7 +47,7 @@ cdef inline void note_field(Path* path, Step* step) noexcept nogil:
 
 
 cdef inline void note_index(Path* path, int64_t index) noexcept nogil:
-    """Note an element of an array on the path of a fault."""
+    """Add the index of an array element to the path of an error."""
     if path.depth < DEEPEST:
         path.parts[path.depth].index = index
         path.parts[path.depth].unnamed = True
@@ -51,7 +55,7 @@ cdef inline void note_index(Path* path, int64_t index) noexcept nogil:
 
 
 cdef inline str format_path(Path* path):
-    """Format a path: ``topics[3].name``."""
+    """Format a path, for example as ``topics[3].name``."""
     cdef int place
     cdef str text = ""
     cdef str name

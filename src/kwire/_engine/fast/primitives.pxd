@@ -1,17 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The protocol's primitive types: one reader and one writer for each.
+"""Primitive types of the protocol, each with a reader and a writer.
 
-A reader takes a ``Cursor`` and returns a new reference, or NULL with a fault noted;
-a writer takes a ``Writer`` and a value that it checks, and returns whether it went
-well. ``compact`` chooses the flexible form of a length (unsigned varint of n + 1, 0
-for null) over the classic one (int16 or int32, -1 for null). ``decoder.pyx`` and
-``encoder.pyx`` know which fields there are.
+A reader takes a ``Cursor`` and returns a new reference, or NULL after it has stored a
+fault code. A writer takes a ``Writer`` and a value, which it checks, and returns False
+after an error. ``compact`` selects the encoding of a length: in flexible versions an
+unsigned varint of n + 1 (0 for null), otherwise an int16 or int32 (-1 for null). The
+fields of messages are handled in ``decoder.pyx`` and ``encoder.pyx``.
 
-Twin: ``pure/primitives.py``. Differs from its twin in: noted faults for exceptions,
-and fixed-size values that are taken (``get_fixed``) and put (``put_fixed``) without a
-check of their own, as a whole run of them was checked before.
-C needs for itself: ``get_fixed``, ``make_fixed``, ``put_fixed``, ``store_fixed``,
+Twin: ``pure/primitives.py``. Differs from its twin in: errors are fault codes, and
+``get_fixed`` and ``put_fixed`` do not check bounds, because their callers have already
+checked a run of several fields.
+
+Only in Cython: ``get_fixed``, ``make_fixed``, ``put_fixed``, ``store_fixed``,
 ``make_text``, ``copy_text``, ``note_utf8``, ``write_null``, ``as_int``, ``as_int32``,
 ``as_large_int``, ``write_raw``.
 """
@@ -39,17 +40,17 @@ from kwire._engine.fast.writer cimport *
 
 cdef enum:
     LONGEST_STRING = 32767
-    # Bytes or elements that both forms of a length can state.
+    # Maximum number of bytes or elements that both encodings of a length can represent.
     LARGEST = 2147483646
 
 
 cdef inline int64_t read_length(
     Cursor* cursor, bint compact, int classic_size
 ) noexcept nogil:
-    """Read the length of a string, bytes or array; -1 is null.
+    """Read the length of a string, of bytes or of an array. -1 means null.
 
-    Shape: UNSIGNED_VARINT (n + 1), or INT16/INT32 of ``classic_size`` bytes. Another
-    negative length is refused at its first byte; a lenient cursor takes it for null.
+    Shape: UNSIGNED_VARINT (n + 1), or INT16/INT32 of ``classic_size`` bytes. Any other
+    negative length is an error at its first byte. A lenient cursor treats it as null.
     """
     cdef const uint8_t* start = cursor.at
     cdef int64_t length
@@ -67,10 +68,11 @@ cdef inline int64_t read_length(
 
 
 cdef inline PyObject* read_string(Cursor* cursor, bint compact, bint nullable) noexcept:
-    """Read a STRING or COMPACT_STRING, with null where ``nullable``.
+    """Read a STRING or COMPACT_STRING. The result is None for null.
 
-    Strings over 32767 bytes are refused at their length, bad UTF-8 at the bad byte.
-    Kafka's reader replaces bad UTF-8, and so does a lenient cursor.
+    Null is an error unless ``nullable``. A length over 32767 bytes is an error at the
+    length, and invalid UTF-8 is an error at the first invalid byte. Kafka's reader
+    replaces invalid UTF-8, and a lenient cursor does the same.
     """
     cdef const uint8_t* start = cursor.at
     cdef int64_t size = read_length(cursor, compact, 2)
@@ -100,9 +102,10 @@ cdef inline PyObject* read_string(Cursor* cursor, bint compact, bint nullable) n
 cdef inline PyObject* make_text(
     const uint8_t* at, Py_ssize_t size, const char* on_error
 ) noexcept:
-    """Make a ``str`` of UTF-8; NULL with an exception set if the bytes are not UTF-8.
+    """Create a ``str`` from UTF-8. Returns NULL with an exception set if that fails.
 
-    The copy is checked and never the input, which may change meanwhile.
+    The bytes are copied first and only the copy is checked, because another thread may
+    modify the input at the same time.
     """
     cdef PyObject* copy
     cdef PyObject* text
@@ -121,7 +124,7 @@ cdef inline PyObject* make_text(
 cdef inline bint copy_text(
     uint8_t* to, const uint8_t* at, Py_ssize_t size
 ) noexcept nogil:
-    """Copy bytes, and return whether the copy is ASCII; each byte is read once."""
+    """Copy bytes and return whether they are all ASCII. Each byte is read only once."""
     cdef uint64_t bits = 0
     cdef uint64_t word
     cdef uint32_t half = 0
@@ -153,7 +156,7 @@ cdef inline bint copy_text(
 
 
 cdef inline PyObject* read_bytes(Cursor* cursor, bint compact, bint nullable) noexcept:
-    """Read BYTES, COMPACT_BYTES or RECORDS, with null where ``nullable``."""
+    """Read BYTES, COMPACT_BYTES or RECORDS. Null is an error unless ``nullable``."""
     cdef const uint8_t* start = cursor.at
     cdef int64_t size = read_length(cursor, compact, 4)
     if unlikely(cursor.fault):
@@ -180,13 +183,13 @@ cdef inline PyObject* read_fixed(Cursor* cursor, int op) noexcept:
 
 
 cdef inline PyObject* get_fixed(Cursor* cursor, int op) noexcept:
-    """Take one fixed-size value whose bytes were granted."""
+    """Consume one fixed-size value. The caller must have checked the bounds."""
     cursor.at += size_of(op)
     return make_fixed(cursor.at - size_of(op), op)
 
 
 cdef inline PyObject* make_fixed(const uint8_t* at, int op) noexcept:
-    """Make one fixed-size value of its bytes."""
+    """Create one fixed-size value from its bytes."""
     cdef uint64_t raw
     cdef double real
     if op == OP_BOOL:
@@ -213,10 +216,11 @@ cdef inline PyObject* make_fixed(const uint8_t* at, int op) noexcept:
 cdef inline Py_ssize_t read_count(
     Cursor* cursor, bint compact, bint nullable, Py_ssize_t least
 ) noexcept nogil:
-    """Read the count of an array whose elements take ``least`` bytes or more.
+    """Read the count of an array whose elements have at least ``least`` bytes each.
 
-    -1 is null. A count that cannot fit in the bytes left, or that is over the limit of
-    the cursor, is rejected at its first byte, before anything is allocated for it.
+    -1 means null. The count is rejected at its first byte, before anything is
+    allocated, if so many elements cannot fit into the remaining bytes, or if it exceeds
+    the limit of the cursor.
     """
     cdef const uint8_t* start = cursor.at
     cdef int64_t count = read_length(cursor, compact, 4)
@@ -236,7 +240,7 @@ cdef inline Py_ssize_t read_count(
 
 
 cdef inline void note_utf8(Cursor* cursor) noexcept:
-    """Turn the pending UnicodeDecodeError into a fault at the bad byte."""
+    """Convert the pending UnicodeDecodeError to a fault at the first invalid byte."""
     cdef PyObject* kind
     cdef PyObject* value
     cdef PyObject* trace
@@ -256,7 +260,7 @@ cdef inline void note_utf8(Cursor* cursor) noexcept:
 cdef inline bint write_length(
     Writer* writer, Py_ssize_t length, bint compact, int classic_size
 ) noexcept:
-    """Write the length of a string, bytes or array; -1 is null."""
+    """Write the length of a string, of bytes or of an array. -1 means null."""
     if compact:
         return write_unsigned_varint(writer, <uint32_t>(length + 1))
     if unlikely(not ensure(writer, classic_size)):
@@ -294,7 +298,7 @@ cdef inline bint write_string(
 cdef inline bint write_bytes(
     Writer* writer, PyObject* value, bint compact, bint nullable
 ) noexcept:
-    """Write BYTES, COMPACT_BYTES or RECORDS from any contiguous bytes-like."""
+    """Write BYTES, COMPACT_BYTES or RECORDS from a contiguous bytes-like object."""
     cdef Py_buffer buffer
     cdef bint done
     if PyBytes_CheckExact(value):
@@ -323,7 +327,7 @@ cdef inline bint write_bytes(
 cdef inline bint write_null(
     Writer* writer, bint compact, int classic_size, bint nullable
 ) noexcept:
-    """Write null, or refuse it where the version cannot carry it."""
+    """Write null. It is an error if the field is not nullable in this version."""
     if not nullable:
         return blame(writer, NULL_NOT_ALLOWED, NONE)
     return write_length(writer, -1, compact, classic_size)
@@ -335,7 +339,7 @@ cdef inline bint write_fixed(Writer* writer, int op, PyObject* value) noexcept:
 
 
 cdef inline bint put_fixed(Writer* writer, int op, PyObject* value) noexcept:
-    """Write one fixed-size value for which ``ensure`` has made room."""
+    """Write one fixed-size value. ``ensure`` must have provided the capacity."""
     if not store_fixed(writer, writer.at, op, value):
         return False
     writer.at += size_of(op)
@@ -345,7 +349,7 @@ cdef inline bint put_fixed(Writer* writer, int op, PyObject* value) noexcept:
 cdef inline bint store_fixed(
     Writer* writer, uint8_t* at, int op, PyObject* value
 ) noexcept:
-    """Write one fixed-size value to a place that ``ensure`` has made room for."""
+    """Store one fixed-size value at an address with sufficient capacity."""
     cdef int64_t number = 0
     cdef double real
     cdef uint64_t raw, high, low
@@ -403,7 +407,7 @@ cdef inline bint store_fixed(
 cdef inline bint as_int(
     Writer* writer, PyObject* value, int64_t low, int64_t high, int64_t* number
 ) noexcept:
-    """Get an int within a range out of anything that has ``__index__``."""
+    """Convert a value to an integer in a range. The value must have ``__index__``."""
     if likely(is_small_int(value)):
         number[0] = small_int(value)
         if likely(low <= number[0] <= high):
@@ -413,7 +417,8 @@ cdef inline bint as_int(
 
 
 cdef inline bint as_int32(Writer* writer, PyObject* value, int64_t* number) noexcept:
-    """Get an int32; a small int, of at most 30 bits, is always one."""
+    """Convert a value to an int32. A small int has at most 30 bits, so it always fits.
+    """
     if likely(is_small_int(value)):
         number[0] = small_int(value)
         return True
@@ -423,7 +428,7 @@ cdef inline bint as_int32(Writer* writer, PyObject* value, int64_t* number) noex
 cdef inline bint as_large_int(
     Writer* writer, PyObject* value, int64_t low, int64_t high, int64_t* number
 ) noexcept:
-    """Get an int that is not small, or of another type."""
+    """Convert a value to an integer if it is not a small int, or not an int at all."""
     cdef int overflow = 0
     number[0] = PyLong_AsLongLongAndOverflow(value, &overflow)
     if unlikely(number[0] == -1 and not overflow and PyErr_Occurred()):
@@ -434,7 +439,7 @@ cdef inline bint as_large_int(
 
 
 cdef inline bint write_raw(Writer* writer, const char* data, Py_ssize_t size) noexcept:
-    """Write bytes as they are."""
+    """Write bytes unchanged."""
     if unlikely(not ensure(writer, <uint64_t>size)):
         return False
     memcpy(writer.at, data, <size_t>size)

@@ -1,27 +1,27 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The program of a plan: one ``Table`` for each struct, with an array of steps.
+"""Program of a plan: one ``Table`` for each struct, with an array of steps.
 
-Version 4 of HeartbeatRequest has a flexible table of five steps:
+For example, version 4 of HeartbeatRequest has a flexible table with five steps:
 
     op              slot  nullable  size
     COMPACT_STRING  0     no              group_id
-    CHECK                           4     one bounds check for the run after it
+    CHECK                           4     one bounds check for the following run
     INT32           1                     generation_id
     COMPACT_STRING  2     no              member_id
     COMPACT_STRING  3     yes             group_instance_id
 
-An opcode combines the type, the form of the length, and whether the field is an array,
-so that the hot loop branches once for each field. Adjacent fields of fixed size are a
-run. Steps that are no checks are in the order of the slots. Tables never change once
-they are filled.
+An opcode combines the type, the encoding of the length, and whether the field is an
+array, so that the hot loop branches once for each field. A run is a sequence of
+adjacent fields of fixed size. All steps except CHECK are in slot order. A table is not
+modified after it has been filled.
 """
 
 from cpython.object cimport PyObject, PyTypeObject
 from libc.stdint cimport uint32_t
 
 cdef enum:
-    # In line, fixed size: in the order of plan.py.
+    # Fixed-size fields outside the tag section, with the numbers of plan.py.
     OP_BOOL = 1
     OP_INT8 = 2
     OP_INT16 = 3
@@ -31,43 +31,46 @@ cdef enum:
     OP_INT64 = 7
     OP_FLOAT64 = 8
     OP_UUID = 9
-    # In line, with a length of their own.
+    # Fields outside the tag section with a length, a count or nested fields.
     OP_STRING = 10
     OP_COMPACT_STRING = 11
     OP_BYTES = 12
     OP_STRUCT = 13
     OP_NULLABLE_STRUCT = 14
     OP_ARRAY = 15
-    # No bytes in line: in the tag section, or not in this version.
+    # Fields without bytes outside the tag section: OP_TAGGED fields are in the tag
+    # section, the other two are not part of this version. An OP_ABSENT field must have
+    # its default value when it is encoded, an OP_IGNORED field is omitted.
     OP_TAGGED = 16
     OP_ABSENT = 17
     OP_IGNORED = 18
-    # The bounds check of the fixed-size steps that follow.
+    # Bounds check of the fixed-size steps that follow.
     OP_CHECK = 19
 
 cdef struct Table
 
 cdef struct Step:
     int op
-    # The op of the content of a tagged field; for other fields the same as op.
+    # Opcode of the content of a tagged field. For other fields, the same as op.
     int content
-    # The op of an array's elements.
+    # Opcode of the elements if the field is an array.
     int inner
     int slot
     bint compact
     bint nullable
     uint32_t tag
-    # CHECK: bytes of the run. ARRAY: the least size of an element. Of a field of fixed
-    # size its bytes.
+    # CHECK: number of bytes in the run. ARRAY: minimum number of bytes of an element.
+    # Fixed-size field: its number of bytes.
     Py_ssize_t size
-    # CHECK: the last of the signed integers right after it, or the step itself, and the
-    # bytes to be left where each of them may be loaded as one of 64 bits.
+    # CHECK only. last_int is the last of the signed integers that directly follow, or
+    # the step itself if there are none. room is the number of bytes that must remain so
+    # that each of these integers can be read or written as an int64.
     Step* last_int
     Py_ssize_t room
-    # Of a signed integer: the bits that 64 have more.
+    # Signed integers: 64 minus the number of bits of the field.
     int spare_bits
     Table* table
-    # Borrowed from the Program's plan and binding.
+    # Borrowed references. The plan and the binding of the Program own the objects.
     PyObject* default
     PyObject* attribute
     PyObject* step
@@ -75,7 +78,8 @@ cdef struct Step:
 cdef struct Table:
     Step* steps
     int step_count
-    # Copies of the steps that read bytes in line, and of the checks.
+    # Copies of the CHECK steps and of the steps that read bytes outside the tag
+    # section.
     Step* line
     int line_count
     Step* tagged
@@ -91,10 +95,11 @@ cdef class Program:
     cdef readonly object layout
     cdef readonly object binding
     cdef Table* table
-    # What the last encoded message took, in bytes: a hint for the next.
+    # Size in bytes of the last encoded message, used as the initial capacity for the
+    # next.
     cdef Py_ssize_t size_hint
-    # The program of the header before the message in a frame, one of the two; both
-    # live for good.
+    # Program of the request header or response header that precedes the message in a
+    # frame. Programs are never freed.
     cdef PyObject* request_header
     cdef PyObject* response_header
     cdef object api_key
@@ -117,5 +122,5 @@ cdef extern from *:
 
 
 cdef inline int size_of(int op) noexcept nogil:
-    """Return the bytes of a fixed-size opcode; 0 for all others."""
+    """Return the size in bytes of a fixed-size opcode, or 0 for other opcodes."""
     return _sizes[op] if op <= OP_UUID else 0

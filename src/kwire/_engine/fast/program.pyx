@@ -1,11 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Translates a ``Plan`` into the tables that the interpreter reads.
+"""Translates a ``Plan`` into the C tables that the decoder and the encoder interpret.
 
-Twin: ``pure/program.py``. Differs from its twin in: ``fast`` interprets the plan,
-``pure`` writes straight-line Python from it (``pure/emitter.py``). All that can be
-decided once for a (message, version) is decided here. C needs for itself:
-``fold_type``, ``size_of``.
+Every decision that depends only on the message and its version is made here, so that it
+is made once and not for each field that is read or written.
+
+Twin: ``pure/program.py``. Differs from its twin in: ``fast`` interprets tables, whereas
+``pure`` generates Python code without branches (``pure/emitter.py``).
+
+Only in Cython: ``fold_type``, ``size_of``.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING
@@ -27,7 +30,8 @@ cdef frozenset SIGNED = frozenset((plans.INT8, plans.INT16, plans.INT32, plans.I
 
 
 cdef class Program:
-    """The tables of one (message, version); owns them and what they refer to."""
+    """Tables of one message version. The program owns the objects that they refer to.
+    """
 
     def __cinit__(self, layout, binding):
         self.layout = layout
@@ -52,7 +56,7 @@ cdef class Program:
         table.cls = <PyTypeObject*><PyObject*>self.binding.classes[struct.name]
         table.slots = len(struct.fields) + 1
         table.flexible = plan.flexible
-        # At most one CHECK before each field.
+        # There is at most one CHECK before each field.
         table.steps = <Step*>self.allocate(2 * len(plan.steps) * sizeof(Step))
         for step in plan.steps:
             if step.is_fixed:
@@ -131,9 +135,10 @@ cdef int fold_type(object step) except -1:
 
 
 cdef Program find_program(object cls, object version):
-    """Find or make the program of one version of a message class.
+    """Return the program for one version of a message class, or create it.
 
-    ``TypeError`` for another object, ``UnsupportedVersion`` for a version it lacks.
+    Raises ``TypeError`` if ``cls`` is not a message class, and ``UnsupportedVersion``
+    if the message does not have this version.
     """
     cdef Layout* layout = layout_of(<PyObject*>cls)
     cdef Program program
@@ -155,7 +160,7 @@ cdef Program find_program(object cls, object version):
     if program is None:
         made = Program(binding.plan(key), binding)
         program = binding.programs.setdefault(key, made)
-    # The struct of a message has the message's binding too.
+    # The class of a nested struct has the same binding as its message.
     if <PyObject*>program.table.cls != <PyObject*>cls:
         raise TypeError(f"{cls.__qualname__} is a struct of a message, not a message")
     if number >= 0:

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The state of a call that decodes records, and its functions on C headers.
+"""State of a call that decodes records, and functions that use C headers.
 
 Twin: ``pure/record_decoder.py``.
-C needs for itself: ``make_record``.
+
+Only in Cython: ``make_record``.
 """
 
 from cpython.object cimport PyObject, PyTypeObject
@@ -17,20 +18,23 @@ from kwire._engine.fast.structs cimport new_struct, slots_of
 
 cdef enum:
     RECORD_SLOTS = 5
-    # Header keys that are looked for at their place in the record before.
+    # Number of header keys that are compared with the key at the same index of the
+    # previous record.
     KNOWN_NAMES = 8
 
 cdef struct Reading:
-    # What one call knows; lives on its stack.
+    # State of one call, allocated on its stack.
     Cursor cursor
     Entry entry
     PyTypeObject* cls
     bint replace
-    # Where a fault is: -1 and NULL where there is no such part of the path.
+    # Path of the error: index of the record, index of the header, name of the field. -1
+    # and NULL mean that the path does not contain this part.
     Py_ssize_t record
     Py_ssize_t header
     const char* part
-    # Records of one producer mostly have the same timestamps and header keys.
+    # Values of the previous record. Records of one producer usually have the same
+    # timestamps and header keys, so the objects can be shared.
     int64_t timestamp
     PyObject* timestamp_object
     PyObject* names[KNOWN_NAMES]
@@ -46,7 +50,8 @@ cdef object make_failure(Reading* r, int64_t position)
 cdef inline PyObject* make_record(
     Reading* r, int64_t offset, int64_t timestamp
 ) noexcept:
-    """Make a record with its two numbers; the other slots are still empty."""
+    """Create a record with its offset and timestamp. The other slots are still empty.
+    """
     cdef PyObject* made = new_struct(r.cls, RECORD_SLOTS)
     cdef PyObject** slots
     if unlikely(made == NULL):
@@ -65,7 +70,7 @@ cdef inline PyObject* make_record(
 
 
 cdef inline bint check_end(Cursor* cursor) noexcept nogil:
-    """Check that nothing is left of what the cursor reads."""
+    """Check that all bytes of the cursor have been read."""
     if unlikely(cursor.at != cursor.end):
         note(cursor, TRAILING_BYTES, cursor.at, cursor.end - cursor.at)
         return False

@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decodes the records of a batch of magic 2 into objects.
 
-The bytes are those of an entry that ``batches.pyx`` has checked, or what their
-decompression gave. Faults of plain bytes point to where they are in the input; those
-of compressed ones to the first byte of the batch, as their bytes are not in it.
-Lengths below -1 are refused, though Kafka takes each of them for null. Messages of
-magic 0 and 1 are in ``legacy_records.pyx``.
+The input is an entry that ``batches.pyx`` has validated, or its decompressed records.
+The offset of an error in an uncompressed batch is its position in the input. For a
+compressed batch it is the first byte of the batch, because the decompressed bytes have
+no position in the input.
 
-Twin: ``pure/record_decoder.py``. Differs from its twin in: noted faults for
-exceptions, and a path of two indexes and a name.
-C needs for itself: ``read_headers``, ``read_header_key``, ``write_path``, ``begin``,
+A length below -1 is an error, although Kafka treats it as null. ``legacy_records.pyx``
+decodes messages of magic 0 and 1.
+
+Twin: ``pure/record_decoder.py``. Differs from its twin in: errors are fault codes, and
+the path of an error consists of two indexes and a name.
+
+Only in Cython: ``read_headers``, ``read_header_key``, ``write_path``, ``begin``,
 ``finish``, ``read_batch_records``, ``read_content``.
 """
 
@@ -38,7 +41,7 @@ cdef enum:
 
 
 def bind_record(cls):
-    """Set the class of records, which the engine cannot import."""
+    """Set the class of records. The engine cannot import it."""
     global _record_class
     _record_class = <PyTypeObject*>cls
 
@@ -46,15 +49,20 @@ def bind_record(cls):
 def read_records(data, header, *, bint compressed=False, bint replace=False):
     """Read the records of a batch of magic 2.
 
-    ``data`` is the input that ``header.position`` counts in, or, if ``compressed``,
-    what decompression gave. With ``replace``, header keys that are not UTF-8 get
-    U+FFFD for the bad bytes.
+    * ``data``: the input to which ``header.position`` refers. If ``compressed`` is
+      True, the decompressed records.
+    * ``replace``: replace invalid UTF-8 in header keys by U+FFFD instead of raising.
+
     Shape: ``header.record_count`` times: length VARINT, attributes INT8, timestamp
     delta VARLONG, offset delta VARINT, key and value each as VARINT length (-1 is null)
-    and bytes, header count VARINT, then the headers: VARINT length and UTF-8 key,
-    VARINT length (-1 is null) and value.
-    Units: offsets and timestamps (ms) are absolute. Raises ``DecodeError``: every
-    record uses its length exactly, and the records use all bytes.
+    and bytes, header count VARINT, then for each header: VARINT length and key in
+    UTF-8, VARINT length (-1 is null) and value.
+
+    Units: offsets and timestamps (ms) of the records are absolute.
+
+    Raises ``DecodeError`` if a record does not end at its length, or if the records do
+    not end at the end of the batch.
+
     Source: ``DefaultRecord.readFrom``.
     """
     cdef Reading r
@@ -73,7 +81,8 @@ def read_records(data, header, *, bint compressed=False, bint replace=False):
 
 
 cdef tuple read_batch_records(Reading* r, const uint8_t* start):
-    """Read the records of the batch of an input that begins at ``start``."""
+    """Read the records of an uncompressed batch. ``start`` is the start of the input.
+    """
     cdef PyObject* made
     r.cursor.start = start
     r.cursor.at = start + r.entry.position + BATCH_OVERHEAD
@@ -87,7 +96,7 @@ cdef tuple read_batch_records(Reading* r, const uint8_t* start):
 
 
 cdef tuple read_content(Reading* r, const uint8_t* start, Py_ssize_t size):
-    """Read the records of a batch from what its decompression gave."""
+    """Read the records of a compressed batch from its decompressed content."""
     cdef PyObject* made
     r.cursor.start = start
     r.cursor.at = start
@@ -107,9 +116,10 @@ cdef PyObject* read_all(Reading* r) noexcept:
     cdef PyObject* record
     cdef int steps = STEPS
     if r.cursor.end - r.cursor.at >= LARGE_PAYLOAD:
-        # glibc gives freed heap back to the kernel beyond a threshold, which follows
-        # the largest block ever freed: one block, never touched, saves the values of
-        # every large batch from being written to fresh pages.
+        # glibc returns freed heap memory to the kernel above a threshold, which adapts
+        # to the largest block that was ever freed. Allocating and freeing one block,
+        # without touching it, raises the threshold. Otherwise the values of every large
+        # batch would be written to new pages.
         take_and_free(<size_t>(r.cursor.end - r.cursor.at))
     if count < 0 or count > (r.cursor.end - r.cursor.at) // LEAST_RECORD:
         note(&r.cursor, BAD_RECORD_COUNT, r.cursor.start, count)
@@ -131,14 +141,15 @@ cdef PyObject* read_all(Reading* r) noexcept:
     if not check_end(&r.cursor):
         Py_XDECREF(made)
         return NULL
-    # Nothing that can be decoded holds a cycle: spare the collector the tuple.
+    # Decoded values cannot contain reference cycles, so the garbage collector does not
+    # need to track the tuple.
     if count:
         PyObject_GC_UnTrack(made)
     return made
 
 
 cdef PyObject* read_record(Reading* r) noexcept:
-    """Read one record of magic 2; the cursor may end after it."""
+    """Read one record of magic 2. More records may follow it."""
     cdef Cursor* cursor = &r.cursor
     cdef const uint8_t* end = cursor.end
     cdef const uint8_t* start = cursor.at
@@ -202,7 +213,7 @@ cdef PyObject* read_record(Reading* r) noexcept:
 cdef PyObject* read_headers(
     Reading* r, const uint8_t* start, int64_t count
 ) noexcept:
-    """Read the headers of a record, after their count, into a tuple of pairs."""
+    """Read the headers of a record after their count, as a tuple of pairs."""
     cdef Cursor* cursor = &r.cursor
     cdef Py_ssize_t index
     cdef PyObject* made
@@ -245,7 +256,7 @@ cdef PyObject* read_headers(
 
 
 cdef inline PyObject* read_header_key(Reading* r, Py_ssize_t index) noexcept:
-    """Read the key of a header, which is often that of the record before."""
+    """Read a header key. Reuse the string if the previous record has the same key."""
     cdef Cursor* cursor = &r.cursor
     cdef const uint8_t* start = cursor.at
     cdef int64_t size = zigzag(read_unsigned_varint(cursor))
@@ -268,7 +279,8 @@ cdef inline PyObject* read_header_key(Reading* r, Py_ssize_t index) noexcept:
     ):
         return new_ref(known)
     text = decode_header_key(r, start, <Py_ssize_t>size)
-    # Of other strings the bytes are not at hand.
+    # Only ASCII strings are kept, because the bytes of other strings cannot be compared
+    # with the input directly.
     if text != NULL and PyUnicode_IS_COMPACT_ASCII(text):
         Py_XDECREF(known)
         r.names[index % KNOWN_NAMES] = new_ref(text)
@@ -276,7 +288,7 @@ cdef inline PyObject* read_header_key(Reading* r, Py_ssize_t index) noexcept:
 
 
 cdef inline PyObject* read_sized(Cursor* cursor) noexcept:
-    """Read a VARINT length (bytes) and that many bytes, or None for -1."""
+    """Read a VARINT length and that number of bytes. The result is None for -1."""
     cdef const uint8_t* start = cursor.at
     cdef int64_t size = zigzag(read_unsigned_varint(cursor))
     if unlikely(cursor.fault):
@@ -293,7 +305,7 @@ cdef inline PyObject* read_sized(Cursor* cursor) noexcept:
 
 
 cdef void begin(Reading* r, bint replace) noexcept:
-    """Set up what one call knows, except for the entry."""
+    """Initialize the state of a call, except for the batch header."""
     memset(r, 0, sizeof(Reading))
     r.cls = _record_class
     r.replace = replace
@@ -302,7 +314,7 @@ cdef void begin(Reading* r, bint replace) noexcept:
 
 
 cdef void finish(Reading* r) noexcept:
-    """Drop the references that only the call needed."""
+    """Release the references that only this call needed."""
     cdef int index
     Py_XDECREF(r.timestamp_object)
     for index in range(KNOWN_NAMES):
@@ -310,7 +322,7 @@ cdef void finish(Reading* r) noexcept:
 
 
 cdef int check_place(Entry* entry, Py_ssize_t size) except -1:
-    """Check that the input has the bytes of the entry of a header."""
+    """Raise ``ValueError`` if the input does not contain the entry of a header."""
     cdef Py_ssize_t least = BATCH_OVERHEAD
     if entry.magic < 2:
         least = LOG_OVERHEAD + MESSAGE_OVERHEAD_0
@@ -329,7 +341,7 @@ cdef int check_place(Entry* entry, Py_ssize_t size) except -1:
 
 
 cdef object make_failure(Reading* r, int64_t position):
-    """Turn a fault into the exception."""
+    """Create the exception for a fault."""
     if r.cursor.fault == PYTHON_ERROR:
         raise_pending()
     return errors.decode_failure(
@@ -341,7 +353,7 @@ cdef object make_failure(Reading* r, int64_t position):
 
 
 cdef str write_path(Reading* r):
-    """Write where a fault is, as ``records[3].headers[0].key``."""
+    """Format the path of an error, for example as ``records[3].headers[0].key``."""
     cdef str text = "" if r.record < 0 else f"records[{r.record}]"
     if r.header >= 0:
         text += f".headers[{r.header}]"
@@ -351,14 +363,14 @@ cdef str write_path(Reading* r):
 
 
 cdef inline int64_t zigzag(uint32_t raw) noexcept nogil:
-    """Undo the zigzag form: 0, 1, 2, 3 mean 0, -1, 1, -2."""
+    """Decode the zigzag encoding: 0, 1, 2, 3 mean 0, -1, 1, -2."""
     return <int32_t>(raw >> 1 ^ (0 - (raw & 1)))
 
 
 cdef PyObject* decode_header_key(
     Reading* r, const uint8_t* start, Py_ssize_t size
 ) noexcept:
-    """Decode a header key that ends at byte ``end``."""
+    """Decode a header key from UTF-8. An error is at the first invalid byte."""
     cdef const char* on_error = "replace" if r.replace else "strict"
     cdef PyObject* text = make_text(start, size, on_error)
     if text == NULL:

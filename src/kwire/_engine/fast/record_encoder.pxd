@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the parts of a record into a buffer that has room for them.
+"""Writes the parts of a record to a buffer with sufficient capacity.
 
 Twin: ``pure/record_encoder.py``.
 """
@@ -31,7 +31,7 @@ cdef extern from *:
 
 cdef enum:
     LARGEST = 2147483647
-    # From this size on bytes are not to come from fresh pages.
+    # Minimum size in bytes of an output that must not be allocated from new pages.
     LARGE_OUTPUT = 65536
 
 cdef int check_base(Entry* entry) except -1
@@ -43,7 +43,7 @@ cdef void store_batch_head(
 
 
 cdef inline void put_varint(uint8_t** at, uint32_t raw) noexcept nogil:
-    """Write an unsigned varint of up to 32 bits where there is room."""
+    """Write an unsigned varint of up to 32 bits without a bounds check."""
     if raw < 0x80:
         at[0][0] = <uint8_t>raw
         at[0] += 1
@@ -62,7 +62,7 @@ cdef inline void put_varint(uint8_t** at, uint32_t raw) noexcept nogil:
 
 
 cdef inline void put_varlong(uint8_t** at, uint64_t raw) noexcept nogil:
-    """Write an unsigned varint of up to 64 bits where there is room."""
+    """Write an unsigned varint of up to 64 bits without a bounds check."""
     while raw > 0x7F:
         at[0][0] = <uint8_t>(raw | 0x80)
         at[0] += 1
@@ -74,7 +74,7 @@ cdef inline void put_varlong(uint8_t** at, uint64_t raw) noexcept nogil:
 cdef inline void put_sized(
     uint8_t** at, const char* data, Py_ssize_t size
 ) noexcept nogil:
-    """Write a VARINT length and the bytes where there is room; -1 is null."""
+    """Write a VARINT length and the bytes without a bounds check. -1 means null."""
     if size < 0:
         at[0][0] = 1
         at[0] += 1
@@ -85,33 +85,34 @@ cdef inline void put_sized(
 
 
 cdef inline Py_ssize_t varint_size(uint32_t raw) noexcept nogil:
-    """Compute how many bytes an unsigned varint takes."""
+    """Compute the number of bytes of an unsigned varint."""
     return size_of_varint(raw)
 
 
 cdef inline Py_ssize_t varlong_size(uint64_t raw) noexcept nogil:
-    """Compute how many bytes an unsigned varint of up to 64 bits takes."""
+    """Compute the number of bytes of an unsigned varint of up to 64 bits."""
     return size_of_varint(raw)
 
 
 cdef inline int64_t sized_size(int64_t size) noexcept nogil:
-    """Compute how many bytes put_sized writes."""
+    """Compute the number of bytes that ``put_sized`` writes."""
     if size < 0:
         return 1
     if size > LARGEST:
-        # Too large in any case; the sum must not wrap.
+        # The record is too large in any case. Return early, so that the sum cannot
+        # overflow.
         return size
     return varint_size(<uint32_t>size << 1) + size
 
 
 cdef inline uint64_t zigzag_delta(int64_t number, int64_t base) noexcept nogil:
-    """Compute the zigzag form of a number after a base."""
+    """Compute the zigzag encoding of ``number`` - ``base``."""
     cdef uint64_t raw = <uint64_t>number - <uint64_t>base
     return raw << 1 ^ <uint64_t>(<int64_t>raw >> 63)
 
 
 cdef inline int64_t measure_body(Entry* entry, Row* row) noexcept nogil:
-    """Compute the bytes of a record of magic 2 after those of its size."""
+    """Compute the size in bytes of a record of magic 2, without its length field."""
     return (
         1 + varlong_size(zigzag_delta(row.timestamp, entry.base_timestamp))
         + varint_size(<uint32_t>(row.offset - entry.base_offset) << 1)
@@ -122,7 +123,10 @@ cdef inline int64_t measure_body(Entry* entry, Row* row) noexcept nogil:
 cdef inline void put_fields(
     uint8_t** at, Entry* entry, Row* row, int64_t size
 ) noexcept nogil:
-    """Write a record up to its headers where there is room; ``size`` is its body's."""
+    """Write a record up to its headers, without a bounds check.
+
+    ``size`` is the size of the record in bytes, without its length field.
+    """
     put_varint(at, <uint32_t>size << 1)
     at[0][0] = 0
     at[0] += 1

@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes rows as a batch.
+"""Encodes rows as a record batch, or as messages of magic 0 or 1.
 
-``rows.pyx`` reads and checks the rows; ``records/options.py`` checks what is legal in
-which format.
+``rows.pyx`` reads and checks the rows. ``records/options.py`` checks which options a
+format supports.
 
-Twin: ``pure/record_encoder.py``. Differs from its twin in: noted faults for
-exceptions, and sizes that are settled before the first byte of a record is written.
-C needs for itself: ``store_batch_head``, ``zigzag_delta``, ``measure_body``,
+Twin: ``pure/record_encoder.py``. Differs from its twin in: errors are fault codes, and
+all sizes are computed before the first byte of a record is written.
+
+Only in Cython: ``store_batch_head``, ``zigzag_delta``, ``measure_body``,
 ``put_record``, ``put_fields``, ``put_header_pairs``, ``put_message``, ``put_varint``,
 ``put_varlong``, ``put_sized``, ``varint_size``, ``varlong_size``, ``sized_size``,
 ``begin``, ``make_room``, ``finish_encoding``, ``compress_records``.
@@ -34,7 +35,7 @@ from kwire._engine.fast.writer cimport OUT_OF_RANGE, TOO_LARGE, WRITE_ERROR
 from kwire import errors
 
 cdef struct Encoding:
-    # A bytes object of some room, and where the next byte goes.
+    # The bytes object that is being filled, and the position of the next byte.
     PyObject* out
     uint8_t* at
     uint8_t* end
@@ -44,13 +45,21 @@ cdef struct Encoding:
 def encode_batch(rows, header, compress=None):
     """Encode a batch of magic 2.
 
-    ``header`` gives all fields but those that the rows settle: size, checksum, count,
-    and the last offset unless it is higher than theirs (compaction keeps it). The base
-    timestamp is the first row's unless the batch has a delete horizon, the largest is
-    that of the rows unless the batch has log append time. ``compress`` turns the bytes
-    of the records into what the batch holds.
-    Shape: as ``read_entry`` and ``read_records`` tell. Raises ``EncodeError`` with the
-    row in its path. Source: ``DefaultRecord.writeTo``, ``DefaultRecordBatch``.
+    ``header`` contains the fields that do not follow from the rows. The size, the
+    checksum and the record count are computed. Other fields are computed as follows:
+
+    * last offset: that of the last row, or that of ``header`` if it is greater.
+      Compaction preserves the last offset of a batch whose last records it removes.
+    * base timestamp: that of the first row, unless the batch has a delete horizon.
+    * max timestamp: computed from the rows, unless there are none or the timestamp type
+      is LogAppendTime.
+
+    ``compress`` is a function that compresses the bytes of the records.
+
+    Shape: see ``read_entry`` and ``read_records``. Raises ``EncodeError`` if a row
+    cannot be encoded. The path of the error contains the row.
+
+    Source: ``DefaultRecord.writeTo``, ``DefaultRecordBatch``.
     """
     cdef Encoding e
     cdef Entry entry
@@ -101,7 +110,8 @@ def encode_batch(rows, header, compress=None):
         entry.last_offset = previous
     entry.max_timestamp = largest
     entry.count = <int32_t>count
-    # No other code has these bytes yet.
+    # Writing to the bytes object is safe, because no other code has a reference to it
+    # yet.
     store_batch_head(
         <uint8_t*>PyBytes_AS_STRING(<PyObject*>data),
         PyBytes_GET_SIZE(<PyObject*>data),
@@ -111,8 +121,9 @@ def encode_batch(rows, header, compress=None):
 
 
 cdef object compress_records(object view, Py_ssize_t head, object compress):
-    """Compress what a view has after its first ``head`` bytes, and release it."""
-    # No with statement: in C it crashes where memory runs out.
+    """Compress the bytes of a view after the first ``head`` bytes. Releases the view.
+    """
+    # A with statement would crash in Cython's code if there was no memory.
     try:
         content = view[head:]
         try:
@@ -129,7 +140,7 @@ cdef object compress_records(object view, Py_ssize_t head, object compress):
 cdef void store_batch_head(
     uint8_t* at, int64_t size, Entry* entry
 ) noexcept nogil:
-    """Write the header of a batch of magic 2 before its records."""
+    """Write the header of a batch of magic 2 in front of its records."""
     store_int64(at + BASE_OFFSET_AT, <uint64_t>entry.base_offset)
     store_int32(at + SIZE_AT, <uint32_t>(size - LOG_OVERHEAD))
     store_int32(at + LEADER_EPOCH_AT, <uint32_t>entry.partition_leader_epoch)
@@ -152,7 +163,7 @@ cdef void store_batch_head(
 
 
 cdef bint put_record(Encoding* e, Entry* entry, Row* row) noexcept:
-    """Write one record of magic 2; its parts are known to be right."""
+    """Write one record of magic 2. The caller must have checked its fields."""
     cdef int64_t size = measure_body(entry, row)
     if unlikely(not make_room(e, size + 5)):
         return False
@@ -162,7 +173,7 @@ cdef bint put_record(Encoding* e, Entry* entry, Row* row) noexcept:
 
 
 cdef void put_header_pairs(uint8_t** at, PyObject* headers) noexcept:
-    """Write the headers of a record where there is room."""
+    """Write the headers of a record without a bounds check."""
     cdef Py_ssize_t index, text_size
     cdef PyObject* pair
     cdef const char* text
@@ -179,19 +190,24 @@ cdef void put_header_pairs(uint8_t** at, PyObject* headers) noexcept:
 
 
 cdef int check_base(Entry* entry) except -1:
-    """Refuse a header that no batch can have."""
+    """Raise ``EncodeError`` if the base offset of a header is negative."""
     if entry.base_offset < 0:
         raise errors.EncodeError("expected an int64 from 0", "base_offset")
     return 0
 
 
 def encode_messages(rows, header, compress=None):
-    """Encode messages of magic 0 or 1, one by one or all in a compressed message.
+    """Encode messages of magic 0 or 1: each separately, or all in one wrapper message.
 
-    Within a compressed one offsets of magic 1 count from 0, and the wrapper has the
-    offset of the last and, but for log append time, their max timestamp.
-    Shape: as ``read_entry`` and ``read_message`` tell. Raises ``EncodeError`` with
-    the row in its path. Source: ``LegacyRecord.write``, ``MemoryRecordsBuilder``.
+    With ``compress``, the messages are compressed together in a wrapper message. For
+    magic 1, the offsets inside are relative, beginning at 0. The wrapper has the offset
+    of the last message, and their max timestamp unless the timestamp type is
+    LogAppendTime.
+
+    Shape: see ``read_entry`` and ``read_message``. Raises ``EncodeError`` if a row
+    cannot be encoded. The path of the error contains the row.
+
+    Source: ``LegacyRecord.write``, ``MemoryRecordsBuilder``.
     """
     cdef Encoding e
     cdef Entry entry
@@ -296,13 +312,14 @@ cdef bint put_message(Encoding* e, int magic, int attributes, Row* row) noexcept
 
 
 cdef int begin(Encoding* e, int64_t hint) except -1:
-    """Set up what one call knows."""
+    """Initialize the state of a call and allocate about ``hint`` bytes."""
     clear(&e.blame)
     hint = min(hint, LARGEST)
     if hint >= LARGE_OUTPUT:
-        # The bytes will be cut to size. glibc maps fresh pages for each block above a
-        # threshold, which follows the largest block ever freed: one that is larger,
-        # and never touched, keeps this one and all that follow on the heap.
+        # The bytes object is shrunk at the end. glibc maps new pages for each block
+        # above a threshold, which adapts to the largest block that was ever freed.
+        # Allocating and freeing a larger block once, without touching it, keeps this
+        # output and all later ones on the heap.
         take_and_free(<size_t>(hint + hint // 4))
     e.out = new_bytes(hint)
     if e.out == NULL:
@@ -313,7 +330,7 @@ cdef int begin(Encoding* e, int64_t hint) except -1:
 
 
 cdef inline bint make_room(Encoding* e, int64_t size) noexcept:
-    """Make room for ``size`` more bytes of a batch that stays below 2 GiB."""
+    """Ensure capacity for ``size`` more bytes. A batch must be smaller than 2 GiB."""
     cdef int64_t used, room
     if likely(size <= e.end - e.at):
         return True
@@ -321,7 +338,8 @@ cdef inline bint make_room(Encoding* e, int64_t size) noexcept:
     room = e.end - <uint8_t*>PyBytes_AS_STRING(e.out)
     if size > LARGEST - used:
         return blame_value(&e.blame, TOO_LARGE, NONE)
-    # No room is ever larger than a batch may be, so room is all there is to check.
+    # The capacity never exceeds the maximum size of a batch, so no other limit needs to
+    # be checked.
     room = min(max(2 * room, used + size), LARGEST)
     if _PyBytes_Resize(&e.out, <Py_ssize_t>room) < 0:
         e.out = NULL
@@ -333,7 +351,8 @@ cdef inline bint make_room(Encoding* e, int64_t size) noexcept:
 
 
 cdef object finish_encoding(Encoding* e, Py_ssize_t head, object compress):
-    """Take what was written as bytes, compressed after the first ``head`` bytes."""
+    """Return the written bytes. With ``compress``, all after ``head`` are compressed.
+    """
     cdef Py_ssize_t used = e.at - <uint8_t*>PyBytes_AS_STRING(e.out)
     cdef PyObject* out = e.out
     e.out = NULL

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Declares the walk over the batches of a record set.
+"""Declares the walk over the entries of a record set.
 
 Twin: ``pure/record_sets.py``.
 """
@@ -11,22 +11,23 @@ from kwire._engine.fast.batches cimport CONTROL, Entry, read_entry
 from kwire._engine.fast.cursor cimport Cursor
 
 cdef enum Step:
-    # What ``find_entry`` came to.
+    # Result of find_entry.
     SET_END
     SET_ENTRY
-    # A batch that the filter of transactions has to see before it is read.
+    # The transaction filter must process the batch before it is read.
     SET_TRANSACTION
     SET_FAULT
 
 cdef struct EntryWalk:
     Cursor cursor
-    # The entry that was found last, and where the next one begins.
+    # Current entry, and position of the next one.
     Entry entry
     Py_ssize_t position
     Py_ssize_t end
-    # Whether the filter of transactions hides it.
+    # Whether the transaction filter hides the current entry.
     bint is_hidden
-    # The last offset of the last complete entry; ``is_started`` if there was one.
+    # is_started is True after the first complete entry. last_offset is the last offset
+    # of the last complete entry.
     bint is_started
     int64_t last_offset
     # The options.
@@ -36,11 +37,13 @@ cdef struct EntryWalk:
     int64_t most_bytes
     bint check_crc
     bint with_control
-    # What most_bytes leaves for further compressed entries, and the position at which
-    # the walk ends, which each decompressed entry brings nearer.
+    # remaining is the part of most_bytes that is available for further compressed
+    # entries. The walk ends at the position stop, which each compressed entry reduces
+    # by its decompressed size.
     int64_t remaining
     int64_t stop
-    # The attributes that make a batch one for the filter of transactions; 0 for none.
+    # Attribute bits of the batches that the transaction filter must process. 0 if there
+    # is no filter.
     int filtered
 
 cdef class ReadOptions:
@@ -70,7 +73,7 @@ cdef object make_record_limit_failure(EntryWalk* w)
 
 
 cdef inline Step find_entry(EntryWalk* w) noexcept nogil:
-    """Advance to the next entry that is read, or that the filter has to see first."""
+    """Advance to the next entry to read, or to pass to the transaction filter first."""
     while w.position < w.stop:
         if not read_entry(&w.cursor, w.position, w.end, w.check_crc, &w.entry):
             return SET_FAULT if w.cursor.fault else SET_END
@@ -89,8 +92,8 @@ cdef inline Step find_entry(EntryWalk* w) noexcept nogil:
 
 
 cdef inline bint is_outside(EntryWalk* w) noexcept nogil:
-    """Whether the header rules out that an entry has wanted offsets."""
-    # That of a compressed message has its last offset alone.
+    """Whether the header shows that the entry has no requested offsets."""
+    # The header of a wrapper message contains only the last offset.
     return w.entry.last_offset < w.lowest or (
         w.entry.base_offset > w.highest and w.entry.count >= 0
     )

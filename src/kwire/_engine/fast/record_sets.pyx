@@ -1,14 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decides which batches of a record set are read, and decodes these into objects.
+"""Selects the batches of a record set to read, and decodes them into objects.
 
-``find_entry`` goes from one entry to the next. It is the one place that decides by
-offsets, control batches and transactions which entry is read: batches and rows, which
-are made here, and the columns of ``record_columns.pyx`` all call it. An entry stays a
-C struct; a header object is made for what returns it or decides by it.
+``find_entry`` advances from one entry to the next. Only this function decides, by
+offsets, control batches and transactions, which entries are read. The functions here
+that return batches and rows call it, and so does ``record_columns.pyx``, which returns
+columns.
 
-Twin: ``pure/record_sets.py``. Differs from its twin in: noted faults for exceptions.
-C needs for itself: ``begin_walk``, ``is_large``, ``make_walk_failure``.
+Twin: ``pure/record_sets.py``. Differs from its twin in: errors are fault codes, and a
+header object is created only if it is returned or passed to the transaction filter.
+
+Only in Cython: ``begin_walk``, ``is_large``, ``make_walk_failure``.
 """
 
 from cpython.object cimport PyObject
@@ -27,26 +29,28 @@ from kwire._engine.fast.structs cimport slots_of
 from kwire import errors
 
 cdef enum:
-    # Entries from this size on are checked without the lock.
+    # Minimum size in bytes of an entry whose checksum is computed without the GIL.
     LARGE_ENTRY = 32768
-    # The least that a record of a compressed entry counts for in ``most_bytes``.
+    # Minimum number of bytes for which each record of a compressed entry is counted.
     RECORD_BYTES = 64
-    # Maximum attributes of a record that are a varint of one byte.
+    # Maximum record attributes that are encoded as a varint of one byte.
     MAX_ATTRIBUTES = 127
 
 
 cdef class ReadOptions:
-    """How a record set is read: what batches, rows and columns have in common.
+    """Options for reading a record set as batches, rows or columns.
 
-    ``decompress(codec, payload, magic, position, remaining)`` returns the bytes of a
-    compressed entry, of which there may be ``remaining``. ``transactions`` is a
-    ``TransactionFilter``, or None to read what is not committed too. ``lowest`` and
-    ``highest`` are the offsets of the first and the last record that are wanted;
-    ``most_records`` is the limit for one entry. ``replace`` is for header keys that are
-    not UTF-8. ``most_bytes`` is the limit for the compressed entries of one call after
-    decompression. A call for rows or columns ends after the entry with which its
-    entries reach ``piece_bytes``, counted after decompression.
-    With ``check_records``, rows and batches must pass ``check_records``.
+    * ``decompress(codec, payload, magic, position, remaining)``: function that returns
+      the decompressed bytes of an entry. ``remaining`` is their maximum number.
+    * ``transactions``: ``TransactionFilter``, or None to read uncommitted records too.
+    * ``lowest``, ``highest``: offsets of the first and the last record to return.
+    * ``most_records``: maximum number of records in one entry.
+    * ``most_bytes``: maximum decompressed size of the compressed entries of one call.
+    * ``piece_bytes``: a call for rows or columns ends after the entry with which its
+      entries reach this decompressed size.
+    * ``check_crc``: verify the checksums of the entries.
+    * ``check_records``: reject the records that the function ``check_records`` rejects.
+    * ``replace``: replace invalid UTF-8 in header keys by U+FFFD instead of raising.
     """
 
     def __init__(
@@ -77,12 +81,14 @@ cdef class ReadOptions:
 def read_batch(
     data, Py_ssize_t position, Py_ssize_t end, ReadOptions options not None
 ):
-    """Read the first batch from byte ``position`` on that has wanted offsets.
+    """Read the first batch from byte ``position`` on that has requested offsets.
 
     Returns its header and its records, or None if there is no such batch before
-    ``end``. Control and aborted batches have no records if transactions are filtered.
-    Plain messages that follow each other are one batch.
-    Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do.
+    ``end``. With a transaction filter, control batches and aborted batches have no
+    records. Adjacent uncompressed messages of magic 0 or 1 are returned as one batch.
+
+    Raises ``DecodeError`` in the same cases as ``read_batch_header`` and
+    ``read_records``.
     """
     cdef EntryWalk w
     cdef Reading r
@@ -106,12 +112,16 @@ def read_batch(
 def decode_records(
     data, ReadOptions options not None, Py_ssize_t position=0, end=None
 ):
-    """Read the records of a record set into one list, in one call.
+    """Read the records of a record set into one list.
 
-    ``position`` and ``end`` bound the entries in ``data`` (bytes). Returns the list,
-    the position after the last complete entry and the offset after it, which is None if
-    there is no such entry. Control records are left out.
-    Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do.
+    ``position`` and ``end`` (bytes) specify the part of ``data`` to read. Control
+    records are omitted.
+
+    Returns the list, the position after the last complete entry, and the offset after
+    that entry, which is None if there is no complete entry.
+
+    Raises ``DecodeError`` in the same cases as ``read_batch_header`` and
+    ``read_records``.
     """
     cdef EntryWalk w
     cdef Reading r
@@ -139,7 +149,7 @@ cdef int begin_walk(
     Py_ssize_t end,
     ReadOptions options,
 ) except -1:
-    """Set up a walk over the entries between two bytes of the input."""
+    """Initialize a walk over the entries between two positions of the input."""
     check_range(position, end, buffer.len)
     w.cursor.fault = 0
     w.cursor.start = <const uint8_t*>buffer.buf
@@ -161,9 +171,9 @@ cdef int begin_walk(
 
 
 cdef bint find_wanted(EntryWalk* w, object data, ReadOptions options) except -1:
-    """Advance to the next entry with wanted offsets that is not hidden, or to the end.
+    """Advance to the next visible entry with requested offsets. False at the end.
 
-    A walk ``with_control`` stops at hidden ones too, and at control batches.
+    With ``with_control``, the walk stops also at hidden entries and at control batches.
     """
     cdef Step step
     while True:
@@ -184,7 +194,7 @@ cdef bint find_wanted(EntryWalk* w, object data, ReadOptions options) except -1:
 
 
 cdef bint is_large(EntryWalk* w) noexcept nogil:
-    """Whether it pays to let other threads run while an entry is checked."""
+    """Whether the entry is so large that its checksum is computed without the GIL."""
     return (
         w.check_crc
         and w.end - w.position >= LARGE_ENTRY
@@ -193,9 +203,9 @@ cdef bint is_large(EntryWalk* w) noexcept nogil:
 
 
 cdef bint filter_entry(EntryWalk* w, object data, ReadOptions options) except -1:
-    """Let the filter of transactions see a batch; return whether it is hidden.
+    """Pass a batch to the transaction filter. Returns whether the batch is hidden.
 
-    Of a control batch the filter sees the records.
+    The filter also receives the records if the batch is a control batch.
     """
     cdef Reading r
     cdef tuple records = ()
@@ -209,9 +219,9 @@ cdef bint filter_entry(EntryWalk* w, object data, ReadOptions options) except -1
 
 
 cdef tuple read_found(EntryWalk* w, Reading* r, object data, ReadOptions options):
-    """Read the wanted records of the entry that was found; see ``read_every``."""
+    """Read the requested records of the current entry. See ``read_every``."""
     cdef tuple records = read_every(w, r, data, options)
-    # Offsets of old messages need not be in order.
+    # The offsets of messages of magic 0 and 1 may be in any order.
     if (
         w.entry.base_offset < w.lowest
         or w.entry.last_offset > w.highest
@@ -222,9 +232,10 @@ cdef tuple read_found(EntryWalk* w, Reading* r, object data, ReadOptions options
 
 
 cdef tuple read_every(EntryWalk* w, Reading* r, object data, ReadOptions options):
-    """Read all records of the entry that was found; plain messages by the run.
+    """Read all records of the current entry, or of a run of uncompressed messages.
 
-    The entry is then that of the run; a wrapper's has the offset of its first message.
+    After a run of messages of magic 0 or 1, the current entry describes the whole run.
+    After a wrapper message, its base offset is the offset of the first inner message.
     """
     cdef Py_buffer buffer
     cdef Py_ssize_t size
@@ -273,9 +284,10 @@ cdef int check_records(
 ) except -1:
     """Reject decoded records of magic 2 that other clients would read differently.
 
-    The offsets must ascend from the base offset to at most the last offset of the
-    header. Attributes must be below 128, because some clients read them as a varint.
-    The timestamp must not exceed 64 bits, because some clients do not wrap it.
+    * The offsets must ascend, from the base offset to the last offset of the header.
+    * The attributes must be below 128, because some clients read them as a varint.
+    * The timestamp must not exceed 64 bits, because in some clients it does not
+      overflow in the same way as in Kafka.
     """
     cdef Cursor cursor
     cdef const uint8_t* following
@@ -305,7 +317,7 @@ cdef int check_records(
             cursor.fault
             or following > cursor.end
             or attributes > MAX_ATTRIBUTES
-            # The sum of two numbers overflows if its sign is not that of either.
+            # A sum overflows if its sign differs from the signs of both numbers.
             or ((base ^ timestamp) & (delta ^ timestamp)) >> 63
             or not previous < offset <= last
         ):
@@ -318,7 +330,7 @@ cdef int check_records(
 
 
 cdef tuple cut_records(tuple records, int64_t lowest, int64_t highest):
-    """Leave out the records whose offset is not wanted."""
+    """Remove the records whose offsets were not requested."""
     cdef list wanted = []
     cdef int64_t offset
     if lowest == INT64_MIN and highest == INT64_MAX:
@@ -331,13 +343,13 @@ cdef tuple cut_records(tuple records, int64_t lowest, int64_t highest):
 
 
 cdef object decompress_entry(EntryWalk* w, object data, ReadOptions options):
-    """Decompress the payload of an entry."""
+    """Decompress the payload of the current entry."""
     cdef Reading r
     cdef int64_t start, end
     begin(&r, False)
     r.entry = w.entry
     start, end = find_entry_payload(&r, w.cursor.start)
-    # No with statement: in C it crashes where memory runs out.
+    # A with statement would crash in Cython's code if there was no memory.
     view = memoryview(data)
     try:
         source = view.cast("B")
@@ -360,9 +372,10 @@ cdef object decompress_entry(EntryWalk* w, object data, ReadOptions options):
 
 
 cdef int charge_entry(EntryWalk* w, Py_ssize_t size) except -1:
-    """Count a decompressed entry towards the limit of the call and of the piece.
+    """Count the size of a decompressed entry towards the limits of the call.
 
-    A record count that the bytes rule out is left to the decoder, which rejects it.
+    If there cannot be as many records as the header says, nothing is counted, because
+    the decoder will reject the entry.
     """
     cdef int64_t count = w.entry.count
     if count > size // LEAST_RECORD:
@@ -376,21 +389,21 @@ cdef int charge_entry(EntryWalk* w, Py_ssize_t size) except -1:
 
 
 cdef object make_call_limit_failure(EntryWalk* w):
-    """Make the exception of a call whose entries hold more than the limit."""
+    """Create the exception for a call whose entries exceed ``most_bytes``."""
     return errors.decode_failure(
         errors.CALL_TOO_LARGE, w.most_bytes, w.entry.position, ""
     )
 
 
 cdef object make_walk_failure(EntryWalk* w):
-    """Make the exception of a walk that came to a fault."""
+    """Create the exception for the fault of a walk."""
     return errors.decode_failure(
         w.cursor.fault, w.cursor.fault_detail, w.cursor.fault_offset, ""
     )
 
 
 cdef object make_record_limit_failure(EntryWalk* w):
-    """Make the exception of an entry with more records than the limit."""
+    """Create the exception for an entry with more than ``most_records`` records."""
     return errors.decode_failure(
         errors.TOO_MANY_RECORDS, w.entry.count, w.entry.position, ""
     )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A row as a C struct, and its faults. Twin: ``pure/rows.py``."""
+"""Row as a C struct, and its errors. Twin: ``pure/rows.py``."""
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
@@ -8,23 +8,25 @@ from libc.stdint cimport int64_t
 cdef struct Row:
     int64_t offset
     int64_t timestamp
-    # Sizes are -1 for null.
+    # A size of -1 means null.
     const char* key
     Py_ssize_t key_size
     const char* value
     Py_ssize_t value_size
-    # A tuple of pairs of str and bytes or None; borrowed.
+    # Borrowed reference to a tuple of (str, bytes or None) pairs.
     PyObject* headers
     int64_t headers_size
-    # What had to be made for this row: key, value, headers, the row itself.
+    # Objects created for this row: copies of the key, of the value and of the headers,
+    # and a tuple of the row itself if it is a list.
     PyObject* owned[4]
 
 cdef struct Blame:
     int fault
-    # Owned, NULL for none.
+    # Owned reference to the value that cannot be encoded, or NULL.
     PyObject* blamed
     const char* expected
-    # Where a fault is: -1 and NULL where there is no such part of the path.
+    # Path of the error: index of the record, index of the header, name of the field. -1
+    # and NULL mean that the path does not contain this part.
     Py_ssize_t record
     Py_ssize_t header
     const char* part

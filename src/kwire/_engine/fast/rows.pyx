@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks rows that are to be written, and splits them into their parts.
+"""Checks the rows to encode, and splits them into their parts.
 
-A row is a record, or a tuple of key, value, timestamp (ms, None for none) and headers
-of which the last two may be missing. Offsets of tuples go on from the row before. How
-a row becomes bytes is in ``record_encoder.pyx``.
+A row is a record, or a tuple of key, value, timestamp (ms, None for no timestamp) and
+headers. Timestamp and headers are optional. The offset of a tuple is the offset after
+the previous row. ``record_encoder.pyx`` encodes the parts.
 
-Twin: ``pure/rows.py``. Differs from its twin in: noted faults for exceptions, and
-parts that are pointers into the caller's objects.
-C needs for itself: ``compute_next_offset``, ``take_integer``, ``take_bytes``,
+Twin: ``pure/rows.py``. Differs from its twin in: errors are fault codes, and the parts
+are pointers into the caller's objects.
+
+Only in Cython: ``compute_next_offset``, ``take_integer``, ``take_bytes``,
 ``copy_bytes``, ``take_headers``, ``normalize_headers``, ``normalize_pair``, ``take``,
 ``as_headers``, ``keep_row``, ``untrack_row``, ``blame_value``, ``clear``, ``drop``,
 ``guess_size``, ``pending``, ``make_failure``.
@@ -62,18 +63,23 @@ cdef enum:
 
 
 def bind_rows(cls):
-    """Set the class of records, which the engine cannot import."""
+    """Set the class of records. The engine cannot import it."""
     global _record_class
     _record_class = <PyTypeObject*>cls
 
 
 cdef class RecordList:
-    """Records of one batch, up to an upper bound of their encoded bytes.
+    """List of records for one batch, with a size limit.
 
-    ``append`` adds a record and returns True, or returns False if the records might
-    then need more than ``max_bytes`` in a batch of ``magic``. The first record is
-    always added. ``records`` is the list. Mutable values are copied. Raises
-    ``EncodeError`` for an invalid record.
+    * ``magic``: record format of the batch: 0, 1 or 2.
+    * ``max_bytes``: maximum size of the encoded batch, without compression. It is
+      compared with an upper bound of the size.
+
+    ``append`` returns False if the records might exceed ``max_bytes`` with the new
+    record. The first record is always added. ``records`` contains the list of records,
+    and ``content`` the upper bound of their size. Mutable values are copied. Invalid
+    records raise ``EncodeError``.
+
     Units: bytes. Source: ``AbstractRecords.recordSizeUpperBound``.
     """
 
@@ -92,14 +98,14 @@ cdef class RecordList:
         return len(self.records)
 
     def append(self, key, value, timestamp=None, headers=()):
-        """Add a record; return False if the batch might then be too large.
+        """Add a record. Returns False if the batch might then be too large.
 
-        Raises ``EncodeError`` for an invalid record.
+        Raises ``EncodeError`` if the record is invalid.
         """
         return self.take(key, value, timestamp, headers)
 
     cdef bint take(self, key, value, timestamp, headers) except -1:
-        """Add a record; return False if the batch might then be too large."""
+        """Add a record. Returns False if the batch might then be too large."""
         cdef Blame e
         cdef Row parts
         cdef int64_t content = self.content
@@ -136,9 +142,10 @@ cdef class RecordList:
         return True
 
     def append_now(self, key, value, timestamp=None, headers=()):
-        """Add a record as ``append`` does; the default timestamp is the present time.
+        """Add a record with the current time as the default timestamp.
 
-        Returns that time (ms), whatever the timestamp is; 0 in place of False.
+        Returns the current time (ms), even if ``timestamp`` is specified. Returns 0 if
+        the batch might become too large, as ``append`` returns False then.
         """
         cdef timespec clock
         if timespec_get(&clock, TIME_UTC) != TIME_UTC:
@@ -150,11 +157,15 @@ cdef class RecordList:
         return when if self.take(key, value, timestamp, headers) else 0
 
     def extend(self, records, Py_ssize_t start=0, int64_t timestamp=-1):
-        """Add records from index ``start`` on while they fit; return the index after.
+        """Add records from index ``start`` on. Returns the index of the first remaining
+        one.
 
-        ``records`` is a list or tuple of records; those without a timestamp get
-        ``timestamp`` (ms). Raises ``EncodeError`` with the record in its path for
-        an invalid record; the records before it stay added.
+        ``records`` is a list or a tuple of records. ``timestamp`` (ms) is the timestamp
+        of records without a timestamp. The function stops before the first record with
+        which the batch might be too large.
+
+        Raises ``EncodeError`` if a record is invalid. The path of the error contains
+        the record, and the records before it remain in the list.
         """
         cdef Blame e
         cdef Row parts
@@ -188,7 +199,7 @@ cdef class RecordList:
 
 
 cdef object keep_row(object row, Row* parts, int64_t timestamp):
-    """Keep a row that no one can change; make a tuple of another."""
+    """Return an immutable row: the row itself if possible, otherwise a new tuple."""
     cdef PyObject* item = <PyObject*>row
     if type_of(item) == _record_class:
         key, value = row.key, row.value
@@ -214,9 +225,9 @@ cdef object keep_row(object row, Row* parts, int64_t timestamp):
 
 
 cdef inline void untrack_row(PyObject* row) noexcept:
-    """Spare the collector a row of this file that cannot be part of a cycle.
+    """Exclude a new row from garbage collection if it cannot be part of a cycle.
 
-    Its key and value are bytes or None, as ``split`` has taken them.
+    Its key and value are bytes or None, because ``split`` has converted them.
     """
     cdef PyObject* timestamp = PyTuple_GET_ITEM(row, 2)
     cdef PyObject* headers = PyTuple_GET_ITEM(row, 3)
@@ -227,7 +238,10 @@ cdef inline void untrack_row(PyObject* row) noexcept:
 
 
 cdef object as_headers(object headers):
-    """Keep headers that an iterator gives but once; what is none is left as it is."""
+    """Convert headers to a tuple, because an iterator can be read only once.
+
+    Invalid values are returned unchanged, so that ``split`` reports them.
+    """
     if headers is None or isinstance(headers, (list, str, bytes, dict)):
         return headers
     try:
@@ -238,18 +252,18 @@ cdef object as_headers(object headers):
 
 
 cdef int64_t bound_row(int magic, Row* row) noexcept nogil:
-    """Compute the most bytes that a row can take in a batch of its magic."""
+    """Compute the maximum size in bytes of a row in a batch of this magic."""
     cdef int64_t content = <int64_t>max(row.key_size, 0) + max(row.value_size, 0)
     if magic == 0:
         return LOG_OVERHEAD + MESSAGE_OVERHEAD_0 + content
     if magic == 1:
         return LOG_OVERHEAD + MESSAGE_OVERHEAD_1 + content
-    # Length, attributes, timestamp, offset, the two sizes, and the headers.
+    # Length, attributes, timestamp, offset, the lengths of key and value, headers.
     return 5 + 1 + 10 + 5 + 5 + 5 + row.headers_size + content
 
 
 cdef int check_rows(object rows) except -1:
-    """Refuse rows that are no sequence of a known kind."""
+    """Raise ``TypeError`` if the rows are not a list or a tuple."""
     if not isinstance(rows, (list, tuple)):
         raise TypeError(
             f"records must be a list or a tuple (got {type(rows).__name__})"
@@ -258,7 +272,7 @@ cdef int check_rows(object rows) except -1:
 
 
 cdef bint check_no_headers(Blame* e, Row* row) noexcept:
-    """Refuse headers, which magic 0 and 1 have no place for."""
+    """Reject headers. The formats of magic 0 and 1 do not support them."""
     if PyTuple_GET_SIZE(row.headers) == 0:
         return True
     e.part = b"headers"
@@ -267,7 +281,7 @@ cdef bint check_no_headers(Blame* e, Row* row) noexcept:
 
 
 cdef int64_t compute_next_offset(int64_t offset) noexcept nogil:
-    """Compute the next offset, which wraps after the last."""
+    """Compute the next offset. The sum overflows after the maximum."""
     return <int64_t>(<uint64_t>offset + 1)
 
 
@@ -301,7 +315,7 @@ cdef bint split(
             e.expected = b"a record or a tuple of key, value, timestamp and headers"
             return blame_value(e, WRONG_TYPE, item)
         if unlikely(offset < 0):
-            # One more than the largest int64 there is.
+            # The offset after the maximum int64 has overflowed.
             e.part = b"offset"
             e.expected = b"an int64 from 0"
             row.owned[0] = PyLong_FromUnsignedLongLong(<uint64_t>offset)
@@ -329,7 +343,7 @@ cdef bint split(
 cdef inline bint take_integer(
     Blame* e, const char* name, PyObject* value, int64_t low, int64_t* number
 ) noexcept:
-    """Check an offset or timestamp: an int64 of at least ``low``."""
+    """Check that an offset or timestamp is an int64 and at least ``low``."""
     cdef int overflow = 0
     if likely(is_small_int(value)):
         number[0] = small_int(value)
@@ -358,7 +372,7 @@ cdef inline bint take_bytes(
     Py_ssize_t* size,
     PyObject** owned,
 ) noexcept:
-    """Return the bytes of a contiguous buffer; None stays None."""
+    """Return the bytes of a contiguous buffer, or size -1 for None."""
     if likely(PyBytes_CheckExact(value)):
         data[0] = PyBytes_AS_STRING(value)
         size[0] = PyBytes_GET_SIZE(value)
@@ -380,7 +394,10 @@ cdef inline bint take_bytes(
 
 
 cdef PyObject* copy_bytes(PyObject* value) noexcept:
-    """Copy the bytes of a contiguous object; NULL, with no exception, for another."""
+    """Copy the bytes of a contiguous buffer.
+
+    Returns NULL without an exception if the object has no such buffer.
+    """
     cdef Py_buffer buffer
     cdef PyObject* made
     if PyObject_GetBuffer(value, &buffer, PyBUF_SIMPLE) < 0:
@@ -397,7 +414,7 @@ cdef PyObject* copy_bytes(PyObject* value) noexcept:
 
 
 cdef inline bint take_headers(Blame* e, PyObject* headers, Row* row) noexcept:
-    """Check the headers of a row and settle their size."""
+    """Check the headers of a row and compute their encoded size."""
     cdef Py_ssize_t count, index, size
     cdef PyObject* pair
     cdef PyObject* part
@@ -441,8 +458,9 @@ cdef inline bint take_headers(Blame* e, PyObject* headers, Row* row) noexcept:
 
 
 cdef bint normalize_headers(Blame* e, Row* row) noexcept:
-    """Turn headers with lists and odd bytes into tuples, or blame the first that is
-    none.
+    """Convert headers with lists and other buffers to tuples of str and bytes.
+
+    Stores a fault for the first header that cannot be converted.
     """
     cdef Py_ssize_t count = PyTuple_GET_SIZE(row.headers)
     cdef Py_ssize_t index
@@ -467,7 +485,7 @@ cdef bint normalize_headers(Blame* e, Row* row) noexcept:
 
 
 cdef PyObject* normalize_pair(Blame* e, PyObject* pair) noexcept:
-    """Make a tuple of str and bytes or None of one header; NULL if it is none."""
+    """Convert one header to a tuple of str and bytes or None. NULL if it is invalid."""
     cdef PyObject* whole = NULL
     cdef PyObject* made = NULL
     cdef PyObject* content
@@ -475,7 +493,7 @@ cdef PyObject* normalize_pair(Blame* e, PyObject* pair) noexcept:
     e.part = NULL
     e.expected = b"a pair of a string and bytes"
     if PyList_Check(pair):
-        # A copy, as a list may change hands.
+        # Copy the list, because other code may modify it.
         whole = PySequence_Tuple(pair)
         if whole == NULL:
             e.fault = WRITE_ERROR
@@ -522,14 +540,14 @@ cdef PyObject* normalize_pair(Blame* e, PyObject* pair) noexcept:
 
 
 cdef bint blame_value(Blame* e, int fault, PyObject* value) noexcept:
-    """Note a value that cannot be written, and keep it; always False."""
+    """Store a fault code and a reference to its value. Always returns False."""
     e.fault = fault
     e.blamed = NULL if value == NULL else new_ref(value)
     return False
 
 
 cdef void clear(Blame* e) noexcept:
-    """Forget what was wrong before."""
+    """Reset the error state."""
     e.fault = 0
     e.blamed = NULL
     e.expected = NULL
@@ -539,14 +557,17 @@ cdef void clear(Blame* e) noexcept:
 
 
 cdef void drop(Row* row) noexcept:
-    """Drop what had to be made for a row."""
+    """Release the objects that were created for a row."""
     cdef int index
     for index in range(4):
         Py_XDECREF(row.owned[index])
 
 
 cdef int64_t guess_size(tuple rows) except -1:
-    """Guess the bytes of the rows by the first one; growing costs a copy."""
+    """Estimate the size of the rows in bytes from the first row.
+
+    A good estimate avoids copying the output when it grows.
+    """
     cdef int64_t content = 0
     cdef PyObject* part
     cdef int index
@@ -561,7 +582,7 @@ cdef int64_t guess_size(tuple rows) except -1:
             part = PyTuple_GET_ITEM(<PyObject*>item, index)
         if part != NULL and PyBytes_CheckExact(part):
             content += PyBytes_GET_SIZE(part)
-    # The first row may be the only one of its size.
+    # Limit the estimate, because the first row may be much larger than the others.
     return min(
         <int64_t>len(rows) * min(content + 16, <int64_t>LARGEST),
         content + MOST_GUESSED,
@@ -569,7 +590,7 @@ cdef int64_t guess_size(tuple rows) except -1:
 
 
 cdef object pending():
-    """Take the exception that is set; where memory ran out there may be none."""
+    """Return the exception that is set. Without memory there may be none."""
     cdef PyObject* kind = NULL
     cdef PyObject* value = NULL
     cdef PyObject* trace = NULL
@@ -587,7 +608,7 @@ cdef object pending():
 cdef object make_failure(
     Blame* e, int64_t offset=0, int64_t previous=0, int64_t base_offset=0
 ):
-    """Turn a fault into the exception; the numbers are for an offset that is wrong."""
+    """Create the exception for a fault. The numbers describe an invalid offset."""
     if e.fault == WRITE_ERROR:
         return pending()
     cdef str text = "" if e.record < 0 else f"records[{e.record}]"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The memory layout of struct objects and of their classes.
+"""Memory layout of struct objects and of their classes.
 
     object                       type
      0 reference count            ...
@@ -9,9 +9,10 @@
     24 slot 1: second field
      . last slot: unknown tagged fields
 
-Offsets are those of a 64-bit CPython with the GIL. A heap type keeps the pointer to its
-method table as it was given. The table is the first member of a ``Layout``, so that the
-``Layout`` of an object is two loads away.
+The offsets are those of a 64-bit CPython with the GIL. A heap type stores the pointer
+to the method table that was passed when the type was created. Because this table is the
+first member of a ``Layout``, two loads are sufficient to get from an object to its
+``Layout``.
 """
 
 from cpython.object cimport PyObject, PyTypeObject
@@ -51,29 +52,30 @@ cdef extern from *:
     void* dealloc_of "kwire_dealloc"(void* cls) noexcept
     bint is_type "kwire_is_type"(void* value) noexcept
     void set_refcount "kwire_set_refcount"(PyObject* value, Py_ssize_t count) noexcept
-    # Bytes of the freed structs that a class keeps for the next ones.
+    # Maximum size in bytes of the freed structs that a class keeps for reuse.
     Py_ssize_t MOST_SPARE "KWIRE_MOST_SPARE"
 
 cdef enum:
-    # The methods and the end of the table.
+    # Number of methods, including the terminating entry of the table.
     METHODS = 7
-    # Versions above this are looked up in the binding's dict.
+    # Programs of versions from this number on are looked up in the dict of the binding.
     CACHED_VERSIONS = 32
 
 cdef struct Layout:
-    # First, because the type's method table is how a Layout is found.
+    # Must be the first member: a Layout is found by the method table of its type.
     PyMethodDef methods[METHODS]
-    # Fields and, last where there are such, unknown_tagged_fields.
+    # Number of slots: the fields, and unknown_tagged_fields if the struct is tagged.
     Py_ssize_t count
     bint tagged
     PyObject** names
-    # A dict from a name to its slot, for keywords in another order.
+    # Dict from a field name to its slot, for keywords in any order.
     PyObject* places
     PyObject** defaults
     bint* arrays
-    # What a message is bound to; None for other structs.
+    # Binding of a message, or None for other structs.
     PyObject* binding
-    # Freed structs, each with the next one in its first slot; they keep their type.
+    # Freed structs for reuse, as a linked list through their first slots. They keep the
+    # reference to their type.
     PyObject* spare
     Py_ssize_t spare_room
     PyObject* programs[CACHED_VERSIONS]
@@ -82,7 +84,10 @@ cdef Layout* layout_of(PyObject* cls) noexcept
 
 
 cdef inline PyObject* take_struct(Layout* layout, PyTypeObject* cls) noexcept:
-    """Allocate a struct; the caller fills all slots. NULL with ``MemoryError`` set."""
+    """Allocate a struct without initializing its slots. The caller must fill them all.
+
+    Returns NULL with ``MemoryError`` set if there is no memory.
+    """
     cdef PyObject* made = layout.spare
     if likely(made != NULL):
         layout.spare = slots_of(made)[0]
@@ -99,7 +104,9 @@ cdef inline PyObject* take_struct(Layout* layout, PyTypeObject* cls) noexcept:
 
 
 cdef inline PyObject* new_struct(PyTypeObject* cls, Py_ssize_t count) noexcept:
-    """Allocate a struct with empty slots; NULL with ``MemoryError`` set."""
+    """Allocate a struct with empty slots. Returns NULL with ``MemoryError`` set on
+    failure.
+    """
     cdef PyObject* made = take_struct(<Layout*>methods_of(cls), cls)
     cdef Py_ssize_t index
     if made != NULL:

@@ -1,14 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes struct classes: frozen, keyword-only, compared by class and value.
+"""Creates struct classes: immutable, keyword-only, compared by class and value.
 
-``make_struct`` makes one class for a struct in all its versions: a final heap type
-that the garbage collector does not track, as frozen structs in tuples can build no
-cycle, with a constructor of its own that Python calls without packing arguments.
+``make_struct`` creates one class for all versions of a struct. It is a final heap type
+without garbage collection, because immutable structs and tuples cannot form reference
+cycles. Its constructor uses the vectorcall protocol, so Python does not pack the
+arguments into a dict.
 
-Twin: ``pure/structs.py``. Differs from its twin in: C fills the slots before anyone
-can see the object, so there is no builder.
-C needs for itself: ``reduce_method``, ``read_dict``, ``layout_of``, ``take_struct``,
+Twin: ``pure/structs.py``. Differs from its twin in: there is no builder class, because
+C fills the slots before any other code can access the object.
+
+Only in Cython: ``reduce_method``, ``read_dict``, ``layout_of``, ``take_struct``,
 ``new_struct``, ``struct_dealloc``, ``free_waiting``, ``empty``, ``find``, ``store``,
 ``fill``, ``new_ref``, ``write_signature``.
 """
@@ -71,9 +73,10 @@ cdef extern from "Python.h":
     void Py_LeaveRecursiveCall()
 
 cdef enum:
-    # How many structs may be freed within each other; a call takes some 100 bytes.
+    # Maximum nesting depth of structs that are freed recursively. Each call uses about
+    # 100 bytes of the C stack.
     MOST_NESTED = 100
-    # Larger structs, in bytes, are not kept when they are freed.
+    # Maximum size in bytes of a struct that is kept for reuse when it is freed.
     LARGEST_SPARE = 512
 
 cdef extern from *:
@@ -114,7 +117,7 @@ cdef object _reduce_struct = None
 def bind_pickle(reduce_struct):
     """Set the function that describes a struct for pickle.
 
-    It needs the module of the messages, which the engine cannot import.
+    The function needs the module of the messages, which the engine cannot import.
     """
     global _reduce_struct
     _reduce_struct = reduce_struct
@@ -129,18 +132,21 @@ def make_struct(
     dict namespace,
     bint tagged=True,
 ):
-    """Make the class of a struct.
+    """Create the class of a struct.
 
-    ``attributes`` are its fields in schema order, ``defaults`` their values (structs
-    as instances, shared), ``arrays`` has True for those that hold arrays; ``namespace``
-    has the other attributes of the class: ``__module__``, facts of the message, and
-    ``_secrets``, the names of the fields that ``repr`` does not show. Structs of
-    messages are ``tagged``: they have a slot for unknown tagged fields. Records and
-    batches are not.
+    * ``attributes``: names of the fields in schema order.
+    * ``defaults``: default values of the fields. Structs are instances, which all
+      objects share.
+    * ``arrays``: True for each field that contains an array.
+    * ``namespace``: other attributes of the class: ``__module__``, facts about the
+      message, and ``_secrets``, the names of the fields that ``repr`` masks.
+    * ``tagged``: add a slot for unknown tagged fields. True for structs of messages,
+      False for records and batches.
     """
     cdef Py_ssize_t count = len(attributes) + tagged
     cdef Py_ssize_t size = sizeof(PyObject) + count * sizeof(PyObject*)
-    # A type and its layout live as long as any object of the type: for good.
+    # Never freed: the layout is required as long as the type exists, and struct types
+    # exist until the process ends.
     cdef Layout* layout = <Layout*>allocate(sizeof(Layout))
     cdef PyMemberDef* members = <PyMemberDef*>allocate(
         (count + 1) * sizeof(PyMemberDef)
@@ -189,7 +195,7 @@ def make_struct(
         b"to_dict($self, /)\n--\n\n"
         b"Return the fields as plain dicts, lists and values, at any depth."
     )
-    # Spark and ``vars`` read the fields of an object from here.
+    # Spark and vars() read the fields of an object from __dict__.
     properties[0].name = b"__dict__"
     properties[0].get = <void*>read_dict
     properties[0].doc = b"The fields, as ``to_dict`` returns them."
@@ -246,7 +252,7 @@ cdef object replace(object self, object args, PyObject* kwargs):
 
 
 cdef object reduce_method(object self, object ignored):
-    """Return what pickle requires to restore the struct on either engine."""
+    """Return the data with which pickle restores the struct in either engine."""
     return _reduce_struct(type(self), values_of(self))
 
 
@@ -263,14 +269,17 @@ cdef object to_dict(object self, object ignored):
 
 
 cdef object read_dict(object self, void* closure):
-    """Return the fields as ``to_dict`` does."""
+    """Return the same dict as ``to_dict``."""
     return to_dict(self, None)
 
 
 cdef object plain(object value):
-    """Turn a struct into a dict and an array into a list; return other values."""
+    """Convert a struct to a dict and an array to a list.
+
+    Other values are returned unchanged.
+    """
     if is_struct(<PyObject*>value):
-        # Through Python, which counts how deep the calls are.
+        # Call the method through Python, which limits the recursion depth.
         return value.to_dict()
     if not isinstance(value, tuple):
         return value
@@ -283,7 +292,7 @@ cdef object plain(object value):
 
 
 cdef inline bint is_struct(PyObject* value) noexcept:
-    """Whether a value is an object of a class that ``make_struct`` made."""
+    """Whether the class of a value was created by ``make_struct``."""
     return dealloc_of(type_of(value)) == <void*>struct_dealloc
 
 
@@ -293,14 +302,16 @@ cdef object return_self(object self, object ignored):
 
 
 cdef Layout* layout_of(PyObject* cls) noexcept:
-    """Find the layout of a class that ``make_struct`` made; NULL for another object."""
+    """Return the layout of a class created by ``make_struct``, or NULL for other
+    objects.
+    """
     if not is_type(cls) or dealloc_of(cls) != <void*>struct_dealloc:
         return NULL
     return <Layout*>methods_of(cls)
 
 
 def binding_of(cls):
-    """Return the binding of a message class; ``TypeError`` for another object."""
+    """Return the binding of a message class. Raises ``TypeError`` for other objects."""
     cdef Layout* layout = layout_of(<PyObject*>cls)
     if layout == NULL or <object>layout.binding is None:
         raise plans.make_class_error(cls)
@@ -308,11 +319,12 @@ def binding_of(cls):
 
 
 cdef void struct_dealloc(PyObject* self) noexcept:
-    """Free a struct and what only it refers to.
+    """Free a struct and release its references.
 
-    A struct in a struct in a struct would take a piece of the C stack for each level,
-    so structs that are nested too deep wait for the outermost one. CPython's own means
-    for this needs objects that the collector tracks.
+    Freeing nested structs is recursive and uses the C stack at each level. Structs
+    below the maximum depth are therefore queued until the outermost struct has been
+    freed. CPython's mechanism for this purpose, the trashcan, requires objects that the
+    garbage collector tracks.
     """
     global nested, waiting
     cdef PyTypeObject* cls = type_of(self)
@@ -320,7 +332,8 @@ cdef void struct_dealloc(PyObject* self) noexcept:
     cdef PyObject** slot = slots_of(self)
     cdef PyObject** last = slot + layout.count
     if nested == MOST_NESTED:
-        # It has no references left, so its first word can hold the next one.
+        # The object has no references left, so its first word can store the link to the
+        # next queued object.
         (<PyObject**>self)[0] = waiting
         waiting = self
         return
@@ -341,10 +354,10 @@ cdef void struct_dealloc(PyObject* self) noexcept:
 
 
 cdef void free_waiting() noexcept:
-    """Free the structs that were nested too deep, and those that they lead to."""
+    """Free the queued structs, and the structs to which they refer."""
     global nested, waiting
     cdef PyObject* value
-    # One that is freed here is not the outermost: none calls this again.
+    # With nested above 0, struct_dealloc does not call this function recursively.
     nested = 1
     while waiting != NULL:
         value = waiting
@@ -358,7 +371,7 @@ cdef object struct_repr(object self):
     names = type(self).__match_args__
     secrets = getattr(type(self), "_secrets", ())
     fields = []
-    # A loop: where memory runs out, Cython's comprehensions free an item twice.
+    # Use a loop: without memory, Cython's comprehensions release an item twice.
     for name, value in zip(names, values):
         text = plans.mask_secret(value) if name in secrets else repr(value)
         fields.append(f"{name}={text}")
@@ -383,7 +396,7 @@ cdef object struct_richcompare(object self, object other, int op):
 
 
 cdef Py_hash_t struct_hash(object self) except -1:
-    # Unlike repr() and ==, hash() does not look how deep it is.
+    # Unlike repr() and ==, hash() does not check the recursion depth.
     if Py_EnterRecursiveCall(" while hashing a struct"):
         return -1
     try:
@@ -424,7 +437,7 @@ cdef object struct_vectorcall(
 
 
 cdef inline object empty(object cls):
-    """Allocate a struct of a class of ours, its slots still empty."""
+    """Allocate a struct of a struct class with empty slots."""
     cdef PyObject* made = new_struct(
         <PyTypeObject*>cls, (<Layout*>methods_of(<void*>cls)).count
     )
@@ -438,7 +451,10 @@ cdef inline object empty(object cls):
 cdef inline Py_ssize_t find(
     object cls, Layout* layout, PyObject* name, Py_ssize_t guess
 ) except -1:
-    """Find a field by name; keywords mostly come in schema order and interned."""
+    """Return the slot of a field. Keywords usually are interned and in schema order.
+
+    Raises ``TypeError`` if there is no field of that name.
+    """
     if guess < layout.count and layout.names[guess] == name:
         return guess
     place = (<dict>layout.places).get(<object>name)
@@ -453,7 +469,8 @@ cdef inline Py_ssize_t find(
 cdef inline int store(
     Layout* layout, PyObject* made, Py_ssize_t index, object value
 ) except -1:
-    """Put a field's value into its slot; any sequence becomes an array's tuple."""
+    """Store the value of a field. A sequence is converted to a tuple if it is an array.
+    """
     if layout.arrays[index] and not PyTuple_CheckExact(<PyObject*>value):
         value = as_array(value)
     elif layout.tagged and index == layout.count - 1:
@@ -473,7 +490,7 @@ cdef object as_array(object value):
 
 
 cdef inline void fill(Layout* layout, PyObject* made) noexcept:
-    """Fill the slots that are still empty with their defaults."""
+    """Fill the empty slots with the default values."""
     cdef Py_ssize_t index
     for index in range(layout.count):
         if slots_of(made)[index] == NULL:
@@ -481,7 +498,7 @@ cdef inline void fill(Layout* layout, PyObject* made) noexcept:
 
 
 cdef inline PyObject* new_ref(object value) noexcept:
-    """Take a reference that C keeps."""
+    """Return a new reference for C code."""
     Py_INCREF(value)
     return <PyObject*>value
 
@@ -498,7 +515,7 @@ cdef tuple values_of(object self):
 
 
 cdef str write_signature(str name, tuple fields, tuple values):
-    """Write the constructor's signature as ``inspect`` reads it."""
+    """Return the signature of the constructor in the format that ``inspect`` parses."""
     plain = (bool, int, float, str, bytes, tuple, type(None))
     parts = []
     for field, value in zip(fields, values):

@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The write buffer, which grows at its end, and the writers of varints.
+"""Write buffer, which grows when it is full, and functions that write varints.
 
-Small messages are written on the stack of the call; larger ones straight into the
-bytes object that will be returned.
+A small message is written to a buffer on the stack of the call. A larger message is
+written directly to the bytes object that the call returns, so it is not copied.
 
-Twin: ``pure/writer.py``. Differs from its twin in: memory of our own for a
-``bytearray``, and a noted fault code for the ``ValueFault`` exception.
-C needs for itself: ``start``, ``ensure``, ``grow``, ``finish``, ``blame``,
-``refuse``.
+Twin: ``pure/writer.py``. Differs from its twin in: the engine allocates the memory
+itself instead of using a ``bytearray``, and an error is a fault code in the writer
+instead of a ``ValueFault`` exception.
+
+Only in Cython: ``start``, ``ensure``, ``grow``, ``finish``, ``blame``, ``refuse``.
 """
 
 from cpython.object cimport PyObject
@@ -30,7 +31,7 @@ from kwire._engine.fast.python_api cimport (
 
 cdef enum:
     ON_STACK = 1024
-    # The fault codes of errors.py; a test compares the two lists.
+    # Fault codes of errors.py. A test checks that both lists are equal.
     WRONG_TYPE = 101
     OUT_OF_RANGE = 102
     NULL_NOT_ALLOWED = 103
@@ -41,30 +42,32 @@ cdef enum:
     TAGS_NOT_PAIRS = 108
     TAGS_OUT_OF_ORDER = 109
     TOO_LARGE = 110
-    # No fault of the value: a Python exception is set.
+    # The value is not the cause: a Python exception is set.
     WRITE_ERROR = -1
 
 cdef struct Writer:
     uint8_t* at
     uint8_t* end
     uint8_t* start
-    # The bytes object that is being filled, NULL while on the stack.
+    # The bytes object that is being filled. NULL while the stack buffer is used.
     PyObject* out
     int fault
-    # Steps until signals are checked again.
+    # Number of steps until the next check for signals.
     int steps
-    # The value that cannot be written, borrowed; its step; whether it is an element.
+    # Borrowed reference to the value that cannot be encoded, the step of its field, and
+    # whether the value is an array element.
     PyObject* value
     Step* step
     bint element
-    # Replaces the description of the step's type.
+    # Description of valid values in the error message. If it is NULL, the message
+    # describes the type of the step.
     const char* expected
     Path path
     uint8_t stack[ON_STACK]
 
 
 cdef inline bint start(Writer* writer, Py_ssize_t hint) noexcept:
-    """Begin to write about ``hint`` bytes."""
+    """Initialize a writer for a message of about ``hint`` bytes."""
     writer.fault = 0
     writer.steps = STEPS
     writer.path.depth = 0
@@ -88,14 +91,14 @@ cdef inline bint start(Writer* writer, Py_ssize_t hint) noexcept:
 
 
 cdef inline bint ensure(Writer* writer, uint64_t size) noexcept:
-    """Make room for ``size`` more bytes; the one bounds check there is."""
+    """Ensure capacity for ``size`` more bytes. This is the only bounds check."""
     if likely(size <= <uint64_t>(writer.end - writer.at)):
         return True
     return grow(writer, size)
 
 
 cdef inline bint grow(Writer* writer, uint64_t size) noexcept:
-    """Move to a bytes object of at least twice the room."""
+    """Move the content to a bytes object with at least twice the capacity."""
     cdef Py_ssize_t used = writer.at - writer.start
     cdef uint64_t wanted = 2 * <uint64_t>(writer.end - writer.start) + size
     cdef Py_ssize_t room = <Py_ssize_t>wanted
@@ -119,7 +122,7 @@ cdef inline bint grow(Writer* writer, uint64_t size) noexcept:
 
 
 cdef inline PyObject* finish(Writer* writer) noexcept:
-    """Return the bytes written, a new reference; NULL with an exception set."""
+    """Return a new bytes object with the content, or NULL with an exception set."""
     cdef Py_ssize_t used = writer.at - writer.start
     cdef PyObject* out = writer.out
     if out == NULL:
@@ -163,14 +166,17 @@ cdef inline bint write_unsigned_varlong(Writer* writer, uint64_t value) noexcept
 
 
 cdef inline bint blame(Writer* writer, int fault, PyObject* value) noexcept nogil:
-    """Note a value that cannot be written; always False."""
+    """Store a fault code and the value that cannot be encoded. Always returns False."""
     writer.fault = fault
     writer.value = value
     return False
 
 
 cdef inline bint refuse(Writer* writer, int fault, PyObject* value) noexcept:
-    """Note a value that raised when it was read; ``MemoryError`` stays set."""
+    """Replace the pending exception by a fault code and its value. Returns False.
+
+    ``MemoryError`` stays set, because it is not caused by the value.
+    """
     if forget_exception():
         return blame(writer, fault, value)
     writer.fault = WRITE_ERROR

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads batch headers: where a batch ends, whether it is valid, and its fields.
+"""Reads batch headers: the size of a batch, its validity, and its fields.
 
-An entry is a record batch (magic 2), a compressed wrapper message or a plain message
-(both magic 0 or 1). All begin with the offset, INT64, and the size of what follows,
-INT32; the magic is always byte 16. ``record_decoder.py`` and ``legacy_records.py``
-read what an entry holds.
+An entry is a record batch (magic 2), a compressed wrapper message, or an uncompressed
+message (both magic 0 or 1). Every entry begins with its offset (INT64) and the number
+of bytes that follow (INT32), and byte 16 is always the magic. ``record_decoder.py`` and
+``legacy_records.py`` read the content of an entry.
 
-Twin: ``fast/batches.pyx``. Differs from its twin in: faults as exceptions.
+Twin: ``fast/batches.pyx``. Differs from its twin in: errors are exceptions.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _classes: dict[str, type[BatchHeader]] = {}
 
 
 def bind_batch_header(cls: type[BatchHeader]) -> None:
-    """Set the class of batch headers, which the engine cannot import."""
+    """Set the class of batch headers. The engine cannot import it."""
     _classes["header"] = cls
 
 
@@ -55,20 +55,26 @@ def read_batch_header(
     check_crc: bool = True,
     end: int | None = None,
 ) -> BatchHeader | None:
-    """Read the header of the entry at byte ``position``; None at the end of the input.
+    """Read the header of the entry at byte ``position``.
 
-    The input ends where it has no complete entry any more: a fetch may cut its last
-    one. ``end`` is where to stop before the end of ``data``. The size of the entry is
-    checked, and its checksum unless ``check_crc`` is off; without that, nothing after
-    the header is read.
+    Returns None at the end of the input, which includes an incomplete last entry,
+    because a Fetch response may truncate its last batch. ``end`` is the end of the
+    input if it is not the end of ``data``.
+
+    The size of the entry is checked. With ``check_crc``, its checksum is checked too,
+    otherwise no bytes after the header are read.
+
     Units: positions and sizes in bytes, timestamps in ms.
-    Raises ``CorruptBatch`` at ``position``. Source: ``ByteBufferLogInputStream``,
-    ``DefaultRecordBatch.ensureValid``, ``LegacyRecord.ensureValid``.
+
+    Raises ``CorruptBatch`` at ``position`` if the entry is invalid.
+
+    Source: ``ByteBufferLogInputStream``, ``DefaultRecordBatch.ensureValid``,
+    ``LegacyRecord.ensureValid``.
     """
     view = memoryview(data)
     if not view.c_contiguous:
         raise TypeError("the input must be contiguous in memory; pass bytes(data)")
-    # An empty view cannot be cast; it has nothing to read either.
+    # An empty view cannot be cast.
     with view, view.cast("B") if view.nbytes else memoryview(b"") as source:
         stop = len(source) if end is None else end
         check_range(position, stop, len(source))
@@ -76,7 +82,8 @@ def read_batch_header(
             return read_entry(source, position, stop, check_crc)
         except CursorFault as fault:
             failure = errors.decode_failure(fault.code, fault.detail, fault.offset, "")
-    # Outside, so that a kept exception does not keep the caller's buffer.
+    # Raise outside of the with block, so that a stored exception does not keep a
+    # reference to the caller's buffer.
     raise failure
 
 
@@ -85,11 +92,14 @@ def read_last_header(
 ) -> BatchHeader | None:
     """Read the header of the last complete entry from byte ``position`` on.
 
-    None where no complete entry is left. Walks from header to header and looks at
-    nothing else: checksums are checked where records are read. An incomplete
-    entry after it is passed over, as a fetch may cut it.
+    Returns None if there is no complete entry. The function reads only the headers and
+    does not verify checksums, because they are verified when the records are read. An
+    incomplete last entry is ignored, because a Fetch response may truncate it.
+
     Units: positions and sizes in bytes.
-    Raises ``CorruptBatch`` at the first entry that cannot be one.
+
+    Raises ``CorruptBatch`` at the first entry that is invalid.
+
     Source: KIP-74; ``MemoryRecords.batches``.
     """
     last = None
@@ -119,14 +129,18 @@ def measure_run(
     expected: int,
     check_crc: bool = True,
 ) -> tuple[int, int]:
-    """Measure the run of ordinary batches from byte ``position`` on.
+    """Measure the run of ordinary batches that begins at byte ``position``.
 
-    Ordinary is a whole batch of magic 2 that begins before ``last_start`` and with the
-    offset after its neighbour's last one, the first with ``expected``, and is neither
-    compressed nor part of a transaction nor a control batch. The run ends where it
-    would have more than ``most_bytes``, at the first other entry, or at ``end``.
-    Returns the byte and the offset after it; those that were given, if it is empty.
-    Never raises for what is in the bytes.
+    A batch is ordinary if it is complete, has magic 2, begins before ``last_start``, is
+    not compressed, and is neither transactional nor a control batch. Offsets in the run
+    are contiguous: the first batch has the base offset ``expected``, and each other
+    batch begins after the last offset of the previous one.
+
+    The run ends before the first other entry, before it would exceed ``most_bytes``, or
+    at ``end``. Returns the position (bytes) and the offset after the run. If the run is
+    empty, these are the arguments ``position`` and ``expected``.
+
+    The content of the input never causes an exception.
     """
     first = position
     view = memoryview(data)
@@ -147,7 +161,7 @@ def measure_run(
                     or position + entry.size - first > most_bytes
                 ):
                     break
-                # Last, as it takes longest.
+                # Check the CRC last, because it takes the most time.
                 if check_crc:
                     read_entry(source, position, end, True)
             except CursorFault:
@@ -158,7 +172,10 @@ def measure_run(
 
 
 def check_range(position: int, end: int, size: int) -> None:
-    """Refuse a position or an end outside of an input of ``size`` bytes."""
+    """Raise ``ValueError`` if a position or an end is outside of the input.
+
+    ``size`` is the length of the input in bytes.
+    """
     if not 0 <= end <= size:
         raise ValueError(
             f"end must be 0 to {size}, the length of the input (got {end})"
@@ -172,13 +189,14 @@ def check_range(position: int, end: int, size: int) -> None:
 def read_entry(
     data: bytes | memoryview, position: int, end: int, check_crc: bool
 ) -> BatchHeader | None:
-    """Read the header of an entry and check the entry; None at the end.
+    """Read the header of an entry and validate it. No result at the end of the input.
 
     Shape: offset INT64, size INT32, then for magic 2: partition leader epoch INT32,
-    magic INT8, crc UINT32 (CRC-32C of what follows it), attributes INT16, last offset
-    delta INT32, base timestamp INT64, max timestamp INT64, producer id INT64, producer
-    epoch INT16, base sequence INT32, count INT32; for magic 0 and 1: crc UINT32
-    (CRC-32), magic INT8, attributes INT8, and for 1 a timestamp INT64.
+    magic INT8, crc UINT32 (CRC-32C of all bytes after it), attributes INT16, last
+    offset delta INT32, base timestamp INT64, max timestamp INT64, producer id INT64,
+    producer epoch INT16, base sequence INT32, count INT32. For magic 0 and 1: crc
+    UINT32 (CRC-32), magic INT8, attributes INT8, and only for magic 1 a timestamp
+    INT64.
     """
     left = end - position
     if left < LOG_OVERHEAD:
@@ -273,5 +291,5 @@ def read_message_head(
 
 
 def wrap_int64(value: int) -> int:
-    """Bring a sum into the range of INT64, as Kafka's own sums overflow."""
+    """Reduce a sum to the range of INT64. Kafka's sums overflow in the same way."""
     return (value + 2**63) % 2**64 - 2**63

@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The read cursor: a position in the input, its end, and the one bounds check.
+"""Read cursor: a position in the input, the end of the input, and the bounds check.
 
-Every read calls ``require``, which compares the size with the bytes that are left
-before the position changes. Only integers and varints are read here; other types are
-read in ``primitives.py``, fields in ``decoder.py``.
+Every read first calls ``require``, which compares the number of bytes to read with the
+number of bytes that remain, before the position changes. This file reads only integers
+and varints. ``primitives.py`` reads the other types, ``decoder.py`` reads fields.
 
-Twin: ``fast/cursor.pxd``. Differs from its twin in: an offset for a pointer, and
-the ``CursorFault`` exception for a noted fault code.
+Twin: ``fast/cursor.pxd``. Differs from its twin in: the position is an offset instead
+of a pointer, and an error is a ``CursorFault`` exception instead of a fault code in the
+cursor.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ NO_LIMIT = float("inf")
 
 
 class CursorFault(Exception):
-    """A fault code of ``errors.py`` with its offset (bytes) and one number of detail.
+    """Error at a position in the input, which never leaves the engine.
 
-    Never leaves the engine: the entry turns it into a ``DecodeError``.
+    ``code`` is a fault code of ``errors.py``, ``offset`` is in bytes, and ``detail`` is
+    a number that the error message needs. Public functions convert the fault to a
+    ``DecodeError``.
     """
 
     def __init__(self, code: int, offset: int, detail: int = 0) -> None:
@@ -30,12 +33,13 @@ class CursorFault(Exception):
 
 
 class Cursor:
-    """A position ``at`` in ``data``, which may be read up to ``end`` (bytes).
+    """Position ``at`` in ``data``, which may be read up to ``end`` (both in bytes).
 
-    ``lenient`` reads as Kafka's own classes do; ``zero_copy`` gives memoryviews for
-    bytes fields; ``path`` holds the names and indexes that lead to the current field.
-    ``max_elements`` and ``max_tags`` are the maximum number of elements in an array and
-    of tagged fields in a section.
+    * ``lenient``: accept the same invalid input as Kafka's own classes.
+    * ``zero_copy``: return memoryviews of ``data`` for bytes fields.
+    * ``path``: names and indexes that lead to the current field.
+    * ``max_elements``: maximum number of elements in an array.
+    * ``max_tags``: maximum number of tagged fields in a tag section.
     """
 
     __slots__ = (
@@ -70,7 +74,7 @@ class Cursor:
 
 
 def require(cursor: Cursor, size: int) -> None:
-    """Check that ``size`` bytes are left. This is the only bounds check.
+    """Check that ``size`` bytes remain. This is the only bounds check of the cursor.
 
     The offset of the fault is the end of the input.
     """
@@ -79,7 +83,7 @@ def require(cursor: Cursor, size: int) -> None:
 
 
 def read_uint8(cursor: Cursor) -> int:
-    """Read one byte, unsigned."""
+    """Read one unsigned byte."""
     require(cursor, 1)
     value = cursor.data[cursor.at]
     cursor.at += 1
@@ -103,13 +107,16 @@ def read_int32(cursor: Cursor) -> int:
 
 
 def read_unsigned_varint(cursor: Cursor) -> int:
-    """Read an UNSIGNED_VARINT: 1 to 5 bytes, 7 bits each, low bits first.
+    """Read an UNSIGNED_VARINT: 1 to 5 bytes with 7 bits each, lowest bits first.
 
-    More than 32 bits are refused at the varint's first byte. Kafka's reader drops
-    the bits of a fifth byte above 0x0f in silence, and so does a lenient cursor.
-    This is the reference. Hot loops have copies: ``bulk.read_ints``,
-    ``record_walk.take_raw``, ``record_fast_lane._read_long_varint``,
-    ``emitter.compact_length``.
+    A value of more than 32 bits is an error at the first byte of the varint. Kafka's
+    reader silently ignores the bits of a fifth byte above 0x0f, and a lenient cursor
+    does the same. If the fifth byte is not the last one, both report an error.
+
+    This function is the reference implementation. Hot loops contain copies of it:
+    ``bulk.read_ints``, ``record_walk.take_raw``,
+    ``record_fast_lane._read_long_varint``, ``emitter.compact_length``.
+
     Source: ``ByteUtils.readUnsignedVarint``.
     """
     start = cursor.at
@@ -128,7 +135,8 @@ def read_unsigned_varint(cursor: Cursor) -> int:
 def read_unsigned_varlong(cursor: Cursor) -> int:
     """Read an unsigned varint of up to 64 bits: 1 to 10 bytes.
 
-    More than 64 bits are refused at the first byte.
+    A value of more than 64 bits is an error at the first byte of the varint.
+
     Source: ``ByteUtils.readUnsignedVarlong``.
     """
     start = cursor.at

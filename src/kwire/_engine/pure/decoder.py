@@ -1,15 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes messages by walking the plan. These functions define what is correct.
+"""Decodes messages by following the plan. These functions define the correct result.
 
-They read fields, arrays, structs and tag sections from a ``Cursor`` in the order of the
-wire and stop at the first fault. A size is checked before its content is read, and the
-content before memory is allocated for it. ``decode`` calls the straight-line code of
-``emitter.py`` first. It walks the plan where that code gives up, to find the fault and
-its offset, and where it does not apply (``zero_copy``, ``compat``, limits of counts).
+They read fields, arrays, structs and tag sections from a ``Cursor`` in wire order and
+stop at the first error. A size is checked before its content is read, and before memory
+is allocated for the content.
 
-Twin: ``fast/decoder.pyx``. Differs from its twin in: faults as exceptions, a path
-that is kept while walking, and the call of the straight-line code.
+``decode`` first calls the generated code of ``emitter.py``. The functions here run in
+two cases: if the generated code fails, to find the error and its offset, and if it does
+not support the options (``zero_copy``, ``compat``, limits of counts).
+
+Twin: ``fast/decoder.pyx``. Differs from its twin in: errors are exceptions, the path is
+kept up to date while reading, and generated code is called first.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ _TAGS = "unknown_tagged_fields"
 def read_struct(cursor: Cursor, layout: plan.Plan, binding: plan.Binding) -> Any:
     """Read a struct: its fields in schema order, then its tag section.
 
-    Fields that the version lacks get their default.
+    Fields that the version does not have are set to their defaults.
     """
     defaults = binding.defaults[layout.struct.name]
     values: dict[str, object] = {}
@@ -58,7 +60,7 @@ def read_struct(cursor: Cursor, layout: plan.Plan, binding: plan.Binding) -> Any
 
 
 def read_field(cursor: Cursor, step: plan.Step, binding: plan.Binding) -> object:
-    """Read one field in line, which means outside the tag section."""
+    """Read one field that is not in the tag section."""
     if step.is_array:
         return read_array(cursor, step, binding)
     if step.code <= plan.UUID:
@@ -73,7 +75,7 @@ def read_field(cursor: Cursor, step: plan.Step, binding: plan.Binding) -> object
 
 
 def read_array(cursor: Cursor, step: plan.Step, binding: plan.Binding) -> object:
-    """Read an array into a tuple, or None for null.
+    """Read an array as a tuple. The result is None if the array is null.
 
     Shape: the count (UNSIGNED_VARINT of n + 1, or INT32), then n elements.
     """
@@ -98,9 +100,9 @@ def read_array(cursor: Cursor, step: plan.Step, binding: plan.Binding) -> object
 
 
 def read_marker(cursor: Cursor) -> bool:
-    """Read the marker of a nullable struct in line: INT8, 1 present, -1 null.
+    """Read the INT8 before a nullable struct: 1 if the struct is present, -1 for null.
 
-    Another byte is refused; a lenient cursor takes the sign of it.
+    Any other value is an error. A lenient cursor accepts it and uses only its sign.
     """
     start = cursor.at
     marker = read_fixed(cursor, plan.INT8)
@@ -111,9 +113,10 @@ def read_marker(cursor: Cursor) -> bool:
 
 
 def read_tagged_marker(cursor: Cursor) -> bool:
-    """Read the marker of a nullable struct with a tag: UNSIGNED_VARINT, 1 or 0.
+    """Read the marker of a nullable struct in the tag section: UNSIGNED_VARINT 1 or 0.
 
-    Another value is refused at its first byte; a lenient cursor takes the sign of it.
+    Any other value is an error at its first byte. A lenient cursor interprets it as an
+    int32 and uses only its sign.
     """
     start = cursor.at
     marker = read_unsigned_varint(cursor)
@@ -128,10 +131,12 @@ def read_tagged_fields(
     binding: plan.Binding,
     values: dict[str, object],
 ) -> None:
-    """Read a tag section; fields of unknown tags are kept as bytes.
+    """Read a tag section. The content of unknown tags is kept as bytes.
 
-    Shape: UNSIGNED_VARINT count, then for each tag, size (bytes) and content. Tags
-    ascend, and a known field uses its size exactly; a lenient cursor checks neither.
+    Shape: UNSIGNED_VARINT count, then for each field its tag, its size (bytes) and its
+    content. Tags must be in ascending order, and the content of a known field must have
+    exactly its size. A lenient cursor checks neither.
+
     Source: KIP-482.
     """
     unknown: list[tuple[int, bytes]] = []
@@ -173,7 +178,7 @@ def read_tagged_fields(
 def read_tagged_field(
     cursor: Cursor, step: plan.Step, size: int, binding: plan.Binding
 ) -> object:
-    """Read the content of one known tag, which is ``size`` bytes long."""
+    """Read the content of one known tag. ``size`` is its length in bytes."""
     end = cursor.end
     if not cursor.lenient:
         cursor.end = cursor.at + size
@@ -198,17 +203,23 @@ def decode(
     compat: str | None = None,
     limits: Limits | None = DEFAULT,
 ) -> Any:
-    """Decode one message body: no size, no header.
+    """Decode one message body, without frame size and header.
 
-    ``data`` is any contiguous bytes-like object, and all of it is used. ``zero_copy``
-    gives memoryviews of ``data`` for bytes and records fields. ``compat="java"`` reads
-    as leniently as Kafka's own classes: it ignores trailing bytes, unsorted tags, bad
-    UTF-8 and spare varint bits. ``limits`` bounds the size of the input, the elements
-    of each array and the tagged fields of each section.
-    Shape: the fields in schema order, each struct closed by its tag section in
-    flexible versions. Time and memory are linear in the input.
-    Raises ``DecodeError`` with the offset in ``data`` (bytes) and the field's path, or
-    ``UnsupportedVersion``. Source: ``ApiMessage.read`` of Kafka's generated classes.
+    * ``data``: contiguous bytes-like object that contains exactly one message.
+    * ``zero_copy``: return memoryviews of ``data`` for bytes and records fields.
+    * ``compat``: with ``"java"``, accept the same invalid input as Kafka's own classes.
+      Trailing bytes, unsorted tags and superfluous varint bits are ignored, and invalid
+      UTF-8 is replaced.
+    * ``limits``: maximum size of the input, maximum number of elements in an array, and
+      maximum number of fields in a tag section. None means the default limits.
+
+    Shape: the fields in schema order. In flexible versions, each struct ends with its
+    tag section. Time and memory are linear in the size of the input.
+
+    Raises ``DecodeError`` with the path of the field and the offset in ``data``
+    (bytes). Raises ``UnsupportedVersion`` if the message does not have this version.
+
+    Source: ``ApiMessage.read`` of Kafka's generated classes.
     """
     lenient = is_lenient(compat)
     whole = not lenient
@@ -231,9 +242,11 @@ def decode_prefix(
     compat: str | None = None,
     limits: Limits | None = DEFAULT,
 ) -> tuple[Any, int]:
-    """Decode one message at byte ``start``; return it and the offset of its end.
+    """Decode the message that begins at byte ``start``; more bytes may follow it.
 
-    As ``decode``, but bytes may follow the message.
+    Returns the message and the offset of its end. The other parameters and the errors
+    are the same as for ``decode``. Raises ``ValueError`` if ``start`` is outside of
+    ``data``.
     """
     lenient = is_lenient(compat)
     return decode_part(cls, data, version, start, zero_copy, lenient, limits, False)
@@ -257,7 +270,7 @@ def decode_part(
     size = len(body)
     limits = limits or DEFAULT
     if limits.frame_bytes is not None and size > limits.frame_bytes:
-        del body  # as below
+        del body  # for the same reason as at the end of this function
         raise _failure(CursorFault(errors.FRAME_TOO_LARGE, 0, size), [], program.layout)
     if not 0 <= start <= size:
         del body
@@ -281,8 +294,8 @@ def decode_part(
         return value, cursor.at
     except CursorFault as fault:
         failure = _failure(fault, cursor.path, program.layout)
-    # The traceback of the exception refers to this frame, which must not refer to the
-    # caller's buffer, nor to the exception itself.
+    # The traceback refers to this frame. Delete the local variables, so that a stored
+    # exception keeps neither the caller's buffer nor itself alive.
     del cursor, body
     try:
         raise failure
@@ -314,7 +327,10 @@ def _failure(
 
 
 def is_lenient(compat: str | None) -> bool:
-    """Whether the ``compat=`` argument makes the cursor lenient."""
+    """Whether the ``compat`` argument makes the cursor lenient.
+
+    Raises ``ValueError`` if it is neither None nor ``"java"``.
+    """
     if compat is None:
         return False
     if compat == "java":

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes messages by walking the plan. These functions define what is correct.
+"""Encodes messages by following the plan. These functions define the correct result.
 
-They write fields, arrays, structs and tag sections to a ``Writer`` in the order of the
-wire and stop at the first value that cannot be written. ``encode`` calls the
-straight-line code of ``emitter.py`` first. It walks the plan only where that code gives
-up, to find the value that cannot be written.
+They write fields, arrays, structs and tag sections to a ``Writer`` in wire order and
+stop at the first value that cannot be encoded. ``encode`` first calls the generated
+code of ``emitter.py``. The functions here run only if that code fails, to find the
+value that cannot be encoded.
 
-Twin: ``fast/encoder.pyx``. Differs from its twin in: faults as exceptions, a path
-that is kept while walking, and the call of the straight-line code.
+Twin: ``fast/encoder.pyx``. Differs from its twin in: errors are exceptions, the path is
+kept up to date while writing, and generated code is called first.
 """
 
 from __future__ import annotations
@@ -40,8 +40,10 @@ def write_struct(
 ) -> None:
     """Write a struct: its fields in schema order, then its tag section.
 
-    A field that the version lacks has to hold its default, unless the schema lets it
-    be ignored. Source: section ``ignorable`` of Kafka's message language.
+    A field that the version does not have must be equal to its default, unless the
+    schema marks it as ignorable.
+
+    Source: section ``ignorable`` of Kafka's message language.
     """
     cls: Any = binding.classes[layout.struct.name]
     if type(value) is not cls:
@@ -64,9 +66,10 @@ def write_struct(
 
 
 def is_default(value: object, default: object) -> bool:
-    """Whether a value is identical or equal to a field's default.
+    """Whether a value is identical or equal to the default of a field.
 
-    A value that cannot be compared is not.
+    The result is False if the comparison raises an exception. ``MemoryError`` is not
+    suppressed.
     """
     if value is default:
         return True
@@ -81,7 +84,7 @@ def is_default(value: object, default: object) -> bool:
 def write_field(
     writer: Writer, step: plan.Step, value: object, binding: plan.Binding
 ) -> None:
-    """Write one field in line, which means outside the tag section."""
+    """Write one field that is not in the tag section."""
     try:
         if step.is_array:
             write_array(writer, step, value, binding)
@@ -133,8 +136,10 @@ def write_array(
 def write_tagged_fields(
     writer: Writer, layout: plan.Plan, value: Any, binding: plan.Binding
 ) -> None:
-    """Write a tag section: known fields that differ from their default, and the
-    unknown ones that the struct keeps, all in ascending order.
+    """Write a tag section in ascending order of tags.
+
+    It contains the known fields that differ from their defaults, and the unknown fields
+    that the struct has kept from decoding.
 
     Source: KIP-482.
     """
@@ -152,14 +157,17 @@ def write_tagged_fields(
         writer.path[-1] = step.attribute
         write_tagged_field(writer, step, getattr(value, step.attribute), binding)
         writer.path[-1] = _TAGS
-    # Known tags are 0, 1, 2 and so on, so that unknown ones come after them.
+    # Known tags are contiguous from 0, so all unknown tags are greater.
     for pair in unknown:
         write_unknown_tag(writer, pair)
     writer.path.pop()
 
 
 def check_unknown_tags(unknown: Any, layout: plan.Plan) -> None:
-    """Check that unknown tags are (tag, bytes) pairs, ascend, and are unknown."""
+    """Check that the unknown tagged fields are (tag, bytes) pairs in ascending order.
+
+    A tag that the schema defines, for this or another version, is an error.
+    """
     if type(unknown) is not tuple:
         raise ValueFault(errors.TAGS_NOT_PAIRS, unknown)
     previous = -1
@@ -182,7 +190,7 @@ def check_unknown_tags(unknown: Any, layout: plan.Plan) -> None:
 
 
 def write_unknown_tag(writer: Writer, pair: tuple[int, bytes]) -> None:
-    """Write one unknown tag, with the bytes that decoding kept of it."""
+    """Write one unknown tag with the bytes that decoding has kept."""
     if len(pair[1]) > LARGEST:
         raise ValueFault(errors.TOO_LARGE, pair[1])
     write_unsigned_varint(writer, pair[0])
@@ -193,7 +201,7 @@ def write_unknown_tag(writer: Writer, pair: tuple[int, bytes]) -> None:
 def write_tagged_field(
     writer: Writer, step: plan.Step, value: object, binding: plan.Binding
 ) -> None:
-    """Write the tag, the size in bytes and the content of one known field."""
+    """Write one known tagged field: tag, size in bytes, and content."""
     content = Writer()
     content.path = writer.path
     if step.plan is not None and not step.is_array and step.nullable:
@@ -214,11 +222,14 @@ def write_tagged_field(
 
 
 def encode(message: Any, version: int) -> bytes:
-    """Encode a message body: no size, no header.
+    """Encode a message body, without frame size and header.
 
-    Shape: the fields in schema order, each struct closed by its tag section in
-    flexible versions. Raises ``EncodeError`` with the path of the first value that
-    cannot be written, or ``UnsupportedVersion``.
+    Shape: the fields in schema order. In flexible versions, each struct ends with its
+    tag section.
+
+    Raises ``EncodeError`` with the path of the first value that cannot be encoded.
+    Raises ``UnsupportedVersion`` if the message does not have this version.
+
     Source: ``ApiMessage.write`` of Kafka's generated classes.
     """
     program = find_program(type(message), version)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The functions that each engine offers. Twin: ``fast/engine.py``."""
+"""Functions for messages that each engine provides. Twin: ``fast/engine.py``."""
 
 from __future__ import annotations
 

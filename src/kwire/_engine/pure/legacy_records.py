@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of magic 0 and 1, as records.
+"""Decodes messages of magic 0 and 1 as records.
 
-A plain message is an entry of its own; others are in the value of a compressed wrapper
-message, with offsets that count up to the wrapper's. ``batches.py`` reads and checks
-all fields of a message but its key and value, which are read here.
+An uncompressed message is a separate entry. Compressed messages are contained in the
+value of a wrapper message. ``batches.py`` reads and checks all fields of a message
+except its key and value, which are read here.
 
-Twin: ``fast/legacy_records.pyx``. Differs from its twin in: faults as exceptions, and
-the call of ``record_fast_lane.py``, whose code reads messages without a fault.
-Python needs for itself: ``collect_run``.
+Twin: ``fast/legacy_records.pyx``. Differs from its twin in: errors are exceptions, and
+``record_fast_lane.py`` is called first to read messages without errors.
+
+Only in Python: ``collect_run``.
 """
 
 from __future__ import annotations
@@ -30,13 +31,16 @@ if TYPE_CHECKING:
 def read_message_run(
     data: Buffer, header: BatchHeader, *, check_crc: bool = True, end: int | None = None
 ) -> tuple[tuple[Record, ...], BatchHeader]:
-    """Read a plain message of magic 0 or 1 and those after it that are like it.
+    """Read a run of similar uncompressed messages of magic 0 or 1.
 
-    ``header`` is the first one's. The run ends before the first entry that is
-    compressed, damaged, cut, of another magic or timestamp type, or after ``end``
-    (bytes). Returns the records, and the header of the run: from the first to the last
-    one's offset.
-    Raises ``DecodeError`` for the first message alone.
+    ``header`` describes the first message. The run ends before the first entry that is
+    compressed, damaged or incomplete, or that has another magic or timestamp type, and
+    at the latest at byte ``end``.
+
+    Returns the records and a header for the whole run, with the base offset of the
+    first and the last offset of the last message.
+
+    Raises ``DecodeError`` only if the first message is invalid.
     """
     with memoryview(data) as raw, raw.cast("B") as view:
         stop = len(view) if end is None else min(end, len(view))
@@ -58,7 +62,7 @@ def read_message_run(
 def collect_run(
     view: memoryview, first: BatchHeader, stop: int, check_crc: bool
 ) -> tuple[tuple[Record, ...], int, int]:
-    """Read a run of messages, each checked field by field.
+    """Read a run of messages. Each field is checked.
 
     Returns the records, the position after them, and their max timestamp.
     """
@@ -73,7 +77,7 @@ def collect_run(
             if not records:
                 failure = make_failure(fault, cursor)
                 break
-            # The next call begins with this one, and reports it.
+            # The next call begins with this message and raises the error.
             return tuple(records), place, largest
         place, largest = cursor.end, max(largest, entry.max_timestamp)
         try:
@@ -91,7 +95,7 @@ def collect_run(
 
 
 def read_message(cursor: Cursor, header: BatchHeader) -> Record:
-    """Read key and value of a message of magic 0 or 1; all of its bytes are used.
+    """Read key and value of a message of magic 0 or 1. No bytes may remain.
 
     Shape: INT32 length (-1 is null) and bytes, twice.
     """
@@ -108,7 +112,10 @@ def read_message(cursor: Cursor, header: BatchHeader) -> Record:
 
 
 def read_classic(cursor: Cursor, name: str) -> tuple[int, int] | None:
-    """Read an INT32 length and find that many bytes: start and end, or None for -1."""
+    """Read an INT32 length and skip that number of bytes.
+
+    Returns the start and the end of the bytes, or None if the length is -1.
+    """
     cursor.path.append(name)
     start = cursor.at
     length = read_int32(cursor)
@@ -122,9 +129,11 @@ def read_classic(cursor: Cursor, name: str) -> tuple[int, int] | None:
 
 
 def find_payload(data: Buffer, header: BatchHeader) -> tuple[int, int]:
-    """Find the compressed bytes of a batch or wrapper message: start and end.
+    """Return the start and the end of the compressed bytes of a batch or wrapper
+    message.
 
-    A wrapper's key is skipped; one without a value is refused at its first byte.
+    The key of a wrapper message is ignored. A wrapper message without a value is an
+    error at its first byte.
     """
     end = header.position + header.size
     with memoryview(data) as view, view.cast("B") as source:
@@ -151,14 +160,20 @@ def find_payload(data: Buffer, header: BatchHeader) -> tuple[int, int]:
 def read_inner_messages(
     data: Buffer, header: BatchHeader, *, check_crc: bool = True
 ) -> tuple[Record, ...]:
-    """Read the messages that a compressed wrapper message holds.
+    """Read the messages inside a compressed wrapper message.
 
-    ``data`` is what decompression gave, ``header`` the wrapper's. Offsets of magic 0
-    are as written; those of magic 1 count up to the wrapper's own, which is that of
-    the last one (0 there means that they count from 0, as old producers wrote). Under
-    log append time all have the wrapper's timestamp. All bytes are used; checksums of
-    the messages are checked.
-    Raises ``DecodeError`` at the wrapper's first byte.
+    ``data`` is the decompressed value, and ``header`` describes the wrapper message.
+    All bytes must belong to messages. With ``check_crc``, the checksums of the messages
+    are verified.
+
+    Offsets of magic 0 are absolute. Offsets of magic 1 are relative: the offset of the
+    wrapper message is the offset of its last message. If the wrapper message has offset
+    0, the offsets inside are absolute, as some old producers wrote them. If the
+    timestamp type is LogAppendTime, all records have the timestamp of the wrapper
+    message.
+
+    Raises ``DecodeError`` at the first byte of the wrapper message.
+
     Source: ``AbstractLegacyRecordBatch.DeepRecordsIterator``.
     """
     view = memoryview(data)
@@ -202,7 +217,10 @@ def read_inner_messages(
 
 
 def compute_base(last: int, header: BatchHeader) -> int:
-    """Compute what to add to the offsets within a wrapper; ``last`` is the last one."""
+    """Compute the number to add to the offsets inside a wrapper message.
+
+    ``last`` is the offset of the last message inside.
+    """
     if header.magic == 0 or header.last_offset == 0:
         return 0
     if header.last_offset < last:

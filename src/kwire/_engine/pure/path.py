@@ -1,16 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The path in an error: the fields and elements that lead to the bad bytes.
+"""Path of an error: the fields and array elements that lead to the invalid bytes.
 
-The walk keeps it as a list of names and indexes, outermost first.
-Twin: ``fast/path.pxd``. Differs from its twin in: the list needs no noting.
+While the functions read or write, they keep the path as a list of names and indexes,
+outermost first.
+
+Twin: ``fast/path.pxd``. Differs from its twin in: the list is always current, so there
+are no functions that record the path after an error.
 """
 
 from __future__ import annotations
 
 
 def format_path(path: list[str | int]) -> str:
-    """Format a path: ``topics[3].name``."""
+    """Format a path, for example as ``topics[3].name``."""
     text = ""
     for part in path:
         if isinstance(part, int):

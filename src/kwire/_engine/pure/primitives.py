@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The protocol's primitive types: one reader and one writer for each.
+"""Primitive types of the protocol, each with a reader and a writer.
 
-A reader takes a ``Cursor`` and returns a value; a writer takes a ``Writer`` and a
-value that it checks. ``compact`` chooses the flexible form of a length (unsigned
-varint of n + 1, 0 for null) over the classic one (int16 or int32, -1 for null).
-``decoder.py`` and ``encoder.py`` know which fields there are.
+A reader takes a ``Cursor`` and returns a value. A writer takes a ``Writer`` and a
+value, which it checks. ``compact`` selects the encoding of a length: in flexible
+versions an unsigned varint of n + 1 (0 for null), otherwise an int16 or int32 (-1 for
+null). The fields of messages are handled in ``decoder.py`` and ``encoder.py``.
 
-Twin: ``fast/primitives.pxd``. Differs from its twin in: faults as exceptions.
-Python needs for itself: ``read_fixed_array``, ``make_uuid``, ``write_count``,
-``check_null``.
+Twin: ``fast/primitives.pxd``. Differs from its twin in: errors are exceptions.
+
+Only in Python: ``read_fixed_array``, ``make_uuid``, ``write_count``, ``check_null``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .cursor import (
 from .writer import ValueFault, Writer, write_unsigned_varint
 
 LARGEST = 2**31 - 2
-"""Bytes or elements that both forms of a length can state."""
+"""Maximum number of bytes or elements that both encodings of a length can represent."""
 
 _FORMATS = {
     plan.BOOL: "?",
@@ -48,10 +48,10 @@ _FORMATS = {
 
 
 def read_length(cursor: Cursor, compact: bool, classic_size: int) -> int:
-    """Read the length of a string, bytes or array; -1 is null.
+    """Read the length of a string, of bytes or of an array. -1 means null.
 
-    Shape: UNSIGNED_VARINT (n + 1), or INT16/INT32 of ``classic_size`` bytes. Another
-    negative length is refused at its first byte; a lenient cursor takes it for null.
+    Shape: UNSIGNED_VARINT (n + 1), or INT16/INT32 of ``classic_size`` bytes. Any other
+    negative length is an error at its first byte. A lenient cursor treats it as null.
     """
     start = cursor.at
     if compact:
@@ -68,10 +68,11 @@ def read_length(cursor: Cursor, compact: bool, classic_size: int) -> int:
 
 
 def read_string(cursor: Cursor, compact: bool, nullable: bool) -> str | None:
-    """Read a STRING or COMPACT_STRING, with null where ``nullable``.
+    """Read a STRING or COMPACT_STRING. The result is None for null.
 
-    Strings over 32767 bytes are refused at their length, bad UTF-8 at the bad byte.
-    Kafka's reader replaces bad UTF-8, and so does a lenient cursor.
+    Null is an error unless ``nullable``. A length over 32767 bytes is an error at the
+    length, and invalid UTF-8 is an error at the first invalid byte. Kafka's reader
+    replaces invalid UTF-8, and a lenient cursor does the same.
     """
     start = cursor.at
     size = read_length(cursor, compact, 2)
@@ -94,7 +95,7 @@ def read_string(cursor: Cursor, compact: bool, nullable: bool) -> str | None:
 def read_bytes(
     cursor: Cursor, compact: bool, nullable: bool
 ) -> bytes | memoryview | None:
-    """Read BYTES, COMPACT_BYTES or RECORDS, with null where ``nullable``."""
+    """Read BYTES, COMPACT_BYTES or RECORDS. Null is an error unless ``nullable``."""
     start = cursor.at
     size = read_length(cursor, compact, 4)
     if size < 0:
@@ -121,7 +122,7 @@ def read_fixed(cursor: Cursor, code: int) -> object:
 
 
 def read_fixed_array(cursor: Cursor, code: int, count: int) -> tuple[object, ...]:
-    """Read ``count`` elements whose bytes ``read_count`` has granted."""
+    """Read ``count`` elements. ``read_count`` must have checked the bounds."""
     start = cursor.at
     cursor.at += count * plan.SIZES[code]
     raw = bytes(cursor.data[start : cursor.at])
@@ -129,10 +130,11 @@ def read_fixed_array(cursor: Cursor, code: int, count: int) -> tuple[object, ...
 
 
 def read_count(cursor: Cursor, compact: bool, nullable: bool, least: int) -> int:
-    """Read the count of an array whose elements take ``least`` bytes or more.
+    """Read the count of an array whose elements have at least ``least`` bytes each.
 
-    -1 is null. A count that cannot fit in the bytes left, or that is over the limit of
-    the cursor, is rejected at its first byte, before anything is allocated for it.
+    -1 means null. The count is rejected at its first byte, before anything is
+    allocated, if so many elements cannot fit into the remaining bytes, or if it exceeds
+    the limit of the cursor.
     """
     start = cursor.at
     count = read_length(cursor, compact, 4)
@@ -148,7 +150,7 @@ def read_count(cursor: Cursor, compact: bool, nullable: bool, least: int) -> int
 
 
 def make_uuid(raw: bytes) -> object:
-    """Make a ``uuid.UUID`` of 16 bytes, most significant first."""
+    """Create a ``uuid.UUID`` from 16 bytes, most significant byte first."""
     import uuid
 
     made = object.__new__(uuid.UUID)
@@ -158,7 +160,7 @@ def make_uuid(raw: bytes) -> object:
 
 
 def write_length(writer: Writer, length: int, compact: bool, classic_size: int) -> None:
-    """Write the length of a string, bytes or array; -1 is null."""
+    """Write the length of a string, of bytes or of an array. -1 means null."""
     if compact:
         write_unsigned_varint(writer, length + 1)
     else:
@@ -184,7 +186,7 @@ def write_string(writer: Writer, value: object, compact: bool, nullable: bool) -
 
 
 def write_bytes(writer: Writer, value: object, compact: bool, nullable: bool) -> None:
-    """Write BYTES, COMPACT_BYTES or RECORDS from any contiguous bytes-like."""
+    """Write BYTES, COMPACT_BYTES or RECORDS from a contiguous bytes-like object."""
     if value is None:
         check_null(nullable)
         write_length(writer, -1, compact, 4)
@@ -226,7 +228,8 @@ def write_fixed(writer: Writer, code: int, value: object) -> None:
         writer.out.append(value)
     elif code == plan.FLOAT64:
         try:
-            # ldexp passes on what the value raises; pack would replace it.
+            # ldexp does not replace an exception of the value's __float__ method; pack
+            # would.
             real = math.ldexp(value, 0)  # type: ignore[arg-type]
             writer.out += struct.pack(">d", real)
         except MemoryError:
@@ -255,6 +258,6 @@ def write_count(writer: Writer, count: int, compact: bool) -> None:
 
 
 def check_null(nullable: bool) -> None:
-    """Refuse None where the version cannot carry it."""
+    """Reject None if the field is not nullable in this version."""
     if not nullable:
         raise ValueFault(errors.NULL_NOT_ALLOWED, None)

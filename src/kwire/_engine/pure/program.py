@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the program of a (message, version), which is made on first use.
+"""Returns the program of a message version. A program is created on first use.
 
-Twin: ``fast/program.pyx``. Differs from its twin in: a program here is the emitted
-Python of ``emitter.py``, there the plan folded into tables.
+Twin: ``fast/program.pyx``. Differs from its twin in: a program contains Python code
+that ``emitter.py`` generates from the plan. In ``fast``, it contains C tables.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 
 def find_program(cls: Any, version: int) -> Program:
-    """Find or make the program of one version of a message class.
+    """Return the program for one version of a message class, or create it.
 
-    ``TypeError`` for another object, ``UnsupportedVersion`` for a version it lacks.
+    Raises ``TypeError`` if ``cls`` is not a message class, and ``UnsupportedVersion``
+    if the message does not have this version.
     """
     binding = binding_of(cls)
     number = version if type(version) is int else binding.number(version)

@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decodes the records of a batch of magic 2 into objects.
 
-The bytes are those of an entry that ``batches.py`` has checked, or what their
-decompression gave. Faults of plain bytes point to where they are in the input; those
-of compressed ones to the first byte of the batch, as their bytes are not in it.
-Lengths below -1 are refused, though Kafka takes each of them for null. Messages of
-magic 0 and 1 are in ``legacy_records.py``.
+The input is an entry that ``batches.py`` has validated, or its decompressed records.
+The offset of an error in an uncompressed batch is its position in the input. For a
+compressed batch it is the first byte of the batch, because the decompressed bytes have
+no position in the input.
 
-Twin: ``fast/record_decoder.pyx``. Differs from its twin in: faults as exceptions, and
-the call of ``record_fast_lane.py``, whose code reads records without a fault.
+A length below -1 is an error, although Kafka treats it as null. ``legacy_records.py``
+decodes messages of magic 0 and 1.
+
+Twin: ``fast/record_decoder.pyx``. Differs from its twin in: errors are exceptions, and
+``record_fast_lane.py`` is called first to read records without errors.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ classes: dict[str, type[Record]] = {}
 
 
 def bind_record(cls: type[Record]) -> None:
-    """Set the class of records, which the engine cannot import."""
+    """Set the class of records. The engine cannot import it."""
     classes["record"] = cls
 
 
@@ -59,15 +61,20 @@ def read_records(
 ) -> tuple[Record, ...]:
     """Read the records of a batch of magic 2.
 
-    ``data`` is the input that ``header.position`` counts in, or, if ``compressed``,
-    what decompression gave. With ``replace``, header keys that are not UTF-8 get
-    U+FFFD for the bad bytes.
+    * ``data``: the input to which ``header.position`` refers. If ``compressed`` is
+      True, the decompressed records.
+    * ``replace``: replace invalid UTF-8 in header keys by U+FFFD instead of raising.
+
     Shape: ``header.record_count`` times: length VARINT, attributes INT8, timestamp
     delta VARLONG, offset delta VARINT, key and value each as VARINT length (-1 is null)
-    and bytes, header count VARINT, then the headers: VARINT length and UTF-8 key,
-    VARINT length (-1 is null) and value.
-    Units: offsets and timestamps (ms) are absolute. Raises ``DecodeError``: every
-    record uses its length exactly, and the records use all bytes.
+    and bytes, header count VARINT, then for each header: VARINT length and key in
+    UTF-8, VARINT length (-1 is null) and value.
+
+    Units: offsets and timestamps (ms) of the records are absolute.
+
+    Raises ``DecodeError`` if a record does not end at its length, or if the records do
+    not end at the end of the batch.
+
     Source: ``DefaultRecord.readFrom``.
     """
     start = 0 if compressed else header.position + BATCH_OVERHEAD
@@ -76,7 +83,7 @@ def read_records(
             check_place(header, view.nbytes)
         stop = view.nbytes if compressed else header.position + header.size
         if type(data) is bytes:
-            # No copy of what can be sliced as it is.
+            # Slices of a bytes object need no copy of the batch.
             body, first, last = data, start, stop
         else:
             body = bytes(view.cast("B")[start:stop]) if stop > start else b""
@@ -105,7 +112,7 @@ def read_records(
 
 
 def read_record(cursor: Cursor, header: BatchHeader, replace: bool) -> Record:
-    """Read one record of magic 2; the cursor may end after it."""
+    """Read one record of magic 2. More records may follow it."""
     end = cursor.end
     start = cursor.at
     length = zigzag(read_unsigned_varint(cursor))
@@ -151,7 +158,7 @@ def read_record(cursor: Cursor, header: BatchHeader, replace: bool) -> Record:
 
 
 def read_sized(cursor: Cursor) -> bytes | None:
-    """Read a VARINT length (bytes) and that many bytes, or None for -1."""
+    """Read a VARINT length and that number of bytes. The result is None for -1."""
     start = cursor.at
     length = zigzag(read_unsigned_varint(cursor))
     if length < -1:
@@ -164,7 +171,7 @@ def read_sized(cursor: Cursor) -> bytes | None:
 
 
 def check_place(header: BatchHeader, size: int) -> None:
-    """Check that the input has the bytes of the entry of a header."""
+    """Raise ``ValueError`` if the input does not contain the entry of a header."""
     least = BATCH_OVERHEAD
     if 0 <= header.magic < 2:
         least = LOG_OVERHEAD + MESSAGE_OVERHEADS[header.magic]
@@ -180,18 +187,18 @@ def check_place(header: BatchHeader, size: int) -> None:
 
 
 def make_failure(fault: CursorFault, cursor: Cursor) -> errors.DecodeError:
-    """Turn a fault into the exception."""
+    """Create the exception for a fault."""
     path = format_path(cursor.path)
     return errors.decode_failure(fault.code, fault.detail, fault.offset, path)
 
 
 def zigzag(raw: int) -> int:
-    """Undo the zigzag form: 0, 1, 2, 3 mean 0, -1, 1, -2."""
+    """Decode the zigzag encoding: 0, 1, 2, 3 mean 0, -1, 1, -2."""
     return (raw >> 1) ^ -(raw & 1)
 
 
 def decode_header_key(name: bytes, end: int, replace: bool) -> str:
-    """Decode a header key that ends at byte ``end``."""
+    """Decode a header key from UTF-8. An error is at the first invalid byte."""
     try:
         return name.decode()
     except UnicodeDecodeError as error:
@@ -201,6 +208,6 @@ def decode_header_key(name: bytes, end: int, replace: bool) -> str:
 
 
 def check_end(cursor: Cursor) -> None:
-    """Check that nothing is left of what the cursor reads."""
+    """Check that all bytes of the cursor have been read."""
     if cursor.at != cursor.end:
         raise CursorFault(errors.TRAILING_BYTES, cursor.at, cursor.end - cursor.at)

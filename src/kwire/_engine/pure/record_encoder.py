@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes rows as a batch.
+"""Encodes rows as a record batch, or as messages of magic 0 or 1.
 
-``rows.py`` reads and checks the rows; ``records/options.py`` checks what is legal in
-which format.
+``rows.py`` reads and checks the rows. ``records/options.py`` checks which options a
+format supports.
 
-Twin: ``fast/record_encoder.pyx``. Differs from its twin in: faults as exceptions,
-and the call of ``record_fast_lane.py``, whose code writes rows without a fault.
-Python needs for itself: ``write_records``, ``encode_record``, ``join_batch``,
+Twin: ``fast/record_encoder.pyx``. Differs from its twin in: errors are exceptions, and
+``record_fast_lane.py`` is called first to write rows without errors.
+
+Only in Python: ``write_records``, ``encode_record``, ``join_batch``,
 ``encode_message``.
 """
 
@@ -53,13 +54,21 @@ def encode_batch(
 ) -> bytes:
     """Encode a batch of magic 2.
 
-    ``header`` gives all fields but those that the rows settle: size, checksum, count,
-    and the last offset unless it is higher than theirs (compaction keeps it). The base
-    timestamp is the first row's unless the batch has a delete horizon, the largest is
-    that of the rows unless the batch has log append time. ``compress`` turns the bytes
-    of the records into what the batch holds.
-    Shape: as ``read_entry`` and ``read_records`` tell. Raises ``EncodeError`` with the
-    row in its path. Source: ``DefaultRecord.writeTo``, ``DefaultRecordBatch``.
+    ``header`` contains the fields that do not follow from the rows. The size, the
+    checksum and the record count are computed. Other fields are computed as follows:
+
+    * last offset: that of the last row, or that of ``header`` if it is greater.
+      Compaction preserves the last offset of a batch whose last records it removes.
+    * base timestamp: that of the first row, unless the batch has a delete horizon.
+    * max timestamp: computed from the rows, unless there are none or the timestamp type
+      is LogAppendTime.
+
+    ``compress`` is a function that compresses the bytes of the records.
+
+    Shape: see ``read_entry`` and ``read_records``. Raises ``EncodeError`` if a row
+    cannot be encoded. The path of the error contains the row.
+
+    Source: ``DefaultRecord.writeTo``, ``DefaultRecordBatch``.
     """
     check_base(header)
     written = try_write_records(rows, header, classes["record"])
@@ -79,7 +88,7 @@ def join_batch(
     last: int,
     count: int,
 ) -> bytes:
-    """Put the header of a batch of magic 2 before its records."""
+    """Compress the records of a batch of magic 2 if required; prepend the header."""
     if compress is not None:
         payload = compress(payload)
         if len(payload) > LARGEST - BATCH_OVERHEAD:
@@ -105,9 +114,9 @@ def join_batch(
 def write_records(
     rows: RecordLikes, header: BatchHeader
 ) -> tuple[bytes, int, int, int]:
-    """Write the records of a batch, each checked field by field.
+    """Write the records of a batch. Each field is checked.
 
-    Returns them with the base timestamp, the largest one, and the last offset.
+    Returns the bytes, the base timestamp, the max timestamp, and the last offset.
     """
     base_offset = header.base_offset
     path: list[str | int] = ["records"]
@@ -149,7 +158,7 @@ def encode_record(
     headers: tuple[Any, ...],
     path: list[str | int],
 ) -> bytes:
-    """Encode one record of magic 2; its parts are known to be right."""
+    """Encode one record of magic 2. The caller must have checked its fields."""
     delta = wrap_int64(timestamp_delta)
     body = b"".join(
         (
@@ -167,7 +176,7 @@ def encode_record(
 
 
 def check_base(header: BatchHeader) -> None:
-    """Refuse a header that no batch can have."""
+    """Raise ``EncodeError`` if the base offset of a header is negative."""
     if header.base_offset < 0:
         raise errors.EncodeError("expected an int64 from 0", "base_offset")
 
@@ -175,12 +184,17 @@ def check_base(header: BatchHeader) -> None:
 def encode_messages(
     rows: RecordLikes, header: BatchHeader, compress: Compress | None = None
 ) -> bytes:
-    """Encode messages of magic 0 or 1, one by one or all in a compressed message.
+    """Encode messages of magic 0 or 1: each separately, or all in one wrapper message.
 
-    Within a compressed one offsets of magic 1 count from 0, and the wrapper has the
-    offset of the last and, but for log append time, their max timestamp.
-    Shape: as ``read_entry`` and ``read_message`` tell. Raises ``EncodeError`` with
-    the row in its path. Source: ``LegacyRecord.write``, ``MemoryRecordsBuilder``.
+    With ``compress``, the messages are compressed together in a wrapper message. For
+    magic 1, the offsets inside are relative, beginning at 0. The wrapper has the offset
+    of the last message, and their max timestamp unless the timestamp type is
+    LogAppendTime.
+
+    Shape: see ``read_entry`` and ``read_message``. Raises ``EncodeError`` if a row
+    cannot be encoded. The path of the error contains the row.
+
+    Source: ``LegacyRecord.write``, ``MemoryRecordsBuilder``.
     """
     check_base(header)
     magic = header.magic

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The functions for records that each engine offers. Twin: ``fast/record_engine.py``.
+"""Functions for records that each engine provides. Twin: ``fast/record_engine.py``.
 
 Differs from its twin in: nothing.
 """

@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Straight-line Python for records: the fast lane of the Python engine.
+"""Fast lane of the Python engine: reads and writes valid records without a cursor.
 
-Without a twin: ``fast`` is fast without it. Each function does what functions of
-``record_decoder.py``, ``legacy_records.py`` or ``record_encoder.py`` do, for input
-without a fault. It uses slices and local variables in place of a cursor, and fills a
-record's slots before it becomes a record.
+Without a twin: the compiled engine does not need it. Each function has the same result
+as functions of ``record_decoder.py``, ``legacy_records.py`` or ``record_encoder.py`` if
+the input is valid. It uses slices and local variables instead of a cursor, and fills
+the slots of a builder before it turns the builder into a record.
 
-This code must never accept what those files reject, nor read or write anything else
-than they do. It does not find out what is wrong: it returns None, and the caller does
-the work again, field by field.
+This code must not accept anything that those files reject, and must not produce a
+different result. It does not determine the cause of an error: it returns None, and the
+caller repeats the work with the functions that check each field.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 _INT64 = 2**63 - 1
 _LEAST_HEADER = 2
 _MESSAGES = (struct.Struct(">qiIbbi"), struct.Struct(">qiIbbqi"))
-"""What is before the key of a message of magic 0 and 1, and the size of the key."""
+"""Fields of a message of magic 0 or 1 up to the length of the key."""
 
 
 def try_read_records(
     data: bytes, at: int, end: int, header: BatchHeader, cls: Any
 ) -> tuple[Record, ...] | None:
-    """Read the records of a batch of magic 2; None to give up."""
+    """Read the records of a batch of magic 2. Returns None if anything is unusual."""
     try:
         return _read_records(data, at, end, header, cls)
     except Exception:
@@ -52,10 +52,11 @@ def try_read_records(
 def _read_records(
     data: bytes, at: int, end: int, header: BatchHeader, cls: Any
 ) -> tuple[Record, ...]:
-    """Read records with nothing but slices; any exception is a fault.
+    """Read records with slices only. Any exception means that the input is invalid.
 
-    Each field's size moves the position, and each record's end is compared with it,
-    so a slice that was cut at the end of ``data`` cannot pass unseen.
+    A slice at the end of ``data`` may be shorter than requested. This cannot remain
+    undetected, because the position advances by the size of each field and must be
+    equal to the end of each record.
     """
     builder = cls._builder
     base_offset, base_timestamp = header.base_offset, header.base_timestamp
@@ -85,7 +86,8 @@ def _read_records(
         if byte > 127:
             byte, at = _read_long_varint(data, at, byte)
         made.offset = base_offset + (byte >> 1 ^ -(byte & 1))
-        # The first round reads the key, which the second one moves out of the way.
+        # The first iteration reads the key into value, and the second iteration moves
+        # it to key.
         value: bytes | None = None
         for _ in ("key", "value"):
             key = value
@@ -146,9 +148,10 @@ def _read_records(
 def try_read_run(
     data: bytes | memoryview, header: BatchHeader, end: int, check_crc: bool, cls: Any
 ) -> tuple[tuple[Record, ...], int, int] | None:
-    """Read plain messages that are like the first, as far as they have no fault.
+    """Read similar uncompressed messages up to the first invalid one.
 
-    Returns them, the position after them, and their max timestamp; None to give up.
+    Returns the records, the position after them, and their max timestamp. Returns None
+    if there are no such messages.
     """
     made, place, largest = _read_messages(
         data, header.position, end, header.magic, header.attributes, check_crc, cls
@@ -161,7 +164,10 @@ def try_read_run(
 def try_read_inner(
     data: bytes, header: BatchHeader, check_crc: bool, cls: Any
 ) -> tuple[Record, ...] | None:
-    """Read the messages within a compressed one with this header; None to give up."""
+    """Read the messages inside a wrapper message.
+
+    Returns None if anything is unusual.
+    """
     made, place, _ = _read_messages(data, 0, len(data), header.magic, 0, check_crc, cls)
     if not made or place != len(data):
         return None
@@ -189,10 +195,10 @@ def _read_messages(
     check_crc: bool,
     cls: Any,
 ) -> tuple[list[Any], int, int]:
-    """Read messages of one magic with the wanted attributes up to the first fault.
+    """Read messages with the given magic and attributes up to the first invalid one.
 
-    Returns them with their slots filled but of another class still, the position after
-    them, and their max timestamp.
+    Returns the messages, the position after them, and their max timestamp. The slots of
+    the messages are filled, but they still have the builder class.
     """
     builder = cls._builder
     unpack, before_key = _MESSAGES[magic].unpack_from, _MESSAGES[magic].size
@@ -239,7 +245,7 @@ def _read_messages(
 def _read_long_varint(
     data: bytes, at: int, byte: int, bits: int = 32
 ) -> tuple[int, int]:
-    """Read the rest of a varint after its first byte; an exception is a fault."""
+    """Read the remaining bytes of a varint. Any exception means that it is invalid."""
     value = byte & 0x7F
     for shift in range(7, bits + 3, 7):
         byte = data[at]
@@ -255,7 +261,7 @@ def _read_long_varint(
 def try_write_records(
     rows: Any, header: BatchHeader, cls: Any
 ) -> tuple[bytes, int, int, int] | None:
-    """Write the rows of a batch of magic 2; None to give up.
+    """Write the rows of a batch of magic 2. Returns None if anything is unusual.
 
     Returns the bytes, the base timestamp, the max timestamp, and the last offset.
     """
@@ -326,7 +332,7 @@ def try_write_records(
             pairs = _encode_headers(headers)
             if pairs is None:
                 return None
-        # The parts as they are: values are not copied before the end.
+        # Collect the parts, so that values are copied only once, by the final join.
         length = 1 + len(stamp) + len(place) + len(key_size) + len(key)
         length += len(value_size) + len(value) + len(pairs)
         raw = length << 1
@@ -344,7 +350,7 @@ def try_write_records(
 
 
 def _encode_headers(headers: Any) -> bytes | None:
-    """Encode headers that are pairs of str and bytes; None for others."""
+    """Encode headers that are pairs of str and bytes or None. Otherwise None."""
     known, short = VARINTS, len(VARINTS)
     if type(headers) is not tuple and type(headers) is not list:
         return None

@@ -1,14 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decides which batches of a record set are read, and decodes these into objects.
+"""Selects the batches of a record set to read, and decodes them into objects.
 
-``find_entry`` goes from one entry to the next. It is the one place that decides by
-offsets, control batches and transactions which entry is read: batches and rows, which
-are made here, and the columns of ``record_columns.py`` all call it.
+``find_entry`` advances from one entry to the next. Only this function decides, by
+offsets, control batches and transactions, which entries are read. The functions here
+that return batches and rows call it, and so does ``record_columns.py``, which returns
+columns.
 
-Twin: ``fast/record_sets.pyx``. Differs from its twin in: faults as exceptions, and a
-header object for every entry.
-Python needs for itself: ``read_single_message``, ``has_unwanted``.
+Twin: ``fast/record_sets.pyx``. Differs from its twin in: errors are exceptions, and a
+header object is created for every entry.
+
+Only in Python: ``read_single_message``, ``has_unwanted``.
 """
 
 from __future__ import annotations
@@ -46,24 +48,26 @@ if TYPE_CHECKING:
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 
 RECORD_BYTES = 64
-"""The least that a record of a compressed entry counts for in ``most_bytes``."""
+"""Minimum number of bytes for which each record of a compressed entry is counted."""
 
 MAX_ATTRIBUTES = 127
-"""Maximum attributes of a record that are a varint of one byte."""
+"""Maximum record attributes that are encoded as a varint of one byte."""
 
 
 class ReadOptions:
-    """How a record set is read: what batches, rows and columns have in common.
+    """Options for reading a record set as batches, rows or columns.
 
-    ``decompress(codec, payload, magic, position, remaining)`` returns the bytes of a
-    compressed entry, of which there may be ``remaining``. ``transactions`` is a
-    ``TransactionFilter``, or None to read what is not committed too. ``lowest`` and
-    ``highest`` are the offsets of the first and the last record that are wanted;
-    ``most_records`` is the limit for one entry. ``replace`` is for header keys that are
-    not UTF-8. ``most_bytes`` is the limit for the compressed entries of one call after
-    decompression. A call for rows or columns ends after the entry with which its
-    entries reach ``piece_bytes``, counted after decompression.
-    With ``check_records``, rows and batches must pass ``check_records``.
+    * ``decompress(codec, payload, magic, position, remaining)``: function that returns
+      the decompressed bytes of an entry. ``remaining`` is their maximum number.
+    * ``transactions``: ``TransactionFilter``, or None to read uncommitted records too.
+    * ``lowest``, ``highest``: offsets of the first and the last record to return.
+    * ``most_records``: maximum number of records in one entry.
+    * ``most_bytes``: maximum decompressed size of the compressed entries of one call.
+    * ``piece_bytes``: a call for rows or columns ends after the entry with which its
+      entries reach this decompressed size.
+    * ``check_crc``: verify the checksums of the entries.
+    * ``check_records``: reject the records that the function ``check_records`` rejects.
+    * ``replace``: replace invalid UTF-8 in header keys by U+FFFD instead of raising.
     """
 
     __slots__ = (
@@ -105,14 +109,19 @@ class ReadOptions:
 
 
 class EntryWalk:
-    """A walk over the entries between two bytes of the input.
+    """Iteration over the entries between two positions of the input.
 
-    ``entry`` is the header of the one that was found last; the next begins at
-    ``position``. ``is_hidden`` is what the filter of transactions answered. A walk that
-    ``keeps_payload`` has in ``payload`` what decompression of that entry gave, or None.
-    A walk ``with_control`` stops at hidden entries too, and at control batches.
-    ``remaining`` is what ``most_bytes`` leaves for further compressed entries. The walk
-    ends at the position ``stop``, which each decompressed entry brings nearer.
+    ``entry`` is the header of the current entry, and the next entry begins at byte
+    ``position``. ``is_hidden`` is the result of the transaction filter for the current
+    entry.
+
+    With ``keeps_payload``, ``payload`` is the decompressed content of the current
+    entry, or None if it is not compressed. With ``with_control``, the walk stops also
+    at hidden entries and at control batches.
+
+    ``remaining`` is the part of ``most_bytes`` that is available for further compressed
+    entries. The walk ends at the byte ``stop``. Each compressed entry reduces ``stop``
+    by its decompressed size.
     """
 
     __slots__ = (
@@ -156,19 +165,21 @@ class EntryWalk:
 
     @property
     def next_offset(self) -> int | None:
-        """The offset after the last complete entry; None if there was none."""
+        """Offset after the last complete entry, or None if there was none."""
         return None if self.last_offset is None else self.last_offset + 1
 
 
 def read_batch(
     data: Buffer, position: int, end: int, options: ReadOptions
 ) -> tuple[BatchHeader, tuple[Record, ...]] | None:
-    """Read the first batch from byte ``position`` on that has wanted offsets.
+    """Read the first batch from byte ``position`` on that has requested offsets.
 
     Returns its header and its records, or None if there is no such batch before
-    ``end``. Control and aborted batches have no records if transactions are filtered.
-    Plain messages that follow each other are one batch.
-    Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do.
+    ``end``. With a transaction filter, control batches and aborted batches have no
+    records. Adjacent uncompressed messages of magic 0 or 1 are returned as one batch.
+
+    Raises ``DecodeError`` in the same cases as ``read_batch_header`` and
+    ``read_records``.
     """
     walk = EntryWalk(data, position, end, options, with_control=True)
     if not find_wanted(walk):
@@ -180,12 +191,16 @@ def read_batch(
 def decode_records(
     data: Buffer, options: ReadOptions, position: int = 0, end: int | None = None
 ) -> tuple[list[Record], int, int | None]:
-    """Read the records of a record set into one list, in one call.
+    """Read the records of a record set into one list.
 
-    ``position`` and ``end`` bound the entries in ``data`` (bytes). Returns the list,
-    the position after the last complete entry and the offset after it, which is None if
-    there is no such entry. Control records are left out.
-    Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do.
+    ``position`` and ``end`` (bytes) specify the part of ``data`` to read. Control
+    records are omitted.
+
+    Returns the list, the position after the last complete entry, and the offset after
+    that entry, which is None if there is no complete entry.
+
+    Raises ``DecodeError`` in the same cases as ``read_batch_header`` and
+    ``read_records``.
     """
     walk = EntryWalk(data, position, end, options)
     rows: list[Record] = []
@@ -195,9 +210,9 @@ def decode_records(
 
 
 def find_wanted(walk: EntryWalk) -> bool:
-    """Advance to the next entry with wanted offsets that is not hidden, or to the end.
+    """Advance to the next visible entry with requested offsets. False at the end.
 
-    A walk ``with_control`` stops at hidden ones too, and at control batches.
+    With ``with_control``, the walk stops also at hidden entries and at control batches.
     """
     while find_entry(walk):
         entry, transactions = walk.entry, walk.options.transactions
@@ -214,9 +229,9 @@ def find_wanted(walk: EntryWalk) -> bool:
 
 
 def filter_entry(walk: EntryWalk, transactions: BatchFilter) -> bool:
-    """Let the filter of transactions see a batch; return whether it is hidden.
+    """Pass a batch to the transaction filter. Returns whether the batch is hidden.
 
-    Of a control batch the filter sees the records.
+    The filter also receives the records if the batch is a control batch.
     """
     records: tuple[Record, ...] = ()
     if walk.entry.attributes & CONTROL:
@@ -227,7 +242,7 @@ def filter_entry(walk: EntryWalk, transactions: BatchFilter) -> bool:
 def read_found(
     walk: EntryWalk, replace: bool, by_the_run: bool = True
 ) -> tuple[Record, ...]:
-    """Read the wanted records of the entry that was found; see ``read_every``."""
+    """Read the requested records of the current entry. See ``read_every``."""
     records = read_every(walk, replace, by_the_run)
     if has_unwanted(walk):
         return cut_records(records, walk.options.lowest, walk.options.highest)
@@ -235,9 +250,9 @@ def read_found(
 
 
 def has_unwanted(walk: EntryWalk) -> bool:
-    """Whether the entry that was found may have records that are not wanted."""
+    """Whether the current entry may contain records that were not requested."""
     entry, options = walk.entry, walk.options
-    # Offsets of old messages need not be in order.
+    # The offsets of messages of magic 0 and 1 may be in any order.
     return (
         entry.base_offset < options.lowest
         or entry.last_offset > options.highest
@@ -248,9 +263,10 @@ def has_unwanted(walk: EntryWalk) -> bool:
 def read_every(
     walk: EntryWalk, replace: bool, by_the_run: bool = True
 ) -> tuple[Record, ...]:
-    """Read all records of the entry that was found; plain messages by the run.
+    """Read all records of the current entry, or of a run of uncompressed messages.
 
-    The entry is then that of the run; a wrapper's has the offset of its first message.
+    After a run of messages of magic 0 or 1, the current entry describes the whole run.
+    After a wrapper message, its base offset is the offset of the first inner message.
     """
     entry, options, data = walk.entry, walk.options, walk.data
     if entry.record_count > options.most_records:
@@ -292,9 +308,10 @@ def read_every(
 def check_records(entry: BatchHeader, data: Buffer, start: int) -> None:
     """Reject decoded records of magic 2 that other clients would read differently.
 
-    The offsets must ascend from the base offset to at most the last offset of the
-    header. Attributes must be below 128, because some clients read them as a varint.
-    The timestamp must not exceed 64 bits, because some clients do not wrap it.
+    * The offsets must ascend, from the base offset to the last offset of the header.
+    * The attributes must be below 128, because some clients read them as a varint.
+    * The timestamp must not exceed 64 bits, because in some clients it does not
+      overflow in the same way as in Kafka.
     """
     last = entry.last_offset - entry.base_offset
     previous = -1
@@ -321,14 +338,14 @@ def check_records(entry: BatchHeader, data: Buffer, start: int) -> None:
 def cut_records(
     records: tuple[Record, ...], lowest: int, highest: int
 ) -> tuple[Record, ...]:
-    """Leave out the records whose offset is not wanted."""
+    """Remove the records whose offsets were not requested."""
     if lowest == _LOWEST and highest == _HIGHEST:
         return records
     return tuple(each for each in records if lowest <= each.offset <= highest)
 
 
 def decompress_entry(walk: EntryWalk) -> Buffer:
-    """Decompress the payload of an entry."""
+    """Decompress the payload of the current entry."""
     entry = walk.entry
     codec = entry.attributes & CODEC_MASK
     start, end = find_payload(walk.data, entry)
@@ -338,9 +355,10 @@ def decompress_entry(walk: EntryWalk) -> Buffer:
 
 
 def charge_entry(walk: EntryWalk, payload: Buffer) -> None:
-    """Count a decompressed entry towards the limit of the call and of the piece.
+    """Count the size of a decompressed entry towards the limits of the call.
 
-    A record count that the bytes rule out is left to the decoder, which rejects it.
+    If there cannot be as many records as the header says, nothing is counted, because
+    the decoder will reject the entry.
     """
     count = walk.entry.record_count
     with memoryview(payload) as view:
@@ -355,21 +373,21 @@ def charge_entry(walk: EntryWalk, payload: Buffer) -> None:
 
 
 def make_call_limit_failure(walk: EntryWalk) -> errors.DecodeError:
-    """Make the exception of a call whose entries hold more than the limit."""
+    """Create the exception for a call whose entries exceed ``most_bytes``."""
     return errors.decode_failure(
         errors.CALL_TOO_LARGE, walk.options.most_bytes, walk.entry.position, ""
     )
 
 
 def make_record_limit_failure(entry: BatchHeader) -> errors.DecodeError:
-    """Make the exception of an entry with more records than the limit."""
+    """Create the exception for an entry with more than ``most_records`` records."""
     return errors.decode_failure(
         errors.TOO_MANY_RECORDS, entry.record_count, entry.position, ""
     )
 
 
 def find_entry(walk: EntryWalk) -> bool:
-    """Advance to the next entry that is read, or that the filter has to see first."""
+    """Advance to the next entry to read, or to pass to the transaction filter first."""
     options = walk.options
     while walk.position < walk.stop:
         entry = read_batch_header(
@@ -394,9 +412,9 @@ def find_entry(walk: EntryWalk) -> bool:
 
 
 def is_outside(walk: EntryWalk) -> bool:
-    """Whether the header rules out that an entry has wanted offsets."""
+    """Whether the header shows that the entry has no requested offsets."""
     entry, options = walk.entry, walk.options
-    # That of a compressed message has its last offset alone.
+    # The header of a wrapper message contains only the last offset.
     return bool(
         entry.last_offset < options.lowest
         or (entry.base_offset > options.highest and entry.record_count >= 0)
@@ -404,7 +422,7 @@ def is_outside(walk: EntryWalk) -> bool:
 
 
 def read_single_message(data: Buffer, header: BatchHeader) -> Record:
-    """Read one plain message of magic 0 or 1."""
+    """Read one uncompressed message of magic 0 or 1."""
     with memoryview(data) as view, view.cast("B") as source:
         cursor = Cursor(source, header.position, header.position + header.size)
         try:

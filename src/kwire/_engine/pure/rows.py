@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks rows that are to be written, and splits them into their parts.
+"""Checks the rows to encode, and splits them into their parts.
 
-A row is a record, or a tuple of key, value, timestamp (ms, None for none) and headers
-of which the last two may be missing. Offsets of tuples go on from the row before. How
-a row becomes bytes is in ``record_encoder.py``.
+A row is a record, or a tuple of key, value, timestamp (ms, None for no timestamp) and
+headers. Timestamp and headers are optional. The offset of a tuple is the offset after
+the previous row. ``record_encoder.py`` encodes the parts.
 
-Twin: ``fast/rows.pyx``. Differs from its twin in: faults as exceptions, and headers
-that are encoded to find out whether they can be.
-Python needs for itself: ``integer``, ``read_bytes``, ``make_type_fault``,
+Twin: ``fast/rows.pyx``. Differs from its twin in: errors are exceptions, and headers
+are encoded to check whether they are valid.
+
+Only in Python: ``integer``, ``read_bytes``, ``make_type_fault``,
 ``make_encode_failure``, ``encode_headers``, ``varint``.
 """
 
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
     Parts = tuple[int, int, bytes | None, bytes | None, tuple[Any, ...]]
 
 LARGEST = 2**31 - 1
-"""The largest INT32: of sizes, and of offsets from the base of their batch."""
+"""Maximum INT32: maximum size, and maximum difference of an offset and the base offset.
+"""
 
 _INT64 = 2**63
 
@@ -42,17 +44,22 @@ classes: dict[str, type[Record]] = {}
 
 
 def bind_rows(cls: type[Record]) -> None:
-    """Set the class of records, which the engine cannot import."""
+    """Set the class of records. The engine cannot import it."""
     classes["record"] = cls
 
 
 class RecordList:
-    """Records of one batch, up to an upper bound of their encoded bytes.
+    """List of records for one batch, with a size limit.
 
-    ``append`` adds a record and returns True, or returns False if the records might
-    then need more than ``max_bytes`` in a batch of ``magic``. The first record is
-    always added. ``records`` is the list. Mutable values are copied. Raises
-    ``EncodeError`` for an invalid record.
+    * ``magic``: record format of the batch: 0, 1 or 2.
+    * ``max_bytes``: maximum size of the encoded batch, without compression. It is
+      compared with an upper bound of the size.
+
+    ``append`` returns False if the records might exceed ``max_bytes`` with the new
+    record. The first record is always added. ``records`` contains the list of records,
+    and ``content`` the upper bound of their size. Mutable values are copied. Invalid
+    records raise ``EncodeError``.
+
     Units: bytes. Source: ``AbstractRecords.recordSizeUpperBound``.
     """
 
@@ -72,9 +79,9 @@ class RecordList:
         timestamp: int | None = None,
         headers: Headers = (),
     ) -> bool:
-        """Add a record; return False if the batch might then be too large.
+        """Add a record. Returns False if the batch might then be too large.
 
-        Raises ``EncodeError`` for an invalid record.
+        Raises ``EncodeError`` if the record is invalid.
         """
         if (
             headers == ()
@@ -85,7 +92,8 @@ class RecordList:
                 or (type(timestamp) is int and 0 <= timestamp < _INT64)
             )
         ):
-            # Right at first sight, as most rows are.
+            # Fast path for ordinary records: bytes or None, no headers, a valid
+            # timestamp.
             content = self.content + bound_row(self._magic, key, value, 1)
             if content > self._max_bytes and self.records:
                 return False
@@ -118,9 +126,10 @@ class RecordList:
         timestamp: int | None = None,
         headers: Headers = (),
     ) -> int:
-        """Add a record as ``append`` does; the default timestamp is the present time.
+        """Add a record with the current time as the default timestamp.
 
-        Returns that time (ms), whatever the timestamp is; 0 in place of False.
+        Returns the current time (ms), even if ``timestamp`` is specified. Returns 0 if
+        the batch might become too large, as ``append`` returns False then.
         """
         now = time.time_ns() // 1_000_000
         taken = self.append(
@@ -131,11 +140,15 @@ class RecordList:
     def extend(
         self, records: Sequence[RecordLike], start: int = 0, timestamp: int = -1
     ) -> int:
-        """Add records from index ``start`` on while they fit; return the index after.
+        """Add records from index ``start`` on. Returns the index of the first remaining
+        one.
 
-        ``records`` is a list or tuple of records; those without a timestamp get
-        ``timestamp`` (ms). Raises ``EncodeError`` with the record in its path for
-        an invalid record; the records before it stay added.
+        ``records`` is a list or a tuple of records. ``timestamp`` (ms) is the timestamp
+        of records without a timestamp. The function stops before the first record with
+        which the batch might be too large.
+
+        Raises ``EncodeError`` if a record is invalid. The path of the error contains
+        the record, and the records before it remain in the list.
         """
         check_rows(records)
         for index in range(max(start, 0), len(records)):
@@ -163,16 +176,16 @@ class RecordList:
 def bound_row(
     magic: int, key: bytes | None, value: bytes | None, headers_size: int
 ) -> int:
-    """Compute the most bytes that a row can take in a batch of its magic."""
+    """Compute the maximum size in bytes of a row in a batch of this magic."""
     content = len(key or b"") + len(value or b"")
     if magic < 2:
         return LOG_OVERHEAD + MESSAGE_OVERHEADS[magic] + content
-    # Length, attributes, timestamp, offset, the two sizes, and the headers.
+    # Length, attributes, timestamp, offset, the lengths of key and value, headers.
     return 5 + 1 + 10 + 5 + 5 + 5 + headers_size + content
 
 
 def check_rows(rows: Any) -> None:
-    """Refuse rows that are no sequence of a known kind."""
+    """Raise ``TypeError`` if the rows are not a list or a tuple."""
     if not isinstance(rows, (list, tuple)):
         raise TypeError(
             f"records must be a list or a tuple (got {type(rows).__name__})"
@@ -180,7 +193,7 @@ def check_rows(rows: Any) -> None:
 
 
 def check_no_headers(headers: tuple[Any, ...], path: list[str | int]) -> None:
-    """Refuse headers, which magic 0 and 1 have no place for."""
+    """Reject headers. The formats of magic 0 and 1 do not support them."""
     if headers:
         encode_headers(headers, path)
         path.append("headers")
@@ -189,7 +202,7 @@ def check_no_headers(headers: tuple[Any, ...], path: list[str | int]) -> None:
 
 def split(row: Any, offset: int, path: list[str | int]) -> Parts:
     """Split a row into offset, timestamp, key, value and headers."""
-    # Those of a record are not checked when it is made.
+    # Records do not check their fields when they are created.
     key: Any
     value: Any
     headers: Any
@@ -228,7 +241,7 @@ def split(row: Any, offset: int, path: list[str | int]) -> Parts:
 
 
 def integer(value: Any, low: int, name: str, path: list[str | int]) -> int:
-    """Check an offset or timestamp: an int64 of at least ``low``."""
+    """Check that an offset or timestamp is an int64 and at least ``low``."""
     if type(value) is int and low <= value < 2**63:
         return value
     path.append(name)
@@ -243,7 +256,7 @@ def integer(value: Any, low: int, name: str, path: list[str | int]) -> int:
 
 
 def read_bytes(value: Any) -> bytes | None:
-    """Return the bytes of a contiguous buffer; None stays None."""
+    """Return the bytes of a contiguous buffer. None is returned unchanged."""
     if value is None or type(value) is bytes:
         return value
     try:
@@ -257,19 +270,19 @@ def read_bytes(value: Any) -> bytes | None:
 
 
 def make_type_fault(value: object, expected: str) -> ValueFault:
-    """Make the fault of a value that is of another type."""
+    """Create the fault for a value of a wrong type."""
     return ValueFault(errors.WRONG_TYPE, value, expected)
 
 
 def make_encode_failure(fault: ValueFault, path: list[str | int]) -> errors.EncodeError:
-    """Turn a fault into the exception."""
+    """Create the exception for a fault."""
     return errors.encode_failure(
         fault.code, fault.expected, fault.value, format_path(path)
     )
 
 
 def encode_headers(headers: tuple[Any, ...], path: list[str | int]) -> bytes:
-    """Encode the headers of a record: VARINT count, then key and value of each."""
+    """Encode the headers of a record: VARINT count, then each key and value."""
     path.append("headers")
     parts = [varint(len(headers) << 1)]
     for index, header in enumerate(headers):
@@ -281,7 +294,7 @@ def encode_headers(headers: tuple[Any, ...], path: list[str | int]) -> bytes:
         if not isinstance(name, str):
             raise make_type_fault(name, "a string")
         try:
-            # Not the method of a subclass, which may say anything.
+            # Call the method of str, because a subclass may override it.
             text = str.encode(name)
         except UnicodeEncodeError:
             raise ValueFault(errors.NOT_UTF8, name) from None
@@ -298,7 +311,7 @@ def encode_headers(headers: tuple[Any, ...], path: list[str | int]) -> bytes:
 
 
 def varint(raw: int) -> bytes:
-    """Make the bytes of an unsigned varint of a value that is in its zigzag form."""
+    """Encode an unsigned varint. Signed numbers must already be zigzag-encoded."""
     if raw < len(VARINTS):
         return VARINTS[raw]
     if raw < 16384:
@@ -311,6 +324,6 @@ def varint(raw: int) -> bytes:
     return bytes(out)
 
 
-# Most sizes and deltas are among these.
+# Encoded varints from 0 to 4095, which include most sizes and deltas.
 VARINTS = [bytes((raw,)) for raw in range(128)]
 VARINTS += [bytes((raw & 127 | 128, raw >> 7)) for raw in range(128, 4096)]

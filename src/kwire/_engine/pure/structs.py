@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes struct classes: frozen, keyword-only, compared by class and value.
+"""Creates struct classes: immutable, keyword-only, compared by class and value.
 
-``make_struct`` makes one class for a struct in all its versions. Each class has a
-builder beside it, with the same slots and no lock: decoders fill a builder's slots
-and then turn it into the frozen class, which costs less than any constructor.
+``make_struct`` creates one class for all versions of a struct. Each class has a builder
+class with the same slots, whose objects are mutable. Decoders fill the slots of a
+builder and then assign the struct class to it, which is faster than any constructor
+call.
 
-Twin: ``fast/structs.pyx``. Differs from its twin in: the builder, where C fills
-the slots before anyone can see the object.
+Twin: ``fast/structs.pyx``. Differs from its twin in: there is a builder class. In C,
+the slots are filled before any other code can access the object.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _pickle: dict[str, Any] = {}
 def bind_pickle(reduce_struct: Any) -> None:
     """Set the function that describes a struct for pickle.
 
-    It needs the module of the messages, which the engine cannot import.
+    The function needs the module of the messages, which the engine cannot import.
     """
     _pickle["reduce"] = reduce_struct
 
@@ -42,18 +43,21 @@ def make_struct(
     namespace: dict[str, Any],
     tagged: bool = True,
 ) -> type:
-    """Make the class of a struct.
+    """Create the class of a struct.
 
-    ``attributes`` are its fields in schema order, ``defaults`` their values (structs
-    as instances, shared), ``arrays`` has True for those that hold arrays; ``namespace``
-    has the other attributes of the class: ``__module__``, facts of the message, and
-    ``_secrets``, the names of the fields that ``repr`` does not show. Structs of
-    messages are ``tagged``: they have a slot for unknown tagged fields. Records and
-    batches are not.
+    * ``attributes``: names of the fields in schema order.
+    * ``defaults``: default values of the fields. Structs are instances, which all
+      objects share.
+    * ``arrays``: True for each field that contains an array.
+    * ``namespace``: other attributes of the class: ``__module__``, facts about the
+      message, and ``_secrets``, the names of the fields that ``repr`` masks.
+    * ``tagged``: add a slot for unknown tagged fields. True for structs of messages,
+      False for records and batches.
     """
     slots = (*attributes, "unknown_tagged_fields") if tagged else attributes
     builder = type(f"{name}Builder", (), {"__slots__": slots})
-    # Names with an underscore: no field has one in front.
+    # No field name begins with an underscore, so these names cannot collide with
+    # fields.
     names = {
         "_builder": builder,
         "_array": _array,
@@ -92,7 +96,7 @@ def make_struct(
         "__replace__": replace,
         "replace": replace,
         "to_dict": to_dict,
-        # Spark and ``vars`` read the fields of an object from here.
+        # Spark and vars() read the fields of an object from __dict__.
         "__dict__": property(to_dict, doc="The fields, as ``to_dict`` returns them."),
         **namespace,
     }
@@ -118,7 +122,10 @@ def to_dict(self: Any, /) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Turn a struct into a dict and an array into a list; return other values."""
+    """Convert a struct to a dict and an array to a list.
+
+    Other values are returned unchanged.
+    """
     if is_struct(value):
         return value.to_dict()
     if not isinstance(value, tuple):
@@ -132,7 +139,7 @@ def plain(value: Any) -> Any:
 
 
 def is_struct(value: object) -> bool:
-    """Whether a value is an object of a class that ``make_struct`` made."""
+    """Whether the class of a value was created by ``make_struct``."""
     return hasattr(type(value), "_builder")
 
 
@@ -142,7 +149,7 @@ def return_self(self: Any, memo: object = None) -> Any:
 
 
 def binding_of(cls: Any) -> plan.Binding:
-    """Return the binding of a message class; ``TypeError`` for another object."""
+    """Return the binding of a message class. Raises ``TypeError`` for other objects."""
     binding = getattr(cls, "_binding", None)
     if not isinstance(cls, type) or type(binding) is not plan.Binding:
         raise plan.make_class_error(cls)

@@ -1,19 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The write buffer, which grows at its end, and the writers of varints.
+"""Write buffer, which grows when it is full, and functions that write varints.
 
-Twin: ``fast/writer.pxd``. Differs from its twin in: a ``bytearray`` for memory of
-our own, and the ``ValueFault`` exception for a noted fault code.
+Twin: ``fast/writer.pxd``. Differs from its twin in: the buffer is a ``bytearray``
+instead of memory that the engine allocates, and an error is a ``ValueFault`` exception
+instead of a fault code in the writer.
 """
 
 from __future__ import annotations
 
 
 class ValueFault(Exception):
-    """An encode fault of ``errors.py`` with the value that cannot be written.
+    """Value that cannot be encoded. This exception never leaves the engine.
 
-    ``expected`` replaces the description of the field's type. Never leaves the engine:
-    ``encode`` turns it into an ``EncodeError``.
+    ``code`` is a fault code of ``errors.py``. If ``expected`` is not empty, it replaces
+    the description of the field's type in the error message. ``encode`` and the other
+    public functions convert the fault to an ``EncodeError``.
     """
 
     def __init__(self, code: int, value: object, expected: str = "") -> None:
@@ -23,7 +25,7 @@ class ValueFault(Exception):
 
 
 class Writer:
-    """Bytes written so far, and the path to the field that is being written."""
+    """Encoded bytes, and the path to the field that is being written."""
 
     __slots__ = ("out", "path")
 
