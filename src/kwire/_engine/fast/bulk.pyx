@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Encodes and decodes numpy arrays of varints.
 
-``encode_*s(values)`` takes an array of integers, the fastest in the type that the
-decoder gives: uint32 for unsigned varints, int32 for varints, int64 for varlongs.
-``decode_*s(data, count, offset=0)`` gives such an array and the offset (bytes) after
-the last value. An error's path names the value: ``[3]``.
+``encode_*s(values)`` encodes an array of integers. It is fastest if the array has the
+type that the decoder returns: uint32 for unsigned varints, int32 for varints, int64 for
+varlongs. ``decode_*s(data, count, offset=0)`` returns such an array and the offset
+(bytes) after the last value. The path of an error contains the index of the value, for
+example ``[3]``.
 
-Twin: ``pure/bulk.py``. Differs from its twin in: noted faults for exceptions, and
-loops that hold no lock.
-C needs for itself: ``read_ints``, ``read_longs``, ``encode_values``, ``put_ints``,
+Twin: ``pure/bulk.py``. Differs from its twin in: errors are fault codes, and the loops
+run without the GIL.
+
+Only in Cython: ``read_ints``, ``read_longs``, ``encode_values``, ``put_ints``,
 ``put_longs``.
 """
 
@@ -47,61 +49,70 @@ cdef enum:
 
 
 def encode_unsigned_varints(values):
-    """Encode UNSIGNED_VARINTs, one after the other.
+    """Encode an array of UNSIGNED_VARINTs.
 
-    Shape: 1 to 5 bytes each, 7 bits a byte, low bits first.
+    Shape: 1 to 5 bytes for each value, with 7 bits per byte, lowest bits first.
+
     Source: ``ByteUtils.writeUnsignedVarint``.
     """
     return encode_values(make_array(values, "uint32", plan.UINT32), UNSIGNED)
 
 
 def decode_unsigned_varints(data, Py_ssize_t count, Py_ssize_t offset=0):
-    """Decode ``count`` UNSIGNED_VARINTs into a uint32 array.
+    """Decode ``count`` UNSIGNED_VARINTs as a uint32 array.
 
-    Shape: 1 to 5 bytes each, 7 bits a byte, low bits first.
+    Shape: 1 to 5 bytes for each value, with 7 bits per byte, lowest bits first.
+
     Source: ``ByteUtils.readUnsignedVarint``.
     """
     return decode_values(data, count, offset, "uint32", UNSIGNED)
 
 
 def encode_varints(values):
-    """Encode VARINTs, one after the other.
+    """Encode an array of VARINTs.
 
-    Shape: the zigzag form of an int32 in 1 to 5 bytes each.
+    Shape: zigzag encoding of an int32 in 1 to 5 bytes for each value.
+
     Source: ``ByteUtils.writeVarint``.
     """
     return encode_values(make_array(values, "int32", plan.INT32), ZIGZAG)
 
 
 def decode_varints(data, Py_ssize_t count, Py_ssize_t offset=0):
-    """Decode ``count`` VARINTs into an int32 array.
+    """Decode ``count`` VARINTs as an int32 array.
 
-    Shape: the zigzag form of an int32 in 1 to 5 bytes each.
+    Shape: zigzag encoding of an int32 in 1 to 5 bytes for each value.
+
     Source: ``ByteUtils.readVarint``.
     """
     return decode_values(data, count, offset, "int32", ZIGZAG)
 
 
 def encode_varlongs(values):
-    """Encode VARLONGs, one after the other.
+    """Encode an array of VARLONGs.
 
-    Shape: the zigzag form of an int64 in 1 to 10 bytes each.
+    Shape: zigzag encoding of an int64 in 1 to 10 bytes for each value.
+
     Source: ``ByteUtils.writeVarlong``.
     """
     return encode_values(make_array(values, "int64", plan.INT64), ZIGZAG_LONG)
 
 
 def decode_varlongs(data, Py_ssize_t count, Py_ssize_t offset=0):
-    """Decode ``count`` VARLONGs into an int64 array.
+    """Decode ``count`` VARLONGs as an int64 array.
 
-    Shape: the zigzag form of an int64 in 1 to 10 bytes each.
+    Shape: zigzag encoding of an int64 in 1 to 10 bytes for each value.
+
     Source: ``ByteUtils.readVarlong``.
     """
     return decode_values(data, count, offset, "int64", ZIGZAG_LONG)
 
 
 cdef object make_array(object values, str dtype, int code):
-    """Make a contiguous array of one type; ``EncodeError`` for what does not fit."""
+    """Convert values to a contiguous array of one type.
+
+    Raises ``EncodeError`` if a value is not an integer or is out of range.
+    """
     numpy = load_numpy()
     array = numpy.asarray(values)
     if array.dtype == dtype and array.ndim == 1:
@@ -165,11 +176,11 @@ cdef object decode_values(
 cdef Py_ssize_t read_ints(
     Cursor* cursor, uint32_t* out, Py_ssize_t count, int form
 ) noexcept nogil:
-    """Read varints of 32 bits; return how many were read before a fault."""
+    """Read varints of 32 bits. Returns the number of values before an error."""
     cdef Py_ssize_t index
     cdef uint32_t raw, four
     for index in range(count):
-        # Five bytes ahead of the end, a varint of four needs no check of its own.
+        # A varint of up to four bytes needs no further check if five bytes remain.
         four = <uint32_t>0x80808080
         if likely(cursor.end - cursor.at >= 5):
             four = <uint32_t>load_int32(cursor.at)
@@ -196,7 +207,7 @@ cdef Py_ssize_t read_ints(
 cdef Py_ssize_t read_longs(
     Cursor* cursor, int64_t* out, Py_ssize_t count
 ) noexcept nogil:
-    """Read varints of 64 bits; return how many were read before a fault."""
+    """Read varints of 64 bits. Returns the number of values before an error."""
     cdef Py_ssize_t index
     cdef uint64_t raw
     for index in range(count):
@@ -208,7 +219,7 @@ cdef Py_ssize_t read_longs(
 
 
 cdef object encode_values(object array, int form):
-    """Write the values of an array of the right type."""
+    """Encode the values of an array that already has the right type."""
     cdef Py_buffer source
     cdef PyObject* out
     cdef Py_ssize_t count, size
@@ -237,9 +248,10 @@ cdef object encode_values(object array, int form):
 cdef Py_ssize_t put_ints(
     uint8_t* start, const uint8_t* values, Py_ssize_t count, int form
 ) noexcept nogil:
-    """Write varints of 32 bits into room for 5 bytes each; return the bytes used.
+    """Write varints of 32 bits. Returns the number of bytes.
 
-    ``values`` lie wherever numpy has them, which may be between two addresses.
+    The output must have a capacity of 5 bytes per value. ``values`` may be at an
+    unaligned address, because numpy allows that.
     """
     cdef uint8_t* at = start
     cdef Py_ssize_t index
@@ -260,7 +272,10 @@ cdef Py_ssize_t put_ints(
 cdef Py_ssize_t put_longs(
     uint8_t* start, const uint8_t* values, Py_ssize_t count
 ) noexcept nogil:
-    """Write varints of 64 bits into room for 10 bytes each; return the bytes used."""
+    """Write varints of 64 bits. Returns the number of bytes.
+
+    The output must have a capacity of 10 bytes per value.
+    """
     cdef uint8_t* at = start
     cdef Py_ssize_t index
     cdef uint64_t raw
@@ -277,7 +292,7 @@ cdef Py_ssize_t put_longs(
 
 
 cdef object load_numpy():
-    """Import numpy, which only these functions need."""
+    """Import numpy. Only the functions of this module require it."""
     try:
         import numpy
     except ImportError:

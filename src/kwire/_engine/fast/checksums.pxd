@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Declares the checksums of memory, which run without the GIL.
+"""Declares checksums of memory areas, which run without the GIL.
 
-``value`` is the checksum of what came before, 0 at the start.
+``value`` is the checksum of the preceding bytes, 0 at the beginning.
 """
 
 from libc.stdint cimport uint8_t, uint32_t

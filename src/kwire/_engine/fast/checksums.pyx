@@ -1,13 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""CRC-32C and CRC-32: the checksums of records.
+"""CRC-32C and CRC-32, the checksums of records.
 
-Both continue from ``value``, the checksum of the bytes before: the checksum of a
-whole is that of its second part, continued from that of its first.
+``value`` is the checksum of the preceding bytes. The checksum of a concatenation can
+therefore be computed part by part: pass the result for the first part as ``value`` for
+the second part.
 
-Twin: ``pure/checksums.py``. Differs from its twin in: the kernels of
-``checksums.h``, chosen by what the processor has, and no lock held over large inputs.
-C needs for itself: ``crc32c_of``, ``crc32_of``, ``checksum``.
+Twin: ``pure/checksums.py``. Differs from its twin in: the kernels of ``checksums.h``
+are used, which are selected by the features of the processor, and the GIL is released
+for large inputs.
+
+Only in Cython: ``crc32c_of``, ``crc32_of``, ``checksum``.
 """
 
 from libc.stdint cimport uint8_t, uint32_t
@@ -40,32 +43,37 @@ cdef extern from "Python.h":
     unsigned long PyLong_AsUnsignedLongMask(object value) except? -1
 
 cdef enum:
-    # From so many bytes on, a thread that waits for the lock gains by getting it.
+    # Minimum input size in bytes for which releasing the GIL is worthwhile for other
+    # threads.
     LARGE = 16384
 
 prepare_checksums()
 
 
 def crc32c(data, value=0):
-    """Return the CRC-32C of any contiguous bytes-like object.
+    """Return the CRC-32C of a contiguous bytes-like object.
 
-    The polynomial of Castagnoli, as in RFC 3720; it covers batches of magic 2.
+    It uses the Castagnoli polynomial of RFC 3720 and covers record batches of magic 2.
+
     Source: ``Crc32C``.
     """
     return checksum(data, value, usable[0].crc32c)
 
 
 def crc32(data, value=0):
-    """Return the CRC-32 of any contiguous bytes-like object.
+    """Return the CRC-32 of a contiguous bytes-like object.
 
-    The polynomial of IEEE 802.3, as in ``zlib``; it covers messages of magic 0 and 1.
+    It uses the polynomial of IEEE 802.3, as ``zlib`` does, and covers messages of magic
+    0 and 1.
+
     Source: ``Crc32``.
     """
     return checksum(data, value, usable[0].crc32)
 
 
 def _implementations():
-    """Return all that this machine can run: by name, ``crc32c`` and ``crc32``."""
+    """Return the kernels that this machine supports, by name (``crc32c``, ``crc32``).
+    """
     return {
         usable[index].name.decode(): (
             lambda data, value=0, index=index: checksum(
@@ -82,19 +90,19 @@ def _implementations():
 cdef uint32_t crc32c_of(
     uint32_t value, const uint8_t* data, size_t size
 ) noexcept nogil:
-    """Return the CRC-32C of memory."""
+    """Return the CRC-32C of a memory area."""
     return ~usable[0].crc32c(~value, data, size)
 
 
 cdef uint32_t crc32_of(
     uint32_t value, const uint8_t* data, size_t size
 ) noexcept nogil:
-    """Return the CRC-32 of memory."""
+    """Return the CRC-32 of a memory area."""
     return ~usable[0].crc32(~value, data, size)
 
 
 cdef object checksum(object data, object value, Kernel kernel):
-    """Run a kernel over a buffer."""
+    """Compute a checksum of a buffer with a kernel."""
     cdef Py_buffer buffer
     cdef uint32_t crc = ~<uint32_t>PyLong_AsUnsignedLongMask(value)
     if PyObject_GetBuffer(<PyObject*>data, &buffer, PyBUF_SIMPLE) < 0:

@@ -2,19 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Encodes columns as a batch of magic 2, without an object for each record.
 
-A column of bytes is a tuple of its validity (None: no nulls), its 32-bit offsets, its
-bytes, and the row that it begins with; one of numbers lacks the offsets. So slices of
-Arrow arrays come as they are, wherever their memory begins.
+A column of bytes is a tuple of its validity (None if there are no nulls), its 32-bit
+offsets, its bytes, and its first row. A column of numbers is a tuple without the
+offsets. Slices of Arrow arrays can therefore be used without a copy, at any alignment.
 
-What decides a size, validity, offsets and numbers, is copied before it is looked at,
-and header keys are checked in the batch: another thread may write to the columns.
+Another thread may modify the columns. Validity, offsets and numbers are therefore
+copied before they are read, because they determine the size of the batch. Header keys
+are checked again after they have been copied to the batch.
 
-Twin: ``pure/column_encoder.py``. Differs from its twin in: noted faults for
-exceptions, and no rows are made on the way.
-C needs for itself: ``open_buffer``, ``copy_buffer``, ``open_bits``, ``open_bytes``,
-``open_numbers``, ``open_headers``, ``close_all``, ``find_bytes_row``,
-``read_number``, ``bit_at``, ``measure_rows``, ``put_rows``,
-``put_headers``, ``headers_size``, ``make_failure``.
+Twin: ``pure/column_encoder.py``. Differs from its twin in: errors are fault codes, and
+no rows are created.
+
+Only in Cython: ``open_buffer``, ``copy_buffer``, ``open_bits``, ``open_bytes``,
+``open_numbers``, ``open_headers``, ``close_all``, ``find_bytes_row``, ``read_number``,
+``bit_at``, ``measure_rows``, ``put_rows``, ``put_headers``, ``headers_size``,
+``make_failure``.
 """
 
 from cpython.object cimport PyObject
@@ -50,9 +52,11 @@ from kwire._engine.fast.record_encoder cimport (
 from kwire import errors
 
 cdef enum:
-    # The bytes of keys and values, of records and of headers.
+    # Buffers that are not copied: bytes of record keys, record values, header keys and
+    # header values.
     BUFFERS = 4
-    # Validity and numbers of two columns, validity and offsets of four, and lists.
+    # Copied buffers: validity and numbers of two columns, validity and offsets of four
+    # columns, and list offsets of the headers.
     COPIES = 13
 
 cdef enum RowFault:
@@ -68,14 +72,14 @@ cdef struct Bytes:
     const int32_t* offsets
     const char* data
     int64_t data_size
-    # Where the bits of the first row are.
+    # Index of the validity bit of the first row.
     int shift
 
 cdef struct Numbers:
     const uint8_t* validity
     const int64_t* values
     int shift
-    # What the rows have where there is no column.
+    # Without a column, row n has the value first + n * step.
     int64_t step
     int64_t first
 
@@ -84,7 +88,7 @@ cdef struct Source:
     int held
     Block copies[COPIES]
     int copied
-    # The bytes of each record after those of its own size, 32 bits each.
+    # Size of each record in bytes without its length field, as uint32.
     Block sizes
     int64_t count
     Numbers offsets
@@ -94,7 +98,8 @@ cdef struct Source:
     bint has_headers
     const int32_t* lists
     int64_t header_count
-    # The first header of these rows: the columns of headers may go on for others.
+    # First header of these rows. The columns of headers may contain headers of other
+    # rows.
     int64_t first_header
     Bytes header_key
     Bytes header_value
@@ -106,11 +111,15 @@ def encode_columns(
 ):
     """Encode ``count`` rows as one batch of magic 2.
 
-    ``offsets`` and ``timestamps`` (ms, null is -1) are columns of int64 or None: then
-    offsets go on from the base, and there are no timestamps. ``headers`` is None or a
-    tuple of list offsets, the first row, the keys and the values. ``header`` and
-    ``compress`` are those of ``encode_batch``.
-    Raises ``EncodeError`` with the row in its path.
+    * ``offsets``: column of int64. None: contiguous offsets from the base offset.
+    * ``timestamps`` (ms): column of int64, -1 for null. None: no timestamps.
+    * ``key``, ``value``: columns of bytes.
+    * ``headers``: None, or a tuple of list offsets, first row, number of headers,
+      column of header keys, and column of header values.
+    * ``header``, ``compress``: as for ``encode_batch``.
+
+    Raises ``EncodeError`` if a row cannot be encoded. The path of the error contains
+    the row.
     """
     cdef Source s
     cdef Entry entry
@@ -131,7 +140,8 @@ def encode_columns(
         open_headers(&s, headers)
         if not take_block(&s.sizes, 4 * s.count):
             raise MemoryError
-        # Bytes of the right size from the start cost less than those that shrink.
+        # Compute the size first: allocating the exact size is faster than shrinking the
+        # bytes object afterwards.
         with nogil:
             fault = measure_rows(&s, &entry, &size, &largest)
         if fault == FINE:
@@ -157,7 +167,8 @@ def encode_columns(
     entry.count = <int32_t>s.count
     at = <uint8_t*>PyBytes_AS_STRING(<PyObject*>data)
     size = PyBytes_GET_SIZE(<PyObject*>data)
-    # No other code has these bytes yet.
+    # Writing to the bytes object is safe, because no other code has a reference to it
+    # yet.
     with nogil:
         store_batch_head(at, size, &entry)
     return data
@@ -166,7 +177,7 @@ def encode_columns(
 cdef RowFault measure_rows(
     Source* s, Entry* entry, int64_t* total, int64_t* largest
 ) noexcept nogil:
-    """Check all rows, note the size of each record and add their bytes up."""
+    """Check all rows, store the size of each record, and compute the total size."""
     cdef int64_t previous = entry.base_offset - 1
     cdef int64_t base_offset = entry.base_offset
     cdef int64_t highest = -1
@@ -176,7 +187,8 @@ cdef RowFault measure_rows(
     cdef const char* data
     cdef Py_ssize_t key_size, value_size
     cdef RowFault fault = FINE
-    # Copies, as what is written to ``sizes`` could be the source for all C knows.
+    # Use local copies. Otherwise the compiler must assume that writing to sizes
+    # modifies the source, and would load these fields again for each row.
     cdef Numbers offsets = s.offsets
     cdef Numbers timestamps = s.timestamps
     cdef Bytes keys = s.key
@@ -217,7 +229,8 @@ cdef RowFault measure_rows(
                 break
         else:
             size += 1
-        # One that does not fit makes the sum too large.
+        # A size that does not fit in 32 bits makes the sum exceed the limit, so the
+        # truncated value is never used.
         sizes[row] = <uint32_t>size
         sum += size + varint_size(<uint32_t>size << 1)
     if fault != FINE:
@@ -232,12 +245,13 @@ cdef RowFault measure_rows(
 
 
 cdef RowFault put_rows(Source* s, Entry* entry, uint8_t* at) noexcept nogil:
-    """Write all records, which were measured, where there is room for them."""
+    """Write all records after ``measure_rows``, without bounds checks."""
     cdef int64_t row = 0
     cdef const char* data = NULL
     cdef Py_ssize_t size = -1
     cdef RowFault fault
-    # Copies, as what is written through ``at`` could be the source for all C knows.
+    # Use local copies. Otherwise the compiler must assume that writing through at
+    # modifies the source, and would load these fields again for each row.
     cdef Numbers offsets = s.offsets
     cdef Numbers timestamps = s.timestamps
     cdef Bytes keys = s.key
@@ -269,7 +283,7 @@ cdef RowFault put_rows(Source* s, Entry* entry, uint8_t* at) noexcept nogil:
 
 
 cdef inline int64_t read_number(Numbers* numbers, int64_t row) noexcept nogil:
-    """Read a number; null is -1."""
+    """Return the number of a row, or -1 for null."""
     if numbers.values == NULL:
         return <int64_t>(<uint64_t>numbers.first + <uint64_t>(row * numbers.step))
     if numbers.validity != NULL and not bit_at(numbers.validity, numbers.shift + row):
@@ -278,14 +292,17 @@ cdef inline int64_t read_number(Numbers* numbers, int64_t row) noexcept nogil:
 
 
 cdef inline bint bit_at(const uint8_t* bits, int64_t place) noexcept nogil:
-    """Read a bit, the lowest of a byte first."""
+    """Return a bit. Bits are counted from the lowest bit of the first byte."""
     return bits[place >> 3] >> (place & 7) & 1
 
 
 cdef inline bint find_bytes_row(
     Bytes* column, int64_t row, const char** data, Py_ssize_t* size
 ) noexcept nogil:
-    """Find the bytes of a row, size -1 for null; False where offsets are not right."""
+    """Return the bytes of a row, or size -1 for null.
+
+    Returns False if the offsets do not ascend or exceed the bytes of the column.
+    """
     cdef int64_t start = column.offsets[row]
     cdef int64_t end = column.offsets[row + 1]
     if unlikely(start < 0 or end < start or end > column.data_size):
@@ -298,7 +315,7 @@ cdef inline bint find_bytes_row(
 
 
 cdef RowFault headers_size(Source* s, int64_t row, int64_t* size) noexcept nogil:
-    """Add the size of a record's headers, which are checked on the way."""
+    """Check the headers of a record, and add their encoded size to ``size``."""
     cdef int64_t first = s.lists[row]
     cdef int64_t last = s.lists[row + 1]
     cdef int64_t index
@@ -322,7 +339,7 @@ cdef RowFault headers_size(Source* s, int64_t row, int64_t* size) noexcept nogil
 
 
 cdef RowFault put_headers(Source* s, int64_t row, uint8_t** at) noexcept nogil:
-    """Write the headers of a record; of the keys what is written is checked again."""
+    """Write the headers of a record. The copied keys are checked again."""
     cdef int64_t first = s.lists[row]
     cdef int64_t last = s.lists[row + 1]
     cdef int64_t index
@@ -340,7 +357,7 @@ cdef RowFault put_headers(Source* s, int64_t row, uint8_t** at) noexcept nogil:
 
 
 cdef int open_buffer(Source* s, object data) except -1:
-    """Look into a buffer for as long as the call lasts; return its place."""
+    """Acquire a buffer until the call ends. Returns its index."""
     if s.held == BUFFERS:
         raise SystemError("more buffers than columns have")
     get_input(b"" if data is None else data, &s.buffers[s.held])
@@ -351,7 +368,10 @@ cdef int open_buffer(Source* s, object data) except -1:
 cdef const uint8_t* copy_buffer(
     Source* s, object data, int64_t start, int64_t end, int64_t least
 ) except NULL:
-    """Copy a part of a buffer of ``least`` bytes, for as long as the call lasts."""
+    """Copy the bytes from ``start`` to ``end`` of a buffer until the call ends.
+
+    Raises ``EncodeError`` if the buffer has less than ``least`` bytes.
+    """
     cdef Py_buffer buffer
     cdef Block* copy = &s.copies[s.copied]
     cdef bint is_there
@@ -377,7 +397,9 @@ cdef const uint8_t* copy_buffer(
 cdef const uint8_t* open_bits(
     Source* s, object data, int64_t start, int64_t end, int64_t last
 ) except? NULL:
-    """Copy the validity of rows, from the byte of the first; NULL for none."""
+    """Copy the validity of rows from the byte of the first row on. NULL if there is
+    none.
+    """
     if data is None:
         return NULL
     return copy_buffer(s, data, start // 8, (end + 7) // 8, (last + 7) // 8)
@@ -386,7 +408,7 @@ cdef const uint8_t* open_bits(
 cdef int open_numbers(
     Source* s, Numbers* numbers, object column, int64_t first, int64_t step
 ) except -1:
-    """Copy a column of int64, or fill in for a missing one."""
+    """Copy a column of int64. If it is None, store the values that replace it."""
     cdef int64_t row, end
     numbers.first = first
     numbers.step = step
@@ -405,7 +427,7 @@ cdef int open_numbers(
 cdef int open_bytes(
     Source* s, Bytes* bytes_, object column, int64_t first, int64_t end, int64_t count
 ) except -1:
-    """Copy the offsets of rows of a column of bytes, and look at the bytes."""
+    """Copy the offsets of a column of bytes, and acquire the buffer of its bytes."""
     cdef int64_t row
     cdef int place
     validity, offsets, content, start = column
@@ -426,7 +448,7 @@ cdef int open_bytes(
 
 
 cdef int open_headers(Source* s, object headers) except -1:
-    """Copy and look at the columns of headers."""
+    """Copy and acquire the columns of the headers."""
     cdef int64_t start, size, row
     cdef int64_t end = 0
     if headers is None or s.count == 0:
@@ -449,7 +471,7 @@ cdef int open_headers(Source* s, object headers) except -1:
 
 
 cdef void close_all(Source* s) noexcept:
-    """Let go of all buffers and copies."""
+    """Release all buffers and copies."""
     cdef int index
     for index in range(s.held):
         PyBuffer_Release(&s.buffers[index])
@@ -459,7 +481,7 @@ cdef void close_all(Source* s) noexcept:
 
 
 cdef object make_failure(Source* s, RowFault fault, Entry* entry):
-    """Turn a fault into the exception."""
+    """Create the exception for an invalid row."""
     cdef str path = f"records[{s.row}]"
     if fault == BAD_OFFSETS:
         return errors.EncodeError(

@@ -8,7 +8,8 @@ from kwire._engine.fast.arrays cimport Block
 from kwire._engine.fast.rows cimport Row
 
 cdef enum:
-    # Validity, numbers or offsets, and bytes of the columns, and the lists.
+    # Maximum number of buffers: validity, numbers or offsets, and bytes of each column,
+    # and the list offsets of the headers.
     COLUMN_BUFFERS = 15
 
 cdef enum RowFault:
@@ -20,13 +21,14 @@ cdef enum RowFault:
     NOT_UTF8_KEY
     NO_MEMORY
 
-# Bytes of a column; size -1 is null.
+# Bytes of one value. A size of -1 means null.
 cdef struct Span:
     const char* data
     Py_ssize_t size
 
 cdef struct BytesColumn:
-    # The bits are counted from ``first``; offsets begin with those of row 0.
+    # The validity bit of row 0 is at index first. offsets points to the offset of row
+    # 0.
     const uint8_t* validity
     int64_t first
     const uint8_t* offsets
@@ -43,12 +45,12 @@ cdef class ColumnRows:
     cdef int64_t first_timestamp
     cdef BytesColumn key
     cdef BytesColumn value
-    # The list offsets; NULL where there are no headers.
+    # List offsets of the headers, or NULL if there are no headers.
     cdef const uint8_t* lists
     cdef int64_t item_count
     cdef BytesColumn header_key
     cdef BytesColumn header_value
-    # Key and value of each header of the row that was read last.
+    # Spans of the key and the value of each header of the last row that was read.
     cdef Block spans
 
 

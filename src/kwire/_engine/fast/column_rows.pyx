@@ -1,13 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads rows of columns one by one, in any order, without an object for each.
+"""Reads single rows of columns in any order, without creating an object for each row.
 
-Columns are those of ``column_encoder.pyx``, which encodes all rows of them. Here
-nothing is copied, as a batch takes a few rows of many: another thread may write to
-the columns, so each size and offset is loaded once, and checked before it is used.
+The columns are the same as in ``column_encoder.pyx``, which encodes all of their rows.
+The columns are not copied, because a batch contains only a few of their rows. Because
+another thread may modify the columns, each size and offset is loaded only once, and
+checked before it is used.
 
-Twin: ``pure/column_rows.py``. Differs from its twin in: noted faults for exceptions.
-C needs for itself: ``check_row_number``, ``open_buffer``, ``open_validity``,
+Twin: ``pure/column_rows.py``. Differs from its twin in: errors are fault codes.
+
+Only in Cython: ``check_row_number``, ``open_buffer``, ``open_validity``,
 ``open_bytes``, ``is_valid``, ``find_bytes``, ``read_row``, ``find_headers``,
 ``put_headers``, ``make_failure``.
 """
@@ -63,11 +65,12 @@ cdef extern from *:
 
 
 cdef class ColumnRows:
-    """Columns of records, of which ``EncodedRows.extend_columns`` takes rows.
+    """Columns of records from which ``EncodedRows.extend_columns`` reads rows.
 
-    The arguments are those of ``encode_columns``; offsets are left out. The columns
-    are held for as long as this object lives. Raises ``EncodeError`` for a column that
-    is shorter than ``count`` rows.
+    The parameters are the same as for ``encode_columns``, but ``offsets`` is ignored.
+    The object keeps references to the columns.
+
+    Raises ``EncodeError`` if a column has fewer than ``count`` rows.
     """
 
     def __cinit__(self, count, offsets, timestamps, key, value, headers):
@@ -103,9 +106,12 @@ cdef class ColumnRows:
 
 
 cdef int64_t check_row_number(object number) except -1:
-    """Check a count of rows, or the row that a column begins with."""
+    """Check a row count, or the first row of a column.
+
+    Raises ``EncodeError`` if it is negative or exceeds the maximum INT32.
+    """
     cdef int64_t row = -1
-    # An object's own idea of <= may be any.
+    # Convert the object to int first, because it may override comparison operators.
     if -LARGEST <= int(number) <= LARGEST:
         row = int(number)
     if not 0 <= row <= LARGEST:
@@ -118,7 +124,7 @@ cdef int64_t check_row_number(object number) except -1:
 cdef const uint8_t* open_buffer(
     ColumnRows rows, object data, int64_t least
 ) except? NULL:
-    """Hold a buffer of ``least`` bytes or more; return where it begins."""
+    """Acquire a buffer of at least ``least`` bytes. Returns its start."""
     cdef Py_buffer* buffer = &rows.buffers[rows.held]
     if rows.held == COLUMN_BUFFERS:
         raise SystemError("more buffers than columns have")
@@ -134,7 +140,8 @@ cdef const uint8_t* open_buffer(
 cdef const uint8_t* open_validity(
     ColumnRows rows, object validity, int64_t end
 ) except? NULL:
-    """Hold the validity of the rows before ``end``; NULL if there is none."""
+    """Acquire the validity of the rows before ``end``. Returns NULL if there is none.
+    """
     if validity is None:
         return NULL
     return open_buffer(rows, validity, (end + 7) // 8)
@@ -143,7 +150,7 @@ cdef const uint8_t* open_validity(
 cdef int open_bytes(
     ColumnRows rows, BytesColumn* column, object given, int64_t count
 ) except -1:
-    """Hold a column of bytes."""
+    """Acquire the buffers of a column of bytes."""
     validity, offsets, content, start = given
     column.first = check_row_number(start)
     count += column.first
@@ -157,14 +164,18 @@ cdef int open_bytes(
 
 
 cdef inline bint is_valid(const uint8_t* bits, int64_t place) noexcept:
-    """Whether a row is not null, by its bit; without bits all are valid."""
+    """Whether a row is not null, by its validity bit. Without bits, all rows are valid.
+    """
     return bits == NULL or load_byte(bits + (place >> 3)) >> (place & 7) & 1
 
 
 cdef inline bint find_bytes(
     BytesColumn* column, int64_t row, const char** data, Py_ssize_t* size
 ) noexcept:
-    """Find the bytes of a row, size -1 for null; False where offsets are not right."""
+    """Return the bytes of a row, or size -1 for null.
+
+    Returns False if the offsets do not ascend or exceed the bytes of the column.
+    """
     cdef const uint8_t* at = column.offsets + 4 * row
     cdef int64_t start = load_int32(at)
     cdef int64_t end = load_int32(at + 4)
@@ -180,7 +191,7 @@ cdef inline bint find_bytes(
 cdef RowFault read_row(
     ColumnRows rows, int64_t number, Row* row, int64_t* header_count
 ) noexcept:
-    """Find the parts of a row; a timestamp that is null is that of ``row``."""
+    """Read the parts of a row. A null timestamp leaves ``row.timestamp`` unchanged."""
     if unlikely(number < 0 or number >= rows.count):
         return BAD_NUMBER
     if rows.timestamps != NULL and is_valid(
@@ -204,7 +215,7 @@ cdef RowFault read_row(
 cdef RowFault find_headers(
     ColumnRows rows, int64_t number, Row* row, int64_t* header_count
 ) noexcept:
-    """Find the headers of a row, and check their keys."""
+    """Find the headers of a row, and check that their keys are UTF-8."""
     cdef int64_t first = load_int32(rows.lists + 4 * number)
     cdef int64_t last = load_int32(rows.lists + 4 * number + 4)
     cdef int64_t item
@@ -233,7 +244,10 @@ cdef RowFault find_headers(
 
 
 cdef bint put_headers(ColumnRows rows, int64_t header_count, uint8_t** at) noexcept:
-    """Write the headers that were read; False if a key is no longer UTF-8."""
+    """Write the headers found by ``find_headers``.
+
+    Returns False if a key is no longer UTF-8, because another thread has modified it.
+    """
     cdef Span* span = <Span*>rows.spans.data
     cdef Span* end = span + 2 * header_count
     put_varint(at, <uint32_t>header_count << 1)
@@ -248,7 +262,7 @@ cdef bint put_headers(ColumnRows rows, int64_t header_count, uint8_t** at) noexc
 
 
 cdef object make_failure(RowFault fault, ColumnRows rows, int64_t number, Row* row):
-    """Turn a fault of a row into the exception."""
+    """Create the exception for an invalid row."""
     cdef str path = f"records[{number}]"
     if fault == NO_MEMORY:
         return MemoryError()

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes the rows of a batch as they come, before the numbers of the batch are known.
+"""Encodes the rows of a batch one by one, before the fields of its header are known.
 
-``rows.pyx`` and ``column_rows.pyx`` read and check them. What encodes all rows at once
-is in ``record_encoder.pyx`` and ``column_encoder.pyx``.
+``rows.pyx`` and ``column_rows.pyx`` read and check the rows. ``record_encoder.pyx`` and
+``column_encoder.pyx`` encode all rows of a batch in one call.
 
-Twin: ``pure/encoded_rows.py``. Differs from its twin in: noted faults for exceptions,
-and a batch whose bytes are those that the rows were written to.
+Twin: ``pure/encoded_rows.py``. Differs from its twin in: errors are fault codes, and
+the rows are written to the bytes object that becomes the batch.
 """
 
 from cpython.object cimport PyObject
@@ -48,17 +48,20 @@ cdef enum:
 
 
 cdef class EncodedRows:
-    """The rows of one batch of magic 2, each encoded when it is taken.
+    """Rows of one batch of magic 2. Each row is encoded when it is added.
 
-    ``extend`` and ``extend_columns`` take rows while their records have at most
-    ``most`` bytes; the first is always taken. ``content`` is the bytes of the records,
-    ``len()`` counts them.
-    Units: bytes. Source: ``MemoryRecordsBuilder``.
+    * ``most``: maximum size of the records in bytes. The first row is always accepted.
+
+    ``extend`` and ``extend_columns`` add rows until the next one would exceed ``most``.
+    ``content`` is the size of the records in bytes, and ``len()`` returns their number.
+
+    Source: ``MemoryRecordsBuilder``.
     """
 
     cdef readonly int64_t content
     cdef int64_t most
-    # Bytes with room for a header and records; whether a batch that was made is they.
+    # Bytes object with space for a batch header, the records, and unused capacity; and
+    # whether a returned batch is this object.
     cdef PyObject* out
     cdef int64_t room
     cdef bint is_shared
@@ -74,11 +77,15 @@ cdef class EncodedRows:
         return self.entry.count
 
     def extend(self, records, Py_ssize_t start=0, int64_t timestamp=-1):
-        """Add records from index ``start`` on while they fit; return the index after.
+        """Add records from index ``start`` on. Returns the index of the first remaining
+        one.
 
-        ``records`` is a list or tuple of records; those without a timestamp get
-        ``timestamp`` (ms). Offsets of records are ignored. Raises ``EncodeError`` with
-        the record in its path for an invalid record; the records before it stay added.
+        ``records`` is a list or a tuple of records, whose offsets are ignored.
+        ``timestamp`` (ms) is the timestamp of records without a timestamp. The function
+        stops before the first record with which the batch would be too large.
+
+        Raises ``EncodeError`` if a record is invalid. The path of the error contains
+        the record, and the records before it remain in the batch.
         """
         cdef Blame e
         cdef Row row
@@ -92,7 +99,7 @@ cdef class EncodedRows:
             clear(&e)
             done = split(&e, <PyObject*>item, 0, &row)
             if done:
-                # No code of the caller runs from here on.
+                # From here on, no code of the caller can run and modify the row.
                 if row.timestamp < 0:
                     row.timestamp = timestamp
                 size = self.measure(&row, &body)
@@ -121,11 +128,13 @@ cdef class EncodedRows:
         Py_ssize_t start=0,
         int64_t timestamp=-1,
     ):
-        """Take rows of columns from index ``start`` on, as ``extend`` does.
+        """Add rows of columns from index ``start`` on, as ``extend`` does.
 
-        ``numbers`` has the numbers of the rows, from 0, as bytes of int64 of this
-        machine. Rows whose timestamp is null get ``timestamp`` (ms). Raises
-        ``EncodeError`` with the number of the row in its path.
+        ``numbers`` contains the numbers of the rows, from 0, as int64 in native byte
+        order. ``timestamp`` (ms) is the timestamp of rows whose timestamp is null.
+
+        Raises ``EncodeError`` if a row is invalid. The path of the error contains the
+        number of the row.
         """
         cdef Py_buffer buffer
         cdef Row row
@@ -144,7 +153,7 @@ cdef class EncodedRows:
             PyBuffer_Release(&buffer)
             raise ValueError(f"numbers must be int64 (got {count} bytes)")
         count //= 8
-        # No code of the caller runs until the buffer is released.
+        # No code of the caller can run until the buffer is released.
         while index < count:
             memcpy(&number, <const uint8_t*>buffer.buf + 8 * index, 8)
             row.timestamp = timestamp
@@ -176,9 +185,10 @@ cdef class EncodedRows:
         return max(start, index)
 
     def make_batch(self, header, compress=None):
-        """Make the batch; ``header`` and ``compress`` are as for ``encode_batch``.
+        """Return the batch. ``header`` and ``compress`` are the same as for
+        ``encode_batch``.
 
-        The records stay, so that it can be made again, with another header.
+        The rows are kept, so that the function can be called again with another header.
         """
         cdef Entry entry
         cdef int64_t used
@@ -197,7 +207,8 @@ cdef class EncodedRows:
                     PyBytes_AS_STRING(made), PyBytes_AS_STRING(self.out), <size_t>used
                 )
         else:
-            # There is no room from here on: rows that come later are written to a copy.
+            # The returned batch has no unused capacity, so rows that are added later
+            # are written to a copy.
             if self.room > used:
                 cut_bytes(self.out, <Py_ssize_t>used)
                 self.room = used
@@ -213,7 +224,8 @@ cdef class EncodedRows:
                 entry.max_timestamp = self.entry.max_timestamp
         if compress is not None:
             data = compress_records(memoryview(data), BATCH_OVERHEAD, compress)
-        # No other code has these bytes yet.
+        # Writing to the bytes object is safe, because no other code has a reference to
+        # it yet.
         store_batch_head(
             <uint8_t*>PyBytes_AS_STRING(<PyObject*>data),
             PyBytes_GET_SIZE(<PyObject*>data),
@@ -222,7 +234,11 @@ cdef class EncodedRows:
         return data
 
     cdef inline int64_t measure(self, Row* row, int64_t* body) noexcept:
-        """Compute the bytes of the next record, and without its size; -1: too many."""
+        """Compute the size of the next record in bytes, with and without its length
+        field.
+
+        Returns -1 if the record is too large for a batch.
+        """
         row.offset = self.entry.count
         if row.offset == 0:
             self.entry.base_timestamp = row.timestamp
@@ -233,20 +249,22 @@ cdef class EncodedRows:
         return body[0] + varint_size(<uint32_t>body[0] << 1)
 
     cdef inline bint fits(self, int64_t size) noexcept:
-        """Whether a record of ``size`` bytes may be in the batch."""
+        """Whether the batch can contain another record of ``size`` bytes."""
         return not self.entry.count or self.content + size <= self.most
 
     cdef inline bint widen(self, int64_t size, int64_t count) noexcept:
-        """Make room for a record, and for ``count`` like it if a batch has so many.
+        """Ensure capacity for a record of ``size`` bytes.
 
-        False with an exception set if there is no memory; then nothing has changed.
+        A buffer that must grow gets capacity for ``count`` such records if ``most``
+        permits. Returns False with an exception set if there is no memory. Then nothing
+        has changed.
         """
         return size <= self.room - BATCH_OVERHEAD - self.content or (
             self.grow(size, count)
         )
 
     cdef bint grow(self, int64_t size, int64_t count) noexcept:
-        """Make room, as ``widen`` does."""
+        """Increase the capacity for ``widen``."""
         cdef int64_t used = BATCH_OVERHEAD + self.content
         cdef int64_t room = self.room
         cdef PyObject* grown
@@ -254,7 +272,7 @@ cdef class EncodedRows:
         room = max(min(room, BATCH_OVERHEAD + self.most), used + size)
         room = min(room, LARGEST)
         if room >= LARGE_OUTPUT:
-            # As in ``begin`` of ``record_encoder.pyx``.
+            # Keep the output on the heap, as begin() of record_encoder.pyx explains.
             take_and_free(<size_t>(room + room // 4))
         grown = new_bytes(room)
         if grown == NULL:
@@ -270,14 +288,15 @@ cdef class EncodedRows:
         return True
 
     cdef inline uint8_t* put(self, Row* row, int64_t body) noexcept:
-        """Write the next record up to its headers; return where these go."""
+        """Write the next record up to its headers. Returns the position of the headers.
+        """
         cdef uint8_t* at = <uint8_t*>PyBytes_AS_STRING(self.out)
         at += BATCH_OVERHEAD + self.content
         put_fields(&at, &self.entry, row, body)
         return at
 
     cdef inline void note(self, Row* row, int64_t size) noexcept:
-        """Count a record that was written."""
+        """Count a record that has been written."""
         self.content += size
         self.entry.count += 1
         self.entry.max_timestamp = max(self.entry.max_timestamp, row.timestamp)

@@ -1,12 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes and decodes frames: size, header and body.
+"""Encodes and decodes frames, which consist of a size, a header and a body.
 
-``schema/plan.py`` decides the version of the header; the header is a message with a
-plan of its own. Twin: ``pure/frames.py``. Differs from its twin in: all three
-parts are written into one buffer, and the header's fields are never an object; the
-program of a header is kept beside the body's (``find_request_header``,
-``find_response_header``).
+The header is a message and has a plan. ``schema/plan.py`` chooses its version.
+
+Twin: ``pure/frames.py``. Differs from its twin in: all three parts are written to one
+buffer, and no header object is created. The program of the body stores a reference to
+the program of its header.
+
+Only in Cython: ``find_request_header``, ``find_response_header``.
 """
 
 from cpython.object cimport PyObject
@@ -38,7 +40,7 @@ cdef object _default_limits = DEFAULT
 
 
 def bind_headers(request_header, response_header):
-    """Set the classes of the headers, which the engine cannot import."""
+    """Set the classes of the headers. The engine cannot import them."""
     global _request_header, _response_header
     _request_header = request_header
     _response_header = response_header
@@ -47,8 +49,10 @@ def bind_headers(request_header, response_header):
 def encode_request(request, version, correlation_id=0, client_id=""):
     """Encode a request as a frame.
 
-    Shape: INT32 size (bytes that follow), request header, body. The header is version
-    2 before flexible versions, else 1 (0 for ControlledShutdown version 0).
+    Shape: INT32 size (number of bytes that follow), request header, body. In flexible
+    versions of the request, the header has version 2, otherwise version 1.
+    ControlledShutdown version 0 has header version 0.
+
     Raises ``EncodeError`` or ``UnsupportedVersion``.
     """
     cdef Program program = find_program(type(request), version)
@@ -63,7 +67,7 @@ def encode_request(request, version, correlation_id=0, client_id=""):
 
 
 cdef Program find_request_header(Program program, version):
-    """Find the program of the header before a request."""
+    """Return the program for the header of a request."""
     cdef PyObject* known = load_pointer(&program.request_header)
     if known != NULL:
         return <Program>known
@@ -78,8 +82,10 @@ cdef Program find_request_header(Program program, version):
 def encode_response(response, version, correlation_id=0):
     """Encode a response as a frame.
 
-    Shape: INT32 size (bytes that follow), response header, body. The header is version
-    1 before flexible versions, else 0 (always 0 for ApiVersions).
+    Shape: INT32 size (number of bytes that follow), response header, body. In flexible
+    versions of the response, the header has version 1, otherwise version 0. ApiVersions
+    always has header version 0.
+
     Raises ``EncodeError`` or ``UnsupportedVersion``.
     """
     cdef Program program = find_program(type(response), version)
@@ -99,11 +105,16 @@ def decode_response(
     compat=None,
     limits=_default_limits,
 ):
-    """Decode a response; return its correlation id and its body.
+    """Decode a response. Returns its correlation id and its body.
 
-    Shape: response header version 1 before flexible versions, else 0, and always 0
-    before ApiVersions; then the body. Tags in the header are read and dropped.
-    Raises ``DecodeError`` with the offset in ``frame``, or ``UnsupportedVersion``.
+    ``frame`` does not contain the size of the frame.
+
+    Shape: response header, body. In flexible versions of the response, the header has
+    version 1, otherwise version 0. ApiVersions always has header version 0. Tagged
+    fields of the header are read and discarded.
+
+    Raises ``DecodeError`` with the offset in ``frame`` (bytes), or
+    ``UnsupportedVersion``.
     """
     cdef Program program = find_program(cls, version)
     cdef Program header = find_response_header(program, version)
@@ -118,7 +129,8 @@ def decode_response(
             cls, frame, version, &at, zero_copy, lenient, limits, not lenient
         )
     except errors.DecodeError as error:
-        # Without memory for a traceback Cython has a MemoryError in its place.
+        # If there is no memory for a traceback, Cython assigns a MemoryError to the
+        # variable instead.
         if isinstance(error, errors.DecodeError):
             frame_hints.hint_at_size(error, frame)
         raise
@@ -126,7 +138,7 @@ def decode_response(
 
 
 cdef Program find_response_header(Program program, version):
-    """Find the program of the header before a response."""
+    """Return the program for the header of a response."""
     cdef PyObject* known = load_pointer(&program.response_header)
     if known != NULL:
         return <Program>known
@@ -141,7 +153,7 @@ cdef Program find_response_header(Program program, version):
 
 
 cdef object frame(Program program, Program header, PyObject** fields, object message):
-    """Write the size, a header and a body."""
+    """Return a frame with its size, header and body."""
     cdef Writer writer
     cdef PyObject* out
     cdef Py_ssize_t size

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decodes a binary array of request headers into columns.
 
-A row is a frame without its size. Its API key and version are looked up in a table of
-header versions, which is made from the plans; the body is not read. A bad row is read
-again by ``judge``, the caller's reader of whole frames, which raises the error.
+Each row is a frame without its size. The header version is looked up by API key and
+version in a table that is created from the plans. The body is not read. If a row is
+invalid, ``judge``, a function of the caller that reads whole frames, reads it again and
+raises the error.
 
-Twin: ``pure/header_columns.py``. Differs from its twin in: no Python object is made
-for a good row and the GIL is released, where the twin decodes headers to objects.
-C needs for itself: ``find_header_shape``, ``walk_rows``, ``walk_row``, ``skip_tags``,
+Twin: ``pure/header_columns.py``. Differs from its twin in: no Python object is created
+for a valid row, and the GIL is released. In ``pure``, headers are decoded to objects.
+
+Only in Cython: ``find_header_shape``, ``walk_rows``, ``walk_row``, ``skip_tags``,
 ``put_error``.
 """
 
@@ -35,16 +37,16 @@ from kwire.schema import registry
 LARGEST_OFFSET = 2**31 - 1
 
 cdef enum:
-    # The fields, in their order.
+    # Indexes of the fields.
     API_KEY = 0
     API_VERSION = 1
     CORRELATION_ID = 2
     CLIENT_ID = 3
     BODY_POSITION = 4
-    # Where the table knows no request.
+    # Entry of the table if there is no such request.
     UNKNOWN = 255
 
-# Why a walk stops at a row.
+# Reason why a walk stops.
 cdef enum Reason:
     AT_END
     AT_BAD_ROW
@@ -52,7 +54,7 @@ cdef enum Reason:
     AT_LARGEST_OFFSET
     AT_NO_MEMORY
 
-# The input: an Arrow binary array, and what is made of it.
+# Input (an Arrow binary array), and the columns to fill.
 cdef struct Rows:
     const uint8_t* validity
     const uint8_t* offsets
@@ -63,15 +65,15 @@ cdef struct Rows:
     int64_t limit
     int64_t max_tags
     bint is_large
-    # The version of the header, by API key and version.
+    # Header versions by API key and version.
     const uint8_t* table
     int64_t table_size
     int64_t table_width
-    # The client id where the header has none; -1 bytes are null.
+    # Client id for header versions without one. A size of -1 means null.
     const uint8_t* default
     int64_t default_size
     Column* columns
-    # The row that is being read, and its bytes.
+    # Number and bytes of the current row.
     int64_t row
     const uint8_t* begin
     const uint8_t* end
@@ -93,13 +95,19 @@ def decode_request_headers(
 ):
     """Decode the headers of ``count`` request frames into a struct ``Array``.
 
-    The input is an Arrow binary array as for ``decode_messages``, ``cls`` the class of
-    the headers. Fields: api_key, api_version, correlation_id, client_id, and
-    body_position, the byte of the row at which the body begins. A null row becomes a
-    null struct.
-    Raises what ``judge`` raises for the first bad row, with the row at the front of its
-    path. ``keep_errors`` appends a string column ``_error`` instead, and all other
-    fields of a bad row are null. ``LimitExceeded`` where a column would outgrow Arrow's
+    The input is an Arrow binary array, as for ``decode_messages``.
+
+    * ``cls``: class of the headers.
+    * ``judge``: function that reads a whole frame and raises the error of an invalid
+      row.
+    * ``keep_errors``: do not raise for invalid rows. Instead, append a string column
+      ``_error``, and set all other fields of an invalid row to null.
+
+    Fields: api_key, api_version, correlation_id, client_id, and body_position, the
+    position of the body in the row (bytes). A null row becomes a null struct.
+
+    Raises the exception of ``judge`` for the first invalid row, with the row number at
+    the beginning of its path. Raises ``LimitExceeded`` if a column would exceed Arrow's
     32-bit offsets.
     """
     cdef ColumnShape shape = find_header_shape()
@@ -128,7 +136,7 @@ def decode_request_headers(
     if limits.tagged_fields is not None:
         rows.max_tags = min(int(limits.tagged_fields), INT64_MAX)
     rows.row = 0
-    # After the columns of the tree comes the one of the errors.
+    # The column of errors follows the columns of the tree.
     columns = <Column*>calloc(<size_t>shape.total + 1, sizeof(Column))
     if columns == NULL:
         raise MemoryError
@@ -185,12 +193,13 @@ def decode_request_headers(
         free(columns)
 
 
-# The one shape, once it is made: threads without a lock may make it at once.
+# The shape, after it has been created. Without the GIL, several threads may create it
+# at the same time, and setdefault keeps only one of them.
 cdef dict _shapes = {}
 
 
 cdef ColumnShape find_header_shape():
-    """Find or make the type of the struct column."""
+    """Return the type of the struct column, or create it."""
     cdef ColumnShape made, child
     cdef list children = []
     shape = _shapes.get("")
@@ -221,7 +230,7 @@ cdef ColumnShape find_header_shape():
 
 
 cdef Reason walk_rows(Rows* rows) noexcept nogil:
-    """Read rows until the end, or one that is not good."""
+    """Read rows until the end or until the first invalid row."""
     cdef int64_t place
     cdef Reason reason
     while rows.row < rows.count:
@@ -238,10 +247,11 @@ cdef Reason walk_rows(Rows* rows) noexcept nogil:
 
 
 cdef inline Reason walk_row(Rows* rows, int64_t place) noexcept nogil:
-    """Read one header into its row; ``AT_END`` where all is well.
+    """Read one header into the current row. Returns ``AT_END`` if it is valid.
 
-    Shape: INT16 API key, INT16 version, INT32 correlation id; from version 1 on the
-    client id, a classic string in all versions (KIP-482); from version 2 on tags.
+    Shape: INT16 API key, INT16 version, INT32 correlation id. From header version 1 on,
+    the client id, which is a classic string in all versions (KIP-482). From header
+    version 2 on, a tag section.
     """
     cdef int32_t narrow[2]
     cdef int64_t wide[2]
@@ -315,7 +325,7 @@ cdef inline Reason walk_row(Rows* rows, int64_t place) noexcept nogil:
 
 
 cdef inline bint skip_tags(Cursor* cursor) noexcept nogil:
-    """Pass over a tag section; of a header no version knows a tag."""
+    """Skip a tag section. No header version defines any tags."""
     cdef uint32_t count = read_unsigned_varint(cursor)
     cdef uint32_t tag, size
     cdef int64_t previous = -1
@@ -332,7 +342,7 @@ cdef inline bint skip_tags(Cursor* cursor) noexcept nogil:
 
 
 cdef Reason put_error(Rows* rows, Column* errors, bytes text) noexcept:
-    """Make the fields of a bad row null, put the text beside them, and go on."""
+    """Set the fields of an invalid row to null, and store the text of its error."""
     cdef Outcome outcome = put_null_fields(rows.columns, rows.row)
     if outcome == DONE:
         outcome = open_row(errors, rows.row)
@@ -351,9 +361,10 @@ cdef Reason put_error(Rows* rows, Column* errors, bytes text) noexcept:
 
 
 def load_header_versions():
-    """Return a table of header versions: a row for each API key, of equal width.
+    """Return the table of header versions and its width.
 
-    255 stands where there is no such request.
+    The table contains one line for each API key. All lines have the same number of
+    versions. The value is 255 if there is no such request.
     """
     if not _table:
         keys = registry.keys("request")
@@ -369,23 +380,25 @@ def load_header_versions():
 
 
 def judge_row(judge, frame):
-    """Read a bad row with ``judge``; return the exception that it raises.
+    """Read an invalid row with ``judge``. Returns the exception that it raises.
 
-    If it raises none, the row has changed since it was found bad.
+    If ``judge`` does not raise, the row has been modified since the first read, and the
+    exception reports that.
     """
     failure = None
     try:
         judge(frame)
     except (DecodeError, UnsupportedVersion) as error:
         failure = error.with_traceback(None)
-    # Without memory for a traceback Cython has this in its place.
+    # If there is no memory for a traceback, Cython assigns a MemoryError to the
+    # variable instead.
     if isinstance(failure, MemoryError):
         raise failure
     return failure or decode_failure(INPUT_CHANGED, 0, 0, "")
 
 
 def make_error_of_row(error, row):
-    """Add the number of the row to the exception for its frame."""
+    """Return the exception of a frame with the row number added to its path."""
     if isinstance(error, UnsupportedVersion):
         return UnsupportedVersion(f"[{row}]: {error.reason}")
     return type(error)(

@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Declares the checks and errors that ``header_columns.pyx`` uses too.
+"""Declares the checks and errors that ``header_columns.pyx`` also uses.
 
-Twin: ``pure/message_columns.py``. What differs there is said in
-``message_columns.pyx``.
+Twin: ``pure/message_columns.py``. See ``message_columns.pyx`` for the differences.
 """
 
 

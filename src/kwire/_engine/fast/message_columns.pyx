@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decodes a binary array of messages of one class into nested columns.
 
-The second walk over a plan: it reads as ``decoder`` does, refuses what that refuses at
-the same byte, and appends to columns instead of making objects. A struct becomes a
-struct column, an array a list column, a field that this version lacks its default;
-unknown tags are checked and left out.
+This is the second walk over a plan, after ``decoder``. It accepts the same input,
+reports the same errors at the same bytes, and appends to columns instead of creating
+objects. A struct becomes a struct column, and an array becomes a list column. A field
+that does not exist in this version has its default value. Unknown tags are checked and
+omitted.
 
-Twin: ``pure/message_columns.py``. Differs from its twin in: no Python object is made
-for a row and the GIL is released, where the twin turns decoded objects into columns.
-C needs for itself: ``walk_rows``, ``find_scale``, ``place_of``, ``foresee``,
-``walk_row``, ``put_error``, ``make_row_failure``, ``make_walk_failure``.
-``column_walk.pyx`` reads the fields of a row.
+Twin: ``pure/message_columns.py``. Differs from its twin in: no Python object is created
+for a row, and the GIL is released. In ``pure``, columns are created from decoded
+objects.
+
+Only in Cython: ``walk_rows``, ``find_scale``, ``place_of``, ``foresee``, ``walk_row``,
+``put_error``, ``make_row_failure``, ``make_walk_failure``. ``column_walk.pyx`` reads
+the fields of a row.
 """
 
 from cpython.object cimport PyObject
@@ -44,10 +47,10 @@ from kwire._limits import DEFAULT
 LARGEST_OFFSET = 2**31 - 1
 
 cdef enum:
-    # A fault of a call, beside those of ``cursor.pxd`` and ``column_walk.pxd``.
+    # Fault code in addition to those of cursor.pxd and column_walk.pxd.
     BAD_OFFSETS = -3
 
-# The input: an Arrow binary array, and what is made of each row.
+# Input (an Arrow binary array), and the column of errors.
 cdef struct Rows:
     const uint8_t* validity
     const uint8_t* offsets
@@ -58,7 +61,7 @@ cdef struct Rows:
     int64_t limit
     bint is_large
     PyObject* program
-    # Texts of the rows that failed; NULL where the first failure ends the call.
+    # Error texts of invalid rows. NULL if the first invalid row ends the call.
     Column* errors
 
 
@@ -77,14 +80,22 @@ def decode_messages(
 ):
     """Decode ``count`` messages of one class and version into a struct ``Array``.
 
-    The input is an Arrow binary array, or large binary array (``is_large``), as its
-    three buffers, of which ``start`` rows are left out; ``validity`` is None where no
-    row is null. A null row becomes a null struct. With ``views``, bytes and records of
-    more than 12 bytes point into ``data``, which the array holds.
-    Raises what ``decode`` raises for the first bad row; the path begins with the row
-    (``[7].topics``), the offset counts from the row's first byte. ``keep_errors``
-    appends a string column ``_error`` instead, and all other fields of a bad row are
-    null. ``LimitExceeded`` where a column would outgrow Arrow's 32-bit offsets.
+    The input is an Arrow binary array, or a large binary array if ``is_large``.
+
+    * ``validity``, ``offsets``, ``data``: the buffers of the array. ``validity`` is
+      None if no row is null.
+    * ``start``: number of rows to skip at the beginning.
+    * ``keep_errors``: do not raise for invalid rows. Instead, append a string column
+      ``_error``, and set all other fields of an invalid row to null.
+    * ``limits``: as for ``decode``.
+    * ``views``: bytes and records fields of more than 12 bytes refer to ``data``, which
+      the array keeps alive.
+
+    A null row becomes a null struct.
+
+    Raises the exception of ``decode`` for the first invalid row. Its path begins with
+    the row number (``[7].topics``), and its offset is relative to the first byte of the
+    row. Raises ``LimitExceeded`` if a column would exceed Arrow's 32-bit offsets.
     """
     cdef Program program = find_program(cls, version)
     cdef ColumnShape shape = find_shape(cls, program.layout.struct, views)
@@ -104,7 +115,7 @@ def decode_messages(
     rows.program = <PyObject*>program
     rows.limit = INT64_MAX if limits.frame_bytes is None else limits.frame_bytes
     bound_counts(&walk.cursor, limits)
-    # The column of errors is after the columns of the tree, and then come the lists.
+    # The column of errors follows the columns of the tree, and the lists follow it.
     columns = <Column*>calloc(
         <size_t>shape.total + 1, sizeof(Column) + 2 * sizeof(Column*)
     )
@@ -112,7 +123,8 @@ def decode_messages(
         raise MemoryError
     try:
         if views:
-            # One export for both: an object may give another buffer the next time.
+            # Export the buffer only once, because an object may return a different
+            # buffer for the second request.
             data = view_bytes(b"" if data is None else data)
         for source in (validity, offsets, data):
             get_input(b"" if source is None else source, &buffers[held])
@@ -167,7 +179,7 @@ cdef int check_sizes(
     object validity_size,
     Py_ssize_t offsets_size,
 ) except -1:
-    """Check that the buffers are long enough for the rows."""
+    """Raise ``ValueError`` if the buffers are too short for the rows."""
     if start < 0 or count < 0:
         raise ValueError(f"start and count must be 0 or more (got {start} and {count})")
     last = int(start) + count
@@ -185,7 +197,8 @@ cdef int check_sizes(
 cdef int64_t walk_rows(
     RowWalk* w, Rows* rows, Table* table, Column* column
 ) noexcept nogil:
-    """Read all rows; return the one at which a fault was noted."""
+    """Read all rows. Returns the number of rows, or the row at which an error occurred.
+    """
     cdef int64_t row
     cdef int64_t place
     w.cursor.fault = 0
@@ -218,18 +231,18 @@ cdef int64_t walk_rows(
 
 
 cdef double find_scale(RowWalk* w, Rows* rows) noexcept nogil:
-    """Find how many times the bytes of the first row all rows have; 1 if in doubt."""
+    """Estimate the size of all rows relative to the first row. Returns 1 if unknown."""
     cdef int64_t first = w.cursor.start - rows.data
     cdef int64_t last = place_of(rows, rows.start + rows.count)
     cdef int64_t size = w.cursor.end - w.cursor.start
-    # Compared before they are subtracted: an offset may be any number.
+    # Compare before subtracting, because offsets may contain arbitrary numbers.
     if size <= 0 or not first < last <= rows.data_size:
         return 1
     return <double>(last - first) / <double>size
 
 
 cdef inline int64_t place_of(Rows* rows, int64_t row) noexcept nogil:
-    """Load the offset at which a row begins; it may be any number."""
+    """Return the offset of a row in the data. It may be an arbitrary number."""
     cdef int32_t narrow
     cdef int64_t wide
     if rows.is_large:
@@ -240,10 +253,10 @@ cdef inline int64_t place_of(Rows* rows, int64_t row) noexcept nogil:
 
 
 cdef void foresee(Column* column, double scale) noexcept nogil:
-    """Make room for ``scale`` times what the first row has below a column.
+    """Allocate ``scale`` times the space that the first row uses in a column tree.
 
-    So hardly anything grows by doubling, which copies what is there. Want of memory is
-    no fault here: columns grow when they have to.
+    This avoids most of the copying that growing by doubling would cause. Lack of memory
+    is not an error here, because columns also grow on demand.
     """
     cdef int64_t wanted
     cdef int index
@@ -266,7 +279,7 @@ cdef void foresee(Column* column, double scale) noexcept nogil:
 cdef inline bint walk_row(
     RowWalk* w, Rows* rows, int64_t place, Table* table, Column* column, int64_t row
 ) noexcept nogil:
-    """Read one message, which takes all bytes of its row."""
+    """Read one message, which must end at the end of its row."""
     cdef int32_t narrow[2]
     cdef int64_t wide[2]
     if rows.is_large:
@@ -292,7 +305,7 @@ cdef inline bint walk_row(
 
 
 cdef void put_error(RowWalk* w, Rows* rows, int64_t row) noexcept with gil:
-    """Turn the noted fault of a row into its text in the column of errors."""
+    """Store the text of the current fault in the column of errors."""
     cdef Column* column = rows.errors
     cdef Outcome outcome = open_row(column, row)
     try:
@@ -314,7 +327,7 @@ cdef void put_error(RowWalk* w, Rows* rows, int64_t row) noexcept with gil:
 
 
 cdef object make_row_failure(RowWalk* w, Program program):
-    """Build the exception of a noted fault."""
+    """Create the exception for the fault of a row."""
     return errors.decode_failure(
         w.cursor.fault,
         w.cursor.fault_detail,
@@ -326,7 +339,7 @@ cdef object make_row_failure(RowWalk* w, Program program):
 
 
 cdef object make_walk_failure(RowWalk* w, Program program, int64_t row):
-    """Build the exception that ends a call."""
+    """Create the exception that ends a call."""
     if w.cursor.fault == PYTHON_ERROR:
         return MemoryError()
     if w.cursor.fault == BAD_OFFSETS:
@@ -338,7 +351,7 @@ cdef object make_walk_failure(RowWalk* w, Program program, int64_t row):
 
 
 cdef object make_column_failure(object layout):
-    """Build the exception for a column that Arrow's offsets cannot address."""
+    """Create the exception for a column that exceeds Arrow's 32-bit offsets."""
     return errors.LimitExceeded(
         "a column would outgrow Arrow's 32-bit offsets; decode fewer rows at once",
         0,

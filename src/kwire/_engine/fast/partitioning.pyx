@@ -1,14 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hashes of keys, which decide the partition of a record.
+"""Hashes keys to assign records to partitions.
 
-``hash_column`` and ``split_rows`` take the number of a hash: ``MURMUR2`` or ``CRC32``.
-Which partition a hash means is decided in ``records/partitioners.py``, but for
-``split_rows``.
+``hash_column`` and ``split_rows`` receive the number of a hash function: ``MURMUR2`` or
+``CRC32``. ``split_rows`` also computes the partition from the hash. For other uses,
+``records/partitioners.py`` does that.
 
-Twin: ``pure/partitioning.py``. Differs from its twin in: noted faults for exceptions,
-and columns that are copied before they are looked at: another thread may write to them.
-C needs for itself: ``murmur2_of``, ``first_bytes``, ``check_row_number``.
+Twin: ``pure/partitioning.py``. Differs from its twin in: errors are fault codes, and
+validity and offsets of a column are copied before they are checked, because another
+thread may modify them.
+
+Only in Cython: ``murmur2_of``, ``first_bytes``, ``check_row_number``.
 """
 
 from cpython.object cimport PyObject
@@ -50,9 +52,10 @@ cdef uint32_t SEED = 0x9747B28C
 
 
 def murmur2(data):
-    """Give the MurmurHash2 of any contiguous bytes-like object, as an int32.
+    """Return the MurmurHash2 of a contiguous bytes-like object as an int32.
 
-    The seed and the byte order are those of Kafka's Java client.
+    The seed and the byte order are the same as in Kafka's Java client.
+
     Source: ``Utils.murmur2``.
     """
     cdef uint32_t found
@@ -66,12 +69,13 @@ def murmur2(data):
 
 
 cdef inline uint32_t murmur2_of(const uint8_t* at, Py_ssize_t size) noexcept nogil:
-    """Give the MurmurHash2 of memory."""
+    """Return the MurmurHash2 of a memory area."""
     cdef uint32_t found = SEED ^ <uint32_t>size
     cdef uint32_t word
     cdef Py_ssize_t left = size
     while left >= 4:
-        # Bytes in the order of the hash on any machine; compilers make it one load.
+        # The byte order of the hash does not depend on the machine. Compilers turn
+        # these shifts into a single load where possible.
         word = (
             <uint32_t>at[0]
             | <uint32_t>at[1] << 8
@@ -96,10 +100,11 @@ cdef inline uint32_t murmur2_of(const uint8_t* at, Py_ssize_t size) noexcept nog
 
 
 def hash_column(count, column, int kind):
-    """Give the hashes of a column of bytes: ``count`` int32 of this machine.
+    """Return the hashes of a column of bytes as ``count`` int32 in native byte order.
 
     ``column`` is a tuple as in ``column_encoder``. The hash of a null is 0.
-    Raises ``EncodeError`` for offsets that do not ascend within the bytes.
+
+    Raises ``EncodeError`` if the offsets do not ascend, or exceed the bytes.
     """
     cdef int64_t rows, start, size, at, end
     cdef int64_t row = 0
@@ -114,7 +119,8 @@ def hash_column(count, column, int kind):
     rows = check_row_number(count)
     validity, offsets, content, begin = column
     start = check_row_number(begin)
-    # Copies, of the offsets block by block: what decides a size is looked at once.
+    # Copy the validity, and each block of offsets, so that no other thread can modify
+    # them after they have been checked.
     marks = None
     if validity is not None:
         marks = bytes(first_bytes(validity, (start + rows + 7) // 8))
@@ -166,7 +172,10 @@ def hash_column(count, column, int kind):
 
 
 cdef object first_bytes(object data, int64_t size):
-    """View the first bytes of a buffer that has to have so many."""
+    """Return a view of the first ``size`` bytes of a buffer.
+
+    Raises ``EncodeError`` if the buffer is smaller.
+    """
     view = memoryview(b"" if data is None else data)
     view = view.cast("B") if view.nbytes else memoryview(b"")
     if view.nbytes < size:
@@ -177,7 +186,10 @@ cdef object first_bytes(object data, int64_t size):
 
 
 cdef int64_t check_row_number(object number) except -1:
-    """Check a count of rows, or the row that a column begins with."""
+    """Check a row count, or the first row of a column.
+
+    Raises ``EncodeError`` if it is negative or exceeds the maximum INT32.
+    """
     if not 0 <= number <= LARGEST_COUNT:
         raise errors.EncodeError(
             "a column is shorter than the number of rows", "records"
@@ -186,12 +198,15 @@ cdef int64_t check_row_number(object number) except -1:
 
 
 def split_rows(rows, Py_ssize_t count, int kind):
-    """Sort rows by the partition that the hash of their key means.
+    """Group rows by the partition that results from the hash of their keys.
 
-    Returns ``count`` lists, by partition, and the list of rows without a key. The
-    order within a list is that of ``rows``, a list or a tuple. MurmurHash2 loses its
-    sign bit before it is divided, as in Kafka. Raises ``EncodeError`` with the row in
-    its path for what is no row.
+    Returns a list with ``count`` lists, one for each partition, and a list of the rows
+    without a key. Rows keep their order within each list. ``rows`` is a list or a
+    tuple. The sign bit of a MurmurHash2 is cleared before the division, as in Kafka.
+
+    Raises ``EncodeError`` if an element is not a row. The path of the error contains
+    the index of the element.
+
     Source: ``BuiltInPartitioner.partitionForKey``, ``Utils.toPositive``.
     """
     cdef Blame e

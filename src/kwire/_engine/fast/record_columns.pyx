@@ -2,16 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decodes batches into columns, without an object for each record.
 
-The third walk over bytes: it reads as ``record_decoder.pyx`` does and refuses what
-that refuses, but appends to the columns of ``column.pxd`` instead of making objects.
-A batch that it cannot read is read again by ``record_decoder.pyx``, which says why; if
-that can read it, the input has changed meanwhile.
+The walk accepts the same input as ``record_decoder.pyx``, but appends to the columns of
+``column.pxd`` instead of creating objects. If it cannot read a batch,
+``record_decoder.pyx`` reads the batch again to determine the error. If that succeeds,
+another thread or process has modified the input.
 
-Twin: ``pure/record_columns.py``. Differs from its twin in: no object is made for a
-record and the GIL is released, where the twin turns records into columns.
-C needs for itself: ``find_record_shape``, ``make_leaf_shape``, ``make_bytes_shape``,
-``make_parent_shape``, ``walk_entry``, ``make_failure``; the walk is
-``record_walk.pyx``'s.
+Twin: ``pure/record_columns.py``. Differs from its twin in: no object is created for a
+record, and the GIL is released. In ``pure``, columns are created from record objects.
+
+Only in Cython: ``find_record_shape``, ``make_leaf_shape``, ``make_bytes_shape``,
+``make_parent_shape``, ``walk_entry``, ``make_failure``. ``record_walk.pyx`` contains
+the walk.
 """
 
 from libc.stdint cimport uint8_t
@@ -40,7 +41,7 @@ LARGEST_OFFSET = 2**31 - 1
 
 
 cdef ColumnShape make_leaf_shape(str name, str format, int kind, int width):
-    """Make the type of a column that has no columns below it."""
+    """Create the type of a column without child columns."""
     cdef ColumnShape shape = ColumnShape.__new__(ColumnShape)
     shape.name = name
     shape.format = format
@@ -52,7 +53,7 @@ cdef ColumnShape make_leaf_shape(str name, str format, int kind, int width):
 
 
 cdef ColumnShape make_parent_shape(str name, str format, int kind, list children):
-    """Make the type of a column over others."""
+    """Create the type of a column with child columns."""
     cdef ColumnShape shape = make_leaf_shape(name, format, kind, 0)
     shape.children = tuple(children)
     for child in children:
@@ -64,7 +65,7 @@ cdef dict _shapes = {}
 
 
 cdef ColumnShape make_bytes_shape(str name, bint views):
-    """Make the type of a column of bytes."""
+    """Create the type of a column of bytes."""
     if views:
         return make_leaf_shape(name, "vz", OF_VIEWS, VIEW_WIDTH)
     return make_leaf_shape(name, "z", OP_BYTES, 0)
@@ -73,7 +74,7 @@ cdef ColumnShape make_bytes_shape(str name, bint views):
 cdef ColumnShape find_record_shape(
     bint headers, bint batch_columns, str unit, bint views
 ):
-    """Find or make the type of the struct column of records."""
+    """Return the type of the struct column of records, or create it."""
     choice = headers, batch_columns, unit, views
     shape = _shapes.get(choice)
     if shape is not None:
@@ -123,18 +124,25 @@ def decode_columns(
 ):
     """Decode the records of all batches into the columns of one struct ``Array``.
 
-    ``position`` and ``end`` bound the entries in ``data`` (bytes). Control batches are
-    left out, and what the filter of transactions hides. Returns the array, the position
-    after the last complete entry and the offset after it, which is None if there is no
-    such entry.
+    * ``position``, ``end`` (bytes): the part of ``data`` to read.
+    * ``headers``: include the headers.
+    * ``batch_columns``: append columns with fields of each record's batch.
+    * ``timestamp_unit``: "s", "ms", "us" or "ns".
+    * ``views``: keys and values of more than 12 bytes refer to ``data`` or to the
+      decompressed bytes, which the array keeps alive.
+
+    Control batches are omitted, and so are batches that the transaction filter hides.
+    Returns the array, the position after the last complete entry, and the offset after
+    that entry, which is None if there is no complete entry.
+
     Shape: offset, timestamp, timestamp type, key, value, then the headers as a list of
     key and value, then the columns of the batch. A timestamp is null if it is -1, which
-    means that there is none, or if its unit cannot carry it. With ``views``, keys and
-    values of more than 12 bytes point into ``data`` or into the decompressed bytes,
-    which the array holds. Time and memory are linear in the bytes; no object for each
-    record.
-    Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do, and
-    ``LimitExceeded`` where keys, values or headers outgrow 32-bit offsets.
+    means that there is no timestamp, or if the unit cannot represent it. Time and
+    memory are linear in the size of the input.
+
+    Raises ``DecodeError`` in the same cases as ``read_batch_header`` and
+    ``read_records``. Raises ``LimitExceeded`` if keys, values or headers exceed 32-bit
+    offsets.
     """
     cdef ColumnShape shape = find_record_shape(
         headers, batch_columns, timestamp_unit, views
@@ -152,11 +160,13 @@ def decode_columns(
     w.input_buffer = -1
     w.factor, w.divisor = _FACTORS[timestamp_unit]
     if views:
-        # One export for both: an object may give another buffer the next time.
+        # Export the buffer only once, because an object may return a different buffer
+        # for the second request.
         data = view_bytes(data)
     get_input(data, &buffer)
     w.input_size = buffer.len
-    # From here on nothing may fail before the try.
+    # No statement between this allocation and the try block may raise, because the
+    # memory would leak.
     w.columns = <Column*>calloc(<size_t>shape.total, sizeof(Column))
     if w.columns == NULL:
         PyBuffer_Release(&buffer)
@@ -204,7 +214,7 @@ def decode_columns(
 cdef WalkEnd walk_entry(
     ColumnWalk* w, object data, ReadOptions options, list sources
 ) except *:
-    """Read what an entry holds, compressed or not."""
+    """Read the content of an entry, whether it is compressed or not."""
     cdef Py_buffer buffer
     cdef WalkEnd reason
     cdef const uint8_t* at
@@ -236,8 +246,9 @@ cdef WalkEnd walk_entry(
     finally:
         PyBuffer_Release(&buffer)
     if reason == BAD_ENTRY or (reason == TOO_MANY and entry.magic < 2):
-        # Found out here, while its bytes are at hand; what is wrong inside a wrapper
-        # counts before the number of its messages.
+        # Create the error here, because the decompressed bytes are still available. An
+        # error inside a wrapper message takes precedence over the limit of its number
+        # of messages.
         header = make_header(entry)
         if entry.magic == 2:
             read_records(payload, header, compressed=True, replace=w.replace)
@@ -249,7 +260,7 @@ cdef WalkEnd walk_entry(
 
 
 cdef object make_failure(ColumnWalk* w, WalkEnd reason, object data):
-    """Build the exception of a walk that could not go on."""
+    """Create the exception for the reason why a walk stopped."""
     cdef int64_t position = w.entries.entry.position
     if reason == AT_FAULT:
         return make_walk_failure(&w.entries)

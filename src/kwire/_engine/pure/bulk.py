@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Encodes and decodes numpy arrays of varints.
 
-``encode_*s(values)`` takes an array of integers, the fastest in the type that the
-decoder gives: uint32 for unsigned varints, int32 for varints, int64 for varlongs.
-``decode_*s(data, count, offset=0)`` gives such an array and the offset (bytes) after
-the last value. An error's path names the value: ``[3]``.
+``encode_*s(values)`` encodes an array of integers. It is fastest if the array has the
+type that the decoder returns: uint32 for unsigned varints, int32 for varints, int64 for
+varlongs. ``decode_*s(data, count, offset=0)`` returns such an array and the offset
+(bytes) after the last value. The path of an error contains the index of the value, for
+example ``[3]``.
 
-Twin: ``fast/bulk.pyx``. Differs from its twin in: faults as exceptions.
+Twin: ``fast/bulk.pyx``. Differs from its twin in: errors are exceptions.
 """
 
 from __future__ import annotations
@@ -36,9 +37,10 @@ __all__ = [
 
 
 def encode_unsigned_varints(values: Any) -> bytes:
-    """Encode UNSIGNED_VARINTs, one after the other.
+    """Encode an array of UNSIGNED_VARINTs.
 
-    Shape: 1 to 5 bytes each, 7 bits a byte, low bits first.
+    Shape: 1 to 5 bytes for each value, with 7 bits per byte, lowest bits first.
+
     Source: ``ByteUtils.writeUnsignedVarint``.
     """
     writer = Writer()
@@ -50,18 +52,20 @@ def encode_unsigned_varints(values: Any) -> bytes:
 def decode_unsigned_varints(
     data: Buffer, count: int, offset: int = 0
 ) -> tuple[Any, int]:
-    """Decode ``count`` UNSIGNED_VARINTs into a uint32 array.
+    """Decode ``count`` UNSIGNED_VARINTs as a uint32 array.
 
-    Shape: 1 to 5 bytes each, 7 bits a byte, low bits first.
+    Shape: 1 to 5 bytes for each value, with 7 bits per byte, lowest bits first.
+
     Source: ``ByteUtils.readUnsignedVarint``.
     """
     return decode_values(data, count, offset, "uint32", read_unsigned_varint)
 
 
 def encode_varints(values: Any) -> bytes:
-    """Encode VARINTs, one after the other.
+    """Encode an array of VARINTs.
 
-    Shape: the zigzag form of an int32 in 1 to 5 bytes each.
+    Shape: zigzag encoding of an int32 in 1 to 5 bytes for each value.
+
     Source: ``ByteUtils.writeVarint``.
     """
     writer = Writer()
@@ -71,18 +75,20 @@ def encode_varints(values: Any) -> bytes:
 
 
 def decode_varints(data: Buffer, count: int, offset: int = 0) -> tuple[Any, int]:
-    """Decode ``count`` VARINTs into an int32 array.
+    """Decode ``count`` VARINTs as an int32 array.
 
-    Shape: the zigzag form of an int32 in 1 to 5 bytes each.
+    Shape: zigzag encoding of an int32 in 1 to 5 bytes for each value.
+
     Source: ``ByteUtils.readVarint``.
     """
     return decode_values(data, count, offset, "int32", read_varint)
 
 
 def encode_varlongs(values: Any) -> bytes:
-    """Encode VARLONGs, one after the other.
+    """Encode an array of VARLONGs.
 
-    Shape: the zigzag form of an int64 in 1 to 10 bytes each.
+    Shape: zigzag encoding of an int64 in 1 to 10 bytes for each value.
+
     Source: ``ByteUtils.writeVarlong``.
     """
     writer = Writer()
@@ -92,16 +98,20 @@ def encode_varlongs(values: Any) -> bytes:
 
 
 def decode_varlongs(data: Buffer, count: int, offset: int = 0) -> tuple[Any, int]:
-    """Decode ``count`` VARLONGs into an int64 array.
+    """Decode ``count`` VARLONGs as an int64 array.
 
-    Shape: the zigzag form of an int64 in 1 to 10 bytes each.
+    Shape: zigzag encoding of an int64 in 1 to 10 bytes for each value.
+
     Source: ``ByteUtils.readVarlong``.
     """
     return decode_values(data, count, offset, "int64", read_varlong)
 
 
 def make_array(values: Any, dtype: str, code: int) -> Any:
-    """Make a contiguous array of one type; ``EncodeError`` for what does not fit."""
+    """Convert values to a contiguous array of one type.
+
+    Raises ``EncodeError`` if a value is not an integer or is out of range.
+    """
     numpy = load_numpy()
     array = numpy.asarray(values)
     if array.dtype == dtype and array.ndim == 1:
@@ -146,7 +156,7 @@ def decode_values(
 
 
 def load_numpy() -> Any:
-    """Import numpy, which only these functions need."""
+    """Import numpy. Only the functions of this module require it."""
     try:
         import numpy
     except ImportError:

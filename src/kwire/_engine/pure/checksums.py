@@ -1,20 +1,24 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""CRC-32C and CRC-32: the checksums of records.
+"""CRC-32C and CRC-32, the checksums of records.
 
-Both continue from ``value``, the checksum of the bytes before: the checksum of a
-whole is that of its second part, continued from that of its first.
+``value`` is the checksum of the preceding bytes. The checksum of a concatenation can
+therefore be computed part by part: pass the result for the first part as ``value`` for
+the second part.
 
-A table takes Python about 90 ns a byte, so CRC-32C works on one big int for the whole
-message instead. Bit i of ``int.from_bytes(data, "little")`` is the coefficient of
-x^(size - 1 - i), and some multiples of the polynomial have only four or six terms:
-x^a + x^b + x^c + 1 lets any power x^(a + n) be replaced by three lower ones. So the
-low bits of the int are cut off and come back as a few shifted copies
-(``fold_message``), again and again, until a table for each byte that is left ends it.
+A table lookup takes about 90 ns per byte in Python, so CRC-32C is computed with one
+large int for the whole input instead. Bit i of ``int.from_bytes(data, "little")`` is
+the coefficient of x^(size - 1 - i), where size is in bits. Some multiples of the
+polynomial have only four or six terms. For example, if x^a + x^b + x^c + 1 is a
+multiple, each power x^(a + n) can be replaced by three lower powers. ``fold_message``
+therefore repeatedly removes the lowest bits of the int and adds a few shifted copies of
+them. When only a few bytes remain, tables for each of these bytes complete the
+computation.
 
-Twin: ``fast/checksums.pyx``. Differs from its twin in: big ints for instructions of
-the processor, and ``zlib`` for CRC-32.
-Python needs for itself: ``view_bytes``, ``fold_message``, ``cuts``, ``rows_of_table``.
+Twin: ``fast/checksums.pyx``. Differs from its twin in: large ints are used instead of
+processor instructions, and ``zlib`` computes CRC-32.
+
+Only in Python: ``view_bytes``, ``fold_message``, ``cuts``, ``rows_of_table``.
 """
 
 from __future__ import annotations
@@ -29,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["crc32", "crc32c"]
 
 REVERSED = 0x82F63B78
-"""The polynomial of CRC-32C without x^32, the highest bit for x^0."""
+"""Polynomial of CRC-32C without x^32. The highest bit is the coefficient of x^0."""
 
 SPARSE = [
     (54216, (14867, 318, 278, 0)),
@@ -44,25 +48,31 @@ SPARSE = [
     (437, (290, 136, 113, 107, 32, 0)),
     (296, ()),
 ]
-"""From so many bits to the next so many, by the powers of a multiple.
+"""Folding steps: number of bits before the step, and the powers of the multiple.
 
-Found by a search for sums of powers that meet in a hash table, among them those with a
-wide gap after the first, as the gap is what one step can cut off; the chain has the
-fewest operations of them. Twice all powers make a multiple as well. The last bits are
-left to the table.
+The number of bits after the step is the first entry of the next line. The multiples
+were found by searching for sums of powers that collide in a hash table. Only multiples
+with a large difference between the first two powers are useful, because this difference
+is the number of bits that one step can remove. Of the possible chains, this one needs
+the fewest operations. Doubling all powers of a multiple gives another multiple. The
+table processes the bits that remain after the last step.
 """
 
 STATE, HIGH, LOW = 8 * 6777, 8 * 484, 8 * 100
-"""x^STATE + x^HIGH + x^LOW + 1 folds what has more bits than ``SPARSE`` starts with."""
+"""Powers of the multiple x^STATE + x^HIGH + x^LOW + 1.
+
+It folds inputs that have more bits than the first step of ``SPARSE`` accepts.
+"""
 
 CHUNK = (STATE - HIGH) // 8
-"""The bytes that it folds at once."""
+"""Number of bytes that are folded with this multiple in each step."""
 
 
 def crc32c(data: Buffer, value: int = 0) -> int:
-    """Return the CRC-32C of any contiguous bytes-like object.
+    """Return the CRC-32C of a contiguous bytes-like object.
 
-    The polynomial of Castagnoli, as in RFC 3720; it covers batches of magic 2.
+    It uses the Castagnoli polynomial of RFC 3720 and covers record batches of magic 2.
+
     Source: ``Crc32C``.
     """
     start = ~value & 0xFFFFFFFF
@@ -72,7 +82,7 @@ def crc32c(data: Buffer, value: int = 0) -> int:
             message = fold_message(view, start)
         else:
             message = int.from_bytes(view, "little") ^ start
-    # Of less than 4 bytes the end of the start value is left over.
+    # If the input has less than 4 bytes, some bits of the start value remain.
     crc = message >> 8 * size
     message ^= crc << 8 * size
     for row, byte in zip(ROWS, message.to_bytes(size, "big"), strict=False):
@@ -81,9 +91,11 @@ def crc32c(data: Buffer, value: int = 0) -> int:
 
 
 def crc32(data: Buffer, value: int = 0) -> int:
-    """Return the CRC-32 of any contiguous bytes-like object.
+    """Return the CRC-32 of a contiguous bytes-like object.
 
-    The polynomial of IEEE 802.3, as in ``zlib``; it covers messages of magic 0 and 1.
+    It uses the polynomial of IEEE 802.3, as ``zlib`` does, and covers messages of magic
+    0 and 1.
+
     Source: ``Crc32``.
     """
     with view_bytes(data) as view:
@@ -91,7 +103,7 @@ def crc32(data: Buffer, value: int = 0) -> int:
 
 
 def view_bytes(data: Buffer) -> memoryview:
-    """View the input as bytes."""
+    """Return a view of the input as unsigned bytes."""
     view = memoryview(data)
     if not view.c_contiguous:
         raise TypeError("the input must be contiguous in memory; pass bytes(data)")
@@ -101,14 +113,16 @@ def view_bytes(data: Buffer) -> memoryview:
 
 
 def fold_message(view: memoryview, start: int) -> int:
-    """Fold a message into one for all rows of the table, of the same CRC from 0."""
+    """Reduce a message to the length of the table, with the same CRC from start value
+    0.
+    """
     head = len(view)
     if head > STATE // 8:
         head = (head - STATE // 8 - 1) % CHUNK + HIGH // 8 + 1
     message = int.from_bytes(view[:head], "little") ^ start
     bits = 8 * head
     if len(view) > head:
-        # Zeros ahead of a message change nothing once the start value is in it.
+        # After the start value has been applied, leading zeros do not change the CRC.
         message <<= STATE - bits
         bits = STATE
         mask = (1 << 8 * CHUNK) - 1
@@ -132,7 +146,7 @@ def fold_message(view: memoryview, start: int) -> int:
 def cuts(
     sparse: list[tuple[int, tuple[int, ...]]],
 ) -> list[tuple[int, int, int, list[int]]]:
-    """Return the steps of ``SPARSE``: bits before, after, mask of the cut, shifts."""
+    """Return the steps of ``SPARSE`` as bits before, bits after, mask and shifts."""
     return [
         (
             before,
@@ -145,7 +159,9 @@ def cuts(
 
 
 def rows_of_table(count: int) -> list[list[int]]:
-    """Return the CRC of each byte with 0, 1, 2 and more zeros after it."""
+    """Return tables with the CRC of each byte value followed by 0, 1, 2, ... zero
+    bytes.
+    """
     basis = []
     for bit in range(8):
         crc = 1 << bit

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Encodes columns as a batch of magic 2, without an object for each record.
 
-A column of bytes is a tuple of its validity (None: no nulls), its 32-bit offsets, its
-bytes, and the row that it begins with; one of numbers lacks the offsets. So slices of
-Arrow arrays come as they are.
+A column of bytes is a tuple of its validity (None if there are no nulls), its 32-bit
+offsets, its bytes, and its first row. A column of numbers is a tuple without the
+offsets. Slices of Arrow arrays can therefore be used without a copy.
 
-Twin: ``fast/column_encoder.pyx``. Differs from its twin in: rows are made on the way,
-and ``record_encoder.py`` encodes them.
-Python needs for itself: ``check_row_number``, ``view_buffer``, ``view_validity``,
+Twin: ``fast/column_encoder.pyx``. Differs from its twin in: rows are created one by
+one, and ``record_encoder.py`` encodes them.
+
+Only in Python: ``check_row_number``, ``view_buffer``, ``view_validity``,
 ``make_offsets_failure``.
 """
 
@@ -46,11 +47,15 @@ def encode_columns(
 ) -> bytes:
     """Encode ``count`` rows as one batch of magic 2.
 
-    ``offsets`` and ``timestamps`` (ms, null is -1) are columns of int64 or None: then
-    offsets go on from the base, and there are no timestamps. ``headers`` is None or a
-    tuple of list offsets, the first row, the keys and the values. ``header`` and
-    ``compress`` are those of ``encode_batch``.
-    Raises ``EncodeError`` with the row in its path.
+    * ``offsets``: column of int64. None: contiguous offsets from the base offset.
+    * ``timestamps`` (ms): column of int64, -1 for null. None: no timestamps.
+    * ``key``, ``value``: columns of bytes.
+    * ``headers``: None, or a tuple of list offsets, first row, number of headers,
+      column of header keys, and column of header values.
+    * ``header``, ``compress``: as for ``encode_batch``.
+
+    Raises ``EncodeError`` if a row cannot be encoded. The path of the error contains
+    the row.
     """
     if header.base_offset < 0:
         raise errors.EncodeError("expected an int64 from 0", "base_offset")
@@ -67,9 +72,10 @@ def encode_columns(
 
 
 class Rows:
-    """The rows of columns, made one by one each time that they are gone through.
+    """Rows of columns. Each iteration creates the rows one by one.
 
-    A row is checked before it is made: offset, timestamp, key, value, headers.
+    For each row, offset, timestamp, key, value and headers are checked in this order
+    before the row is created.
     """
 
     def __init__(
@@ -128,7 +134,7 @@ class Rows:
 
 
 class HeaderColumns:
-    """Columns of headers: lists of pairs, and the keys and values of these."""
+    """Columns of headers: list offsets of the rows, header keys and header values."""
 
     def __init__(self, headers: HeaderLists, count: int) -> None:
         lists, start, items, names, values = headers
@@ -139,7 +145,7 @@ class HeaderColumns:
         self._values = BytesColumn(values, items)
 
     def read(self, row: int, path: str) -> tuple[tuple[str, bytes | None], ...]:
-        """Read the headers of a row; ``path`` is that of the record."""
+        """Read the headers of a row. ``path`` is the path of the record in an error."""
         first, last = self._lists[row], self._lists[row + 1]
         if not 0 <= first <= last <= self._items:
             raise make_offsets_failure(path)
@@ -159,7 +165,7 @@ class HeaderColumns:
 
 
 class Numbers:
-    """A column of int64; null is -1."""
+    """Column of int64. The value of a null is -1."""
 
     def __init__(self, column: NumberRows, count: int) -> None:
         validity, data, start = column
@@ -178,7 +184,7 @@ class Numbers:
 
 
 class BytesColumn:
-    """A column of bytes."""
+    """Column of bytes."""
 
     def __init__(self, column: BytesRows, count: int) -> None:
         validity, offsets, data, start = column
@@ -189,7 +195,7 @@ class BytesColumn:
         self._data = view_buffer(data, 0)
 
     def read(self, row: int, path: str) -> bytes | None:
-        """Read one row; ``path`` is that of the record, for what is wrong with it."""
+        """Read one row. ``path`` is the path of the record in an error."""
         row += self._start
         first, last = self._places[row], self._places[row + 1]
         if not 0 <= first <= last <= len(self._data):
@@ -200,7 +206,10 @@ class BytesColumn:
 
 
 def check_row_number(number: int) -> int:
-    """Check a count of rows, or the row that a column begins with."""
+    """Check a row count, or the first row of a column.
+
+    Raises ``EncodeError`` if it is negative or exceeds the maximum INT32.
+    """
     if not 0 <= number <= LARGEST:
         raise errors.EncodeError(
             "a column is shorter than the number of rows", "records"
@@ -209,7 +218,10 @@ def check_row_number(number: int) -> int:
 
 
 def view_buffer(data: Buffer | None, size: int) -> memoryview:
-    """View a buffer, which must have ``size`` bytes or more."""
+    """Return a view of a buffer as bytes.
+
+    Raises ``EncodeError`` if the buffer has less than ``size`` bytes.
+    """
     view = memoryview(b"")
     if data is not None and memoryview(data).nbytes:
         view = memoryview(data).cast("B")
@@ -221,12 +233,12 @@ def view_buffer(data: Buffer | None, size: int) -> memoryview:
 
 
 def view_validity(validity: Buffer | None, rows: int) -> memoryview | None:
-    """View the validity of rows; None if there is none."""
+    """Return a view of the validity of ``rows`` rows, or None if there is none."""
     return None if validity is None else view_buffer(validity, (rows + 7) // 8)
 
 
 def make_offsets_failure(path: str) -> errors.EncodeError:
-    """Make the exception for offsets that do not ascend within the bytes."""
+    """Create the exception for offsets that do not ascend or exceed the bytes."""
     return errors.EncodeError(
         "the offsets are not within the bytes of the column", path
     )

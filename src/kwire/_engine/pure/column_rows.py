@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads rows of columns one by one, in any order, without an object for each.
+"""Reads single rows of columns in any order, without creating an object for each row.
 
-Columns are those of ``column_encoder.py``, which encodes all rows of them.
+The columns are the same as in ``column_encoder.py``, which encodes all of their rows.
 
-Twin: ``fast/column_rows.pyx``. Differs from its twin in: faults as exceptions.
+Twin: ``fast/column_rows.pyx``. Differs from its twin in: errors are exceptions.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 
 
 class ColumnRows:
-    """Columns of records, of which ``EncodedRows.extend_columns`` takes rows.
+    """Columns of records from which ``EncodedRows.extend_columns`` reads rows.
 
-    The arguments are those of ``encode_columns``; offsets are left out. The columns
-    are held for as long as this object lives. Raises ``EncodeError`` for a column that
-    is shorter than ``count`` rows.
+    The parameters are the same as for ``encode_columns``, but ``offsets`` is ignored.
+    The object keeps references to the columns.
+
+    Raises ``EncodeError`` if a column has fewer than ``count`` rows.
     """
 
     def __init__(
@@ -52,9 +53,11 @@ class ColumnRows:
         return self.count
 
     def read(self, number: int, timestamp: int) -> Parts:
-        """Read timestamp, key, value and headers of a row; a null timestamp is given.
+        """Read timestamp, key, value and headers of a row.
 
-        Raises ``EncodeError`` with the number of the row in its path.
+        ``timestamp`` (ms) is the result for a row whose timestamp is null. Raises
+        ``EncodeError`` if the row is invalid. The path of the error contains its
+        number.
         """
         path = f"records[{number}]"
         if not 0 <= number < self.count:

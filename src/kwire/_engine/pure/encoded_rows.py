@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes the rows of a batch as they come, before the numbers of the batch are known.
+"""Encodes the rows of a batch one by one, before the fields of its header are known.
 
-``rows.py`` and ``column_rows.py`` read and check them. What encodes all rows at once
-is in ``record_encoder.py`` and ``column_encoder.py``.
+``rows.py`` and ``column_rows.py`` read and check the rows. ``record_encoder.py`` and
+``column_encoder.py`` encode all rows of a batch in one call.
 
-Twin: ``fast/encoded_rows.pyx``. Differs from its twin in: faults as exceptions.
+Twin: ``fast/encoded_rows.pyx``. Differs from its twin in: errors are exceptions.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ if TYPE_CHECKING:
 
 
 class EncodedRows:
-    """The rows of one batch of magic 2, each encoded when it is taken.
+    """Rows of one batch of magic 2. Each row is encoded when it is added.
 
-    ``extend`` and ``extend_columns`` take rows while their records have at most
-    ``most`` bytes; the first is always taken. ``content`` is the bytes of the records,
-    ``len()`` counts them.
-    Units: bytes. Source: ``MemoryRecordsBuilder``.
+    * ``most``: maximum size of the records in bytes. The first row is always accepted.
+
+    ``extend`` and ``extend_columns`` add rows until the next one would exceed ``most``.
+    ``content`` is the size of the records in bytes, and ``len()`` returns their number.
+
+    Source: ``MemoryRecordsBuilder``.
     """
 
     def __init__(self, most: int) -> None:
@@ -49,11 +51,15 @@ class EncodedRows:
     def extend(
         self, records: Sequence[RecordLike], start: int = 0, timestamp: int = -1
     ) -> int:
-        """Add records from index ``start`` on while they fit; return the index after.
+        """Add records from index ``start`` on. Returns the index of the first remaining
+        one.
 
-        ``records`` is a list or tuple of records; those without a timestamp get
-        ``timestamp`` (ms). Offsets of records are ignored. Raises ``EncodeError`` with
-        the record in its path for an invalid record; the records before it stay added.
+        ``records`` is a list or a tuple of records, whose offsets are ignored.
+        ``timestamp`` (ms) is the timestamp of records without a timestamp. The function
+        stops before the first record with which the batch would be too large.
+
+        Raises ``EncodeError`` if a record is invalid. The path of the error contains
+        the record, and the records before it remain in the batch.
         """
         check_rows(records)
         for index in range(max(start, 0), len(records)):
@@ -74,11 +80,13 @@ class EncodedRows:
     def extend_columns(
         self, columns: ColumnRows, numbers: Buffer, start: int = 0, timestamp: int = -1
     ) -> int:
-        """Take rows of columns from index ``start`` on, as ``extend`` does.
+        """Add rows of columns from index ``start`` on, as ``extend`` does.
 
-        ``numbers`` has the numbers of the rows, from 0, as bytes of int64 of this
-        machine. Rows whose timestamp is null get ``timestamp`` (ms). Raises
-        ``EncodeError`` with the number of the row in its path.
+        ``numbers`` contains the numbers of the rows, from 0, as int64 in native byte
+        order. ``timestamp`` (ms) is the timestamp of rows whose timestamp is null.
+
+        Raises ``EncodeError`` if a row is invalid. The path of the error contains the
+        number of the row.
         """
         view = memoryview(numbers)
         if view.nbytes % 8:
@@ -102,9 +110,10 @@ class EncodedRows:
     def make_batch(
         self, header: BatchHeader, compress: Compress | None = None
     ) -> bytes:
-        """Make the batch; ``header`` and ``compress`` are as for ``encode_batch``.
+        """Return the batch. ``header`` and ``compress`` are the same as for
+        ``encode_batch``.
 
-        The records stay, so that it can be made again, with another header.
+        The rows are kept, so that the function can be called again with another header.
         """
         check_base(header)
         last = header.base_offset + self._count - 1
@@ -119,7 +128,7 @@ class EncodedRows:
         headers: tuple[Any, ...],
         path: list[str | int],
     ) -> bool:
-        """Encode a row, and take it if it fits; return whether it does."""
+        """Encode a row and add it. Returns False if the batch would be too large."""
         base = self._base_timestamp if self._count else timestamp
         place = timestamp - base, self._count
         record = encode_record(*place, key, value, headers, path)

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes and decodes frames: size, header and body.
+"""Encodes and decodes frames, which consist of a size, a header and a body.
 
-``schema/plan.py`` decides the version of the header; the header is a message with a
-plan of its own. Twin: ``fast/frames.pyx``. Differs from its twin in: nothing.
+The header is a message and has a plan. ``schema/plan.py`` chooses its version.
+
+Twin: ``fast/frames.pyx``. Differs from its twin in: nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _headers: dict[str, Any] = {}
 
 
 def bind_headers(request_header: type, response_header: type) -> None:
-    """Set the classes of the headers, which the engine cannot import."""
+    """Set the classes of the headers. The engine cannot import them."""
     _headers["request"] = request_header
     _headers["response"] = response_header
 
@@ -39,8 +40,10 @@ def encode_request(
 ) -> bytes:
     """Encode a request as a frame.
 
-    Shape: INT32 size (bytes that follow), request header, body. The header is version
-    2 before flexible versions, else 1 (0 for ControlledShutdown version 0).
+    Shape: INT32 size (number of bytes that follow), request header, body. In flexible
+    versions of the request, the header has version 2, otherwise version 1.
+    ControlledShutdown version 0 has header version 0.
+
     Raises ``EncodeError`` or ``UnsupportedVersion``.
     """
     message = find_program(type(request), version).binding.message
@@ -59,8 +62,10 @@ def encode_request(
 def encode_response(response: Any, version: int, correlation_id: int = 0) -> bytes:
     """Encode a response as a frame.
 
-    Shape: INT32 size (bytes that follow), response header, body. The header is version
-    1 before flexible versions, else 0 (always 0 for ApiVersions).
+    Shape: INT32 size (number of bytes that follow), response header, body. In flexible
+    versions of the response, the header has version 1, otherwise version 0. ApiVersions
+    always has header version 0.
+
     Raises ``EncodeError`` or ``UnsupportedVersion``.
     """
     message = find_program(type(response), version).binding.message
@@ -82,11 +87,16 @@ def decode_response(
     compat: str | None = None,
     limits: Limits = DEFAULT,
 ) -> tuple[int, Any]:
-    """Decode a response; return its correlation id and its body.
+    """Decode a response. Returns its correlation id and its body.
 
-    Shape: response header version 1 before flexible versions, else 0, and always 0
-    before ApiVersions; then the body. Tags in the header are read and dropped.
-    Raises ``DecodeError`` with the offset in ``frame``, or ``UnsupportedVersion``.
+    ``frame`` does not contain the size of the frame.
+
+    Shape: response header, body. In flexible versions of the response, the header has
+    version 1, otherwise version 0. ApiVersions always has header version 0. Tagged
+    fields of the header are read and discarded.
+
+    Raises ``DecodeError`` with the offset in ``frame`` (bytes), or
+    ``UnsupportedVersion``.
     """
     message = find_program(cls, version).binding.message
     if message.kind != "response":
@@ -115,7 +125,7 @@ def decode_response(
 
 
 def frame(header: bytes, body: bytes) -> bytes:
-    """Write the size, a header and a body."""
+    """Return a frame with its size, header and body."""
     size = len(header) + len(body)
     if size > 0x7FFFFFFF:
         raise errors.encode_failure(errors.TOO_LARGE, "", None, "")

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decodes a binary array of request headers into columns.
 
-A row is a frame without its size. Its API key and version are looked up in a table of
-header versions, which is made from the plans; the body is not read. A bad row is read
-again by ``judge``, the caller's reader of whole frames, which raises the error.
+Each row is a frame without its size. The header version is looked up by API key and
+version in a table that is created from the plans. The body is not read. If a row is
+invalid, ``judge``, a function of the caller that reads whole frames, reads it again and
+raises the error.
 
 Twin: ``fast/header_columns.pyx``. Differs from its twin in: headers are decoded to
-objects, where the twin reads them without objects and without the GIL.
-Python needs for itself: ``read_header``.
+objects. In ``fast``, no objects are created and the GIL is released.
+
+Only in Python: ``read_header``.
 """
 
 from __future__ import annotations
@@ -64,13 +66,19 @@ def decode_request_headers(
 ) -> Array:
     """Decode the headers of ``count`` request frames into a struct ``Array``.
 
-    The input is an Arrow binary array as for ``decode_messages``, ``cls`` the class of
-    the headers. Fields: api_key, api_version, correlation_id, client_id, and
-    body_position, the byte of the row at which the body begins. A null row becomes a
-    null struct.
-    Raises what ``judge`` raises for the first bad row, with the row at the front of its
-    path. ``keep_errors`` appends a string column ``_error`` instead, and all other
-    fields of a bad row are null. ``LimitExceeded`` where a column would outgrow Arrow's
+    The input is an Arrow binary array, as for ``decode_messages``.
+
+    * ``cls``: class of the headers.
+    * ``judge``: function that reads a whole frame and raises the error of an invalid
+      row.
+    * ``keep_errors``: do not raise for invalid rows. Instead, append a string column
+      ``_error``, and set all other fields of an invalid row to null.
+
+    Fields: api_key, api_version, correlation_id, client_id, and body_position, the
+    position of the body in the row (bytes). A null row becomes a null struct.
+
+    Raises the exception of ``judge`` for the first invalid row, with the row number at
+    the beginning of its path. Raises ``LimitExceeded`` if a column would exceed Arrow's
     32-bit offsets.
     """
     check_sizes(
@@ -124,7 +132,7 @@ def decode_request_headers(
 def read_header(
     cls: type, frame: bytes, limits: Limits | None
 ) -> tuple[Any, ...] | None:
-    """Read one header; None where it is bad, or that of no request that is known."""
+    """Read one header. Returns None if it is invalid, or if the request is unknown."""
     table, width = load_header_versions()
     api_key = int.from_bytes(frame[:2], "big", signed=True)
     version = int.from_bytes(frame[2:4], "big", signed=True)
@@ -141,9 +149,10 @@ def read_header(
 
 
 def load_header_versions() -> tuple[bytes, int]:
-    """Return a table of header versions: a row for each API key, of equal width.
+    """Return the table of header versions and its width.
 
-    255 stands where there is no such request.
+    The table contains one line for each API key. All lines have the same number of
+    versions. The value is 255 if there is no such request.
     """
     if not _table:
         keys = registry.keys("request")
@@ -161,9 +170,10 @@ def load_header_versions() -> tuple[bytes, int]:
 def judge_row(
     judge: Callable[[bytes], object], frame: bytes
 ) -> DecodeError | UnsupportedVersion:
-    """Read a bad row with ``judge``; return the exception that it raises.
+    """Read an invalid row with ``judge``. Returns the exception that it raises.
 
-    If it raises none, the row has changed since it was found bad.
+    If ``judge`` does not raise, the row has been modified since the first read, and the
+    exception reports that.
     """
     try:
         judge(frame)
@@ -173,7 +183,7 @@ def judge_row(
 
 
 def make_error_of_row(error: DecodeError | UnsupportedVersion, row: int) -> KwireError:
-    """Add the number of the row to the exception for its frame."""
+    """Return the exception of a frame with the row number added to its path."""
     if isinstance(error, UnsupportedVersion):
         return UnsupportedVersion(f"[{row}]: {error.reason}")
     made: KwireError = type(error)(

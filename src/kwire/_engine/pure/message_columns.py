@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decodes a binary array of messages of one class into nested columns.
 
-A struct becomes a struct column, an array a list column, a field that this version
-lacks its default; unknown tags are checked and left out. Rows are decoded to
-objects, all of them, and each field is then collected from its objects.
+A struct becomes a struct column, and an array becomes a list column. A field that does
+not exist in this version has its default value. Unknown tags are checked and omitted.
+All rows are first decoded to objects, then the values of each field are collected from
+the objects.
 
-Twin: ``fast/message_columns.pyx``. Differs from its twin in: columns are made of
-decoded objects, where the twin walks the plan a second way, without objects and
+Twin: ``fast/message_columns.pyx``. Differs from its twin in: columns are created from
+decoded objects. In ``fast``, a separate walk over the plan creates no objects and runs
 without the GIL.
-Python needs for itself: ``iterate_rows``, ``decode_rows``, ``make_struct_column``,
+
+Only in Python: ``iterate_rows``, ``decode_rows``, ``make_struct_column``,
 ``collect_field``, ``has_none``, ``make_list_column``, ``make_element_column``,
 ``make_text_column``, ``make_view_column``, ``make_fixed_column``, ``make_offsets``,
 ``make_validity``, ``pack_bits``.
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 LARGEST_OFFSET = 2**31 - 1
 
 _FORMATS = {
-    # Arrow's format and Python's array code.
+    # Arrow format and type code of Python's array module.
     plan.INT8: ("c", "b"),
     plan.INT16: ("s", "h"),
     plan.UINT16: ("S", "H"),
@@ -66,14 +68,22 @@ def decode_messages(
 ) -> Array:
     """Decode ``count`` messages of one class and version into a struct ``Array``.
 
-    The input is an Arrow binary array, or large binary array (``is_large``), as its
-    three buffers, of which ``start`` rows are left out; ``validity`` is None where no
-    row is null. A null row becomes a null struct. With ``views``, bytes and records of
-    more than 12 bytes point into ``data``, which the array holds.
-    Raises what ``decode`` raises for the first bad row; the path begins with the row
-    (``[7].topics``), the offset counts from the row's first byte. ``keep_errors``
-    appends a string column ``_error`` instead, and all other fields of a bad row are
-    null. ``LimitExceeded`` where a column would outgrow Arrow's 32-bit offsets.
+    The input is an Arrow binary array, or a large binary array if ``is_large``.
+
+    * ``validity``, ``offsets``, ``data``: the buffers of the array. ``validity`` is
+      None if no row is null.
+    * ``start``: number of rows to skip at the beginning.
+    * ``keep_errors``: do not raise for invalid rows. Instead, append a string column
+      ``_error``, and set all other fields of an invalid row to null.
+    * ``limits``: as for ``decode``.
+    * ``views``: bytes and records fields of more than 12 bytes refer to ``data``, which
+      the array keeps alive.
+
+    A null row becomes a null struct.
+
+    Raises the exception of ``decode`` for the first invalid row. Its path begins with
+    the row number (``[7].topics``), and its offset is relative to the first byte of the
+    row. Raises ``LimitExceeded`` if a column would exceed Arrow's 32-bit offsets.
     """
     layout = find_program(cls, version).layout
     check_sizes(
@@ -115,7 +125,7 @@ def check_sizes(
     validity_size: int | None,
     offsets_size: int,
 ) -> None:
-    """Check that the buffers are long enough for the rows."""
+    """Raise ``ValueError`` if the buffers are too short for the rows."""
     if start < 0 or count < 0:
         raise ValueError(f"start and count must be 0 or more (got {start} and {count})")
     last = start + count
@@ -138,10 +148,13 @@ def iterate_rows(
     is_large: bool,
     views: bool,
 ) -> Iterator[Any]:
-    """Yield the rows of a binary array, null rows as None; with ``views`` uncopied."""
+    """Yield the rows of a binary array. A null row is None.
+
+    With ``views``, rows are memoryviews instead of copies.
+    """
     if not count:
         return
-    assert offsets is not None  # check_sizes has looked
+    assert offsets is not None  # checked by check_sizes
     width = 8 if is_large else 4
     ends = array("q" if is_large else "i")
     with memoryview(offsets) as view, view.cast("B") as raw:
@@ -181,7 +194,7 @@ def decode_rows(
     texts: list[str | None] | None,
     views: bool,
 ) -> list[Any]:
-    """Decode rows, None for those that are null or bad."""
+    """Decode the rows. Null rows and invalid rows become None."""
     messages: list[Any] = []
     for number, row in enumerate(rows):
         if row is None:
@@ -189,7 +202,8 @@ def decode_rows(
             messages.append(None)
             continue
         try:
-            # Not ``decode``, which would examine each bad row for a hint.
+            # Do not call decode(), because it would search for a hint for each invalid
+            # row.
             message, _ = decode_part(cls, row, version, 0, views, False, limits, True)
             messages.append(message)
         except errors.DecodeError as error:
@@ -213,7 +227,7 @@ def make_struct_column(
     has_null: bool,
     source: ViewSource | None,
 ) -> Array:
-    """Make the column of structs; the fields of a null are null."""
+    """Create a column of structs. The fields of a null struct are null."""
     is_null = [value is None for value in values] if has_null else []
     nulls = sum(is_null)
     return Array(
@@ -231,13 +245,14 @@ def make_struct_column(
 def collect_field(
     field: Field, parents: list[Any], has_null: bool, source: ViewSource | None
 ) -> Array:
-    """Collect one field from the structs that have it."""
+    """Create the column of one field from the structs that contain it."""
     name = field.attribute
     if has_null:
         values = [None if one is None else getattr(one, name) for one in parents]
     else:
         values = list(map(attrgetter(name), parents))
-        # Where no version allows null, there is none to look for.
+        # If the field is not nullable in any version, the values do not need to be
+        # checked.
         has_null = bool(field.nullable_versions) and has_none(values)
     if field.is_array:
         return make_list_column(name, field, values, has_null, source)
@@ -245,7 +260,7 @@ def collect_field(
 
 
 def has_none(values: list[Any]) -> bool:
-    """Whether a value is None, by identity: structs need not be compared."""
+    """Whether a value is None. Compares by identity, so structs are not compared."""
     return any(map(is_, values, repeat(None)))
 
 
@@ -256,7 +271,7 @@ def make_list_column(
     has_null: bool,
     source: ViewSource | None,
 ) -> Array:
-    """Make the column of arrays, and one of all their elements."""
+    """Create a column of arrays, with a column of all their elements."""
     is_null = [value is None for value in values] if has_null else []
     nulls = sum(is_null)
     present = [value or () for value in values] if nulls else values
@@ -278,7 +293,7 @@ def make_element_column(
     has_null: bool,
     source: ViewSource | None,
 ) -> Array:
-    """Make the column of a field that is no array, or of its elements."""
+    """Create the column of a field that is not an array, or of array elements."""
     if field.struct is not None:
         return make_struct_column(name, field.struct, values, has_null, source)
     code = plan.CODES[field.type]
@@ -292,7 +307,7 @@ def make_element_column(
 
 
 def make_text_column(name: str, form: str, values: list[Any], has_null: bool) -> Array:
-    """Make the column of strings or bytes."""
+    """Create a column of strings or bytes."""
     is_null = [value is None for value in values] if has_null else []
     nulls = sum(is_null)
     parts: list[Any] = values
@@ -317,7 +332,7 @@ def make_text_column(name: str, form: str, values: list[Any], has_null: bool) ->
 def make_view_column(
     name: str, values: list[Any], has_null: bool, source: ViewSource
 ) -> Array:
-    """Make the column of views of bytes."""
+    """Create a column of views of bytes."""
     is_null = [value is None for value in values] if has_null else []
     nulls = sum(is_null)
     views = [
@@ -328,7 +343,7 @@ def make_view_column(
 
 
 def make_fixed_column(name: str, code: int, values: list[Any], has_null: bool) -> Array:
-    """Make the column of values that all have the same size; a null is all zeros."""
+    """Create a column of fixed-size values. The bytes of a null are zero."""
     is_null = [value is None for value in values] if has_null else []
     nulls = sum(is_null)
     if code == plan.BOOL:
@@ -346,7 +361,10 @@ def make_fixed_column(name: str, code: int, values: list[Any], has_null: bool) -
 
 
 def make_offsets(parts: list[Any]) -> Memory:
-    """Make the offsets of text or arrays; ``OverflowError`` over Arrow's 32 bits."""
+    """Create the offsets of strings, bytes or arrays.
+
+    Raises ``OverflowError`` if they exceed Arrow's 32 bits.
+    """
     ends = list(accumulate(map(len, parts), initial=0))
     if ends[-1] > LARGEST_OFFSET:
         raise OverflowError
@@ -354,12 +372,12 @@ def make_offsets(parts: list[Any]) -> Memory:
 
 
 def make_validity(is_null: list[bool]) -> Memory:
-    """Make the bits that are 0 for a null."""
+    """Create the validity bits. The bit of a null is 0."""
     return pack_bits([not null for null in is_null])
 
 
 def pack_bits(values: list[Any]) -> Memory:
-    """Pack booleans into bits, the lowest bit of a byte first."""
+    """Pack booleans into bits, beginning with the lowest bit of each byte."""
     if not values:
         return Memory()
     text = "".join(["1" if value else "0" for value in reversed(values)])
@@ -367,7 +385,7 @@ def pack_bits(values: list[Any]) -> Memory:
 
 
 def make_column_failure(layout: plan.Plan) -> errors.LimitExceeded:
-    """Build the exception for a column that Arrow's offsets cannot address."""
+    """Create the exception for a column that exceeds Arrow's 32-bit offsets."""
     return errors.LimitExceeded(
         "a column would outgrow Arrow's 32-bit offsets; decode fewer rows at once",
         0,

@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hashes of keys, which decide the partition of a record.
+"""Hashes keys to assign records to partitions.
 
-``hash_column`` and ``split_rows`` take the number of a hash: ``MURMUR2`` or ``CRC32``.
-Which partition a hash means is decided in ``records/partitioners.py``, but for
-``split_rows``.
+``hash_column`` and ``split_rows`` receive the number of a hash function: ``MURMUR2`` or
+``CRC32``. ``split_rows`` also computes the partition from the hash. For other uses,
+``records/partitioners.py`` does that.
 
-Twin: ``fast/partitioning.pyx``. Differs from its twin in: faults as exceptions.
-Python needs for itself: ``hash_of``.
+Twin: ``fast/partitioning.pyx``. Differs from its twin in: errors are exceptions.
+
+Only in Python: ``hash_of``.
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ ALL = 0xFFFFFFFF
 
 
 def murmur2(data: Any) -> int:
-    """Give the MurmurHash2 of any contiguous bytes-like object, as an int32.
+    """Return the MurmurHash2 of a contiguous bytes-like object as an int32.
 
-    The seed and the byte order are those of Kafka's Java client.
+    The seed and the byte order are the same as in Kafka's Java client.
+
     Source: ``Utils.murmur2``.
     """
     view = memoryview(data)
@@ -47,7 +49,7 @@ def murmur2(data: Any) -> int:
 
 
 def hash_of(key: bytes, kind: int) -> int:
-    """Give the hash of a key as an unsigned int32."""
+    """Return the hash of a key as a uint32."""
     if kind == CRC32:
         return crc32(key)
     size = len(key)
@@ -65,10 +67,11 @@ def hash_of(key: bytes, kind: int) -> int:
 
 
 def hash_column(count: int, column: Any, kind: int) -> bytes:
-    """Give the hashes of a column of bytes: ``count`` int32 of this machine.
+    """Return the hashes of a column of bytes as ``count`` int32 in native byte order.
 
     ``column`` is a tuple as in ``column_encoder``. The hash of a null is 0.
-    Raises ``EncodeError`` for offsets that do not ascend within the bytes.
+
+    Raises ``EncodeError`` if the offsets do not ascend, or exceed the bytes.
     """
     count = check_row_number(count)
     keys = BytesColumn(column, count)
@@ -80,12 +83,15 @@ def hash_column(count: int, column: Any, kind: int) -> bytes:
 
 
 def split_rows(rows: Any, count: int, kind: int) -> tuple[list[Any], list[Any]]:
-    """Sort rows by the partition that the hash of their key means.
+    """Group rows by the partition that results from the hash of their keys.
 
-    Returns ``count`` lists, by partition, and the list of rows without a key. The
-    order within a list is that of ``rows``, a list or a tuple. MurmurHash2 loses its
-    sign bit before it is divided, as in Kafka. Raises ``EncodeError`` with the row in
-    its path for what is no row.
+    Returns a list with ``count`` lists, one for each partition, and a list of the rows
+    without a key. Rows keep their order within each list. ``rows`` is a list or a
+    tuple. The sign bit of a MurmurHash2 is cleared before the division, as in Kafka.
+
+    Raises ``EncodeError`` if an element is not a row. The path of the error contains
+    the index of the element.
+
     Source: ``BuiltInPartitioner.partitionForKey``, ``Utils.toPositive``.
     """
     check_rows(rows)

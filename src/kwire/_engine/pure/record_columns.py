@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes batches into columns, without an object for each record.
+"""Decodes batches into columns.
 
-The columns are what the records of ``record_decoder.py`` give when they are turned by
-a quarter: one array for each field of all records.
+The columns contain the same values as the records of ``record_decoder.py``: one array
+for each field, with one element for each record.
 
-Twin: ``fast/record_columns.pyx``. Differs from its twin in: records are made on the
-way, and the twin walks the bytes once more instead.
-Python needs for itself: ``walk_columns``, ``make_columns``, ``make_text_array``,
+Twin: ``fast/record_columns.pyx``. Differs from its twin in: columns are created from
+record objects. In ``fast``, a separate walk over the bytes creates no objects.
+
+Only in Python: ``walk_columns``, ``make_columns``, ``make_text_array``,
 ``make_fixed_array``, ``make_nulls``, ``make_offsets_memory``, ``make_validity``,
 ``convert_timestamps``.
 """
@@ -68,18 +69,25 @@ def decode_columns(
 ) -> tuple[Array, int, int | None]:
     """Decode the records of all batches into the columns of one struct ``Array``.
 
-    ``position`` and ``end`` bound the entries in ``data`` (bytes). Control batches are
-    left out, and what the filter of transactions hides. Returns the array, the position
-    after the last complete entry and the offset after it, which is None if there is no
-    such entry.
+    * ``position``, ``end`` (bytes): the part of ``data`` to read.
+    * ``headers``: include the headers.
+    * ``batch_columns``: append columns with fields of each record's batch.
+    * ``timestamp_unit``: "s", "ms", "us" or "ns".
+    * ``views``: keys and values of more than 12 bytes refer to ``data`` or to the
+      decompressed bytes, which the array keeps alive.
+
+    Control batches are omitted, and so are batches that the transaction filter hides.
+    Returns the array, the position after the last complete entry, and the offset after
+    that entry, which is None if there is no complete entry.
+
     Shape: offset, timestamp, timestamp type, key, value, then the headers as a list of
     key and value, then the columns of the batch. A timestamp is null if it is -1, which
-    means that there is none, or if its unit cannot carry it. With ``views``, keys and
-    values of more than 12 bytes point into ``data`` or into the decompressed bytes,
-    which the array holds. Time and memory are linear in the bytes; no object for each
-    record.
-    Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do, and
-    ``LimitExceeded`` where keys, values or headers outgrow 32-bit offsets.
+    means that there is no timestamp, or if the unit cannot represent it. Time and
+    memory are linear in the size of the input.
+
+    Raises ``DecodeError`` in the same cases as ``read_batch_header`` and
+    ``read_records``. Raises ``LimitExceeded`` if keys, values or headers exceed 32-bit
+    offsets.
     """
     places = ViewPlaces(get_input(data, True)) if views else None
     try:
@@ -94,7 +102,7 @@ def decode_columns(
             places,
         )
     except errors.DecodeError as error:
-        # The frames of its traceback would hold the caller's buffer.
+        # The frames of the traceback would keep the caller's buffer alive.
         del places
         raise error.with_traceback(None) from None
 
@@ -109,7 +117,7 @@ def walk_columns(
     timestamp_unit: str,
     places: ViewPlaces | None,
 ) -> tuple[Array, int, int | None]:
-    """Read the records of all batches and turn them into columns."""
+    """Read the records of all batches and convert them to columns."""
     walk = EntryWalk(data, position, end, options)
     walk.keeps_payload = places is not None
     records: list[Record] = []
@@ -117,7 +125,8 @@ def walk_columns(
     entries: list[BatchHeader] = []
     keys = values = 0
     while find_wanted(walk):
-        # With columns of the batch, each plain message is a batch of its own.
+        # With batch columns, each uncompressed message of magic 0 or 1 counts as a
+        # batch.
         if places is None:
             found = read_found(walk, options.replace, not batch_columns)
         else:
@@ -141,7 +150,7 @@ def walk_columns(
 
 
 class ViewPlaces:
-    """Makes the views of keys and values while a walk reads their records."""
+    """Creates the views of keys and values while a walk reads their records."""
 
     __slots__ = ("_buffers", "_input", "_keys", "_values", "data")
 
@@ -153,7 +162,7 @@ class ViewPlaces:
         self._values: list[bytes] = []
 
     def read(self, walk: EntryWalk) -> tuple[Record, ...]:
-        """Read the wanted records of the entry that was found, as ``read_found``."""
+        """Read the requested records of the current entry, as ``read_found`` does."""
         records = read_every(walk, walk.options.replace, False)
         if walk.entry.attributes & CODEC_MASK:
             assert walk.payload is not None
@@ -174,7 +183,7 @@ class ViewPlaces:
         return tuple(found)
 
     def make_arrays(self, records: list[Record]) -> tuple[Array, Array]:
-        """Make the columns of keys and of values."""
+        """Create the columns of keys and of values."""
         buffers = self._buffers
         keys = make_nulls([each.key for each in records])
         values = make_nulls([each.value for each in records])
@@ -191,7 +200,7 @@ def make_columns(
     unit: str,
     places: ViewPlaces | None,
 ) -> list[Array]:
-    """Turn records into the columns that all have."""
+    """Convert records to the columns that are independent of the batch."""
     stamps, nulls = convert_timestamps([each.timestamp for each in records], unit)
     made = [
         make_fixed_array("offset", "l", array("q", [each.offset for each in records])),
@@ -219,10 +228,10 @@ def make_columns(
 
 
 def convert_timestamps(stamps: list[int], unit: str) -> tuple[list[int], list[int]]:
-    """Convert timestamps from ms to another unit; return them with the null rows.
+    """Convert timestamps from ms to another unit. Returns them and the null rows.
 
-    A row is null if its timestamp is -1, which means that there is none and stays -1 in
-    every unit, or if the unit cannot carry it.
+    A row is null if its timestamp is -1, which means that there is no timestamp and is
+    not converted, or if the unit cannot represent it.
     """
     factor, divisor = _UNITS[unit]
     nulls = []
@@ -246,14 +255,14 @@ def convert_timestamps(stamps: list[int], unit: str) -> tuple[list[int], list[in
 def make_fixed_array(
     name: str, form: str, values: array[int], nulls: Sequence[int] = ()
 ) -> Array:
-    """Make an array of fixed-size values, some of them null."""
+    """Create an array of fixed-size values. ``nulls`` contains the null rows."""
     validity = make_validity(len(values), nulls) if nulls else None
     buffers = (validity, Memory(values.tobytes()))
     return Array(form, name, len(values), len(nulls), buffers)
 
 
 def make_text_array(name: str, form: str, values: list[Any]) -> Array:
-    """Make an array of bytes or text, None for null."""
+    """Create an array of bytes or strings. None means null."""
     validity, nulls = make_nulls(values)
     if nulls:
         values = [value or b"" for value in values]
@@ -263,7 +272,7 @@ def make_text_array(name: str, form: str, values: list[Any]) -> Array:
 
 
 def make_nulls(values: list[Any]) -> tuple[Memory | None, int]:
-    """Make the validity of values and count the nulls; no validity without one."""
+    """Create the validity of values and count the nulls. Without nulls it is None."""
     if None not in values:
         return None, 0
     nulls = [row for row, value in enumerate(values) if value is None]
@@ -271,7 +280,10 @@ def make_nulls(values: list[Any]) -> tuple[Memory | None, int]:
 
 
 def make_offsets_memory(sizes: Iterable[int]) -> Memory:
-    """Make the 32-bit offsets of values with these sizes."""
+    """Create the 32-bit offsets of values from their sizes.
+
+    Raises ``LimitExceeded`` if the offsets exceed 32 bits.
+    """
     try:
         return Memory(array("i", accumulate(sizes, initial=0)).tobytes())
     except OverflowError:
@@ -280,7 +292,10 @@ def make_offsets_memory(sizes: Iterable[int]) -> Memory:
 
 
 def make_validity(count: int, nulls: Sequence[int]) -> Memory:
-    """Make the validity of rows, the lowest bit of a byte first; 1 is valid."""
+    """Create the validity bits of rows, beginning with the lowest bit of each byte.
+
+    The bit of a valid row is 1.
+    """
     bits = (1 << count) - 1
     memory = bytearray(bits.to_bytes((count + 7) // 8, "little"))
     for row in nulls:
