@@ -1,16 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The memory of columns, and the Arrow arrays that are made of it.
+"""Memory of columns, and the Arrow arrays that are created from it.
 
-A ``Block`` is raw memory that a walk may take, grow and give back without the GIL;
-a ``Memory`` is the Python object that owns one, or holds memory of the caller. Twin:
-``pure/arrays.py``. What differs there is said in ``arrays.pyx``.
+A ``Block`` is raw memory that a walk can allocate, grow and free without the GIL. A
+``Memory`` is a Python object that owns a block, or refers to memory of the caller.
+
+Twin: ``pure/arrays.py``. See ``arrays.pyx`` for the differences.
 """
 
 from libc.stdint cimport int64_t, uint8_t
 
 cdef struct Block:
-    # 64-byte aligned; ``room`` bytes may be used, and 64 more may be read.
+    # data is aligned to 64 bytes. room bytes may be used, and the 64 bytes after them
+    # may be read.
     uint8_t* data
     Py_ssize_t room
     void* raw
@@ -26,7 +28,7 @@ cdef class Memory:
     cdef uint8_t* data
     cdef readonly Py_ssize_t size
     cdef Py_ssize_t exports
-    # The memoryview whose bytes these are; None for a block.
+    # Memoryview to which the bytes belong, or None if the memory owns a block.
     cdef object held
 
 
@@ -50,7 +52,7 @@ cdef class Array:
     cdef const char* format_text
     cdef const char* name_text
     cdef bytes metadata_bytes
-    # Nodes and buffers of the whole tree.
+    # Number of nodes and of buffers in the whole tree.
     cdef int nodes
     cdef int slots
 

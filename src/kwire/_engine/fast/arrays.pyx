@@ -1,16 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Allocates the memory of columns, and makes Arrow arrays of it.
+"""Allocates the memory of columns, and creates Arrow arrays from it.
 
-``Memory`` is a block of bytes with the buffer protocol. ``Array`` is a node of an
-Arrow array over such blocks, and leaves kwire through the Arrow PyCapsule interface:
-numpy, pyarrow, polars and DuckDB take it without a copy, and kwire needs none of them.
-``record_columns`` and ``message_columns`` decide what the columns hold.
+``Memory`` is a block of bytes with the buffer protocol. ``Array`` is a node of an Arrow
+array that consists of such blocks. It is exported through the Arrow PyCapsule
+interface, so that numpy, pyarrow, polars and DuckDB can use it without a copy. The
+export does not require any of them. ``record_columns`` and ``message_columns`` fill the
+columns.
 
-Twin: ``pure/arrays.py``. Differs from its twin in: memory of its own, which is not
-cleared and whose large blocks are used again (fresh pages cost more than the walk that
-fills them), and C structs that one ``malloc`` holds for a whole tree.
-C needs for itself: ``take_block``, ``grow_block``, ``resize_block``, ``give_block``,
+Twin: ``pure/arrays.py``. Differs from its twin in: memory is allocated without
+initialization, and large blocks are reused, because the kernel needs more time to
+provide new pages than a walk needs to fill them. A single ``malloc`` provides the C
+structs for a whole tree.
+
+Only in Cython: ``take_block``, ``grow_block``, ``resize_block``, ``give_block``,
 ``reuse_block``, ``align``, ``make_memory``, ``shrink``, ``check_made``, ``new_array``,
 ``set_up``, ``new_export``, ``export_array``, ``fill_array``, ``fill_schema``,
 ``drop_array``, ``drop_schema``, ``close_array``, ``close_schema``, ``release_export``,
@@ -40,7 +43,8 @@ from sys import byteorder
 
 cdef enum:
     ALIGNMENT = 64
-    # Blocks below this come from malloc without fresh pages.
+    # Minimum size in bytes of a block that is kept for reuse. malloc provides smaller
+    # blocks without new pages.
     SMALLEST_KEPT = 65536
     MOST_KEPT = 32
     MOST_BYTES_KEPT = 67108864
@@ -70,14 +74,13 @@ cdef extern from *:
     void PyThread_release_lock(PyThread_type_lock lock) noexcept nogil
     int Py_IsInitialized() noexcept nogil
     ctypedef int PyGILState_STATE
-    # Only ever called with the GIL that the line before it took.
+    # The caller must hold the GIL.
     void release_owner "Py_DECREF"(PyObject* owner) noexcept nogil
     PyGILState_STATE PyGILState_Ensure() noexcept nogil
     void PyGILState_Release(PyGILState_STATE state) noexcept nogil
 
-# The large blocks that were given back, the oldest first. The lock is only ever
-# tried: a walk without the GIL, or a process forked at the wrong moment, goes to
-# malloc instead of waiting.
+# Freed large blocks, oldest first. The code never waits for the lock: a walk without
+# the GIL, or a process that was forked while the lock was held, calls malloc instead.
 cdef Block _kept[MOST_KEPT]
 cdef int _kept_count = 0
 cdef Py_ssize_t _kept_bytes = 0
@@ -85,7 +88,7 @@ cdef PyThread_type_lock _kept_lock = PyThread_allocate_lock()
 
 
 cdef bint take_block(Block* block, int64_t room) noexcept nogil:
-    """Take memory for ``room`` bytes, uninitialised; False where there is none."""
+    """Allocate ``room`` bytes without initialization. Returns False if that fails."""
     if room < ALIGNMENT:
         room = ALIGNMENT
     if room >= SMALLEST_KEPT and reuse_block(block, room):
@@ -99,9 +102,9 @@ cdef bint take_block(Block* block, int64_t room) noexcept nogil:
 
 
 cdef bint grow_block(Block* block, int64_t used, int64_t room) noexcept nogil:
-    """Make room for ``room`` bytes and keep the first ``used``; False where none is.
+    """Grow a block to at least ``room`` bytes. The first ``used`` bytes are kept.
 
-    Without memory the block stays as it was.
+    Returns False if there is no memory. Then the block is unchanged.
     """
     cdef Block larger
     if room <= block.room:
@@ -119,7 +122,10 @@ cdef bint grow_block(Block* block, int64_t used, int64_t room) noexcept nogil:
 
 
 cdef bint resize_block(Block* block, int64_t used, int64_t room) noexcept nogil:
-    """Have ``realloc`` change the room of a block, which may move within it."""
+    """Resize a block with ``realloc``.
+
+    The data is moved if its alignment has changed.
+    """
     cdef Py_ssize_t shift = block.data - <uint8_t*>block.raw
     cdef void* raw = realloc(block.raw, <size_t>room + 2 * ALIGNMENT)
     if raw == NULL:
@@ -133,7 +139,7 @@ cdef bint resize_block(Block* block, int64_t used, int64_t room) noexcept nogil:
 
 
 cdef void give_block(Block* block) noexcept nogil:
-    """Free memory; a large block is kept for the next request."""
+    """Free a block. A large block is kept for the next request."""
     global _kept_count, _kept_bytes
     cdef void* oldest
     if block.room < SMALLEST_KEPT or block.room > MOST_BYTES_KEPT or (
@@ -154,7 +160,10 @@ cdef void give_block(Block* block) noexcept nogil:
 
 
 cdef bint reuse_block(Block* block, int64_t room) noexcept nogil:
-    """Take the smallest kept block with room enough, unless most would lie idle."""
+    """Take the smallest kept block that is large enough.
+
+    Returns False if there is none, or if most of its bytes would remain unused.
+    """
     global _kept_count, _kept_bytes
     cdef int index
     cdef int best = -1
@@ -179,7 +188,7 @@ cdef bint reuse_block(Block* block, int64_t room) noexcept nogil:
 
 
 cdef inline uint8_t* align(void* raw) noexcept nogil:
-    """Find the first aligned byte of raw memory."""
+    """Return the first aligned address of raw memory."""
     cdef uintptr_t start = <uintptr_t>raw + ALIGNMENT - 1
     return <uint8_t*>raw + (start - start % ALIGNMENT - <uintptr_t>raw)
 
@@ -188,12 +197,12 @@ cdef inline uint8_t* align(void* raw) noexcept nogil:
 @cython.no_gc
 @cython.freelist(32)
 cdef class Memory:
-    """A block of bytes of known size, with the buffer protocol.
+    """Block of bytes of a fixed size, with the buffer protocol.
 
-    It is writable while it is being filled; what an ``Array`` was made of is not to be
-    written any more. Its start is aligned to 64 bytes, and 64 bytes after its end may
-    be read. Neither holds for memory of the caller (``hold_memory``), which cannot be
-    written here.
+    It is writable until an ``Array`` has been created from it, and must not be modified
+    afterwards. The start is aligned to 64 bytes, and the 64 bytes after the end may be
+    read. Neither applies to memory of the caller (``hold_memory``), which is not
+    writable.
     """
 
     def __dealloc__(self):
@@ -206,7 +215,8 @@ cdef class Memory:
     def __getbuffer__(self, Py_buffer* buffer, int flags):
         if self.held is not None and flags & PyBUF_WRITABLE:
             raise BufferError("the memory of an input cannot be written here")
-        # By hand: Cython has put None into ``obj``, which PyBuffer_FillInfo would lose.
+        # Fill the fields directly: Cython has set obj to None, and PyBuffer_FillInfo
+        # would lose this reference.
         buffer.obj = self
         buffer.buf = self.data
         buffer.len = self.size
@@ -227,7 +237,7 @@ cdef class Memory:
 
 
 cpdef Memory new_memory(Py_ssize_t size):
-    """Make memory of ``size`` bytes, to be filled."""
+    """Allocate a memory of ``size`` bytes."""
     cdef Block block
     if size < 0:
         raise ValueError(f"size must be 0 or more (got {size})")
@@ -237,9 +247,9 @@ cpdef Memory new_memory(Py_ssize_t size):
 
 
 cpdef Memory grow_memory(Memory memory, Py_ssize_t used, Py_ssize_t size):
-    """Return memory of ``size`` bytes with the first ``used`` of ``memory``.
+    """Return a memory of ``size`` bytes that begins with ``used`` bytes of ``memory``.
 
-    ``memory`` is of no more use, but for the views of it that are alive.
+    ``memory`` must not be used afterwards. Existing views of it remain valid.
     """
     cdef Memory larger
     if not 0 <= used <= memory.size <= size:
@@ -259,10 +269,10 @@ cpdef Memory grow_memory(Memory memory, Py_ssize_t used, Py_ssize_t size):
 
 
 cpdef Memory hold_memory(object view, Py_ssize_t start):
-    """Make memory of the bytes of a view from ``start`` on, without a copy.
+    """Create a memory of the bytes of a view from ``start`` on, without a copy.
 
-    ``view`` is a flat memoryview of bytes that the caller keeps to itself: the memory
-    holds it, so that the bytes stay where they are.
+    ``view`` is a flat memoryview of bytes that no other code uses. The memory keeps a
+    reference to it, so that the bytes are not moved or freed.
     """
     cdef Memory memory
     cdef Py_buffer* buffer
@@ -282,7 +292,7 @@ cpdef Memory hold_memory(object view, Py_ssize_t start):
 
 
 cdef Memory make_memory(Block* block, Py_ssize_t size):
-    """Make a ``Memory`` the owner of a block, of which ``size`` bytes are used."""
+    """Create a ``Memory`` that owns a block, of which ``size`` bytes are used."""
     cdef Memory memory = None
     try:
         memory = Memory.__new__(Memory)
@@ -296,7 +306,7 @@ cdef Memory make_memory(Block* block, Py_ssize_t size):
 
 
 cdef int shrink(Memory memory, Py_ssize_t size) except -1:
-    """Take back the end of a memory; what lies idle in large blocks is returned."""
+    """Reduce the size of a memory. Unused space of large blocks is freed."""
     memory.size = size
     if memory.block.room >= 4 * SMALLEST_KEPT and size < memory.block.room // 4:
         resize_block(&memory.block, size, max(size, ALIGNMENT))
@@ -331,14 +341,15 @@ cdef struct ArrowArray:
 cdef enum:
     NULLABLE_FLAG = 2
 
-# An export is this struct, then the structs of all nodes, the root's first, then the
-# pointers of all. ``live`` counts the capsule and the structs that a consumer may still
-# read; the release of the last one frees the export.
+# An export is one allocation: this struct, then the structs of all nodes (the root
+# first), then the pointers of all nodes. live is the number of structs that a consumer
+# can still read, plus one for the capsule. The export is freed when the last one is
+# released.
 cdef struct Export:
     int32_t live
     PyObject* owner
 
-# Where the next node puts its children and their pointers.
+# Positions at which the next node stores its children and its pointers.
 cdef struct ExportCursor:
     Export* export
     char* node
@@ -349,12 +360,15 @@ cdef struct ExportCursor:
 @cython.no_gc
 @cython.freelist(32)
 cdef class Array:
-    """A node of an Arrow array: its format, its buffers and its children.
+    """Node of an Arrow array: its format, buffers and children.
 
-    ``format`` is that of the Arrow C data interface, ``buffers`` are ``Memory`` or None
-    in Arrow's order, ``metadata`` goes with the schema. ``offset`` is the row of the
-    buffers that is the first of the array. Immutable. The memory of a tree lives until
-    every consumer of any of its nodes has let go.
+    * ``format``: format string of the Arrow C data interface.
+    * ``buffers``: a tuple of ``Memory`` or None in the order that Arrow defines.
+    * ``metadata``: a dict that is exported with the schema.
+    * ``offset``: row of the buffers at which the array begins.
+
+    Arrays are immutable. The memory of a tree is kept until all consumers of its nodes
+    have released them.
     """
 
     def __init__(
@@ -390,7 +404,7 @@ cdef class Array:
         return <Py_ssize_t>self.length
 
     def __arrow_c_schema__(self):
-        """Export the type as a capsule of an ``ArrowSchema``."""
+        """Export the type as a capsule that contains an ``ArrowSchema``."""
         cdef ExportCursor place
         cdef ArrowSchema* root
         cdef Export* export = new_export(self, sizeof(ArrowSchema), 0)
@@ -409,9 +423,9 @@ cdef class Array:
         return made
 
     def __arrow_c_array__(self, requested_schema=None):
-        """Export type and data as capsules of ``ArrowSchema`` and ``ArrowArray``.
+        """Export type and data as capsules of an ``ArrowSchema`` and an ``ArrowArray``.
 
-        The data comes as it is whatever schema is requested, as the protocol allows.
+        The data is not converted to ``requested_schema``. The protocol permits that.
         """
         cdef ArrowArray* root = export_array(self)
         made = None
@@ -424,10 +438,11 @@ cdef class Array:
         return self.__arrow_c_schema__(), made
 
     def import_with(self, take, schema):
-        """Pass the data to ``take(address, schema)``, such as ``_import_from_c``.
+        """Call ``take(address, schema)``, for example pyarrow's ``_import_from_c``.
 
-        ``address`` is that of an ``ArrowArray`` that ``take`` moves its content out of.
-        A consumer that passes a schema it has already made need not read one again.
+        ``address`` is the address of an ``ArrowArray``, and ``take`` must move the
+        content out of it. A consumer can pass a schema that it has already imported, so
+        that it does not need to parse the schema again.
         """
         cdef ArrowArray* root = export_array(self)
         cdef Export* export = (<Export*>root) - 1
@@ -440,7 +455,7 @@ cdef class Array:
 
 
 cdef int check_made(Array array) except -1:
-    """Refuse an ``Array`` that ``__init__`` has never seen."""
+    """Raise an exception if ``__init__`` of an ``Array`` has not been called."""
     if array.buffers is None:
         raise TypeError("this Array has no content: make it with Array(format, ...)")
     return 0
@@ -455,7 +470,7 @@ cdef Array new_array(
     tuple children,
     bint nullable,
 ):
-    """Make an ``Array`` of buffers and children that are known to be right."""
+    """Create an ``Array``. The caller must have checked buffers and children."""
     cdef Array made = Array.__new__(Array)
     set_up(made, format, name, length, null_count, buffers, children, nullable)
     return made
@@ -471,7 +486,7 @@ cdef int set_up(
     tuple children,
     bint nullable,
 ) except -1:
-    """Fill in the attributes, and count what an export will need."""
+    """Set the attributes, and count the structs and pointers that an export needs."""
     cdef Array child
     array.format = format
     array.format_text = PyUnicode_AsUTF8(format)
@@ -491,7 +506,7 @@ cdef int set_up(
 
 
 cdef bytes encode_metadata(dict metadata):
-    """Encode the metadata of a schema as the Arrow C data interface wants it."""
+    """Encode the metadata of a schema in the format of the Arrow C data interface."""
     parts = [len(metadata).to_bytes(4, byteorder)]
     for pair in metadata.items():
         for text in pair:
@@ -501,7 +516,7 @@ cdef bytes encode_metadata(dict metadata):
 
 
 cdef Export* new_export(Array array, size_t struct_size, int slots) except NULL:
-    """Take memory for an export, which keeps the array alive."""
+    """Allocate an export, which keeps a reference to the array."""
     cdef Export* export
     check_made(array)
     export = <Export*>malloc(
@@ -518,7 +533,9 @@ cdef Export* new_export(Array array, size_t struct_size, int slots) except NULL:
 
 
 cdef ArrowArray* export_array(Array array) except NULL:
-    """Export the data of a tree; the root comes directly after the ``Export``."""
+    """Export the data of a tree. The struct of the root directly follows the
+    ``Export``.
+    """
     cdef ExportCursor place
     cdef Export* export = new_export(array, sizeof(ArrowArray), array.slots)
     cdef ArrowArray* root = <ArrowArray*>(export + 1)
@@ -530,7 +547,7 @@ cdef ArrowArray* export_array(Array array) except NULL:
 
 
 cdef void fill_array(Array array, ArrowArray* out, ExportCursor* place) noexcept:
-    """Fill in the struct of a node and those of its children."""
+    """Fill the ``ArrowArray`` of a node and of its children."""
     cdef PyObject* buffers = <PyObject*>array.buffers
     cdef PyObject* children = <PyObject*>array.children
     cdef PyObject* buffer
@@ -561,7 +578,7 @@ cdef void fill_array(Array array, ArrowArray* out, ExportCursor* place) noexcept
 
 
 cdef void fill_schema(Array array, ArrowSchema* out, ExportCursor* place) noexcept:
-    """Fill in the schema of a node and those of its children."""
+    """Fill the ``ArrowSchema`` of a node and of its children."""
     cdef PyObject* children = <PyObject*>array.children
     cdef ArrowSchema* child
     cdef Py_ssize_t index
@@ -585,7 +602,7 @@ cdef void fill_schema(Array array, ArrowSchema* out, ExportCursor* place) noexce
 
 
 cdef void drop_array(ArrowArray* array) noexcept nogil:
-    """Release a node with the children not moved elsewhere; on any thread."""
+    """Release a node and its children, unless they were moved. Runs on any thread."""
     cdef int64_t index
     for index in range(array.n_children):
         if array.children[index].release != NULL:
@@ -595,7 +612,7 @@ cdef void drop_array(ArrowArray* array) noexcept nogil:
 
 
 cdef void drop_schema(ArrowSchema* schema) noexcept nogil:
-    """Release a schema with the children not moved elsewhere."""
+    """Release a schema and its children, unless they were moved."""
     cdef int64_t index
     for index in range(schema.n_children):
         if schema.children[index].release != NULL:
@@ -605,7 +622,7 @@ cdef void drop_schema(ArrowSchema* schema) noexcept nogil:
 
 
 cdef void close_array(object capsule) noexcept:
-    """End a capsule; what was not taken out of it is released."""
+    """Release the content of a capsule, unless a consumer has moved it."""
     cdef ArrowArray* root = <ArrowArray*>PyCapsule_GetPointer(capsule, "arrow_array")
     if root.release != NULL:
         root.release(root)
@@ -613,7 +630,7 @@ cdef void close_array(object capsule) noexcept:
 
 
 cdef void close_schema(object capsule) noexcept:
-    """End a capsule; what was not taken out of it is released."""
+    """Release the content of a capsule, unless a consumer has moved it."""
     cdef ArrowSchema* root
     root = <ArrowSchema*>PyCapsule_GetPointer(capsule, "arrow_schema")
     if root.release != NULL:
@@ -622,9 +639,9 @@ cdef void close_schema(object capsule) noexcept:
 
 
 cdef void release_export(Export* export) noexcept nogil:
-    """Count one struct less of an export, and free the export after the last."""
+    """Decrement the number of live structs. Frees the export after the last one."""
     cdef PyGILState_STATE state
-    # Once Python has ended, its memory can no longer be released.
+    # After Python has been finalized, its memory can no longer be released.
     if not is_last(&export.live) or not Py_IsInitialized():
         return
     state = PyGILState_Ensure()

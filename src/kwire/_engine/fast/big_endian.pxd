@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Big-endian integers in memory, and the hints that compilers take.
+"""Loads and stores big-endian integers, and provides branch hints for compilers.
 
-Nothing here checks bounds: the caller has the right to the bytes. Each load reads the
-input once: another process or thread may write to it meanwhile, so a number that was
-checked must not be loaded again. Without a twin, as Python's own ``struct`` and
-``int.from_bytes`` do this for ``pure``.
+The functions do not check bounds; the caller must have checked them. Each load reads
+the input only once. Another process or thread may modify the input, so a number that
+has been checked must not be loaded again.
+
+Without a twin: the Python engine uses ``struct`` and ``int.from_bytes``.
 """
 
 from libc.stdint cimport (
@@ -62,44 +63,45 @@ cdef extern from *:
 
 
 cdef inline uint64_t load_byte(const uint8_t* at) noexcept nogil:
-    """Load a byte that ``require`` has granted; wide, as varints need it."""
+    """Load a byte as 64 bits, as varints require. The caller must have checked bounds.
+    """
     return once(at[0])
 
 
 cdef inline int16_t load_int16(const uint8_t* at) noexcept nogil:
-    """Load a big-endian int16 from bytes that ``require`` has granted."""
+    """Load a big-endian int16. The caller must have called ``require``."""
     cdef uint16_t raw
     memcpy(&raw, at, 2)
     return <int16_t>swap16(<uint16_t>once(raw))
 
 
 cdef inline int32_t load_int32(const uint8_t* at) noexcept nogil:
-    """Load a big-endian int32 from bytes that ``require`` has granted."""
+    """Load a big-endian int32. The caller must have called ``require``."""
     cdef uint32_t raw
     memcpy(&raw, at, 4)
     return <int32_t>swap32(<uint32_t>once(raw))
 
 
 cdef inline int64_t load_int64(const uint8_t* at) noexcept nogil:
-    """Load a big-endian int64 from bytes that ``require`` has granted."""
+    """Load a big-endian int64. The caller must have called ``require``."""
     cdef uint64_t raw
     memcpy(&raw, at, 8)
     return <int64_t>swap64(once(raw))
 
 
 cdef inline void store_int16(uint8_t* at, uint16_t value) noexcept nogil:
-    """Store two bytes, most significant first."""
+    """Store two bytes, most significant byte first."""
     value = swap16(value)
     memcpy(at, &value, 2)
 
 
 cdef inline void store_int32(uint8_t* at, uint32_t value) noexcept nogil:
-    """Store four bytes, most significant first."""
+    """Store four bytes, most significant byte first."""
     value = swap32(value)
     memcpy(at, &value, 4)
 
 
 cdef inline void store_int64(uint8_t* at, uint64_t value) noexcept nogil:
-    """Store eight bytes, most significant first."""
+    """Store eight bytes, most significant byte first."""
     value = swap64(value)
     memcpy(at, &value, 8)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One growing column, and the tree of them that a message is decoded into.
+"""A growing column, and the tree of columns into which a message is decoded.
 
-Everything here runs without the GIL. ``message_columns.pyx`` decides what a row holds.
-Without a twin: ``pure`` makes its columns from lists.
+All functions run without the GIL. ``message_columns.pyx`` chooses the rows. Without a
+twin: the Python engine creates its columns from lists.
 
     kind       validity   values                     text      children
     int32      bit a row  4 bytes a row
@@ -13,17 +13,20 @@ Without a twin: ``pure`` makes its columns from lists.
     array      bit a row  int32 offsets, rows + 1              its elements
     struct     bit a row                                       its fields, by slot
 
-A view is that of Arrow: an int32 length, then up to 12 bytes themselves; more bytes
-stay where they are, and their first 4, an int32 number of a buffer and an int32 offset
-in it follow the length. An offset that is larger than 30 bits counts on in the buffer
-after, which is the same memory from 1 GiB further on.
+A view has the format of Arrow: an int32 length, then the bytes of a value of up to 12
+bytes. A longer value is not copied: the length is followed by its first 4 bytes, an
+int32 buffer number and an int32 offset. A buffer begins at each multiple of 1 GiB of
+the memory and extends to its end. Offsets in a buffer therefore have at most 30 bits,
+and a value may extend over the start of the next buffer.
 
-Rows are counted once: a field of a struct has as many as the struct, so that making
-room for a struct makes room in all its fields, and a bad row is undone without notes.
-Two kinds of column count for themselves in ``length``: the elements of an array, and a
-*lazy* one, whose rows are not in the line of the struct (tagged, or not in this
-version); its missing rows are filled with the default when the next one comes, or at
-the end. A bit of ``validity`` is 1 until the row is found null.
+Rows are counted only once: the fields of a struct have the same number of rows as the
+struct. Therefore, allocating space for a struct allocates space in all of its fields,
+and an invalid row can be removed without recording which fields were appended. Two
+kinds of columns have their own ``length``: the elements of an array, and *lazy*
+columns, whose fields are in the tag section or not in this version. The missing rows of
+a lazy column are filled with the default when the next row is appended, or at the end.
+
+A bit of ``validity`` is 1 until the row is set to null.
 """
 
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint64_t
@@ -40,60 +43,63 @@ cdef enum Outcome:
     FULL = 2
 
 cdef enum:
-    # A kind of column for which there is no opcode: bytes as views of the input.
+    # Kind of a column without an opcode: bytes as views of the input.
     OF_VIEWS = 32
     VIEW_WIDTH = 16
     LONGEST_INLINE = 12
-    # Each buffer begins so many bits of bytes after the one before.
+    # Binary logarithm of the distance between the starts of adjacent buffers (1 GiB).
     WINDOW_BITS = 30
 
-# The memory that views point into, and the number of its first buffer.
+# Memory to which views refer, and the number of its first buffer.
 cdef struct ViewSource:
     const uint8_t* start
     int64_t first_buffer
 
 cdef struct Column:
-    # An opcode of ``program.pxd``; forms of one type share one.
+    # Opcode of program.pxd. The compact and the classic encoding of a type share one
+    # kind.
     int kind
-    # Bytes of a row in ``values``; 0 for bools, which are bits there.
+    # Number of bytes of a row in values. 0 for bools, which are stored as bits.
     int width
     bint lazy
     bint null_default
     int64_t length
     int64_t room
-    # What a row defaults to: a fixed-size value or text.
+    # Default of a row: a fixed-size value, a string or bytes.
     const uint8_t* default
     Py_ssize_t default_size
     Block validity
-    # Fixed-size values, or the offsets of text and arrays: one more than rows.
+    # Fixed-size values, or the offsets of strings, bytes and arrays, one more than
+    # rows.
     Block values
     Block text
-    # Of views always 1, which is more than there is room for.
+    # Number of bytes in text. For views it is always 1, which exceeds the capacity of
+    # text, so that append_text() calls append_to_full().
     int64_t used
     ViewSource* source
-    # The fields of a struct by slot, or the elements of an array.
+    # Fields of a struct by slot, or the elements of an array.
     Column* children
     int child_count
-    # The columns of the steps of a struct's ``Table.line``, in their order.
+    # Columns of the steps in Table.line of a struct, in the same order.
     Column** line
-    # The largest offset: 2**31 - 1, less in tests.
+    # Maximum offset: 2**31 - 1. Tests set a lower limit.
     int64_t limit
 
 
 cdef inline int32_t* offsets_of(Column* column) noexcept nogil:
-    """See the values of text or an array as what they are."""
+    """Return the values of a column of strings, bytes or arrays as offsets."""
     return <int32_t*>column.values.data
 
 
 cdef inline bint has_offsets(Column* column) noexcept nogil:
-    """Whether the column is of text or of arrays."""
+    """Whether the column contains strings, bytes or arrays."""
     return (
         column.kind == OP_STRING or column.kind == OP_BYTES or column.kind == OP_ARRAY
     )
 
 
 cdef inline void open_errors(Column* column, int64_t limit) noexcept nogil:
-    """Set up the column of the errors of rows: text, null but for bad rows."""
+    """Initialize the column of error texts. It is null except for invalid rows."""
     column.kind = OP_STRING
     column.lazy = True
     column.null_default = True
@@ -101,7 +107,7 @@ cdef inline void open_errors(Column* column, int64_t limit) noexcept nogil:
 
 
 cdef inline Outcome widen(Column* column, int64_t wanted) noexcept nogil:
-    """Make room for ``wanted`` rows and more in a column that counts for itself."""
+    """Allocate space for at least ``wanted`` rows in a column with its own length."""
     cdef int64_t room = max(wanted, min(max(2 * column.room, 16), column.limit))
     if wanted > column.limit and not column.lazy:
         return FULL
@@ -112,7 +118,7 @@ cdef inline Outcome widen(Column* column, int64_t wanted) noexcept nogil:
 
 
 cdef inline bint reserve(Column* column, int64_t length, int64_t room) noexcept nogil:
-    """Make room for ``room`` rows in a column and in the fields below it."""
+    """Allocate space for ``room`` rows in a column and in the fields below it."""
     cdef int index
     if column.kind == OP_STRUCT:
         for index in range(column.child_count):
@@ -137,7 +143,7 @@ cdef inline bint reserve(Column* column, int64_t length, int64_t room) noexcept 
 cdef inline Outcome append_view(
     Column* column, int64_t row, const uint8_t* at, int64_t size
 ) noexcept nogil:
-    """Put a view of bytes of the source into a row; short bytes are copied."""
+    """Store a view of bytes of the source in a row. Short values are copied."""
     cdef int32_t* view = <int32_t*>(column.values.data + VIEW_WIDTH * row)
     cdef int64_t place
     if size <= LONGEST_INLINE:
@@ -158,9 +164,9 @@ cdef inline Outcome append_view(
 cdef inline Outcome append_to_full(
     Column* column, int64_t row, const uint8_t* at, int64_t size
 ) noexcept nogil:
-    """Append bytes to a column that has no room for them, or has views."""
+    """Append bytes to a column of views, or to a column without sufficient space."""
     cdef Outcome outcome
-    # Views never have room for text, so that other columns need not be asked.
+    # The text of views never has space, so append_text() needs no check for views.
     if column.kind == OF_VIEWS:
         return append_view(column, row, at, size)
     outcome = reserve_text(column, column.used + size)
@@ -170,14 +176,11 @@ cdef inline Outcome append_to_full(
 cdef inline Outcome append_text(
     Column* column, int64_t row, const uint8_t* at, int64_t size
 ) noexcept nogil:
-    """Append bytes, or text that is known to be UTF-8, as the last row.
-
-    In a column of views it is a view of them.
-    """
+    """Append bytes or valid UTF-8 as the last row. A column of views gets a view."""
     cdef int64_t used = column.used + size
     if unlikely(used > column.text.room or used > column.limit):
         return append_to_full(column, row, at, size)
-    # Without text there may be no memory for it yet.
+    # If the value is empty, the text may not have been allocated yet.
     if size:
         memcpy(column.text.data + column.used, at, <size_t>size)
     column.used = used
@@ -186,17 +189,18 @@ cdef inline Outcome append_text(
 
 
 cdef inline int64_t count_windows(int64_t size) noexcept nogil:
-    """Count the buffers through which views see memory of this size; at least one."""
+    """Return the number of buffers for views of a memory of this size, at least one."""
     return max(1, (size + (1 << WINDOW_BITS) - 1) >> WINDOW_BITS)
 
 
 cdef inline Outcome append_string(
     Column* column, int64_t row, const uint8_t* at, int64_t size, int64_t* good
 ) noexcept nogil:
-    """Append text as the last row, unless ``good`` bytes of it, not all, are UTF-8.
+    """Append a string as the last row, unless it is invalid UTF-8.
 
-    What is judged is the copy and never the input, which may change meanwhile. Bad
-    text counts before want of room.
+    ``good`` is set to the number of bytes before the first invalid byte. Only the copy
+    is checked, because another thread may modify the input. Invalid UTF-8 takes
+    precedence over lack of space.
     """
     cdef int64_t used = column.used + size
     cdef Outcome outcome
@@ -221,7 +225,8 @@ cdef inline Outcome append_string(
 cdef inline bint append_short(
     Column* column, int64_t row, const uint8_t* at, int64_t size
 ) noexcept nogil:
-    """Append ASCII text as the last row; False, and no row, for all that is slower."""
+    """Append an ASCII string as the last row. Returns False without a row for others.
+    """
     cdef int64_t used = column.used + size
     if unlikely(used > column.text.room or used > column.limit):
         return False
@@ -235,9 +240,9 @@ cdef inline bint append_short(
 
 
 cdef inline Outcome reserve_text(Column* column, int64_t used) noexcept nogil:
-    """Make room for ``used`` bytes of text, if the column may have as many."""
+    """Allocate space for ``used`` bytes of text, unless that exceeds the limit."""
     cdef int64_t room = max(2 * <int64_t>column.text.room, used)
-    # Recycled memory may have more room than Arrow has offsets.
+    # A reused block may be larger than Arrow's offsets permit.
     if used > column.limit:
         return FULL
     if not grow_block(&column.text, column.used, room):
@@ -246,7 +251,7 @@ cdef inline Outcome reserve_text(Column* column, int64_t used) noexcept nogil:
 
 
 cdef inline void set_bit(uint8_t* bits, int64_t row, bint value) noexcept nogil:
-    """Set a bit, the lowest of a byte first."""
+    """Set or clear a bit, counted from the lowest bit of the first byte."""
     cdef uint8_t mask = <uint8_t>(1 << (row & 7))
     if value:
         bits[row >> 3] |= mask
@@ -255,7 +260,7 @@ cdef inline void set_bit(uint8_t* bits, int64_t row, bint value) noexcept nogil:
 
 
 cdef inline Outcome mark_null(Column* column, int64_t row) noexcept nogil:
-    """Clear the bit of a row; the first null of a column makes its bits."""
+    """Clear the validity bit of a row. The first null allocates the validity."""
     cdef int64_t known = column.validity.room
     if row >> 3 >= known:
         if not grow_block(
@@ -270,7 +275,9 @@ cdef inline Outcome mark_null(Column* column, int64_t row) noexcept nogil:
 
 
 cdef inline Outcome put_null(Column* column, int64_t row) noexcept nogil:
-    """Make a row null for which there is room; in a struct, all its fields too."""
+    """Set a row to null for which space has been allocated, with all fields of a
+    struct.
+    """
     cdef Outcome outcome = mark_null(column, row)
     if column.kind == OP_STRUCT:
         return put_null_fields(column, row) if outcome == DONE else outcome
@@ -284,7 +291,7 @@ cdef inline Outcome put_null(Column* column, int64_t row) noexcept nogil:
 
 
 cdef inline Outcome put_null_fields(Column* column, int64_t row) noexcept nogil:
-    """Make all fields of a struct null in one row."""
+    """Set all fields of a struct to null in one row."""
     cdef Column* child
     cdef Outcome outcome
     cdef int index
@@ -301,7 +308,7 @@ cdef inline Outcome put_null_fields(Column* column, int64_t row) noexcept nogil:
 
 
 cdef inline Outcome open_row(Column* column, int64_t row) noexcept nogil:
-    """Fill a lazy column up to a row, and make room for that row."""
+    """Fill a lazy column up to a row, and allocate space for that row."""
     cdef Outcome outcome = catch_up(column, row)
     if outcome == DONE and row + 1 > column.room:
         outcome = widen(column, row + 1)
@@ -325,7 +332,7 @@ cdef inline Outcome catch_up(Column* column, int64_t rows) noexcept nogil:
 cdef inline Outcome fill_default(
     Column* column, int64_t start, int64_t end
 ) noexcept nogil:
-    """Write the default into rows for which there is room."""
+    """Store the default in rows for which space has been allocated."""
     cdef Outcome outcome
     cdef int64_t row
     cdef int index
@@ -357,7 +364,8 @@ cdef inline Outcome fill_default(
 cdef inline void repeat_value(
     Column* column, int64_t start, int64_t end
 ) noexcept nogil:
-    """Write a fixed-size default into rows; each copy is as long as all before it."""
+    """Store a fixed-size default in rows. Each copy doubles the number of filled rows.
+    """
     cdef uint8_t* first = column.values.data + start * column.width
     cdef int64_t size = (end - start) * column.width
     cdef int64_t done = min(size, <int64_t>column.width)
@@ -368,7 +376,7 @@ cdef inline void repeat_value(
 
 
 cdef inline Outcome complete(Column* column, int64_t rows) noexcept nogil:
-    """Fill the missing rows of all lazy columns of a tree that has ``rows`` rows."""
+    """Fill the missing rows of all lazy columns in a tree with ``rows`` rows."""
     cdef Outcome outcome = DONE
     cdef int index
     if column.lazy:
@@ -383,7 +391,8 @@ cdef inline Outcome complete(Column* column, int64_t rows) noexcept nogil:
 
 
 cdef inline void rewind(Column* column, int64_t rows, int64_t touched) noexcept nogil:
-    """Take a tree back to ``rows`` good rows; those below ``touched`` may be marked."""
+    """Truncate a tree to ``rows`` rows. Rows below ``touched`` may be marked as null.
+    """
     cdef Column* child
     cdef int64_t good
     cdef int64_t last = min(touched, 8 * <int64_t>column.validity.room)
@@ -415,7 +424,7 @@ cdef inline void end_bits(uint8_t* bits, int64_t rows) noexcept nogil:
 
 
 cdef inline int64_t count_nulls(Column* column, int64_t rows) noexcept nogil:
-    """Count the nulls of a column, and give its bits the size for ``rows`` rows.
+    """Count the nulls of a column, and resize its validity to ``rows`` rows.
 
     Returns -1 if there is no memory.
     """
@@ -440,7 +449,7 @@ cdef inline int64_t count_nulls(Column* column, int64_t rows) noexcept nogil:
 
 
 cdef inline void free_columns(Column* columns, int count) noexcept nogil:
-    """Free what the columns of a tree still own."""
+    """Free the memory that the columns of a tree still own."""
     cdef int index
     for index in range(count):
         give_block(&columns[index].validity)
@@ -449,7 +458,10 @@ cdef inline void free_columns(Column* columns, int count) noexcept nogil:
 
 
 cdef inline int64_t utf8_prefix(const uint8_t* at, int64_t size) noexcept nogil:
-    """Find the first byte that is not UTF-8 as Python takes it, or the size."""
+    """Return the number of bytes before the first invalid byte of UTF-8.
+
+    The result is ``size`` if all bytes are valid. The rules are those of Python.
+    """
     cdef int64_t index = 0
     cdef int64_t more
     cdef uint64_t word
@@ -470,7 +482,7 @@ cdef inline int64_t utf8_prefix(const uint8_t* at, int64_t size) noexcept nogil:
         if lead < 0xC2 or lead > 0xF4 or index + more >= size:
             return index
         second = <uint8_t>load_byte(at + index + 1)
-        # No overlong forms, no surrogates, nothing above U+10FFFF.
+        # Reject overlong encodings, surrogates, and code points above U+10FFFF.
         if (
             (second & 0xC0) != 0x80
             or (lead == 0xE0 and second < 0xA0)

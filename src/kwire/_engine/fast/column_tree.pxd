@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which columns a message has, and how they become an ``Array``. Without a twin."""
+"""Declares the columns of a message and their conversion to an ``Array``.
+
+Without a twin.
+"""
 
 from libc.stdint cimport int64_t
 
@@ -17,7 +20,7 @@ cdef class ColumnShape:
     cdef bint null_default
     cdef bytes default
     cdef tuple children
-    # Columns of the tree below, this one included.
+    # Number of columns in the tree below, including this column.
     cdef int total
 
 

@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the columns of a message, and turns them into an ``Array``. Without a twin.
+"""Creates the columns of a message, and converts them to an ``Array``.
 
-A ``ColumnShape`` is the type of a column, made once for a message class.
-``build_columns`` makes the empty columns of one call from it, and ``make_array`` moves
-the memory of filled columns into an ``Array``. ``column.pxd`` appends rows to a column,
-``message_columns.pyx`` decides which.
+A ``ColumnShape`` is the type of a column, which is created once for a message class.
+``build_columns`` creates the empty columns of one call from it, and ``make_array``
+moves the memory of the filled columns to an ``Array``. ``column.pxd`` appends rows to
+columns, and ``message_columns.pyx`` chooses the rows.
+
+Without a twin: the Python engine creates its columns from lists.
 """
 
 cimport cython
@@ -35,11 +37,11 @@ from kwire.schema import plan
 @cython.final
 @cython.no_gc
 cdef class ColumnShape:
-    """The type of one column, the same in all versions of a message."""
+    """Type of a column. It is the same for all versions of a message."""
 
 
-# Shapes by message class, and those that have views; a class that is no longer used
-# takes them along.
+# Shapes by message class, without and with views. A shape is freed together with its
+# class.
 cdef object _shapes = WeakKeyDictionary()
 cdef object _view_shapes = WeakKeyDictionary()
 
@@ -65,9 +67,9 @@ cdef dict FORMATS = {
 
 
 cdef ColumnShape find_shape(object cls, object struct, bint views):
-    """Find or make the type of the struct column of a message class.
+    """Return the type of the struct column of a message class, or create it.
 
-    With ``views``, columns of bytes are of views.
+    With ``views``, columns of bytes contain views.
     """
     known = _view_shapes if views else _shapes
     cdef ColumnShape shape = known.get(cls)
@@ -79,7 +81,7 @@ cdef ColumnShape find_shape(object cls, object struct, bint views):
 cdef ColumnShape make_struct_shape(
     str name, bint null_default, object struct, bint views
 ):
-    """Make the type of a struct column."""
+    """Create the type of a struct column."""
     cdef ColumnShape shape = ColumnShape.__new__(ColumnShape)
     shape.name = name
     shape.format = "+s"
@@ -93,7 +95,7 @@ cdef ColumnShape make_struct_shape(
 
 
 cdef ColumnShape make_field_shape(object field, bint views):
-    """Make the type of the column of one field."""
+    """Create the type of the column of a field."""
     cdef ColumnShape shape
     default = plan.resolve_default(field)
     if field.is_array:
@@ -111,7 +113,7 @@ cdef ColumnShape make_field_shape(object field, bint views):
 cdef ColumnShape make_element_shape(
     str name, object field, object default, bint views
 ):
-    """Make the type of the column of a field that is no array, or of its elements."""
+    """Create the type for a field that is not an array, or for array elements."""
     cdef ColumnShape shape
     if field.struct is not None:
         return make_struct_shape(name, default is None, field.struct, views)
@@ -132,13 +134,13 @@ cdef ColumnShape make_element_shape(
         shape.kind = OF_VIEWS
         shape.format = "vz"
         shape.width = VIEW_WIDTH
-        # Bytes have no default but none, or null.
+        # The default of bytes fields is always empty or null.
         shape.default = bytes(VIEW_WIDTH)
     return shape
 
 
 cdef bytes encode_default(int code, object default):
-    """Write a default as a column has it."""
+    """Encode a default in the format of the column."""
     if default is None:
         return b""
     if code == plan.STRING:
@@ -163,9 +165,10 @@ cdef void build_columns(
     int64_t limit,
     ViewSource* source,
 ) noexcept:
-    """Lay out the columns of a tree; ``table`` is NULL where the version has none.
+    """Initialize the columns of a tree.
 
-    ``source`` is what views point into; NULL where there are none.
+    ``table`` is NULL if the version does not contain the struct. ``source`` is the
+    memory to which views refer, or NULL if there are no views.
     """
     cdef Column* child
     cdef Step* step = NULL if table == NULL else table.steps
@@ -208,10 +211,10 @@ cdef void build_columns(
 cdef void link_columns(
     Column* column, Table* table, Column*** next_line
 ) noexcept nogil:
-    """List the columns of the steps in line, for a struct and the structs below it.
+    """List the columns of the steps outside the tag section, for all structs of a tree.
 
-    A struct takes as many places of ``next_line`` as its table has steps in line, which
-    are at most two for each of its fields.
+    A struct uses as many elements of ``next_line`` as its table has such steps, which
+    are at most two for each field.
     """
     cdef Column* child
     cdef int index
@@ -234,9 +237,9 @@ cdef Array make_array(
     Column* error_column,
     tuple sources,
 ):
-    """Make the ``Array`` of a column, which gives up its memory to it.
+    """Create the ``Array`` of a column, and move the column's memory to it.
 
-    ``sources`` are the buffers that views have after their own, from ``end_sources``.
+    ``sources`` are the buffers that follow the views, as returned by ``end_sources``.
     """
     cdef list children = []
     cdef Memory validity = None
@@ -277,7 +280,7 @@ cdef Array make_array(
 
 
 cdef list hold_windows(object view):
-    """Make the buffers through which views see the bytes of a memoryview."""
+    """Create the buffers through which views access the bytes of a memoryview."""
     cdef list windows = []
     cdef int64_t number
     for number in range(count_windows(view.nbytes)):
@@ -286,7 +289,7 @@ cdef list hold_windows(object view):
 
 
 cdef tuple end_sources(list memories):
-    """Append to the buffers of views the one that Arrow wants: the sizes of them."""
+    """Append the buffer that Arrow requires after the variadic buffers: their sizes."""
     cdef Memory sizes = new_memory(8 * len(memories))
     cdef int64_t* size = <int64_t*>sizes.data
     cdef Memory memory
@@ -298,7 +301,8 @@ cdef tuple end_sources(list memories):
 
 
 cdef Memory move_block(Block* block, int64_t size):
-    """Make a ``Memory`` of a column's block, which the column then lacks."""
+    """Create a ``Memory`` from the block of a column, which is removed from the column.
+    """
     cdef Block taken = block[0]
     if taken.raw == NULL:
         if not take_block(&taken, size):
@@ -306,5 +310,5 @@ cdef Memory move_block(Block* block, int64_t size):
         memset(taken.data, 0, <size_t>size)
     block.raw = NULL
     block.room = 0
-    # It has a block of as many bytes.
+    # The block has at least this number of bytes.
     return make_memory(&taken, <Py_ssize_t>size)

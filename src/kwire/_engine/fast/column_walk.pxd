@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The state of a walk that reads messages into columns. Without a twin."""
+"""State of a walk that reads messages into columns. Without a twin."""
 
 from libc.stdint cimport int64_t
 
@@ -11,13 +11,13 @@ from kwire._engine.fast.path cimport Path
 from kwire._engine.fast.program cimport Table
 
 cdef enum:
-    # A fault of a call, beside those of ``cursor.pxd``.
+    # Fault code in addition to those of cursor.pxd.
     COLUMN_FULL = -2
 
 cdef struct RowWalk:
     Cursor cursor
     Path path
-    # What views of bytes point into.
+    # Memory to which views of bytes refer.
     ViewSource source
 
 cdef int64_t walk_structs(
@@ -26,7 +26,7 @@ cdef int64_t walk_structs(
 
 
 cdef inline bint is_done(RowWalk* w, Outcome outcome) noexcept nogil:
-    """Note what an append came to, where it came to nothing."""
+    """Convert the outcome of an append to a fault, unless it succeeded."""
     if likely(outcome == DONE):
         return True
     if outcome == FULL:

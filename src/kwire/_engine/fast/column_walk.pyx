@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the fields of a message into columns, as ``decoder`` reads them into objects.
 
-It refuses what that refuses at the same byte. ``walk_structs`` reads the structs of an
-array in one loop and keeps its place in the input to itself: a short string, an empty
-array and an empty tag section are read there, all else by the functions after it, which
-keep the place in the cursor. Runs without the GIL. Without a twin: ``pure`` turns
-decoded objects into columns.
+It accepts the same input as ``decoder`` and reports errors at the same bytes. The
+functions run without the GIL.
+
+``walk_structs`` reads the structs of an array in one loop and keeps the position in a
+local variable. The loop itself reads fixed-size fields, short strings, short arrays of
+int32s, empty arrays and empty tag sections. Other functions, which keep the position in
+the cursor, read everything else.
+
+Without a twin: the Python engine converts decoded objects to columns.
 """
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t
@@ -24,9 +28,9 @@ from kwire._engine.fast.program cimport *
 cdef int64_t walk_structs(
     RowWalk* w, Table* table, Column* column, int64_t row, int64_t count
 ) noexcept nogil:
-    """Read structs into rows for which there is room.
+    """Read structs into rows for which space has been allocated.
 
-    Returns how many were read; less than ``count`` where a fault was noted.
+    Returns the number of structs, which is less than ``count`` after an error.
     """
     cdef Column** fields
     cdef Column* child
@@ -34,7 +38,7 @@ cdef int64_t walk_structs(
     cdef Step* step
     cdef const uint8_t* at = w.cursor.at
     cdef const uint8_t* end = w.cursor.end
-    # The next field of the run that was checked last.
+    # Next field of the run that was checked last.
     cdef const uint8_t* field = at
     cdef int64_t index
     cdef bint done
@@ -43,7 +47,8 @@ cdef int64_t walk_structs(
         fields = column.line
         while step < last:
             child = fields[0]
-            # With hints these are tests in this order, and no table of jumps.
+            # With these hints, compilers generate tests in this order instead of a jump
+            # table.
             if likely(step.op == OP_INT32):
                 (<int32_t*>child.values.data)[index] = load_int32(field)
                 field += 4
@@ -96,9 +101,10 @@ cdef inline bint put_short(
     const uint8_t** place,
     const uint8_t* end,
 ) noexcept nogil:
-    """Read a short string, or a short array of int32s or of nothing, and go after it.
+    """Read a short string, a short array of int32s or an empty array, and skip it.
 
-    False, and nothing is read, for all other fields, and for what is slower or bad.
+    Returns False without reading anything if the field is different, too large, or
+    invalid.
     """
     cdef const uint8_t* at = place[0]
     cdef int64_t size = read_short(at, end)
@@ -120,7 +126,7 @@ cdef inline bint put_short(
 cdef inline bint append_int32s(
     Column* child, int64_t row, const uint8_t* at, int64_t size
 ) noexcept nogil:
-    """Append int32s of ``size`` bytes as the last row, if there is room for them."""
+    """Append ``size`` bytes of int32s as the last row if there is sufficient space."""
     cdef Column* elements = child.children
     cdef int64_t length = elements.length + size // 4
     cdef uint32_t* values = <uint32_t*>elements.values.data + elements.length
@@ -135,9 +141,9 @@ cdef inline bint append_int32s(
 
 
 cdef inline int64_t read_short(const uint8_t* at, const uint8_t* end) noexcept nogil:
-    """Read the compact length of content that ends before ``end``; -1 for any other.
+    """Read a compact length of one byte whose content ends before ``end``.
 
-    It is one byte: null, a size of more than 126 and a bad length give -1 too.
+    Returns -1 for null, for a size of more than 126, and if the length is invalid.
     """
     cdef int64_t size
     if unlikely(at >= end):
@@ -149,7 +155,7 @@ cdef inline int64_t read_short(const uint8_t* at, const uint8_t* end) noexcept n
 cdef bint walk_field(
     RowWalk* w, Step* step, int op, Column* child, int64_t row
 ) noexcept nogil:
-    """Read one field into a row for which there is room."""
+    """Read one field into a row for which space has been allocated."""
     if op == OP_ARRAY:
         return put_array(w, step, child, row)
     if op <= OP_UUID:
@@ -215,7 +221,7 @@ cdef bint put_bytes(
 cdef bint put_absence(
     RowWalk* w, bint nullable, const uint8_t* start, Column* child, int64_t row
 ) noexcept nogil:
-    """Make a row null, or note the null at ``start`` that the version cannot carry."""
+    """Set a row to null. It is an error at ``start`` if the field is not nullable."""
     if nullable:
         return is_done(w, put_null(child, row))
     note(&w.cursor, UNEXPECTED_NULL, start, 0)
@@ -225,7 +231,7 @@ cdef bint put_absence(
 cdef inline void put_fixed(
     Column* child, int64_t row, int op, const uint8_t* at
 ) noexcept nogil:
-    """Put one fixed-size value whose bytes were granted into a row."""
+    """Store one fixed-size value in a row. The caller must have checked the bounds."""
     if op == OP_INT32 or op == OP_UINT32:
         (<int32_t*>child.values.data)[row] = load_int32(at)
     elif op == OP_INT16 or op == OP_UINT16:
@@ -241,7 +247,7 @@ cdef inline void put_fixed(
 
 
 cdef bint put_array(RowWalk* w, Step* step, Column* child, int64_t row) noexcept nogil:
-    """Read an array into a row, and its elements into the column below."""
+    """Read an array into a row, and its elements into the child column."""
     cdef Cursor* cursor = &w.cursor
     cdef int64_t count = read_count(cursor, step.compact, step.nullable, step.size)
     cdef Column* elements = child.children
@@ -271,7 +277,7 @@ cdef bint put_array(RowWalk* w, Step* step, Column* child, int64_t row) noexcept
 cdef int64_t put_texts(
     RowWalk* w, Step* step, Column* elements, int64_t count
 ) noexcept nogil:
-    """Read strings or bytes after the last elements; return how many were read."""
+    """Append strings or bytes to the elements. Returns the number that was read."""
     cdef int64_t length = elements.length
     cdef int64_t index
     cdef bint done
@@ -288,12 +294,13 @@ cdef int64_t put_texts(
 cdef inline int64_t put_fixed_elements(
     Column* elements, const uint8_t* at, int op, int64_t count
 ) noexcept nogil:
-    """Put fixed-size elements after the last ones; their bytes are granted."""
+    """Append fixed-size elements. The caller must have checked the bounds."""
     cdef uint32_t* narrow
     cdef uint32_t raw
     cdef int64_t index
     if op == OP_INT32:
-        # Nothing is decided by these, so the compiler may load many at a time.
+        # The values do not affect any decision, so the compiler may load several at
+        # once, and may load them again.
         narrow = <uint32_t*>elements.values.data + elements.length
         for index in range(count):
             memcpy(&raw, at + 4 * index, 4)
@@ -308,7 +315,7 @@ cdef inline int64_t put_fixed_elements(
 cdef bint walk_tags(
     RowWalk* w, Table* table, Column* column, int64_t row
 ) noexcept nogil:
-    """Read a tag section; unknown tags are checked and skipped."""
+    """Read a tag section. Unknown tags are checked and skipped."""
     cdef Cursor* cursor = &w.cursor
     cdef const uint8_t* start = cursor.at
     cdef uint32_t count = read_unsigned_varint(cursor)
@@ -352,7 +359,7 @@ cdef bint walk_tags(
 cdef bint walk_tagged_field(
     RowWalk* w, Step* step, uint32_t size, Column* child, int64_t row
 ) noexcept nogil:
-    """Read the content of one known tag, which is ``size`` bytes long."""
+    """Read the content of one known tag. ``size`` is its length in bytes."""
     cdef Cursor* cursor = &w.cursor
     cdef const uint8_t* end = cursor.end
     if not is_done(w, open_row(child, row)):
@@ -372,7 +379,8 @@ cdef bint walk_tagged_field(
 
 
 cdef bint read_marker(Cursor* cursor) noexcept nogil:
-    """Read the marker of a nullable struct in line: INT8, 1 present, -1 null."""
+    """Read the INT8 before a nullable struct: 1 if the struct is present, -1 for null.
+    """
     cdef const uint8_t* start = cursor.at
     cdef int8_t marker = <int8_t>read_uint8(cursor)
     if not cursor.fault and marker != 1 and marker != -1:
@@ -381,7 +389,8 @@ cdef bint read_marker(Cursor* cursor) noexcept nogil:
 
 
 cdef bint read_tagged_marker(Cursor* cursor) noexcept nogil:
-    """Read the marker of a nullable struct with a tag: UNSIGNED_VARINT, 1 or 0."""
+    """Read the marker of a nullable struct in the tag section: UNSIGNED_VARINT 1 or 0.
+    """
     cdef const uint8_t* start = cursor.at
     cdef uint32_t marker = read_unsigned_varint(cursor)
     if not cursor.fault and marker > 1:
@@ -390,7 +399,7 @@ cdef bint read_tagged_marker(Cursor* cursor) noexcept nogil:
 
 
 cdef bint is_invalid(Table* table, uint32_t tag) noexcept nogil:
-    """Whether the schema knows a tag that this version must not carry."""
+    """Whether the schema defines this tag for other versions only."""
     cdef int index
     for index in range(table.invalid_count):
         if table.invalid_tags[index] == tag:
@@ -399,7 +408,10 @@ cdef bint is_invalid(Table* table, uint32_t tag) noexcept nogil:
 
 
 cdef Step* note_run(RowWalk* w, Step* check) noexcept nogil:
-    """Note a truncation at the first field of a run that has no room, and find it."""
+    """Store a truncation fault for a run of fixed-size fields that exceeds the input.
+
+    Returns the first field of the run that does not fit.
+    """
     cdef Step* step = check + 1
     cdef Py_ssize_t left = w.cursor.end - w.cursor.at
     while size_of(step.op) <= left:

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Python's C API with plain pointers: Cython's declarations count references.
+"""Declares Python's C API with plain pointers, without Cython's reference counting.
 
-The hot functions keep references by hand and note faults instead of raising, so
-nothing here is declared to raise: the caller looks for NULL or -1. Without a twin.
+Hot functions count references explicitly and store fault codes instead of raising
+exceptions. Therefore, none of these functions is declared to raise, and the caller must
+check for NULL or -1. Without a twin.
 """
 
 from cpython.object cimport PyObject, PyTypeObject

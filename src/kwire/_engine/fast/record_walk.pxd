@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Declares the decoding of records into columns, and how it can end."""
+"""Declares the decoding of records into columns, and the reasons why it stops."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
@@ -8,7 +8,7 @@ from kwire._engine.fast.column cimport Column, ViewSource
 from kwire._engine.fast.record_sets cimport EntryWalk
 
 cdef enum WalkEnd:
-    # Why ``walk_entries`` came back.
+    # Reason why walk_entries returned.
     AT_END
     AT_ENTRY
     AT_TRANSACTION
@@ -19,7 +19,7 @@ cdef enum WalkEnd:
     TOO_MANY
 
 cdef enum RecordColumn:
-    # The columns of every record, by their order.
+    # Indexes of the columns that are always present, and of the optional headers.
     OFFSET
     TIMESTAMP
     TIMESTAMP_TYPE
@@ -30,7 +30,7 @@ cdef enum RecordColumn:
 cdef struct ColumnWalk:
     EntryWalk entries
     Column* columns
-    # The fields of the columns by name; NULL for headers that are not wanted.
+    # Some of the columns by name. headers is NULL if headers were not requested.
     Column* key
     Column* value
     Column* headers
@@ -38,13 +38,13 @@ cdef struct ColumnWalk:
     int64_t* timestamps
     int32_t* timestamp_types
     int64_t rows
-    # What views point into now, the buffers that they have had so far, and the first
-    # one of the input, -1 while nothing points there.
+    # Memory to which views currently refer, number of buffers so far, and number of the
+    # first buffer of the input, which is -1 until a view refers to the input.
     ViewSource source
     int64_t buffer_count
     int64_t input_buffer
     int64_t input_size
-    # The options that only columns have.
+    # Options that only apply to columns.
     bint replace
     bint batch_columns
     bint views

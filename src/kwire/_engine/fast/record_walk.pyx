@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes records into columns in C, without Python objects. Without a twin.
+"""Decodes records into columns without Python objects and without the GIL.
 
-It reads as ``record_decoder.pyx`` does and stops at what that would refuse.
-``record_columns.pyx`` makes the error.
+Without a twin: the Python engine creates columns from record objects. The walk accepts
+the same input as ``record_decoder.pyx`` and stops at anything that
+``record_decoder.pyx`` would reject. ``record_columns.pyx`` then creates the exception.
 """
 
 from cpython.object cimport PyObject
@@ -38,9 +39,10 @@ from kwire._engine.fast.record_walk cimport *
 
 
 cdef void reserve_rows(ColumnWalk* w) noexcept nogil:
-    """Make room for what the heads of the entries announce.
+    """Allocate space for the rows that the headers of the entries announce.
 
-    A hint, no more: the walk reads them again, and makes room for what it reads then.
+    This is only an optimization. The walk reads the headers again, and allocates more
+    space on demand.
     """
     cdef const uint8_t* at = w.entries.cursor.start + w.entries.position
     cdef const uint8_t* end = (
@@ -63,13 +65,14 @@ cdef void reserve_rows(ColumnWalk* w) noexcept nogil:
                 bytes_ += size - BATCH_OVERHEAD
         at += size
     if 0 < rows <= w.columns.limit and widen(w.columns, rows) == DONE:
-        # Values are most of what records are; keys grow by themselves.
+        # Values usually are the largest part of records. The space for keys grows on
+        # demand.
         if not w.views:
             grow_block(&w.value.text, 0, min(bytes_, w.value.limit))
 
 
 cdef WalkEnd walk_entries(ColumnWalk* w) noexcept nogil:
-    """Read plain entries until there is one that needs Python."""
+    """Read uncompressed entries until one requires Python code."""
     cdef Step step
     cdef WalkEnd reason
     while True:
@@ -105,7 +108,7 @@ cdef WalkEnd walk_plain(ColumnWalk* w) noexcept nogil:
 
 
 cdef WalkEnd make_room(ColumnWalk* w, int64_t count) noexcept nogil:
-    """Make room for more rows, and look up where the columns are then."""
+    """Allocate space for more rows, and update the pointers to the columns."""
     cdef Outcome outcome
     if w.rows + count > w.columns.room:
         w.columns.length = w.rows
@@ -188,12 +191,13 @@ cdef WalkEnd walk_records(
 cdef inline WalkEnd put_row(
     ColumnWalk* w, int64_t offset, int64_t timestamp, int32_t kind
 ) noexcept nogil:
-    """Append the numbers of a row whose key, value and headers stand already."""
+    """Append a row. Its key, value and headers must have been appended already."""
     cdef Outcome outcome = DONE
     w.offsets[w.rows] = offset
     w.timestamp_types[w.rows] = kind
     if unlikely(timestamp == -1):
-        # No timestamp: null in Arrow, and -1 in every unit in numpy.
+        # There is no timestamp. The row is null in Arrow, and -1 in numpy for every
+        # unit.
         outcome = mark_null(&w.columns.children[<int>TIMESTAMP], w.rows)
     elif w.factor != 1:
         if -INT64_MAX // w.factor <= timestamp <= INT64_MAX // w.factor:
@@ -202,7 +206,7 @@ cdef inline WalkEnd put_row(
             timestamp = 0
             outcome = mark_null(&w.columns.children[<int>TIMESTAMP], w.rows)
     elif w.divisor != 1:
-        # Towards the past, as Python's // does; C's goes towards 0.
+        # Round towards the past like Python's // operator. C rounds towards 0.
         timestamp = timestamp // w.divisor - (timestamp % w.divisor < 0)
     w.timestamps[w.rows] = timestamp
     if w.headers != NULL:
@@ -214,7 +218,7 @@ cdef inline WalkEnd put_row(
 cdef inline WalkEnd put_sized(
     Column* column, int64_t row, const uint8_t** at, const uint8_t* end, bint keep
 ) noexcept nogil:
-    """Append the bytes after a VARINT length, or null for -1."""
+    """Append the bytes after a VARINT length, or null if the length is -1."""
     cdef uint64_t raw
     cdef int64_t size
     cdef Outcome outcome
@@ -239,7 +243,10 @@ cdef inline WalkEnd put_sized(
 cdef WalkEnd walk_headers(
     ColumnWalk* w, uint64_t raw, const uint8_t** at, const uint8_t* end, bint keep
 ) noexcept nogil:
-    """Append the headers of a record, after their count, or only check them."""
+    """Append the headers of a record after their count.
+
+    If the record is not kept or headers were not requested, they are only checked.
+    """
     cdef int64_t count = <int64_t>(raw >> 1)
     cdef int64_t size, good
     cdef Column* item
@@ -292,7 +299,7 @@ cdef WalkEnd walk_headers(
 cdef Outcome put_replaced(
     Column* column, int64_t row, const uint8_t* at, int64_t size
 ) noexcept with gil:
-    """Append text whose bad bytes become U+FFFD."""
+    """Append a string whose invalid UTF-8 is replaced by U+FFFD."""
     cdef Outcome outcome = NO_MEMORY
     cdef Py_ssize_t length
     cdef const char* content = NULL
@@ -356,7 +363,11 @@ cdef WalkEnd walk_message(
 cdef WalkEnd walk_inner(
     ColumnWalk* w, const uint8_t* start, Py_ssize_t size
 ) noexcept nogil:
-    """Append the messages within a compressed one; their offsets are settled first."""
+    """Append the messages inside a wrapper message.
+
+    The headers of all messages are read first, because the base of the relative offsets
+    results from the last one.
+    """
     cdef Cursor cursor
     cdef Entry inner
     cdef Py_ssize_t at = 0
@@ -384,11 +395,12 @@ cdef WalkEnd walk_inner(
         if w.entries.entry.last_offset < inner.base_offset:
             return BAD_ENTRY
         base = <uint64_t>w.entries.entry.last_offset - <uint64_t>inner.base_offset
-    # Its head knows its last offset only.
+    # The header of the wrapper message contains only the last offset.
     w.entries.entry.base_offset = <int64_t>(<uint64_t>first + base)
     at = 0
     while at < size:
-        # The same bytes as before: they are those that decompression gave.
+        # The checksums have been verified above, and no other code can modify the
+        # decompressed bytes.
         if (
             not read_entry(&cursor, at, size, False, &inner)
             or inner.magic != w.entries.entry.magic
@@ -401,13 +413,13 @@ cdef WalkEnd walk_inner(
         if reason != AT_END:
             return reason
         at += <Py_ssize_t>inner.size
-    # For what the entry counts towards the limit of the call.
+    # charge_entry() needs the number of records.
     w.entries.entry.count = <int32_t>count
     return AT_END
 
 
 cdef void fill_batch(ColumnWalk* w, int64_t first) noexcept nogil:
-    """Fill the columns with fields of a row's batch."""
+    """Fill the columns that contain fields of each record's batch."""
     cdef Column* column = &w.columns.children[<int>HEADERS + (w.headers != NULL)]
     cdef Entry* entry = &w.entries.entry
     cdef int64_t row
@@ -425,7 +437,8 @@ cdef void fill_batch(ColumnWalk* w, int64_t first) noexcept nogil:
 cdef inline bint take_raw(
     const uint8_t** at, const uint8_t* end, int bits, uint64_t* raw
 ) noexcept nogil:
-    """Read an unsigned varint of up to 32 or 64 bits; False if it is none."""
+    """Read an unsigned varint of up to ``bits`` bits. Returns False if it is invalid.
+    """
     cdef const uint8_t* start = at[0]
     cdef uint64_t byte
     cdef int shift

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is shared within one call of ``decode``: its state, and the quick path."""
+"""State of shared ints within one ``decode`` call, and the functions of the fast path.
+"""
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
@@ -12,15 +13,16 @@ from kwire._engine.fast.python_api cimport *
 cdef enum:
     SHARED_ARRAYS = 16
     ARRAY_CREDIT = 64
-    # The longest array that is shared, in bytes: 16 int32s.
+    # Maximum size in bytes of a shared array: 16 int32s.
     SHARED_BYTES = 64
-    # Places that int32s are found at by their low bits, and how many are shared.
+    # Number of hash slots for int32s, selected by their low bits, and maximum number of
+    # shared ints.
     INT_PLACES = 256
     SHARED_INTS = 255
     INT_CREDIT = 256
 
 cdef struct SharedArray:
-    # The bytes are a copy: those of the input may have changed.
+    # Copy of the bytes, because the input may be modified.
     uint8_t data[SHARED_BYTES]
     Py_ssize_t size
     PyObject* value
@@ -30,19 +32,19 @@ cdef struct SharedInt:
     PyObject* value
 
 cdef struct SharedInts:
-    # One bit for each place of ``arrays`` that is in use.
+    # One bit for each element of arrays that is in use.
     unsigned int arrays_in_use
-    # Falls with each array that was not shared; below 0 the search is given up.
+    # Decreases with each array that was not shared. Sharing of arrays stops below 0.
     int array_credit
     SharedArray arrays[SHARED_ARRAYS]
-    # Ints that Python does not keep for itself, likewise: 0 before the first one, below
-    # 0 when the search is given up.
+    # The same for ints outside of Python's cache of small ints: 0 before the first one,
+    # and below 0 after sharing has stopped.
     int int_credit
     int ints_in_use
-    # The index in ``ints``, 0 for none; written when the search begins.
+    # Index in ints, or 0 if the slot is empty. Initialized with the first int.
     uint8_t int_places[INT_PLACES]
     SharedInt ints[SHARED_INTS + 1]
-    # The int64 that was met last, and its object, NULL before the first.
+    # The last int64 and its object, which is NULL before the first one.
     int64_t last_number
     PyObject* last_value
 
@@ -54,7 +56,7 @@ cdef PyObject* share_int32(SharedInts* known, int32_t number) noexcept
 
 
 cdef inline void begin_sharing(SharedInts* known) noexcept nogil:
-    """Begin with nothing shared."""
+    """Initialize the state. Nothing is shared yet."""
     known.arrays_in_use = 0
     known.array_credit = ARRAY_CREDIT
     known.ints_in_use = 0
@@ -63,7 +65,7 @@ cdef inline void begin_sharing(SharedInts* known) noexcept nogil:
 
 
 cdef inline void end_sharing(SharedInts* known) noexcept:
-    """Drop the references that only the call needed."""
+    """Release the references that only this call needed."""
     cdef int index
     if known.arrays_in_use:
         for index in range(SHARED_ARRAYS):
@@ -75,7 +77,7 @@ cdef inline void end_sharing(SharedInts* known) noexcept:
 
 
 cdef inline PyObject* make_int32(SharedInts* known, int32_t number) noexcept:
-    """Make an int; one object for all of its value, as ids of brokers repeat."""
+    """Create an int. Equal values share one object, because broker ids are repeated."""
     cdef SharedInt* shared
     cdef int place
     if is_kept(number):
@@ -90,9 +92,9 @@ cdef inline PyObject* make_int32(SharedInts* known, int32_t number) noexcept:
 
 
 cdef inline PyObject* make_int64(SharedInts* known, int64_t number) noexcept:
-    """Make an int; the object of the last one if it is the same.
+    """Create an int. Reuse the previous object if the value is the same.
 
-    The high watermark of a partition is mostly its last stable offset.
+    The high watermark of a partition often is equal to its last stable offset.
     """
     if is_kept(number):
         return kept_int(number)

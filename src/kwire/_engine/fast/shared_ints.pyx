@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ints and arrays of them that repeat within a message: each becomes one object.
+"""Shares ints and arrays of ints that are repeated within a message.
 
-Broker ids are in a message by the thousand, and so are the same lists of replicas.
-What is shared lives in the state of the call; the search is given up where little
-repeats. Without a twin: the pure engine shares nothing.
+A large message can contain the same broker ids thousands of times, and also the same
+replica lists. Each of them becomes one object. The shared objects are stored in the
+state of the call. Sharing stops early if few values are repeated.
+
+Without a twin: the Python engine does not share objects.
 """
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
@@ -23,8 +25,8 @@ cdef PyObject* read_int32_array(
 ) noexcept:
     """Read an array of int32s.
 
-    Replica lists repeat within a message: lists of equal bytes become one tuple. In
-    a message where they do not, the search is soon given up.
+    Replica lists are often repeated within a message, so equal lists of up to 16
+    elements become one tuple. Sharing stops early if lists are not repeated.
     """
     cdef Py_ssize_t count = read_count(cursor, compact, nullable, 4)
     cdef const uint8_t* at = cursor.at
@@ -51,7 +53,7 @@ cdef PyObject* read_int32_array(
         Py_XDECREF(shared.value)
         known.arrays_in_use ^= <unsigned int>1 << place
     known.array_credit -= 1
-    # The tuple is made of the copy, so that it is what the next ones are compared with.
+    # Create the tuple from the copy, because later arrays are compared with the copy.
     copy_int32s(shared.data, at, size)
     made = make_int32s(known, shared.data, count)
     if made != NULL:
@@ -64,7 +66,7 @@ cdef PyObject* read_int32_array(
 cdef inline PyObject* make_int32s(
     SharedInts* known, const uint8_t* at, Py_ssize_t count
 ) noexcept:
-    """Make a tuple of ``count`` int32s."""
+    """Create a tuple of ``count`` int32s."""
     cdef PyObject* made = PyTuple_New(count)
     cdef PyObject* value
     cdef Py_ssize_t index
@@ -81,10 +83,10 @@ cdef inline PyObject* make_int32s(
 
 
 cdef PyObject* share_int32(SharedInts* known, int32_t number) noexcept:
-    """Make an int that ``make_int32`` has not found, and keep it for the next.
+    """Create an int for which ``make_int32`` has not found an object, and share it.
 
-    The first one that comes to a place has it: messages name their brokers first.
-    Where ints do not repeat, the search is soon given up.
+    The first value of a hash slot keeps the slot, because messages list their brokers
+    first. Sharing stops early if ints are not repeated.
     """
     cdef uint8_t* place = &known.int_places[<uint8_t>number]
     cdef PyObject* made = int_of(number)
@@ -107,7 +109,7 @@ cdef PyObject* share_int32(SharedInts* known, int32_t number) noexcept:
 cdef inline void copy_int32s(
     uint8_t* to, const uint8_t* at, Py_ssize_t size
 ) noexcept nogil:
-    """Copy a few int32s; a call costs more."""
+    """Copy a few int32s. A call of memcpy would take longer."""
     cdef uint64_t pair
     cdef uint32_t last
     while size >= 8:
@@ -126,7 +128,7 @@ cdef inline void copy_int32s(
 cdef inline bint is_equal(
     const uint8_t* a, const uint8_t* b, Py_ssize_t size
 ) noexcept nogil:
-    """Whether a few int32s have the same bytes; a call costs more."""
+    """Whether a few int32s have equal bytes. A call of memcmp would take longer."""
     cdef uint64_t left, right
     cdef uint32_t last_left, last_right
     while size >= 8:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Declares what ``primitives.pxd`` uses of ``uuids.pyx``."""
+"""Declares the functions of ``uuids.pyx`` that ``primitives.pxd`` uses."""
 
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t

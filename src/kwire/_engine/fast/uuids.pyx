@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes ``uuid.UUID`` objects of two 64-bit halves, and the reverse, in C.
+"""Converts between ``uuid.UUID`` objects and two 64-bit halves, in C.
 
-Importing the ``uuid`` module takes some 5 ms and most messages have no uuid, so the
-first one imports it. Without a twin: ``pure/primitives.py`` has ``make_uuid``.
+Importing the ``uuid`` module takes about 5 ms and most messages do not contain a UUID,
+so the module is imported when the first UUID is read or written.
+
+Without a twin: ``make_uuid`` is in ``pure/primitives.py``.
 """
 
 from libc.stdint cimport uint64_t
@@ -23,8 +25,9 @@ cdef extern from *:
     """
     PyObject* new_of_type "kwire_new_of_type"(PyObject* cls) noexcept
 
-# ``UUID``, ``SafeUUID.unknown`` and the zero UUID, once the module is imported. Threads
-# without the GIL may import it at once: the first tuple that is kept is the one.
+# UUID, SafeUUID.unknown and the zero UUID, after the module has been imported. Without
+# the GIL, several threads may import it at the same time. The first tuple in the list
+# is used.
 cdef PyObject* _uuid_parts = NULL
 cdef list _kept = []
 cdef object _int_name = "int"
@@ -33,7 +36,7 @@ cdef object _sixty_four = 64
 
 
 cdef PyObject* make_uuid(uint64_t high, uint64_t low) noexcept:
-    """Make a ``uuid.UUID`` of two halves, most significant first."""
+    """Create a ``uuid.UUID`` from two halves, the most significant half first."""
     cdef PyObject* number
     cdef PyObject* shifted
     cdef PyObject* half
@@ -64,7 +67,10 @@ cdef PyObject* make_uuid(uint64_t high, uint64_t low) noexcept:
 
 
 cdef bint uuid_halves(PyObject* value, uint64_t* high, uint64_t* low) noexcept:
-    """Split a ``uuid.UUID`` into halves; False for another object or without memory."""
+    """Split a ``uuid.UUID`` into halves. Returns False for other objects.
+
+    Also returns False with ``MemoryError`` set if there is no memory.
+    """
     cdef PyObject* number = NULL
     cdef PyObject* half = NULL
     cdef bint done = False
@@ -82,20 +88,20 @@ cdef bint uuid_halves(PyObject* value, uint64_t* high, uint64_t* low) noexcept:
     Py_XDECREF(half)
     Py_XDECREF(number)
     if not done and PyErr_Occurred():
-        # An object that only looks like a uuid is the caller's mistake, whatever it
-        # raises when it is asked.
+        # An object that only imitates a UUID is an invalid value, whatever exception
+        # its attributes raise.
         forget_exception()
     return done
 
 
 cdef inline PyObject* find_parts() noexcept:
-    """Find what UUIDs are made of; NULL without memory."""
+    """Return the objects from which UUIDs are created, or NULL without memory."""
     cdef PyObject* parts = load_pointer(&_uuid_parts)
     return load_parts() if parts == NULL else parts
 
 
 cdef PyObject* load_parts() noexcept:
-    """Import the module; NULL without memory."""
+    """Import the module. Returns NULL without memory."""
     cdef PyObject* parts = NULL
     try:
         import uuid

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Encodes and decodes single values of the protocol's primitive types.
 
-``decode_*(data, offset=0)`` returns the value and the offset after it, both offsets
-in bytes from the start of ``data``, any contiguous bytes-like object; bad bytes raise
-a ``DecodeError``. ``encode_*(value)`` returns bytes; a bad value raises an
-``EncodeError``. ``bulk.pyx`` has many values of one kind at a time.
+``decode_*(data, offset=0)`` returns the value and the offset after it. Both offsets are
+in bytes from the start of ``data``, which is a contiguous bytes-like object. Invalid
+bytes raise ``DecodeError``. ``encode_*(value)`` returns bytes, and raises
+``EncodeError`` if the value cannot be encoded. ``bulk.pyx`` contains functions for many
+values in one call.
 
-Twin: ``pure/wire.py``. Differs from its twin in: noted faults for exceptions.
-C needs for itself: ``begin``, ``read_sized``, ``write_sized``.
+Twin: ``pure/wire.py``. Differs from its twin in: errors are fault codes.
+
+Only in Cython: ``begin``, ``read_sized``, ``write_sized``.
 """
 
 from libc.stdint cimport (
@@ -73,7 +75,8 @@ cdef struct Input:
     Py_buffer buffer
     bint held
 
-# The functions for text and for bytes: compact or not, with null or without.
+# Readers and writers of strings and bytes. The last two parameters are compact and
+# nullable.
 ctypedef PyObject* (*ReadSized)(Cursor*, bint, bint) noexcept
 ctypedef bint (*WriteSized)(Writer*, PyObject*, bint, bint) noexcept
 
@@ -81,7 +84,7 @@ ctypedef bint (*WriteSized)(Writer*, PyObject*, bint, bint) noexcept
 def encode_unsigned_varint(value):
     """Encode an UNSIGNED_VARINT.
 
-    Shape: 1 to 5 bytes, 7 bits each, low bits first; 0 to 2**32 - 1.
+    Shape: 1 to 5 bytes with 7 bits each, lowest bits first. Range: 0 to 2**32 - 1.
     Source: ``ByteUtils.writeUnsignedVarint``.
     """
     cdef Writer writer
@@ -92,7 +95,7 @@ def encode_unsigned_varint(value):
 def decode_unsigned_varint(data, Py_ssize_t offset=0):
     """Decode an UNSIGNED_VARINT.
 
-    Shape: 1 to 5 bytes, 7 bits each, low bits first; 0 to 2**32 - 1.
+    Shape: 1 to 5 bytes with 7 bits each, lowest bits first. Range: 0 to 2**32 - 1.
     Source: ``ByteUtils.readUnsignedVarint``.
     """
     cdef Input source
@@ -105,7 +108,7 @@ def decode_unsigned_varint(data, Py_ssize_t offset=0):
 def encode_varint(value):
     """Encode a VARINT.
 
-    Shape: the zigzag form of an int32 in 1 to 5 bytes.
+    Shape: zigzag encoding of an int32 in 1 to 5 bytes.
     Source: ``ByteUtils.writeVarint``.
     """
     cdef Writer writer
@@ -116,7 +119,7 @@ def encode_varint(value):
 def decode_varint(data, Py_ssize_t offset=0):
     """Decode a VARINT.
 
-    Shape: the zigzag form of an int32 in 1 to 5 bytes.
+    Shape: zigzag encoding of an int32 in 1 to 5 bytes.
     Source: ``ByteUtils.readVarint``.
     """
     cdef Input source
@@ -127,7 +130,7 @@ def decode_varint(data, Py_ssize_t offset=0):
 def encode_varlong(value):
     """Encode a VARLONG.
 
-    Shape: the zigzag form of an int64 in 1 to 10 bytes.
+    Shape: zigzag encoding of an int64 in 1 to 10 bytes.
     Source: ``ByteUtils.writeVarlong``.
     """
     cdef Writer writer
@@ -138,7 +141,7 @@ def encode_varlong(value):
 def decode_varlong(data, Py_ssize_t offset=0):
     """Decode a VARLONG.
 
-    Shape: the zigzag form of an int64 in 1 to 10 bytes.
+    Shape: zigzag encoding of an int64 in 1 to 10 bytes.
     Source: ``ByteUtils.readVarlong``.
     """
     cdef Input source
@@ -149,7 +152,7 @@ def decode_varlong(data, Py_ssize_t offset=0):
 def encode_string(value):
     """Encode a STRING.
 
-    Shape: INT16 size, then as many bytes of UTF-8.
+    Shape: INT16 size, then that number of bytes of UTF-8.
     Source: KIP-482.
     """
     return write_sized(write_string, value, False, False, "a str")
@@ -158,7 +161,7 @@ def encode_string(value):
 def decode_string(data, Py_ssize_t offset=0):
     """Decode a STRING.
 
-    Shape: INT16 size, then as many bytes of UTF-8.
+    Shape: INT16 size, then that number of bytes of UTF-8.
     Source: KIP-482.
     """
     return read_sized(read_string, data, offset, False, False)
@@ -167,7 +170,7 @@ def decode_string(data, Py_ssize_t offset=0):
 def encode_compact_string(value):
     """Encode a COMPACT_STRING.
 
-    Shape: UNSIGNED_VARINT size + 1, then the bytes of UTF-8; at most 32767.
+    Shape: UNSIGNED_VARINT size + 1, then at most 32767 bytes of UTF-8.
     Source: KIP-482.
     """
     return write_sized(write_string, value, True, False, "a str")
@@ -176,7 +179,7 @@ def encode_compact_string(value):
 def decode_compact_string(data, Py_ssize_t offset=0):
     """Decode a COMPACT_STRING.
 
-    Shape: UNSIGNED_VARINT size + 1, then the bytes of UTF-8; at most 32767.
+    Shape: UNSIGNED_VARINT size + 1, then at most 32767 bytes of UTF-8.
     Source: KIP-482.
     """
     return read_sized(read_string, data, offset, True, False)
@@ -185,7 +188,7 @@ def decode_compact_string(data, Py_ssize_t offset=0):
 def encode_nullable_string(value):
     """Encode a NULLABLE_STRING.
 
-    Shape: INT16 size, -1 for null, then as many bytes of UTF-8.
+    Shape: INT16 size (-1 for null), then that number of bytes of UTF-8.
     Source: KIP-482.
     """
     return write_sized(write_string, value, False, True, "a str or None")
@@ -194,7 +197,7 @@ def encode_nullable_string(value):
 def decode_nullable_string(data, Py_ssize_t offset=0):
     """Decode a NULLABLE_STRING.
 
-    Shape: INT16 size, -1 for null, then as many bytes of UTF-8.
+    Shape: INT16 size (-1 for null), then that number of bytes of UTF-8.
     Source: KIP-482.
     """
     return read_sized(read_string, data, offset, False, True)
@@ -203,7 +206,7 @@ def decode_nullable_string(data, Py_ssize_t offset=0):
 def encode_compact_nullable_string(value):
     """Encode a COMPACT_NULLABLE_STRING.
 
-    Shape: UNSIGNED_VARINT size + 1, 0 for null, then the bytes of UTF-8.
+    Shape: UNSIGNED_VARINT size + 1 (0 for null), then at most 32767 bytes of UTF-8.
     Source: KIP-482.
     """
     return write_sized(write_string, value, True, True, "a str or None")
@@ -212,7 +215,7 @@ def encode_compact_nullable_string(value):
 def decode_compact_nullable_string(data, Py_ssize_t offset=0):
     """Decode a COMPACT_NULLABLE_STRING.
 
-    Shape: UNSIGNED_VARINT size + 1, 0 for null, then the bytes of UTF-8.
+    Shape: UNSIGNED_VARINT size + 1 (0 for null), then at most 32767 bytes of UTF-8.
     Source: KIP-482.
     """
     return read_sized(read_string, data, offset, True, True)
@@ -221,7 +224,7 @@ def decode_compact_nullable_string(data, Py_ssize_t offset=0):
 def encode_bytes(value):
     """Encode BYTES.
 
-    Shape: INT32 size, then as many bytes.
+    Shape: INT32 size, then that number of bytes.
     Source: KIP-482.
     """
     return write_sized(write_bytes, value, False, False, "bytes")
@@ -230,7 +233,7 @@ def encode_bytes(value):
 def decode_bytes(data, Py_ssize_t offset=0):
     """Decode BYTES.
 
-    Shape: INT32 size, then as many bytes.
+    Shape: INT32 size, then that number of bytes.
     Source: KIP-482.
     """
     return read_sized(read_bytes, data, offset, False, False)
@@ -240,6 +243,7 @@ def encode_compact_bytes(value):
     """Encode COMPACT_BYTES.
 
     Shape: UNSIGNED_VARINT size + 1, then the bytes.
+
     Source: KIP-482.
     """
     return write_sized(write_bytes, value, True, False, "bytes")
@@ -249,6 +253,7 @@ def decode_compact_bytes(data, Py_ssize_t offset=0):
     """Decode COMPACT_BYTES.
 
     Shape: UNSIGNED_VARINT size + 1, then the bytes.
+
     Source: KIP-482.
     """
     return read_sized(read_bytes, data, offset, True, False)
@@ -257,7 +262,7 @@ def decode_compact_bytes(data, Py_ssize_t offset=0):
 def encode_nullable_bytes(value):
     """Encode NULLABLE_BYTES.
 
-    Shape: INT32 size, -1 for null, then as many bytes.
+    Shape: INT32 size (-1 for null), then that number of bytes.
     Source: KIP-482.
     """
     return write_sized(write_bytes, value, False, True, "bytes or None")
@@ -266,7 +271,7 @@ def encode_nullable_bytes(value):
 def decode_nullable_bytes(data, Py_ssize_t offset=0):
     """Decode NULLABLE_BYTES.
 
-    Shape: INT32 size, -1 for null, then as many bytes.
+    Shape: INT32 size (-1 for null), then that number of bytes.
     Source: KIP-482.
     """
     return read_sized(read_bytes, data, offset, False, True)
@@ -275,7 +280,7 @@ def decode_nullable_bytes(data, Py_ssize_t offset=0):
 def encode_compact_nullable_bytes(value):
     """Encode COMPACT_NULLABLE_BYTES.
 
-    Shape: UNSIGNED_VARINT size + 1, 0 for null, then the bytes.
+    Shape: UNSIGNED_VARINT size + 1 (0 for null), then the bytes.
     Source: KIP-482.
     """
     return write_sized(write_bytes, value, True, True, "bytes or None")
@@ -284,7 +289,7 @@ def encode_compact_nullable_bytes(value):
 def decode_compact_nullable_bytes(data, Py_ssize_t offset=0):
     """Decode COMPACT_NULLABLE_BYTES.
 
-    Shape: UNSIGNED_VARINT size + 1, 0 for null, then the bytes.
+    Shape: UNSIGNED_VARINT size + 1 (0 for null), then the bytes.
     Source: KIP-482.
     """
     return read_sized(read_bytes, data, offset, True, True)
@@ -293,7 +298,7 @@ def decode_compact_nullable_bytes(data, Py_ssize_t offset=0):
 def encode_uuid(value):
     """Encode a UUID.
 
-    Shape: 16 bytes, most significant first.
+    Shape: 16 bytes, most significant byte first.
     Source: KIP-516.
     """
     cdef Writer writer
@@ -306,7 +311,7 @@ def encode_uuid(value):
 def decode_uuid(data, Py_ssize_t offset=0):
     """Decode a UUID.
 
-    Shape: 16 bytes, most significant first.
+    Shape: 16 bytes, most significant byte first.
     Source: KIP-516.
     """
     cdef Input source
@@ -317,9 +322,10 @@ def decode_uuid(data, Py_ssize_t offset=0):
 def encode_array(value, str type="int32"):
     """Encode an ARRAY.
 
-    Shape: INT32 count, -1 for null, then the elements.
-    ``type`` is a type of fixed size: "int8" to "int64", "uint16", "uint32", "bool",
-    "float64" or "uuid".
+    ``type`` is the fixed-size type of the elements: "int8", "int16", "int32", "int64",
+    "uint16", "uint32", "bool", "float64" or "uuid".
+
+    Shape: INT32 count (-1 for null), then the elements.
     Source: KIP-482.
     """
     cdef Writer writer
@@ -331,9 +337,10 @@ def encode_array(value, str type="int32"):
 def decode_array(data, str type="int32", Py_ssize_t offset=0):
     """Decode an ARRAY.
 
-    Shape: INT32 count, -1 for null, then the elements.
-    ``type`` is a type of fixed size: "int8" to "int64", "uint16", "uint32", "bool",
-    "float64" or "uuid".
+    ``type`` is the fixed-size type of the elements: "int8", "int16", "int32", "int64",
+    "uint16", "uint32", "bool", "float64" or "uuid".
+
+    Shape: INT32 count (-1 for null), then the elements.
     Source: KIP-482.
     """
     cdef Input source
@@ -345,9 +352,10 @@ def decode_array(data, str type="int32", Py_ssize_t offset=0):
 def encode_compact_array(value, str type="int32"):
     """Encode a COMPACT_ARRAY.
 
-    Shape: UNSIGNED_VARINT count + 1, 0 for null, then the elements.
-    ``type`` is a type of fixed size: "int8" to "int64", "uint16", "uint32", "bool",
-    "float64" or "uuid".
+    ``type`` is the fixed-size type of the elements: "int8", "int16", "int32", "int64",
+    "uint16", "uint32", "bool", "float64" or "uuid".
+
+    Shape: UNSIGNED_VARINT count + 1 (0 for null), then the elements.
     Source: KIP-482.
     """
     cdef Writer writer
@@ -359,9 +367,10 @@ def encode_compact_array(value, str type="int32"):
 def decode_compact_array(data, str type="int32", Py_ssize_t offset=0):
     """Decode a COMPACT_ARRAY.
 
-    Shape: UNSIGNED_VARINT count + 1, 0 for null, then the elements.
-    ``type`` is a type of fixed size: "int8" to "int64", "uint16", "uint32", "bool",
-    "float64" or "uuid".
+    ``type`` is the fixed-size type of the elements: "int8", "int16", "int32", "int64",
+    "uint16", "uint32", "bool", "float64" or "uuid".
+
+    Shape: UNSIGNED_VARINT count + 1 (0 for null), then the elements.
     Source: KIP-482.
     """
     cdef Input source
@@ -373,8 +382,11 @@ def decode_compact_array(data, str type="int32", Py_ssize_t offset=0):
 def encode_tagged_fields(value):
     """Encode a TAGGED_FIELDS section.
 
-    Shape: UNSIGNED_VARINT count; for each tag, in ascending order, tag, size, bytes.
-    ``value`` maps tags to bytes, in any order.
+    ``value`` is a dict from tags to bytes. The tags may be in any order.
+
+    Shape: UNSIGNED_VARINT count, then for each field in ascending order of the tags:
+    tag, size and bytes.
+
     Source: KIP-482.
     """
     cdef Writer writer
@@ -385,10 +397,13 @@ def encode_tagged_fields(value):
 
 
 def decode_tagged_fields(data, Py_ssize_t offset=0):
-    """Decode a TAGGED_FIELDS section.
+    """Decode a TAGGED_FIELDS section to a dict from tags to bytes.
 
-    Shape: UNSIGNED_VARINT count; for each tag, in ascending order, tag, size, bytes.
-    Gives a dict of tags to bytes; unsorted or repeated tags are refused.
+    Tags that are repeated or not in ascending order are an error.
+
+    Shape: UNSIGNED_VARINT count, then for each field in ascending order of the tags:
+    tag, size and bytes.
+
     Source: KIP-482.
     """
     cdef Input source
@@ -400,7 +415,10 @@ def decode_tagged_fields(data, Py_ssize_t offset=0):
 
 
 cdef int open_input(Input* source, object data, Py_ssize_t offset) except -1:
-    """Open the input at an offset."""
+    """Create a cursor at an offset of the input.
+
+    Raises ``ValueError`` if ``offset`` is outside of the input.
+    """
     cdef Py_ssize_t size
     source.held = False
     source.cursor.fault = 0
@@ -428,7 +446,10 @@ cdef int open_input(Input* source, object data, Py_ssize_t offset) except -1:
 
 
 cdef object finish_read(Input* source, PyObject* value):
-    """Return one value that was read, with the offset after it."""
+    """Return a value that has been read, and the offset after it.
+
+    Raises ``DecodeError`` if reading has failed.
+    """
     cdef Cursor* cursor = &source.cursor
     if source.held:
         PyBuffer_Release(&source.buffer)
@@ -447,7 +468,7 @@ cdef object finish_read(Input* source, PyObject* value):
 cdef object read_sized(
     ReadSized read, object data, Py_ssize_t offset, bint compact, bint nullable
 ):
-    """Read text or bytes from an input."""
+    """Read a string or bytes from the input."""
     cdef Input source
     open_input(&source, data, offset)
     return finish_read(&source, read(&source.cursor, compact, nullable))
@@ -458,7 +479,10 @@ cdef void begin(Writer* writer) noexcept:
 
 
 cdef object finish_write(Writer* writer, bint done, str expected):
-    """Return the bytes of one value that was written."""
+    """Return the bytes of a value that has been written.
+
+    Raises ``EncodeError`` if writing has failed.
+    """
     cdef PyObject* out = finish(writer) if done else NULL
     if out != NULL:
         result = <bytes>out
@@ -475,7 +499,7 @@ cdef object finish_write(Writer* writer, bint done, str expected):
 cdef object write_sized(
     WriteSized write, object value, bint compact, bint nullable, str expected
 ):
-    """Write text or bytes."""
+    """Write a string or bytes."""
     cdef Writer writer
     begin(&writer)
     return finish_write(

@@ -1,16 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Allocates the memory of columns, and makes Arrow arrays of it.
+"""Allocates the memory of columns, and creates Arrow arrays from it.
 
-``Memory`` is a block of bytes with the buffer protocol. ``Array`` is a node of an
-Arrow array over such blocks, and leaves kwire through the Arrow PyCapsule interface:
-pyarrow, polars and DuckDB take it without a copy. The export requires pyarrow here.
-``record_columns`` and ``message_columns`` decide what the columns hold.
+``Memory`` is a block of bytes with the buffer protocol. ``Array`` is a node of an Arrow
+array that consists of such blocks. It is exported through the Arrow PyCapsule
+interface, so that pyarrow, polars and DuckDB can use it without a copy. In this engine,
+the export requires pyarrow. ``record_columns`` and ``message_columns`` fill the
+columns.
 
-Twin: ``fast/arrays.pyx``. Differs from its twin in: memory that is a ``bytearray``,
-cleared and aligned as Python does it, or a memoryview of the caller's, and structs that
-pyarrow makes.
-Python needs for itself: ``load_interface``.
+Twin: ``fast/arrays.pyx``. Differs from its twin in: a memory is a ``bytearray``, which
+Python initializes and aligns, or a memoryview of the caller's data, and pyarrow creates
+the C structs.
+
+Only in Python: ``load_interface``.
 """
 
 from __future__ import annotations
@@ -24,27 +26,30 @@ if TYPE_CHECKING:
 
 
 class Memory(bytearray):
-    """A block of bytes of known size, with the buffer protocol.
+    """Block of bytes of a fixed size, with the buffer protocol.
 
-    It is writable while it is being filled; what an ``Array`` was made of is not to be
-    written any more. Memory of the caller (``hold_memory``) is a memoryview.
+    It is writable until an ``Array`` has been created from it, and must not be modified
+    afterwards. Memory of the caller (``hold_memory``) is a memoryview instead.
     """
 
     __slots__ = ()
 
     @property
     def size(self) -> int:
-        """The number of bytes."""
+        """Number of bytes."""
         return len(self)
 
 
 class Array:
-    """A node of an Arrow array: its format, its buffers and its children.
+    """Node of an Arrow array: its format, buffers and children.
 
-    ``format`` is that of the Arrow C data interface, ``buffers`` are ``Memory`` or None
-    in Arrow's order, ``metadata`` goes with the schema. ``offset`` is the row of the
-    buffers that is the first of the array. Immutable. The memory of a tree lives until
-    every consumer of any of its nodes has let go.
+    * ``format``: format string of the Arrow C data interface.
+    * ``buffers``: a tuple of ``Memory`` or None in the order that Arrow defines.
+    * ``metadata``: a dict that is exported with the schema.
+    * ``offset``: row of the buffers at which the array begins.
+
+    Arrays are immutable. The memory of a tree is kept until all consumers of its nodes
+    have released them.
     """
 
     __slots__ = (
@@ -63,7 +68,7 @@ class Array:
     name: str
     length: int
     null_count: int
-    # The first may be None, and no type expresses that the others may not.
+    # The first buffer may be None. Types cannot express that the others must not be.
     buffers: tuple[Any, ...]
     children: tuple[Array, ...]
     nullable: bool
@@ -108,56 +113,58 @@ class Array:
         return self.length
 
     def __arrow_c_schema__(self) -> object:
-        """Export the type as a capsule of an ``ArrowSchema``."""
+        """Export the type as a capsule that contains an ``ArrowSchema``."""
         return load_interface().schema_capsule(self)
 
     def __arrow_c_array__(
         self, requested_schema: object = None
     ) -> tuple[object, object]:
-        """Export type and data as capsules of ``ArrowSchema`` and ``ArrowArray``.
+        """Export type and data as capsules of an ``ArrowSchema`` and an ``ArrowArray``.
 
-        The data comes as it is whatever schema is requested, as the protocol allows.
+        The data is not converted to ``requested_schema``. The protocol permits that.
         """
         interface = load_interface()
         return interface.schema_capsule(self), interface.array_capsule(self)
 
     def import_with(self, take: Callable[[int, Any], Any], schema: object) -> Any:
-        """Pass the data to ``take(address, schema)``, such as ``_import_from_c``.
+        """Call ``take(address, schema)``, for example pyarrow's ``_import_from_c``.
 
-        ``address`` is that of an ``ArrowArray`` that ``take`` moves its content out of.
-        A consumer that passes a schema it has already made need not read one again.
+        ``address`` is the address of an ``ArrowArray``, and ``take`` must move the
+        content out of it. A consumer can pass a schema that it has already imported, so
+        that it does not need to parse the schema again.
         """
         return load_interface().import_with(self, take, schema)
 
 
 def new_memory(size: int) -> Memory:
-    """Make memory of ``size`` bytes, to be filled."""
+    """Allocate a memory of ``size`` bytes."""
     if size < 0:
         raise ValueError(f"size must be 0 or more (got {size})")
     return Memory(size)
 
 
 def grow_memory(memory: Memory, used: int, size: int) -> Memory:
-    """Return memory of ``size`` bytes with the first ``used`` of ``memory``.
+    """Return a memory of ``size`` bytes that begins with ``used`` bytes of ``memory``.
 
-    ``memory`` is of no more use, but for the views of it that are alive.
+    ``memory`` must not be used afterwards. Existing views of it remain valid.
     """
     if not 0 <= used <= len(memory) <= size:
         raise ValueError(
             f"a Memory of {len(memory)} bytes cannot grow to {size} and keep {used}"
         )
     larger = new_memory(size)
-    # Between views: a bytearray would copy what it is assigned once more.
+    # Copy between memoryviews, because assigning to a slice of a bytearray would copy
+    # the source twice.
     with memoryview(memory) as source, memoryview(larger) as target:
         target[:used] = source[:used]
     return larger
 
 
 def hold_memory(view: memoryview, start: int) -> memoryview:
-    """Make memory of the bytes of a view from ``start`` on, without a copy.
+    """Create a memory of the bytes of a view from ``start`` on, without a copy.
 
-    ``view`` is a flat memoryview of bytes that the caller keeps to itself: the memory
-    holds it, so that the bytes stay where they are.
+    ``view`` is a flat memoryview of bytes that no other code uses. The memory keeps a
+    reference to it, so that the bytes are not moved or freed.
     """
     if not isinstance(view, memoryview):
         raise TypeError(f"a memoryview is required (got {type(view).__name__})")
@@ -172,7 +179,10 @@ _interface: list[Any] = []
 
 
 def load_interface() -> Any:
-    """Load the C side of Arrow, which imports pyarrow, when an array is exported."""
+    """Import the module with the C data interface on the first export.
+
+    The module imports pyarrow.
+    """
     if not _interface:
         from . import arrow_interface
 

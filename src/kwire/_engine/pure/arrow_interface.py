@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Exports arrays by the Arrow C data interface, through pyarrow. Without a twin.
+"""Exports arrays through the Arrow C data interface, with the help of pyarrow.
 
-A consumer releases what it imported when it is freed, which may be while an exception
-is on its way to the caller. A callback in Python loses that exception and ends the
-process, and ctypes can make no other. pyarrow's buffers hold the memory, and its
-callbacks release it without running Python.
+Without a twin. A consumer releases imported data when it is freed itself, possibly
+while an exception propagates. A release callback written in Python would lose this
+exception and terminate the process, and ctypes cannot create other callbacks.
+Therefore, the memory is wrapped in pyarrow's buffers, whose callbacks do not run Python
+code.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ except ImportError:
         " pip install kwire[arrow]"
     ) from None
 
-# Five int64s, then five pointers: buffers, children, dictionary, release, private_data.
+# An ArrowArray consists of five int64s and five pointers: buffers, children,
+# dictionary, release, private_data.
 _POINTER = calcsize("P")
 _RELEASE = 5 * 8 + 3 * _POINTER
 _STRUCT = _RELEASE + 2 * _POINTER
@@ -53,13 +55,13 @@ _TYPES = {
 
 
 def find_address(view: memoryview) -> int:
-    """Find where the bytes of a memoryview are; they stay there while it lives."""
+    """Return the address of a memoryview. It is valid while the memoryview exists."""
     address: int = pyarrow.py_buffer(view).address
     return address
 
 
 def make_field(array: Array) -> Any:
-    """Make the name and the type of an array."""
+    """Create a pyarrow field with the name and the type of an array."""
     if array.format == "+s":
         kind = pyarrow.struct([make_field(child) for child in array.children])
     elif array.format == "+l":
@@ -70,7 +72,7 @@ def make_field(array: Array) -> Any:
 
 
 def make_array(array: Array, kind: Any) -> Any:
-    """Make pyarrow's array over the memory of an array; ``kind`` is its type."""
+    """Create a pyarrow array that uses the memory of an array. ``kind`` is its type."""
     buffers = array.buffers
     if array.format == "vz":
         if not getattr(kind, "has_variadic_buffers", False):
@@ -78,7 +80,8 @@ def make_array(array: Array, kind: Any) -> Any:
                 "columns of views of the engine in plain Python require pyarrow 19 or"
                 f" newer (got {pyarrow.__version__}): pip install --upgrade pyarrow"
             )
-        # The last one has the sizes of the others, which pyarrow knows.
+        # Omit the last buffer, which contains the sizes of the variadic buffers.
+        # pyarrow computes them itself.
         buffers = buffers[:-1]
     return pyarrow.Array.from_buffers(
         kind,
@@ -94,18 +97,21 @@ def make_array(array: Array, kind: Any) -> Any:
 
 
 def schema_capsule(array: Array) -> Any:
-    """Make the capsule of the type."""
+    """Create the capsule of the type."""
     return make_field(array).__arrow_c_schema__()
 
 
 def array_capsule(array: Array) -> Any:
-    """Make the capsule of the data."""
+    """Create the capsule of the data."""
     _, made = make_array(array, make_field(array).type).__arrow_c_array__()
     return made
 
 
 def import_with(array: Array, take: Callable[[int, Any], Any], schema: object) -> Any:
-    """Pass the data to ``take``, which moves it out."""
+    """Call ``take`` with the address of an ``ArrowArray``.
+
+    If ``take`` does not move the content out of it, the content is released.
+    """
     kind = make_field(array).type
     struct = bytearray(_STRUCT)
     address = find_address(memoryview(struct))

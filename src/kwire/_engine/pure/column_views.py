@@ -1,11 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of views: bytes that stay where they are, in the input or in a payload.
+"""Columns of views: values that are not copied from the input or the payload.
 
-A view is that of Arrow: an int32 length, then up to 12 bytes themselves; of more bytes
-the first 4, an int32 number of a buffer and an int32 offset in it. An offset of more
-than 30 bits counts on in the buffer after, which is the same memory from 1 GiB further
-on. Without a twin: ``fast`` has this in ``column.pxd`` and ``column_tree.pyx``.
+A view has the format of Arrow: an int32 length, then the bytes of a value of up to 12
+bytes. Of a longer value, it contains the first 4 bytes, an int32 buffer number and an
+int32 offset. A buffer begins at each multiple of 1 GiB of the memory and extends to its
+end. Offsets in a buffer therefore have at most 30 bits, and a value may extend over the
+start of the next buffer.
+
+Without a twin: in ``fast``, ``column.pxd`` and ``column_tree.pyx`` contain this code.
 """
 
 from __future__ import annotations
@@ -41,9 +44,10 @@ _SHORT, _LONG = Struct("=i12s"), Struct("=i4sii")
 
 
 class ViewSource:
-    """Memory that views point into: an input or a payload.
+    """Memory to which views refer: the input or a decompressed payload.
 
-    ``buffers`` are those of the whole column so far, to which the memory's are added.
+    ``buffers`` is the list of all buffers of the column. The buffers of this memory are
+    appended to it.
     """
 
     __slots__ = ("_address", "_first", "buffers", "data")
@@ -59,9 +63,9 @@ class ViewSource:
             buffers.append(hold_memory(view, start))
 
     def make_view(self, value: bytes | memoryview, place: int) -> bytes:
-        """Make the view of a value that begins at byte ``place``.
+        """Create the view of a value that begins at byte ``place``.
 
-        ``OverflowError`` for more bytes than a view may have.
+        Raises ``OverflowError`` if the value is too large for a view.
         """
         size = len(value)
         if size <= _LONGEST_INLINE:
@@ -74,7 +78,7 @@ class ViewSource:
         return _LONG.pack(size, bytes(value[:4]), self._first + number, offset)
 
     def make_view_of_part(self, value: bytes | memoryview) -> bytes:
-        """Make the view of a value that is a part of the memory."""
+        """Create the view of a value that is part of the memory."""
         if not isinstance(value, memoryview) or len(value) <= _LONGEST_INLINE:
             return self.make_view(value, 0)
         interface = load_interface()
@@ -86,10 +90,10 @@ class ViewSource:
 def find_places(
     data: memoryview, header: BatchHeader, count: int
 ) -> list[tuple[int, int]]:
-    """Find where key and value of each record of an entry begin; 0 for null.
+    """Return the positions of key and value of each record of an entry, or 0 for null.
 
-    ``data`` is the input, or what decompression of the entry gave. The records have
-    been read from the same bytes before.
+    ``data`` is the input, or the decompressed content of the entry. The same records
+    must have been read from it before.
     """
     start, end = header.position, header.position + header.size
     if header.attributes & CODEC_MASK:
@@ -106,7 +110,7 @@ def find_places(
 
 
 def _find_in_record(cursor: Cursor, magic: int) -> tuple[int, int]:
-    """Find key and value of a record of magic 2, and advance to the next one."""
+    """Return the positions of key and value of a record of magic 2; skip it."""
     size = zigzag(read_unsigned_varint(cursor))
     end = cursor.at + size
     read_uint8(cursor)
@@ -127,7 +131,7 @@ def _find_sized(cursor: Cursor) -> int:
 
 
 def _find_in_message(cursor: Cursor, magic: int) -> tuple[int, int]:
-    """Find key and value of a message of magic 0 or 1, and advance to the next one."""
+    """Return the positions of key and value of a message of magic 0 or 1; skip it."""
     cursor.at += KEYS_AT[magic]
     key = read_classic(cursor, "key")
     value = read_classic(cursor, "value")
@@ -141,9 +145,9 @@ def make_view_array(
     nulls: int,
     buffers: list[Memory | memoryview],
 ) -> Array:
-    """Make an array of views into buffers; ``nulls`` of them are null.
+    """Create an array of views. ``nulls`` is the number of nulls.
 
-    The last buffer is the one that Arrow wants: the sizes of those before.
+    Arrow requires an additional last buffer with the sizes of the variadic buffers.
     """
     sizes = Memory(array("q", [len(each) for each in buffers]).tobytes())
     content = (validity, Memory(b"".join(views)), *buffers, sizes)

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Emits straight-line Python for one plan, the fast path of the Python engine.
+"""Generates Python code without loops over a plan: the fast path of the Python engine.
 
-Without a twin: ``fast`` interprets the plan. This module writes Python source from the
-same plan, one fragment for each kind of step in the interpreter's order, and compiles
-it. Print ``Program.source`` to read it. ``GroupId`` and ``GenerationId`` of a Heartbeat
-request become, in its version 4:
+Without a twin: the compiled engine interprets the plan. This module writes Python
+source code for a plan, one fragment for each step, in the same order in which
+``decoder.py`` and ``encoder.py`` process the steps, and compiles it. ``Program.source``
+returns the code. For example, this is the code for ``GroupId`` and ``GenerationId`` in
+version 4 of the Heartbeat request:
 
     n = data[at]                     the length of a compact string, plus 1
     at += 1
@@ -18,9 +19,11 @@ request become, in its version 4:
     o0.generation_id, = unpack_i(data, at)
     at += 4
 
-Emitted code must never accept what ``decoder.py`` or ``encoder.py`` rejects, and checks
-no more than that: a read may go past the end, because the position then shows it. It
-does not find out what is wrong. Any exception makes the caller walk the plan instead.
+Generated code must not accept anything that ``decoder.py`` or ``encoder.py`` rejects.
+It contains only the checks that this requires. For example, a slice may exceed the end
+of the input, because the position then exceeds the end too, which is checked once for
+the whole message. Generated code does not determine the cause of an error: after any
+exception, the caller follows the plan instead.
 """
 
 from __future__ import annotations
@@ -39,19 +42,23 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SHORT = 16
-"""Arrays of fewer elements than this have a prepared ``struct`` format."""
+"""Arrays with fewer elements use a ``struct`` format that has been prepared."""
 
 _LONGEST_SOURCE = 10_000
-"""Lines. A struct is emitted at each of its uses, so a schema whose structs share
-structs on many levels would grow without bound. Kafka's longest takes 300."""
+"""Maximum number of lines.
+
+The code of a struct is repeated for each field that contains the struct. For a schema
+whose structs share other structs on many levels, the code would grow exponentially.
+Kafka's largest message needs 300 lines.
+"""
 
 
 class Program:
-    """The compiled reader and writer of one (message, version).
+    """Compiled reader and writer of one message version.
 
     ``read(data, at, end) -> (message, at)`` and ``write(message, put)`` are compiled
-    when they are first called, and raise any exception to give up. ``layout`` is the
-    plan they are made from, ``binding`` has the message's classes.
+    when they are first called. Both raise an exception if they cannot continue.
+    ``layout`` is the plan, and ``binding`` contains the classes of the message.
     """
 
     __slots__ = ("binding", "layout", "read", "write")
@@ -64,7 +71,7 @@ class Program:
 
     @property
     def source(self) -> str:
-        """The Python that is compiled for this plan."""
+        """Generated Python code of the reader and the writer."""
         return "\n\n\n".join(
             emitter(self.layout, self.binding).source()
             for emitter in (_Reader, _Writer)
@@ -73,9 +80,10 @@ class Program:
     def try_read(
         self, data: bytes, at: int, end: int, whole: bool
     ) -> tuple[Any, int] | None:
-        """Read the message at ``at``; return it and its end, or None to give up.
+        """Read the message at ``at``. Returns it and the offset of its end.
 
-        If ``whole``, it must end at ``end``, otherwise there or before.
+        If ``whole``, the message must end at ``end``, otherwise there or earlier.
+        Returns None if anything is unusual.
         """
         try:
             value, stop = self.read(data, at, end)
@@ -86,7 +94,7 @@ class Program:
         return None
 
     def try_write(self, message: Any) -> bytes | None:
-        """Write a message; return its bytes, or None to give up."""
+        """Encode a message. Returns None if anything is unusual."""
         parts: list[Any] = []
         try:
             self.write(message, parts.append)
@@ -121,11 +129,11 @@ def _give_up(*arguments: object) -> None:
 
 
 class _TooLarge(Exception):
-    """The source would be too long; the plan is walked instead."""
+    """The source code would be too long, so the plan is followed instead."""
 
 
 class _Emitter:
-    """Collects lines of source, and names for the objects of the plan in it."""
+    """Collects lines of source code, and the objects to which they refer by name."""
 
     def __init__(self, layout: plan.Plan, binding: plan.Binding) -> None:
         self.layout = layout
@@ -140,7 +148,7 @@ class _Emitter:
         self.lines += [f"{'    ' * indent}{line}" for line in lines]
 
     def name(self, prefix: str, value: object) -> str:
-        """Return the name of an object in the emitted code."""
+        """Return the name of an object in the generated code."""
         name = self.given.setdefault((prefix, id(value)), f"{prefix}{len(self.names)}")
         self.names[name] = value
         return name
@@ -153,7 +161,7 @@ class _Emitter:
 
 
 class _Reader(_Emitter):
-    """Emits ``read``."""
+    """Generates ``read``."""
 
     def source(self) -> str:
         self.add(0, "def read(data, at, end):")
@@ -189,7 +197,9 @@ class _Reader(_Emitter):
         self.add(indent, f"{target}.__class__ = {self.name('struct', cls)}")
 
     def run(self, run: list[plan.Step], length: str, target: str, indent: int) -> None:
-        """Read adjacent fixed-size fields and a classic length after them at once."""
+        """Read adjacent fixed-size fields, and a classic length after them, in one
+        call.
+        """
         form = "".join(_FORMATS[step.code] for step in run) + length
         if not form:
             return
@@ -237,7 +247,8 @@ class _Reader(_Emitter):
 
     def compact_length(self, indent: int) -> None:
         self.add(indent, "n = data[at]", "at += 1", "if n > 127:")
-        # Two bytes are read in line: most records and long strings have them.
+        # Varints of one or two bytes are read without a function call, because most
+        # records and long strings have such lengths.
         self.add(indent + 1, "n += (data[at] << 7) - 128", "at += 1")
         self.add(indent + 1, "if n > 16383: n, at = varint(data, at - 2)")
 
@@ -299,7 +310,7 @@ class _Reader(_Emitter):
 
 
 class _Writer(_Emitter):
-    """Emits ``write``."""
+    """Generates ``write``."""
 
     def source(self) -> str:
         self.add(0, "def write(o0, put):")
@@ -422,12 +433,12 @@ class _Writer(_Emitter):
 
 
 def _word(form: str) -> str:
-    """Turn a ``struct`` format into a part of a name."""
+    """Convert a ``struct`` format to a part of a name."""
     return form.replace("?", "t")
 
 
 class _Truths:
-    """Contains True and False, and no object that only equals one of them."""
+    """Contains True and False, but no objects that are only equal to one of them."""
 
     def __contains__(self, value: object) -> bool:
         return value is True or value is False
@@ -501,4 +512,5 @@ _NAMES: dict[str, Any] = {
     "text_bytes": str.encode,  # a subclass may override the method
     "uuid_bytes": _uuid_bytes,
 }
-"""The functions that emitted code calls, besides methods of bytes and str."""
+"""Functions and objects that the generated code uses, except methods of bytes and str.
+"""

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Encodes and decodes single values of the protocol's primitive types.
 
-``decode_*(data, offset=0)`` returns the value and the offset after it, both offsets
-in bytes from the start of ``data``, any contiguous bytes-like object; bad bytes raise
-a ``DecodeError``. ``encode_*(value)`` returns bytes; a bad value raises an
-``EncodeError``. ``bulk.py`` has functions for many values in one call.
+``decode_*(data, offset=0)`` returns the value and the offset after it. Both offsets are
+in bytes from the start of ``data``, which is a contiguous bytes-like object. Invalid
+bytes raise ``DecodeError``. ``encode_*(value)`` returns bytes, and raises
+``EncodeError`` if the value cannot be encoded. ``bulk.py`` contains functions for many
+values in one call.
 
-Twin: ``fast/wire.pyx``. Differs from its twin in: faults as exceptions.
+Twin: ``fast/wire.pyx``. Differs from its twin in: errors are exceptions.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ __all__ = [
 def encode_unsigned_varint(value: int) -> bytes:
     """Encode an UNSIGNED_VARINT.
 
-    Shape: 1 to 5 bytes, 7 bits each, low bits first; 0 to 2**32 - 1.
+    Shape: 1 to 5 bytes with 7 bits each, lowest bits first. Range: 0 to 2**32 - 1.
     Source: ``ByteUtils.writeUnsignedVarint``.
     """
     return finish_write("a uint32", write_uint32, value)
@@ -97,7 +98,7 @@ def encode_unsigned_varint(value: int) -> bytes:
 def decode_unsigned_varint(data: Buffer, offset: int = 0) -> tuple[int, int]:
     """Decode an UNSIGNED_VARINT.
 
-    Shape: 1 to 5 bytes, 7 bits each, low bits first; 0 to 2**32 - 1.
+    Shape: 1 to 5 bytes with 7 bits each, lowest bits first. Range: 0 to 2**32 - 1.
     Source: ``ByteUtils.readUnsignedVarint``.
     """
     return finish_read(open_input(data, offset), read_unsigned_varint)
@@ -106,7 +107,7 @@ def decode_unsigned_varint(data: Buffer, offset: int = 0) -> tuple[int, int]:
 def encode_varint(value: int) -> bytes:
     """Encode a VARINT.
 
-    Shape: the zigzag form of an int32 in 1 to 5 bytes.
+    Shape: zigzag encoding of an int32 in 1 to 5 bytes.
     Source: ``ByteUtils.writeVarint``.
     """
     return finish_write("an int32", write_varint, value)
@@ -115,7 +116,7 @@ def encode_varint(value: int) -> bytes:
 def decode_varint(data: Buffer, offset: int = 0) -> tuple[int, int]:
     """Decode a VARINT.
 
-    Shape: the zigzag form of an int32 in 1 to 5 bytes.
+    Shape: zigzag encoding of an int32 in 1 to 5 bytes.
     Source: ``ByteUtils.readVarint``.
     """
     return finish_read(open_input(data, offset), read_varint)
@@ -124,7 +125,7 @@ def decode_varint(data: Buffer, offset: int = 0) -> tuple[int, int]:
 def encode_varlong(value: int) -> bytes:
     """Encode a VARLONG.
 
-    Shape: the zigzag form of an int64 in 1 to 10 bytes.
+    Shape: zigzag encoding of an int64 in 1 to 10 bytes.
     Source: ``ByteUtils.writeVarlong``.
     """
     return finish_write("an int64", write_varlong, value)
@@ -133,7 +134,7 @@ def encode_varlong(value: int) -> bytes:
 def decode_varlong(data: Buffer, offset: int = 0) -> tuple[int, int]:
     """Decode a VARLONG.
 
-    Shape: the zigzag form of an int64 in 1 to 10 bytes.
+    Shape: zigzag encoding of an int64 in 1 to 10 bytes.
     Source: ``ByteUtils.readVarlong``.
     """
     return finish_read(open_input(data, offset), read_varlong)
@@ -142,7 +143,7 @@ def decode_varlong(data: Buffer, offset: int = 0) -> tuple[int, int]:
 def encode_string(value: str) -> bytes:
     """Encode a STRING.
 
-    Shape: INT16 size, then as many bytes of UTF-8.
+    Shape: INT16 size, then that number of bytes of UTF-8.
     Source: KIP-482.
     """
     return finish_write("a str", write_string, value, False, False)
@@ -151,7 +152,7 @@ def encode_string(value: str) -> bytes:
 def decode_string(data: Buffer, offset: int = 0) -> tuple[str, int]:
     """Decode a STRING.
 
-    Shape: INT16 size, then as many bytes of UTF-8.
+    Shape: INT16 size, then that number of bytes of UTF-8.
     Source: KIP-482.
     """
     return finish_read(open_input(data, offset), read_string, False, False)
@@ -160,7 +161,7 @@ def decode_string(data: Buffer, offset: int = 0) -> tuple[str, int]:
 def encode_compact_string(value: str) -> bytes:
     """Encode a COMPACT_STRING.
 
-    Shape: UNSIGNED_VARINT size + 1, then the bytes of UTF-8; at most 32767.
+    Shape: UNSIGNED_VARINT size + 1, then at most 32767 bytes of UTF-8.
     Source: KIP-482.
     """
     return finish_write("a str", write_string, value, True, False)
@@ -169,7 +170,7 @@ def encode_compact_string(value: str) -> bytes:
 def decode_compact_string(data: Buffer, offset: int = 0) -> tuple[str, int]:
     """Decode a COMPACT_STRING.
 
-    Shape: UNSIGNED_VARINT size + 1, then the bytes of UTF-8; at most 32767.
+    Shape: UNSIGNED_VARINT size + 1, then at most 32767 bytes of UTF-8.
     Source: KIP-482.
     """
     return finish_read(open_input(data, offset), read_string, True, False)
@@ -178,7 +179,7 @@ def decode_compact_string(data: Buffer, offset: int = 0) -> tuple[str, int]:
 def encode_nullable_string(value: str | None) -> bytes:
     """Encode a NULLABLE_STRING.
 
-    Shape: INT16 size, -1 for null, then as many bytes of UTF-8.
+    Shape: INT16 size (-1 for null), then that number of bytes of UTF-8.
     Source: KIP-482.
     """
     return finish_write("a str or None", write_string, value, False, True)
@@ -187,7 +188,7 @@ def encode_nullable_string(value: str | None) -> bytes:
 def decode_nullable_string(data: Buffer, offset: int = 0) -> tuple[str | None, int]:
     """Decode a NULLABLE_STRING.
 
-    Shape: INT16 size, -1 for null, then as many bytes of UTF-8.
+    Shape: INT16 size (-1 for null), then that number of bytes of UTF-8.
     Source: KIP-482.
     """
     return finish_read(open_input(data, offset), read_string, False, True)
@@ -196,7 +197,7 @@ def decode_nullable_string(data: Buffer, offset: int = 0) -> tuple[str | None, i
 def encode_compact_nullable_string(value: str | None) -> bytes:
     """Encode a COMPACT_NULLABLE_STRING.
 
-    Shape: UNSIGNED_VARINT size + 1, 0 for null, then the bytes of UTF-8.
+    Shape: UNSIGNED_VARINT size + 1 (0 for null), then at most 32767 bytes of UTF-8.
     Source: KIP-482.
     """
     return finish_write("a str or None", write_string, value, True, True)
@@ -207,7 +208,7 @@ def decode_compact_nullable_string(
 ) -> tuple[str | None, int]:
     """Decode a COMPACT_NULLABLE_STRING.
 
-    Shape: UNSIGNED_VARINT size + 1, 0 for null, then the bytes of UTF-8.
+    Shape: UNSIGNED_VARINT size + 1 (0 for null), then at most 32767 bytes of UTF-8.
     Source: KIP-482.
     """
     return finish_read(open_input(data, offset), read_string, True, True)
@@ -216,7 +217,7 @@ def decode_compact_nullable_string(
 def encode_bytes(value: Buffer) -> bytes:
     """Encode BYTES.
 
-    Shape: INT32 size, then as many bytes.
+    Shape: INT32 size, then that number of bytes.
     Source: KIP-482.
     """
     return finish_write("bytes", write_bytes, value, False, False)
@@ -225,7 +226,7 @@ def encode_bytes(value: Buffer) -> bytes:
 def decode_bytes(data: Buffer, offset: int = 0) -> tuple[bytes, int]:
     """Decode BYTES.
 
-    Shape: INT32 size, then as many bytes.
+    Shape: INT32 size, then that number of bytes.
     Source: KIP-482.
     """
     return finish_read(open_input(data, offset), read_bytes, False, False)
@@ -235,6 +236,7 @@ def encode_compact_bytes(value: Buffer) -> bytes:
     """Encode COMPACT_BYTES.
 
     Shape: UNSIGNED_VARINT size + 1, then the bytes.
+
     Source: KIP-482.
     """
     return finish_write("bytes", write_bytes, value, True, False)
@@ -244,6 +246,7 @@ def decode_compact_bytes(data: Buffer, offset: int = 0) -> tuple[bytes, int]:
     """Decode COMPACT_BYTES.
 
     Shape: UNSIGNED_VARINT size + 1, then the bytes.
+
     Source: KIP-482.
     """
     return finish_read(open_input(data, offset), read_bytes, True, False)
@@ -252,7 +255,7 @@ def decode_compact_bytes(data: Buffer, offset: int = 0) -> tuple[bytes, int]:
 def encode_nullable_bytes(value: Buffer | None) -> bytes:
     """Encode NULLABLE_BYTES.
 
-    Shape: INT32 size, -1 for null, then as many bytes.
+    Shape: INT32 size (-1 for null), then that number of bytes.
     Source: KIP-482.
     """
     return finish_write("bytes or None", write_bytes, value, False, True)
@@ -261,7 +264,7 @@ def encode_nullable_bytes(value: Buffer | None) -> bytes:
 def decode_nullable_bytes(data: Buffer, offset: int = 0) -> tuple[bytes | None, int]:
     """Decode NULLABLE_BYTES.
 
-    Shape: INT32 size, -1 for null, then as many bytes.
+    Shape: INT32 size (-1 for null), then that number of bytes.
     Source: KIP-482.
     """
     return finish_read(open_input(data, offset), read_bytes, False, True)
@@ -270,7 +273,7 @@ def decode_nullable_bytes(data: Buffer, offset: int = 0) -> tuple[bytes | None, 
 def encode_compact_nullable_bytes(value: Buffer | None) -> bytes:
     """Encode COMPACT_NULLABLE_BYTES.
 
-    Shape: UNSIGNED_VARINT size + 1, 0 for null, then the bytes.
+    Shape: UNSIGNED_VARINT size + 1 (0 for null), then the bytes.
     Source: KIP-482.
     """
     return finish_write("bytes or None", write_bytes, value, True, True)
@@ -281,7 +284,7 @@ def decode_compact_nullable_bytes(
 ) -> tuple[bytes | None, int]:
     """Decode COMPACT_NULLABLE_BYTES.
 
-    Shape: UNSIGNED_VARINT size + 1, 0 for null, then the bytes.
+    Shape: UNSIGNED_VARINT size + 1 (0 for null), then the bytes.
     Source: KIP-482.
     """
     return finish_read(open_input(data, offset), read_bytes, True, True)
@@ -290,7 +293,7 @@ def decode_compact_nullable_bytes(
 def encode_uuid(value: UUID) -> bytes:
     """Encode a UUID.
 
-    Shape: 16 bytes, most significant first.
+    Shape: 16 bytes, most significant byte first.
     Source: KIP-516.
     """
     return finish_write("a uuid.UUID", write_fixed, plan.UUID, value)
@@ -299,7 +302,7 @@ def encode_uuid(value: UUID) -> bytes:
 def decode_uuid(data: Buffer, offset: int = 0) -> tuple[UUID, int]:
     """Decode a UUID.
 
-    Shape: 16 bytes, most significant first.
+    Shape: 16 bytes, most significant byte first.
     Source: KIP-516.
     """
     return finish_read(open_input(data, offset), read_fixed, plan.UUID)
@@ -308,9 +311,10 @@ def decode_uuid(data: Buffer, offset: int = 0) -> tuple[UUID, int]:
 def encode_array(value: Iterable[object] | None, type: str = "int32") -> bytes:
     """Encode an ARRAY.
 
-    Shape: INT32 count, -1 for null, then the elements.
-    ``type`` is a type of fixed size: "int8" to "int64", "uint16", "uint32", "bool",
-    "float64" or "uuid".
+    ``type`` is the fixed-size type of the elements: "int8", "int16", "int32", "int64",
+    "uint16", "uint32", "bool", "float64" or "uuid".
+
+    Shape: INT32 count (-1 for null), then the elements.
     Source: KIP-482.
     """
     return finish_write("a sequence", write_array, value, find_code(type), False)
@@ -321,9 +325,10 @@ def decode_array(
 ) -> tuple[tuple[Any, ...] | None, int]:
     """Decode an ARRAY.
 
-    Shape: INT32 count, -1 for null, then the elements.
-    ``type`` is a type of fixed size: "int8" to "int64", "uint16", "uint32", "bool",
-    "float64" or "uuid".
+    ``type`` is the fixed-size type of the elements: "int8", "int16", "int32", "int64",
+    "uint16", "uint32", "bool", "float64" or "uuid".
+
+    Shape: INT32 count (-1 for null), then the elements.
     Source: KIP-482.
     """
     return finish_read(open_input(data, offset), read_array, find_code(type), False)
@@ -332,9 +337,10 @@ def decode_array(
 def encode_compact_array(value: Iterable[object] | None, type: str = "int32") -> bytes:
     """Encode a COMPACT_ARRAY.
 
-    Shape: UNSIGNED_VARINT count + 1, 0 for null, then the elements.
-    ``type`` is a type of fixed size: "int8" to "int64", "uint16", "uint32", "bool",
-    "float64" or "uuid".
+    ``type`` is the fixed-size type of the elements: "int8", "int16", "int32", "int64",
+    "uint16", "uint32", "bool", "float64" or "uuid".
+
+    Shape: UNSIGNED_VARINT count + 1 (0 for null), then the elements.
     Source: KIP-482.
     """
     return finish_write("a sequence", write_array, value, find_code(type), True)
@@ -345,9 +351,10 @@ def decode_compact_array(
 ) -> tuple[tuple[Any, ...] | None, int]:
     """Decode a COMPACT_ARRAY.
 
-    Shape: UNSIGNED_VARINT count + 1, 0 for null, then the elements.
-    ``type`` is a type of fixed size: "int8" to "int64", "uint16", "uint32", "bool",
-    "float64" or "uuid".
+    ``type`` is the fixed-size type of the elements: "int8", "int16", "int32", "int64",
+    "uint16", "uint32", "bool", "float64" or "uuid".
+
+    Shape: UNSIGNED_VARINT count + 1 (0 for null), then the elements.
     Source: KIP-482.
     """
     return finish_read(open_input(data, offset), read_array, find_code(type), True)
@@ -356,25 +363,34 @@ def decode_compact_array(
 def encode_tagged_fields(value: dict[int, bytes]) -> bytes:
     """Encode a TAGGED_FIELDS section.
 
-    Shape: UNSIGNED_VARINT count; for each tag, in ascending order, tag, size, bytes.
-    ``value`` maps tags to bytes, in any order.
+    ``value`` is a dict from tags to bytes. The tags may be in any order.
+
+    Shape: UNSIGNED_VARINT count, then for each field in ascending order of the tags:
+    tag, size and bytes.
+
     Source: KIP-482.
     """
     return finish_write("a dict of tags to bytes", write_tagged_fields, value)
 
 
 def decode_tagged_fields(data: Buffer, offset: int = 0) -> tuple[dict[int, bytes], int]:
-    """Decode a TAGGED_FIELDS section.
+    """Decode a TAGGED_FIELDS section to a dict from tags to bytes.
 
-    Shape: UNSIGNED_VARINT count; for each tag, in ascending order, tag, size, bytes.
-    Gives a dict of tags to bytes; unsorted or repeated tags are refused.
+    Tags that are repeated or not in ascending order are an error.
+
+    Shape: UNSIGNED_VARINT count, then for each field in ascending order of the tags:
+    tag, size and bytes.
+
     Source: KIP-482.
     """
     return finish_read(open_input(data, offset), read_tagged_fields)
 
 
 def open_input(data: Buffer, offset: int) -> Cursor:
-    """Open the input at an offset."""
+    """Create a cursor at an offset of the input.
+
+    Raises ``ValueError`` if ``offset`` is outside of the input.
+    """
     with memoryview(data) as view:
         if not view.c_contiguous:
             raise TypeError("the input must be contiguous in memory; pass bytes(data)")
@@ -388,7 +404,10 @@ def open_input(data: Buffer, offset: int) -> Cursor:
 
 
 def finish_read(cursor: Cursor, read: Any, *arguments: Any) -> tuple[Any, int]:
-    """Return one value that was read, with the offset after it."""
+    """Return a value that has been read, and the offset after it.
+
+    Raises ``DecodeError`` if reading has failed.
+    """
     try:
         return read(cursor, *arguments), cursor.at
     except CursorFault as fault:
@@ -399,7 +418,10 @@ def finish_read(cursor: Cursor, read: Any, *arguments: Any) -> tuple[Any, int]:
 
 
 def finish_write(expected: str, write: Any, *arguments: Any) -> bytes:
-    """Return the bytes of one value that was written."""
+    """Return the bytes of a value that has been written.
+
+    Raises ``EncodeError`` if writing has failed.
+    """
     writer = Writer()
     try:
         write(writer, *arguments)
