@@ -28,12 +28,12 @@ _COMMAND = "python -m tools.generate.draft_requirements"
 
 _HEAD = """# Requirements
 
-The requirements of each document, the function that implements each of them, and the
-test that shows it. Functions are in `kwire.drafts`, tests in `tests/drafts`.
-`python -m kwire.drafts DOCUMENT` runs a document on loopback sockets, and prints what
-it observes beside each requirement.
+This page lists all requirements of the documents, with the functions that implement
+them and the tests that verify them. Functions are in `kwire.drafts`, tests in
+`tests/drafts`. `python -m kwire.drafts DOCUMENT` runs a document on loopback sockets,
+and prints every requirement together with the observed behaviour.
 
-This page is written by `python -m tools.generate.draft_requirements` from the lists in
+`python -m tools.generate.draft_requirements` generates this page from the lists in
 `src/kwire/drafts/runs`.
 """
 
