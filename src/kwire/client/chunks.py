@@ -267,6 +267,7 @@ def arrow_schema(options: DecodingOptions) -> Any:
         views=options.views,
     )
     record_schema = pyarrow.record_batch(empty).schema
+    # Encoded records contain neither the topic nor the partition.
     chunk_types = {"topic": pyarrow.string(), "partition": pyarrow.int32()}
     return pyarrow.schema(
         pyarrow.field(name, chunk_types[name])

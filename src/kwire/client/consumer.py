@@ -605,4 +605,5 @@ def _keep_alive(consumer: weakref.ref[ConsumerSync], over: threading.Event) -> N
         if open_consumer is None:
             return
         open_consumer._run_between_calls()
+        # Drop the reference, so that the consumer can be deleted during the pause.
         del open_consumer

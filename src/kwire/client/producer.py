@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``Producer`` and ``ProducerSync``: write records to topics.
 
-records -> batcher -> batches of the machine -> receipts
+A batcher encodes records into batches. The state machine sends the batches, and returns
+a receipt for each batch that the cluster has acknowledged.
 
 Both classes share ``ProducerBase``. Only ``send`` is implemented separately in each
 class, because it is called for every record and must avoid the cost of an operation.
@@ -208,7 +209,8 @@ class ProducerBase(Operations, Generic[T]):
 
         Raises ``EncodeError`` for an object that is not a record. Raises
         ``ClusterError`` if some records are not acknowledged. Its attribute
-        ``receipts`` has the receipts of the other records.
+        ``receipts`` contains the receipts of the batches that were written
+        nevertheless.
         """
         machine, runner, info = await self._open(topic)
         batcher = RecordBatcher(machine, info, partition)
@@ -382,6 +384,11 @@ class ProducerBase(Operations, Generic[T]):
                 await runner.end()
 
     async def _push_last_metrics(self) -> None:
+        """Push the metrics for the last time if brokers subscribe to them.
+
+        The producer is marked as closed first, so that it accepts no more records while
+        this method waits.
+        """
         self._is_closed = True
         machine, runner = self._machine, self._runner
         if machine is not None and runner is not None:

@@ -48,15 +48,16 @@ class TransactionBase(Operations):
 
         There are two ways to call this method:
 
-        * ``group`` is a consumer, and ``offsets`` is a chunk or are the chunks of this
-          consumer that the transaction has processed. If the consumer has lost the
-          partitions of a chunk, this raises ``PartitionLost``, or the transaction ends
-          with ``TransactionFailed``.
+        * ``group`` is a consumer, and ``offsets`` contains one or more of its chunks
+          which the transaction has processed. If the consumer has lost the partition of
+          a chunk, this method raises ``PartitionLost``, or the end of the transaction
+          raises ``TransactionFailed``.
         * ``group`` is a group name or the ``group_metadata`` of a consumer, and
           ``offsets`` contains the next offsets to read, {(topic, partition): offset},
           for example from ``Scan.position``.
 
-        Raises ``ValueError`` outside of the block of the transaction.
+        Raises ``ValueError`` if an argument is invalid, or outside of the block of the
+        transaction.
         Source: KIP-98, KIP-447.
         """
         metadata, offsets = _check_offsets(group, offsets)
@@ -107,8 +108,16 @@ class Transaction(TransactionBase, Asynchronous):
     of the block are acknowledged, and then commits them. An exception in the block
     aborts the transaction.
 
-    Raises ``TransactionFailed`` and aborts the transaction if a record or an offset is
-    not acknowledged, or if it is unknown whether the commit has succeeded.
+    The end of the block raises ``TransactionFailed`` in two cases:
+
+    * A record or an offset was rejected, or was not acknowledged in time. The
+      transaction is aborted, and the producer can begin another one.
+    * The commit was not acknowledged. The transaction is committed or aborted as a
+      whole, and a new producer is required. ``is_in_doubt`` is True if the commit may
+      have succeeded.
+
+    Raises ``ProducerFenced`` if a newer producer uses the same transactional id, or if
+    the transaction took longer than ``transaction_timeout_s``.
     """
 
 
@@ -119,8 +128,16 @@ class TransactionSync(TransactionBase, Blocking):
     are acknowledged, and then commits them. An exception in the block aborts the
     transaction.
 
-    Raises ``TransactionFailed`` and aborts the transaction if a record or an offset is
-    not acknowledged, or if it is unknown whether the commit has succeeded.
+    The end of the block raises ``TransactionFailed`` in two cases:
+
+    * A record or an offset was rejected, or was not acknowledged in time. The
+      transaction is aborted, and the producer can begin another one.
+    * The commit was not acknowledged. The transaction is committed or aborted as a
+      whole, and a new producer is required. ``is_in_doubt`` is True if the commit may
+      have succeeded.
+
+    Raises ``ProducerFenced`` if a newer producer uses the same transactional id, or if
+    the transaction took longer than ``transaction_timeout_s``.
     """
 
 
