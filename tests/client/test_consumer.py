@@ -499,5 +499,5 @@ def test_arguments_that_are_wrong_are_named(kwire, topics, options, words):
 def test_flags_of_a_pattern_are_the_brokers_too(kwire):
     """Flags become a prefix of the pattern, because RE2/J has the same letters."""
     consumer = importlib.import_module(f"{kwire.__name__}.client.consumer")
-    assert consumer._java_pattern(re.compile("Or.*")) == "Or.*"
-    assert consumer._java_pattern(re.compile("or", re.I | re.S)) == "(?is)or"
+    assert consumer._convert_pattern(re.compile("Or.*")) == "Or.*"
+    assert consumer._convert_pattern(re.compile("or", re.I | re.S)) == "(?is)or"

@@ -194,10 +194,10 @@ def raise_errors(doing: str, errors: Iterable[tuple[str, int, str | None]]) -> N
         f"{name}: {faults.describe_answer(code, message)}"
         for name, code, message in failed
     )
-    raise _make_error(f"{doing}: {answers}", failed[0][1])
+    raise _make_exception(f"{doing}: {answers}", failed[0][1])
 
 
-def _make_error(text: str, code: int) -> ClusterError:
+def _make_exception(text: str, code: int) -> ClusterError:
     if code in _UNAUTHORIZED:
         return NotAuthorized(f"{text}; grant the user of this connection access")
     if code == codes.UNKNOWN_TOPIC_OR_PARTITION:

@@ -43,10 +43,10 @@ class ChunkPieces:
         self._data = chunk.data
         self._start_offset = chunk.start_offset
         self._end_offset = chunk.next_offset
-        self._slices = _slice(chunk.iter_columns(), batch_rows)
+        self._slices = _slice_records(chunk.iter_columns(), batch_rows)
         # True if the records after ``_following`` cannot be decoded.
         self._has_failed = False
-        self._following = self._decode()
+        self._following = self._decode_piece()
 
     def has(self, fetched: Fetched) -> bool:
         """Whether ``fetched`` contains exactly the remaining records of this chunk."""
@@ -63,7 +63,7 @@ class ChunkPieces:
         columns = self._following
         if columns is None:
             return None
-        self._following = self._decode()
+        self._following = self._decode_piece()
         if self._following is None and not self._has_failed:
             return Piece(columns, None)
         next_offset = int(columns.offset[-1]) + 1
@@ -72,7 +72,7 @@ class ChunkPieces:
         self._start_offset = next_offset
         return Piece(columns, next_offset)
 
-    def _decode(self) -> Records | None:
+    def _decode_piece(self) -> Records | None:
         try:
             return next(self._slices, None)
         except DecodeError:
@@ -80,7 +80,7 @@ class ChunkPieces:
             return None
 
 
-def _slice(decoded: Iterator[Records], batch_rows: int) -> Iterator[Records]:
+def _slice_records(decoded: Iterator[Records], batch_rows: int) -> Iterator[Records]:
     """Iterate over slices of at most ``batch_rows`` records, without copying them."""
     for records in decoded:
         for start in range(0, len(records), batch_rows):

@@ -187,7 +187,7 @@ class ChunkReader(Operations, Generic[M]):
         if self._last_metrics is None:
             self._last_metrics = machine.read_metrics(runner.now())
 
-    def _take(self, machine: M) -> Chunk | None:
+    def _take_chunk(self, machine: M) -> Chunk | None:
         """Return the next chunk that the machine has fetched, or None."""
         if self._is_closing:
             return None
@@ -197,9 +197,9 @@ class ChunkReader(Operations, Generic[M]):
         chunk = Chunk(self._held, self._decoding)
         if self._decoding.batch_rows is None:
             return chunk
-        return self._split(machine, chunk, self._decoding.batch_rows)
+        return self._split_chunk(machine, chunk, self._decoding.batch_rows)
 
-    def _split(self, machine: M, chunk: Chunk, batch_rows: int) -> Chunk:
+    def _split_chunk(self, machine: M, chunk: Chunk, batch_rows: int) -> Chunk:
         """Return the first ``batch_rows`` records of a chunk as a chunk of their own.
 
         The machine and ``_pieces`` keep the remaining records for the next call.

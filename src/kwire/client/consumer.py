@@ -94,7 +94,7 @@ def make_consumer_options(
                 "group_instance_id and server_assignor cannot be given with partitions:"
                 " who chooses partitions does not join the group"
             )
-        chosen = _choose(topics, partitions)
+        chosen = _combine_topics(topics, partitions)
     scan = make_scan_options(
         chosen,
         start=start,
@@ -107,7 +107,7 @@ def make_consumer_options(
     )
     pattern = None
     if partitions is None and scan.pattern is not None:
-        pattern = _java_pattern(scan.pattern)
+        pattern = _convert_pattern(scan.pattern)
     return scan, GroupOptions(
         group_id,
         joins=partitions is None,
@@ -119,7 +119,7 @@ def make_consumer_options(
     )
 
 
-def _choose(topics: ConsumedTopics, partitions: Any) -> Any:
+def _combine_topics(topics: ConsumedTopics, partitions: Any) -> Any:
     """Combine the arguments ``topics`` and ``partitions``.
 
     Returns a value for the parameter ``topics`` of a scan: the topics themselves if
@@ -143,7 +143,7 @@ def _choose(topics: ConsumedTopics, partitions: Any) -> Any:
     return {topics: partitions}
 
 
-def _java_pattern(pattern: re.Pattern[str]) -> str:
+def _convert_pattern(pattern: re.Pattern[str]) -> str:
     """Convert a compiled pattern to the syntax of RE2/J, which brokers use.
 
     Flags become a prefix, such as "(?is)". Raises ``ValueError`` for ``re.VERBOSE``,
@@ -349,7 +349,7 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
                 await self._wait(machine, runner, timeout_s)
             finally:
                 machine.end_wait(runner.now())
-            chunk = self._take(machine)
+            chunk = self._take_chunk(machine)
         if chunk is None and machine.failure is not None and not self._is_closing:
             await self._close()
             raise machine.failure
@@ -564,7 +564,7 @@ class ConsumerSync(ConsumerBase, BlockingReader[ConsumerMachine]):
         connected = super()._connect()
         if is_new:
             threading.Thread(
-                target=_keep_alive,
+                target=_send_heartbeats,
                 args=(weakref.ref(self), self._over),
                 name=f"kwire consumer of {self._options[1].group_id}",
                 daemon=True,
@@ -595,7 +595,9 @@ class ConsumerSync(ConsumerBase, BlockingReader[ConsumerMachine]):
                 self._lock.release()
 
 
-def _keep_alive(consumer: weakref.ref[ConsumerSync], over: threading.Event) -> None:
+def _send_heartbeats(
+    consumer: weakref.ref[ConsumerSync], over: threading.Event
+) -> None:
     """Run the machine of a consumer between its calls, until the consumer is closed.
 
     The thread refers to the consumer weakly, so that an unused consumer can be deleted.

@@ -270,7 +270,7 @@ def read_when(name: str, when: When) -> Spec:
     if when == "latest":
         return LATEST
     if isinstance(when, datetime):
-        return Lookup(_timestamp_ms(when))
+        return Lookup(_to_timestamp_ms(when))
     if isinstance(when, timedelta):
         ago_ms = when // timedelta(milliseconds=1)
         return Lookup(max(time.time_ns() // 1_000_000 - ago_ms, 0))
@@ -325,7 +325,7 @@ def _read_topics(
     return names, partitions
 
 
-def _timestamp_ms(when: datetime) -> int:
+def _to_timestamp_ms(when: datetime) -> int:
     """Convert a time to milliseconds since 1970, rounded up.
 
     Times before 1970 return 0. ``datetime.timestamp`` is not used, because its float

@@ -43,15 +43,15 @@ class Position(dict[tuple[str, int], int]):
             raise ValueError(f"reading a position: not JSON ({problem})") from None
         position = cls()
         if not isinstance(topics, dict):
-            raise _make_error(topics)
+            raise _make_format_error(topics)
         for topic, offsets in topics.items():
             if not isinstance(offsets, dict):
-                raise _make_error(topics)
+                raise _make_format_error(topics)
             for partition, offset in offsets.items():
                 is_number = partition.isascii() and partition.isdigit()
                 is_offset = type(offset) is int and 0 <= offset <= _MAX_OFFSET
                 if not (is_number and len(partition) <= 10 and is_offset):
-                    raise _make_error({topic: {partition: offset}})
+                    raise _make_format_error({topic: {partition: offset}})
                 position[topic, int(partition)] = offset
         return position
 
@@ -63,7 +63,7 @@ class Position(dict[tuple[str, int], int]):
         )
 
 
-def _make_error(value: object) -> ValueError:
+def _make_format_error(value: object) -> ValueError:
     text = repr(value)
     return ValueError(
         'reading a position: it must be JSON such as {"orders": {"0": 42}}, with'

@@ -457,7 +457,7 @@ class ProducerBase(Operations, Generic[T]):
         self._stages = machine.lingering.stages
         return machine
 
-    def _put(
+    def _pass_record(
         self,
         machine: ProducerMachine,
         topic: TopicInfo,
@@ -569,7 +569,7 @@ class Producer(ProducerBase[Transaction], Asynchronous):
             assert runner is not None
         now = runner.now()
         row = (key, value, now_ms() if timestamp is None else timestamp, headers)
-        if self._put(machine, info, partition, row, now):
+        if self._pass_record(machine, info, partition, row, now):
             runner.step()
         if machine.has_room():
             # Otherwise, a caller that sends in a loop and never waits would prevent the
@@ -640,7 +640,7 @@ class ProducerSync(ProducerBase[TransactionSync], Blocking):
         if not taken_ms:
             taken_ms = now_ms()
             row = (key, value, taken_ms if timestamp is None else timestamp, headers)
-            self._put(machine, info, partition, row, now)
+            self._pass_record(machine, info, partition, row, now)
         runner.poll()
         self._polled_ms = taken_ms
         self._poll_ms = taken_ms + int(self._options.linger_s * 1000)

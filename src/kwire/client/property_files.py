@@ -53,7 +53,7 @@ def read_properties(path: str | os.PathLike[str]) -> dict[str, str]:
     if len(data) > _MOST_BYTES or b"\0" in data:
         raise ValueError(f"{name}: is not a property file (lines of name = value)")
     properties: dict[str, str] = {}
-    for number, line in _lines(data.decode("latin-1")):
+    for number, line in _iterate_lines(data.decode("latin-1")):
         match = _NAME.fullmatch(line)
         assert match is not None, "any text is a name and a value"
         try:
@@ -72,7 +72,7 @@ def read_properties(path: str | os.PathLike[str]) -> dict[str, str]:
     return properties
 
 
-def _lines(text: str) -> Iterator[tuple[int, str]]:
+def _iterate_lines(text: str) -> Iterator[tuple[int, str]]:
     """Iterate over logical lines, each with the number of its first physical line.
 
     A logical line can continue over several physical lines. Comments and empty lines

@@ -79,7 +79,7 @@ class ScanBase(ChunkReader[ScanMachine]):
                 machine, runner = self._connect()
                 self._release(machine)
                 await runner.wait(self._has_result)
-                chunk = self._take(machine)
+                chunk = self._take_chunk(machine)
                 if chunk is not None:
                     self._report_progress(chunk.fetched)
                     return chunk

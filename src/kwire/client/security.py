@@ -69,19 +69,19 @@ def read_security(
     check_choice("security.protocol", protocol, PROTOCOLS)
     if protocol.endswith("SSL"):
         if ssl is False:
-            raise _contradiction("ssl=False", "security.protocol", "requires TLS")
+            raise _make_contradiction("ssl=False", "security.protocol", "requires TLS")
         if ssl and of_tls:
-            raise _contradiction("ssl=", of_tls[0], "configures TLS too")
+            raise _make_contradiction("ssl=", of_tls[0], "configures TLS too")
         context = make_context(ssl) if ssl else _make_file_context(texts)
     else:
         if ssl:
-            raise _contradiction("ssl=", "security.protocol", "is without TLS")
+            raise _make_contradiction("ssl=", "security.protocol", "is without TLS")
         context = None
     if not protocol.startswith("SASL"):
         if sasl is not None:
-            raise _contradiction("sasl=", "security.protocol", "is without SASL")
+            raise _make_contradiction("sasl=", "security.protocol", "is without SASL")
         return context, None
-    return context, _make_mechanism(texts) if sasl is None else _agree(texts, sasl)
+    return context, _make_mechanism(texts) if sasl is None else _check_sasl(texts, sasl)
 
 
 def make_context(ssl: tls.SSLContext | bool | None) -> tls.SSLContext | None:
@@ -158,14 +158,14 @@ def _check_types(ssl: object, sasl: object) -> None:
         )
 
 
-def _contradiction(argument: str, name: str, what: str) -> ValueError:
+def _make_contradiction(argument: str, name: str, what: str) -> ValueError:
     return ValueError(
         f"config: {name} {what}, which contradicts the argument {argument}; leave one"
         " of them out, or change it"
     )
 
 
-def _read_one(texts: Mapping[str, str], *names: str) -> str | None:
+def _read_setting(texts: Mapping[str, str], *names: str) -> str | None:
     """Return the value of a setting with several property names.
 
     Returns None if no property is set. Raises ``ValueError`` if two properties have
@@ -193,14 +193,14 @@ def _check_one_source(texts: Mapping[str, str], *names: str) -> None:
         )
 
 
-def _agree(texts: Mapping[str, str], sasl: Any) -> Any:
+def _check_sasl(texts: Mapping[str, str], sasl: Any) -> Any:
     """Return the argument ``sasl``, after comparing it with the properties.
 
     Raises ``ValueError`` if the properties contain credentials too. Raises
     ``CredentialsError`` if ``sasl.mechanism`` names a different mechanism. If ``sasl``
     is a function, it is replaced by a function that checks each mechanism.
     """
-    expected = _read_one(texts, "sasl.mechanism", "sasl.mechanisms")
+    expected = _read_setting(texts, "sasl.mechanism", "sasl.mechanisms")
     for name in ("sasl.jaas.config", *SETTING_PROPERTIES):
         # Kafka's Java client requires sasl.jaas.config for some mechanisms even if it
         # contains no credentials. Only its credentials contradict the argument.
@@ -210,7 +210,7 @@ def _agree(texts: Mapping[str, str], sasl: Any) -> Any:
         else:
             has_credentials = name in texts
         if has_credentials:
-            raise _contradiction("sasl=", name, "sets credentials too")
+            raise _make_contradiction("sasl=", name, "sets credentials too")
     if expected is None:
         return sasl
 
@@ -236,7 +236,7 @@ def _make_mechanism(texts: Mapping[str, str]) -> Any:
     Raises ``ValueError`` if a required setting is missing, has an unsupported value, is
     set twice, or belongs to another mechanism.
     """
-    name = _read_one(texts, "sasl.mechanism", "sasl.mechanisms") or ""
+    name = _read_setting(texts, "sasl.mechanism", "sasl.mechanisms") or ""
     check_choice("sasl.mechanism", name, tuple(MECHANISMS))
     row = MECHANISMS[name]
     jaas = _read_jaas(texts, row)
@@ -247,7 +247,7 @@ def _make_mechanism(texts: Mapping[str, str]) -> Any:
             raise ValueError(f"config: {other} has no effect with {name}; leave it out")
     values = {}
     for setting in row.settings:
-        value = _read_one(texts, *setting.properties)
+        value = _read_setting(texts, *setting.properties)
         in_jaas = jaas.get(setting.jaas)
         if value is not None and in_jaas is not None:
             used = next(option for option in setting.properties if option in texts)
@@ -262,11 +262,11 @@ def _make_mechanism(texts: Mapping[str, str]) -> Any:
             used = "".join(setting.properties) or f"{setting.jaas} of sasl.jaas.config"
             raise ValueError(f"config: {used} must be {' or '.join(setting.choices)}")
     if any(required.name not in values for required in row.required):
-        raise _missing_settings(row)
+        raise _make_missing_error(row)
     return row.make(**values)
 
 
-def _missing_settings(row: SaslMechanism) -> ValueError:
+def _make_missing_error(row: SaslMechanism) -> ValueError:
     labels = " and ".join(setting.label for setting in row.required)
     names = " and ".join(setting.properties[0] for setting in row.required)
     if all(setting.jaas for setting in row.required):
@@ -326,24 +326,26 @@ def _make_context(texts: Mapping[str, str]) -> tls.SSLContext:
     _check_one_source(texts, "ssl.key.location", "ssl.key.pem")
     for name in ("ssl.keystore.certificate.chain", "ssl.keystore.key"):
         _check_one_source(texts, "ssl.keystore.location", name)
-    authorities = _read_one(texts, "ssl.ca.pem", "ssl.truststore.certificates")
+    authorities = _read_setting(texts, "ssl.ca.pem", "ssl.truststore.certificates")
     import ssl as tls
 
     context = tls.create_default_context(
-        cafile=_read_one(texts, "ssl.ca.location", "ssl.truststore.location"),
-        cadata=None if authorities is None else _lines_of_pem(authorities),
+        cafile=_read_setting(texts, "ssl.ca.location", "ssl.truststore.location"),
+        cadata=None if authorities is None else _restore_lines(authorities),
     )
     if texts.get("ssl.endpoint.identification.algorithm", "https") in ("", "none"):
         context.check_hostname = False
-    chain = _read_one(texts, "ssl.certificate.location", "ssl.keystore.location")
+    chain = _read_setting(texts, "ssl.certificate.location", "ssl.keystore.location")
     # Always pass a password. Otherwise, OpenSSL would prompt for the password of an
     # encrypted key on the terminal.
     password = texts.get("ssl.key.password", "")
     if chain is not None:
         context.load_cert_chain(chain, texts.get("ssl.key.location"), password)
         return context
-    chain = _read_one(texts, "ssl.certificate.pem", "ssl.keystore.certificate.chain")
-    key = _read_one(texts, "ssl.key.pem", "ssl.keystore.key")
+    chain = _read_setting(
+        texts, "ssl.certificate.pem", "ssl.keystore.certificate.chain"
+    )
+    key = _read_setting(texts, "ssl.key.pem", "ssl.keystore.key")
     if chain is not None and key is not None:
         _load_texts(context, chain, key, password)
     elif chain is not None or key is not None:
@@ -386,19 +388,19 @@ def _load_texts(context: tls.SSLContext, chain: str, key: str, password: str) ->
         path = os.path.join(folder, "client.pem")
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(handle, "w", encoding="ascii", errors="replace") as file:
-            file.write(f"{_lines_of_pem(key)}\n{_lines_of_pem(chain)}\n")
+            file.write(f"{_restore_lines(key)}\n{_restore_lines(chain)}\n")
         context.load_cert_chain(path, None, password)
 
 
-def _lines_of_pem(text: str) -> str:
+def _restore_lines(text: str) -> str:
     """Restore the line breaks of PEM text, as Kafka's Java client does.
 
     They are lost if the text continues over several lines of a property file.
     """
-    return _PEM.sub(_pem_block, text)
+    return _PEM.sub(_format_block, text)
 
 
-def _pem_block(match: re.Match[str]) -> str:
+def _format_block(match: re.Match[str]) -> str:
     label, body = match.groups()
     if "\n" in body.strip():
         return match[0]

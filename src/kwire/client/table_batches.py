@@ -173,7 +173,7 @@ class TableBatcher(Batcher):
         """
         import numpy
 
-        partitions = self._choose(rows)
+        partitions = self._choose_partitions(rows)
         columns = dict(zip(rows.schema.names, rows.columns, strict=True))
         self._columns = engine.ColumnRows(*split_columns(rows.num_rows, columns))
         if partitions.size and (partitions != partitions[0]).any():
@@ -218,7 +218,7 @@ class TableBatcher(Batcher):
     ) -> int:
         return batch.extend_columns(self._columns, rows, start, timestamp)
 
-    def _choose(self, rows: Any) -> Any:
+    def _choose_partitions(self, rows: Any) -> Any:
         """Return an array with the partition of each row, or -1 for any partition."""
         import numpy
 

@@ -159,24 +159,24 @@ class ClientCredentials:
         If this fails, the current token is kept, and the next call tries again.
         """
         try:
-            token, lifetime_s = self._fetch()
+            token, lifetime_s = self._fetch_token()
         except CredentialsError:
             token, lifetime_s = "", 0.0
         with self._lock:
             self._is_refreshing = False
             if token:
-                self._keep(token, lifetime_s)
+                self._store_token(token, lifetime_s)
 
     def _request_token(self) -> None:
-        self._keep(*self._fetch())
+        self._store_token(*self._fetch_token())
 
-    def _keep(self, token: str, lifetime_s: float) -> None:
+    def _store_token(self, token: str, lifetime_s: float) -> None:
         now = time.monotonic()
         self._token = token
         self._refresh_at = now + lifetime_s * _REFRESH_AT
         self._expires_at = now + lifetime_s
 
-    def _fetch(self) -> tuple[str, float]:
+    def _fetch_token(self) -> tuple[str, float]:
         """Request a token. Returns the token and its lifetime in seconds.
 
         Temporary errors are retried with increasing pauses until ``_TIMEOUT_S`` has
@@ -186,7 +186,7 @@ class ClientCredentials:
         pause_s = _FIRST_PAUSE_S
         while True:
             try:
-                return _read_token(self._post(deadline))
+                return _read_token(self._send_request(deadline))
             except _EndpointError as error:
                 if error.is_final or time.monotonic() + pause_s >= deadline:
                     raise CredentialsError(
@@ -195,7 +195,7 @@ class ClientCredentials:
             time.sleep(pause_s)
             pause_s = min(pause_s * 2, _MAX_PAUSE_S)
 
-    def _post(self, deadline: float) -> bytes:
+    def _send_request(self, deadline: float) -> bytes:
         """Send one request, and return the body of the response.
 
         Raises ``_EndpointError`` if the request fails.
