@@ -26,9 +26,7 @@ _key_and_version = Struct(">hh").unpack_from
 
 
 def take_first_bytes(data: Buffer, count: int) -> tuple[bytes, int]:
-    """Return the first bytes of the input, ``count`` at most, and the size of the
-    input.
-    """
+    """Return the first bytes of the input, ``count`` at most, and the input size."""
     with memoryview(data) as view:
         return view.cast("B")[:count].tobytes() if view.nbytes else b"", view.nbytes
 

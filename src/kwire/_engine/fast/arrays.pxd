@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of columns, and the Arrow arrays that are created from it.
+"""Column memory, and the Arrow arrays that are created from it.
 
 A ``Block`` is raw memory that a walk can allocate, grow and free without the GIL. A
-``Memory`` is a Python object that owns a block, or refers to memory of the caller.
+``Memory`` is a Python object that owns a block, or refers to the caller's memory.
 
 Twin: ``pure/arrays.py``. See ``arrays.pyx`` for the differences.
 """

@@ -1,12 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Allocates the memory of columns, and creates Arrow arrays from it.
+"""Allocates column memory, and creates Arrow arrays from it.
 
-``Memory`` is a block of bytes with the buffer protocol. ``Array`` is a node of an Arrow
-array that consists of such blocks. It is exported through the Arrow PyCapsule
-interface, so that numpy, pyarrow, polars and DuckDB can use it without a copy. The
-export does not require any of them. ``record_columns`` and ``message_columns`` fill the
-columns.
+``Memory`` is a block of bytes with the buffer protocol. ``Array`` is an Arrow array
+node that consists of such blocks. It is exported through the Arrow PyCapsule interface,
+so that numpy, pyarrow, polars and DuckDB can use it without a copy. The export does not
+require any of them. ``record_columns`` and ``message_columns`` fill the columns.
 
 Twin: ``pure/arrays.py``. Differs from its twin in: memory is allocated without
 initialization, and large blocks are reused, because the kernel needs more time to
@@ -197,11 +196,11 @@ cdef inline uint8_t* align(void* raw) noexcept nogil:
 @cython.no_gc
 @cython.freelist(32)
 cdef class Memory:
-    """Block of bytes of a fixed size, with the buffer protocol.
+    """Fixed-size block of bytes, with the buffer protocol.
 
     It is writable until an ``Array`` has been created from it, and must not be modified
     afterwards. The start is aligned to 64 bytes, and the 64 bytes after the end may be
-    read. Neither applies to memory of the caller (``hold_memory``), which is not
+    read. Neither applies to the caller's memory (``hold_memory``), which is not
     writable.
     """
 
@@ -360,7 +359,7 @@ cdef struct ExportCursor:
 @cython.no_gc
 @cython.freelist(32)
 cdef class Array:
-    """Node of an Arrow array: its format, buffers and children.
+    """Arrow array node: its format, buffers and children.
 
     * ``format``: format string of the Arrow C data interface.
     * ``buffers``: a tuple of ``Memory`` or None in the order that Arrow defines.
@@ -440,9 +439,9 @@ cdef class Array:
     def import_with(self, take, schema):
         """Call ``take(address, schema)``, for example pyarrow's ``_import_from_c``.
 
-        ``address`` is the address of an ``ArrowArray``, and ``take`` must move the
-        content out of it. A consumer can pass a schema that it has already imported, so
-        that it does not need to parse the schema again.
+        ``address`` is an ``ArrowArray`` address, and ``take`` must move the content out
+        of it. A consumer can pass a schema that it has already imported, so that it
+        does not need to parse the schema again.
         """
         cdef ArrowArray* root = export_array(self)
         cdef Export* export = (<Export*>root) - 1
@@ -506,7 +505,7 @@ cdef int set_up(
 
 
 cdef bytes encode_metadata(dict metadata):
-    """Encode the metadata of a schema in the format of the Arrow C data interface."""
+    """Encode the metadata of a schema in the Arrow C data interface format."""
     parts = [len(metadata).to_bytes(4, byteorder)]
     for pair in metadata.items():
         for text in pair:

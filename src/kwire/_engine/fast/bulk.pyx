@@ -5,8 +5,8 @@
 ``encode_*s(values)`` encodes an array of integers. It is fastest if the array has the
 type that the decoder returns: uint32 for unsigned varints, int32 for varints, int64 for
 varlongs. ``decode_*s(data, count, offset=0)`` returns such an array and the offset
-(bytes) after the last value. The path of an error contains the index of the value, for
-example ``[3]``.
+(bytes) after the last value. The error path contains the value index, for example
+``[3]``.
 
 Twin: ``pure/bulk.py``. Differs from its twin in: errors are fault codes, and the loops
 run without the GIL.
@@ -71,7 +71,7 @@ def decode_unsigned_varints(data, Py_ssize_t count, Py_ssize_t offset=0):
 def encode_varints(values):
     """Encode an array of VARINTs.
 
-    Shape: zigzag encoding of an int32 in 1 to 5 bytes for each value.
+    Shape: zigzag-encoded int32 in 1 to 5 bytes for each value.
 
     Source: ``ByteUtils.writeVarint``.
     """
@@ -81,7 +81,7 @@ def encode_varints(values):
 def decode_varints(data, Py_ssize_t count, Py_ssize_t offset=0):
     """Decode ``count`` VARINTs as an int32 array.
 
-    Shape: zigzag encoding of an int32 in 1 to 5 bytes for each value.
+    Shape: zigzag-encoded int32 in 1 to 5 bytes for each value.
 
     Source: ``ByteUtils.readVarint``.
     """
@@ -91,7 +91,7 @@ def decode_varints(data, Py_ssize_t count, Py_ssize_t offset=0):
 def encode_varlongs(values):
     """Encode an array of VARLONGs.
 
-    Shape: zigzag encoding of an int64 in 1 to 10 bytes for each value.
+    Shape: zigzag-encoded int64 in 1 to 10 bytes for each value.
 
     Source: ``ByteUtils.writeVarlong``.
     """
@@ -101,7 +101,7 @@ def encode_varlongs(values):
 def decode_varlongs(data, Py_ssize_t count, Py_ssize_t offset=0):
     """Decode ``count`` VARLONGs as an int64 array.
 
-    Shape: zigzag encoding of an int64 in 1 to 10 bytes for each value.
+    Shape: zigzag-encoded int64 in 1 to 10 bytes for each value.
 
     Source: ``ByteUtils.readVarlong``.
     """
@@ -176,7 +176,7 @@ cdef object decode_values(
 cdef Py_ssize_t read_ints(
     Cursor* cursor, uint32_t* out, Py_ssize_t count, int form
 ) noexcept nogil:
-    """Read varints of 32 bits. Returns the number of values before an error."""
+    """Read 32-bit varints. Returns the number of values before an error."""
     cdef Py_ssize_t index
     cdef uint32_t raw, four
     for index in range(count):
@@ -207,7 +207,7 @@ cdef Py_ssize_t read_ints(
 cdef Py_ssize_t read_longs(
     Cursor* cursor, int64_t* out, Py_ssize_t count
 ) noexcept nogil:
-    """Read varints of 64 bits. Returns the number of values before an error."""
+    """Read 64-bit varints. Returns the number of values before an error."""
     cdef Py_ssize_t index
     cdef uint64_t raw
     for index in range(count):
@@ -248,7 +248,7 @@ cdef object encode_values(object array, int form):
 cdef Py_ssize_t put_ints(
     uint8_t* start, const uint8_t* values, Py_ssize_t count, int form
 ) noexcept nogil:
-    """Write varints of 32 bits. Returns the number of bytes.
+    """Write 32-bit varints. Returns the number of bytes.
 
     The output must have a capacity of 5 bytes per value. ``values`` may be at an
     unaligned address, because numpy allows that.
@@ -272,7 +272,7 @@ cdef Py_ssize_t put_ints(
 cdef Py_ssize_t put_longs(
     uint8_t* start, const uint8_t* values, Py_ssize_t count
 ) noexcept nogil:
-    """Write varints of 64 bits. Returns the number of bytes.
+    """Write 64-bit varints. Returns the number of bytes.
 
     The output must have a capacity of 10 bytes per value.
     """

@@ -53,7 +53,7 @@ prepare_checksums()
 def crc32c(data, value=0):
     """Return the CRC-32C of a contiguous bytes-like object.
 
-    It uses the Castagnoli polynomial of RFC 3720 and covers record batches of magic 2.
+    It uses the Castagnoli polynomial of RFC 3720 and covers magic 2 record batches.
 
     Source: ``Crc32C``.
     """
@@ -63,8 +63,8 @@ def crc32c(data, value=0):
 def crc32(data, value=0):
     """Return the CRC-32 of a contiguous bytes-like object.
 
-    It uses the polynomial of IEEE 802.3, as ``zlib`` does, and covers messages of magic
-    0 and 1.
+    It uses the polynomial of IEEE 802.3, as ``zlib`` does, and covers magic 0 and 1
+    messages.
 
     Source: ``Crc32``.
     """

@@ -13,11 +13,11 @@ twin: the Python engine creates its columns from lists.
     array      bit a row  int32 offsets, rows + 1              its elements
     struct     bit a row                                       its fields, by slot
 
-A view has the format of Arrow: an int32 length, then the bytes of a value of up to 12
-bytes. A longer value is not copied: the length is followed by its first 4 bytes, an
-int32 buffer number and an int32 offset. A buffer begins at each multiple of 1 GiB of
-the memory and extends to its end. Offsets in a buffer therefore have at most 30 bits,
-and a value may extend over the start of the next buffer.
+A view has Arrow's format: an int32 length, then the bytes of a value of up to 12 bytes.
+A longer value is not copied: the length is followed by its first 4 bytes, an int32
+buffer number and an int32 offset. A buffer begins at each multiple of 1 GiB of the
+memory and extends to its end. Offsets in a buffer therefore have at most 30 bits, and a
+value may extend over the start of the next buffer.
 
 Rows are counted only once: the fields of a struct have the same number of rows as the
 struct. Therefore, allocating space for a struct allocates space in all of its fields,

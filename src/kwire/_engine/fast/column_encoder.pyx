@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes columns as a batch of magic 2, without an object for each record.
+"""Encodes columns as a magic 2 batch, without an object for each record.
 
-A column of bytes is a tuple of its validity (None if there are no nulls), its 32-bit
+A bytes column is a tuple of its validity (None if there are no nulls), its 32-bit
 offsets, its bytes, and its first row. A column of numbers is a tuple without the
 offsets. Slices of Arrow arrays can therefore be used without a copy, at any alignment.
 
 Another thread may modify the columns. Validity, offsets and numbers are therefore
-copied before they are read, because they determine the size of the batch. Header keys
-are checked again after they have been copied to the batch.
+copied before they are read, because they determine the batch size. Header keys are
+checked again after they have been copied to the batch.
 
 Twin: ``pure/column_encoder.py``. Differs from its twin in: errors are fault codes, and
 no rows are created.
@@ -56,7 +56,7 @@ cdef enum:
     # header values.
     BUFFERS = 4
     # Copied buffers: validity and numbers of two columns, validity and offsets of four
-    # columns, and list offsets of the headers.
+    # columns, and header list offsets.
     COPIES = 13
 
 cdef enum RowFault:
@@ -109,17 +109,16 @@ cdef struct Source:
 def encode_columns(
     count, offsets, timestamps, key, value, headers, header, compress=None
 ):
-    """Encode ``count`` rows as one batch of magic 2.
+    """Encode ``count`` rows as one magic 2 batch.
 
-    * ``offsets``: column of int64. None: contiguous offsets from the base offset.
-    * ``timestamps`` (ms): column of int64, -1 for null. None: no timestamps.
-    * ``key``, ``value``: columns of bytes.
+    * ``offsets``: int64 column. None: contiguous offsets from the base offset.
+    * ``timestamps`` (ms): int64 column, -1 for null. None: no timestamps.
+    * ``key``, ``value``: bytes columns.
     * ``headers``: None, or a tuple of list offsets, first row, number of headers,
       column of header keys, and column of header values.
     * ``header``, ``compress``: as for ``encode_batch``.
 
-    Raises ``EncodeError`` if a row cannot be encoded. The path of the error contains
-    the row.
+    Raises ``EncodeError`` if a row cannot be encoded. The error path contains the row.
     """
     cdef Source s
     cdef Entry entry
@@ -177,7 +176,7 @@ def encode_columns(
 cdef RowFault measure_rows(
     Source* s, Entry* entry, int64_t* total, int64_t* largest
 ) noexcept nogil:
-    """Check all rows, store the size of each record, and compute the total size."""
+    """Check all rows, store each record size, and compute the total size."""
     cdef int64_t previous = entry.base_offset - 1
     cdef int64_t base_offset = entry.base_offset
     cdef int64_t highest = -1
@@ -339,7 +338,7 @@ cdef RowFault headers_size(Source* s, int64_t row, int64_t* size) noexcept nogil
 
 
 cdef RowFault put_headers(Source* s, int64_t row, uint8_t** at) noexcept nogil:
-    """Write the headers of a record. The copied keys are checked again."""
+    """Write record headers. The copied keys are checked again."""
     cdef int64_t first = s.lists[row]
     cdef int64_t last = s.lists[row + 1]
     cdef int64_t index
@@ -408,7 +407,7 @@ cdef const uint8_t* open_bits(
 cdef int open_numbers(
     Source* s, Numbers* numbers, object column, int64_t first, int64_t step
 ) except -1:
-    """Copy a column of int64. If it is None, store the values that replace it."""
+    """Copy an int64 column. If it is None, store the values that replace it."""
     cdef int64_t row, end
     numbers.first = first
     numbers.step = step
@@ -427,7 +426,7 @@ cdef int open_numbers(
 cdef int open_bytes(
     Source* s, Bytes* bytes_, object column, int64_t first, int64_t end, int64_t count
 ) except -1:
-    """Copy the offsets of a column of bytes, and acquire the buffer of its bytes."""
+    """Copy the offsets of a bytes column, and acquire the buffer of its bytes."""
     cdef int64_t row
     cdef int place
     validity, offsets, content, start = column

@@ -9,7 +9,7 @@ from kwire._engine.fast.rows cimport Row
 
 cdef enum:
     # Maximum number of buffers: validity, numbers or offsets, and bytes of each column,
-    # and the list offsets of the headers.
+    # and the header list offsets.
     COLUMN_BUFFERS = 15
 
 cdef enum RowFault:
@@ -45,7 +45,7 @@ cdef class ColumnRows:
     cdef int64_t first_timestamp
     cdef BytesColumn key
     cdef BytesColumn value
-    # List offsets of the headers, or NULL if there are no headers.
+    # Header list offsets, or NULL if there are no headers.
     cdef const uint8_t* lists
     cdef int64_t item_count
     cdef BytesColumn header_key

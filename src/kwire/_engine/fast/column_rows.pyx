@@ -150,7 +150,7 @@ cdef const uint8_t* open_validity(
 cdef int open_bytes(
     ColumnRows rows, BytesColumn* column, object given, int64_t count
 ) except -1:
-    """Acquire the buffers of a column of bytes."""
+    """Acquire the buffers of a bytes column."""
     validity, offsets, content, start = given
     column.first = check_row_number(start)
     count += column.first

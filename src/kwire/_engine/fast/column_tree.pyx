@@ -67,9 +67,9 @@ cdef dict FORMATS = {
 
 
 cdef ColumnShape find_shape(object cls, object struct, bint views):
-    """Return the type of the struct column of a message class, or create it.
+    """Return the struct column type of a message class, or create it.
 
-    With ``views``, columns of bytes contain views.
+    With ``views``, bytes columns contain views.
     """
     known = _view_shapes if views else _shapes
     cdef ColumnShape shape = known.get(cls)
@@ -81,7 +81,7 @@ cdef ColumnShape find_shape(object cls, object struct, bint views):
 cdef ColumnShape make_struct_shape(
     str name, bint null_default, object struct, bint views
 ):
-    """Create the type of a struct column."""
+    """Create a struct column type."""
     cdef ColumnShape shape = ColumnShape.__new__(ColumnShape)
     shape.name = name
     shape.format = "+s"
@@ -95,7 +95,7 @@ cdef ColumnShape make_struct_shape(
 
 
 cdef ColumnShape make_field_shape(object field, bint views):
-    """Create the type of the column of a field."""
+    """Create the column type of a field."""
     cdef ColumnShape shape
     default = plan.resolve_default(field)
     if field.is_array:

@@ -101,7 +101,7 @@ cdef inline bint put_short(
     const uint8_t** place,
     const uint8_t* end,
 ) noexcept nogil:
-    """Read a short string, a short array of int32s or an empty array, and skip it.
+    """Read a short string, a short int32 array or an empty array, and skip it.
 
     Returns False without reading anything if the field is different, too large, or
     invalid.

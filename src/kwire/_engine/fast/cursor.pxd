@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read cursor: a position in the input, the end of the input, and the bounds check.
 
-Every read first calls ``require``, which compares the number of bytes to read with the
-number of bytes that remain, before the position changes. This file reads only integers
-and varints. ``primitives.pxd`` reads the other types, ``decoder.pyx`` reads fields.
+Every read first calls ``require``, which compares the requested byte count with the
+remaining byte count, before the position changes. This file reads only integers and
+varints. ``primitives.pxd`` reads the other types, ``decoder.pyx`` reads fields.
 
 Twin: ``pure/cursor.py``. Differs from its twin in: the position is a pointer instead of
 an offset, and an error is a fault code in the cursor instead of a ``CursorFault``
@@ -20,7 +20,7 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from kwire._engine.fast.big_endian cimport *
 
 cdef enum:
-    # Fault codes of errors.py. A test checks that both lists are equal.
+    # Fault codes from errors.py. A test checks that both lists are equal.
     TRUNCATED = 1
     BAD_LENGTH = 2
     BAD_COUNT = 3
@@ -121,9 +121,9 @@ cdef inline int32_t read_int32(Cursor* cursor) noexcept nogil:
 cdef inline uint32_t read_unsigned_varint(Cursor* cursor) noexcept nogil:
     """Read an UNSIGNED_VARINT: 1 to 5 bytes with 7 bits each, lowest bits first.
 
-    A value of more than 32 bits is an error at the first byte of the varint. Kafka's
-    reader silently ignores the bits of a fifth byte above 0x0f, and a lenient cursor
-    does the same. If the fifth byte is not the last one, both report an error.
+    A value with more than 32 bits is an error at its first byte. Kafka's reader
+    silently ignores the bits of a fifth byte above 0x0f, and a lenient cursor does the
+    same. If the fifth byte is not the last one, both report an error.
 
     This function is the reference implementation. Hot loops contain copies of it:
     ``bulk.read_ints``, ``record_walk.take_raw``,
@@ -154,9 +154,9 @@ cdef inline uint32_t read_unsigned_varint(Cursor* cursor) noexcept nogil:
 
 
 cdef inline uint64_t read_unsigned_varlong(Cursor* cursor) noexcept nogil:
-    """Read an unsigned varint of up to 64 bits: 1 to 10 bytes.
+    """Read an unsigned varint with up to 64 bits: 1 to 10 bytes.
 
-    A value of more than 64 bits is an error at the first byte of the varint.
+    A value with more than 64 bits is an error at its first byte.
 
     Source: ``ByteUtils.readUnsignedVarlong``.
     """

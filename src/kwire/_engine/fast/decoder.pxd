@@ -11,7 +11,7 @@ from kwire._engine.fast.shared_ints cimport SharedInts
 cdef struct Decoding:
     Cursor cursor
     Path path
-    # Number of steps until the next check for signals.
+    # Steps until the next check for signals.
     int steps
     SharedInts ints
 

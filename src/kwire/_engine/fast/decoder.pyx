@@ -492,11 +492,11 @@ def decode(
     * ``compat``: with ``"java"``, accept the same invalid input as Kafka's own classes.
       Trailing bytes, unsorted tags and superfluous varint bits are ignored, and invalid
       UTF-8 is replaced.
-    * ``limits``: maximum size of the input, maximum number of elements in an array, and
+    * ``limits``: maximum input size, maximum number of elements in an array, and
       maximum number of fields in a tag section. None means the default limits.
 
     Shape: the fields in schema order. In flexible versions, each struct ends with its
-    tag section. Time and memory are linear in the size of the input.
+    tag section. Time and memory are linear in the input size.
 
     Raises ``DecodeError`` with the path of the field and the offset in ``data``
     (bytes). Raises ``UnsupportedVersion`` if the message does not have this version.
@@ -530,9 +530,8 @@ def decode_prefix(
 ):
     """Decode the message that begins at byte ``start``; more bytes may follow it.
 
-    Returns the message and the offset of its end. The other parameters and the errors
-    are the same as for ``decode``. Raises ``ValueError`` if ``start`` is outside of
-    ``data``.
+    Returns the message and its end offset. The other parameters and the errors are the
+    same as for ``decode``. Raises ``ValueError`` if ``start`` is outside of ``data``.
     """
     cdef bint lenient = compat is not None and is_lenient(compat)
     made = decode_part(cls, data, version, &start, zero_copy, lenient, limits, False)

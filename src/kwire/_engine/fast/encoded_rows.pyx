@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes the rows of a batch one by one, before the fields of its header are known.
+"""Encodes the rows of a batch one by one, before its header fields are known.
 
 ``rows.pyx`` and ``column_rows.pyx`` read and check the rows. ``record_encoder.pyx`` and
 ``column_encoder.pyx`` encode all rows of a batch in one call.
@@ -48,12 +48,13 @@ cdef enum:
 
 
 cdef class EncodedRows:
-    """Rows of one batch of magic 2. Each row is encoded when it is added.
+    """Rows of one magic 2 batch. Each row is encoded when it is added.
 
-    * ``most``: maximum size of the records in bytes. The first row is always accepted.
+    * ``most``: maximum total record size in bytes. The first row is always accepted.
 
     ``extend`` and ``extend_columns`` add rows until the next one would exceed ``most``.
-    ``content`` is the size of the records in bytes, and ``len()`` returns their number.
+    ``content`` is the total record size in bytes, and ``len()`` returns the record
+    count.
 
     Source: ``MemoryRecordsBuilder``.
     """
@@ -81,11 +82,11 @@ cdef class EncodedRows:
         one.
 
         ``records`` is a list or a tuple of records, whose offsets are ignored.
-        ``timestamp`` (ms) is the timestamp of records without a timestamp. The function
-        stops before the first record with which the batch would be too large.
+        ``timestamp`` (ms) is the default timestamp. The function stops before the first
+        record with which the batch would be too large.
 
-        Raises ``EncodeError`` if a record is invalid. The path of the error contains
-        the record, and the records before it remain in the batch.
+        Raises ``EncodeError`` if a record is invalid. The error path contains the
+        record, and the records before it remain in the batch.
         """
         cdef Blame e
         cdef Row row
@@ -131,10 +132,10 @@ cdef class EncodedRows:
         """Add rows of columns from index ``start`` on, as ``extend`` does.
 
         ``numbers`` contains the numbers of the rows, from 0, as int64 in native byte
-        order. ``timestamp`` (ms) is the timestamp of rows whose timestamp is null.
+        order. ``timestamp`` (ms) replaces null timestamps.
 
-        Raises ``EncodeError`` if a row is invalid. The path of the error contains the
-        number of the row.
+        Raises ``EncodeError`` if a row is invalid. The error path contains the row
+        number.
         """
         cdef Py_buffer buffer
         cdef Row row

@@ -199,7 +199,7 @@ cdef inline bint put_int(
 cdef inline bint put_short_array(
     uint8_t** to, uint8_t* end, bint compact, PyObject* value
 ) noexcept:
-    """Store a compact array of int32s if it is a short tuple of small ints.
+    """Store a compact int32 array if it is a short tuple of small ints.
 
     Short means less than 127 elements that fit into the buffer. Otherwise returns False
     without a fault, and the caller uses ``write_array``.
@@ -232,7 +232,7 @@ cdef inline bint put_short_array(
 
 
 cdef bint is_default(Writer* writer, PyObject* value, PyObject* default) noexcept:
-    """Whether a value is identical or equal to the default of a field.
+    """Whether a value is identical or equal to the field's default.
 
     The result is False if the comparison raises an exception. ``MemoryError`` is not
     suppressed.
@@ -317,7 +317,7 @@ cdef bint blame_element(Writer* writer, Step* step, Py_ssize_t index) noexcept n
 
 
 cdef bint write_int32_array(Writer* writer, Step* step, PyObject* value) noexcept:
-    """Write an array of int32s: its count, then its elements."""
+    """Write an int32 array: its count, then its elements."""
     cdef Py_ssize_t count
     cdef Py_ssize_t index
     cdef int64_t number
@@ -341,7 +341,7 @@ cdef bint write_int32_array(Writer* writer, Step* step, PyObject* value) noexcep
 
 
 cdef bint write_tagged_fields(Writer* writer, Table* table, PyObject** slots) noexcept:
-    """Write a tag section in ascending order of tags.
+    """Write a tag section in ascending tag order.
 
     It contains the known fields that differ from their defaults, and the unknown fields
     that the struct has kept from decoding.

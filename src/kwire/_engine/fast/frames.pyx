@@ -5,8 +5,7 @@
 The header is a message and has a plan. ``schema/plan.py`` chooses its version.
 
 Twin: ``pure/frames.py``. Differs from its twin in: all three parts are written to one
-buffer, and no header object is created. The program of the body stores a reference to
-the program of its header.
+buffer, and no header object is created. The body program refers to its header program.
 
 Only in Cython: ``find_request_header``, ``find_response_header``.
 """
@@ -40,7 +39,7 @@ cdef object _default_limits = DEFAULT
 
 
 def bind_headers(request_header, response_header):
-    """Set the classes of the headers. The engine cannot import them."""
+    """Set the header classes. The engine cannot import them."""
     global _request_header, _response_header
     _request_header = request_header
     _response_header = response_header
@@ -67,7 +66,7 @@ def encode_request(request, version, correlation_id=0, client_id=""):
 
 
 cdef Program find_request_header(Program program, version):
-    """Return the program for the header of a request."""
+    """Return the program for a request header."""
     cdef PyObject* known = load_pointer(&program.request_header)
     if known != NULL:
         return <Program>known
@@ -138,7 +137,7 @@ def decode_response(
 
 
 cdef Program find_response_header(Program program, version):
-    """Return the program for the header of a response."""
+    """Return the program for a response header."""
     cdef PyObject* known = load_pointer(&program.response_header)
     if known != NULL:
         return <Program>known

@@ -93,9 +93,10 @@ def decode_messages(
 
     A null row becomes a null struct.
 
-    Raises the exception of ``decode`` for the first invalid row. Its path begins with
-    the row number (``[7].topics``), and its offset is relative to the first byte of the
-    row. Raises ``LimitExceeded`` if a column would exceed Arrow's 32-bit offsets.
+    Raises the exception from ``decode`` for the first invalid row. Its path begins with
+    the row number (for example ``[7].topics``), and its offset is relative to the first
+    byte of the row. Raises ``LimitExceeded`` if a column would exceed Arrow's 32-bit
+    offsets.
     """
     cdef Program program = find_program(cls, version)
     cdef ColumnShape shape = find_shape(cls, program.layout.struct, views)

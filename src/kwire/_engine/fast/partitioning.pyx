@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hashes keys to assign records to partitions.
 
-``hash_column`` and ``split_rows`` receive the number of a hash function: ``MURMUR2`` or
-``CRC32``. ``split_rows`` also computes the partition from the hash. For other uses,
-``records/partitioners.py`` does that.
+``hash_column`` and ``split_rows`` receive a hash function number: ``MURMUR2`` or
+``CRC32``. ``split_rows`` also computes the partition from the hash. In all other cases,
+``records/partitioners.py`` computes the partition.
 
 Twin: ``pure/partitioning.py``. Differs from its twin in: errors are fault codes, and
-validity and offsets of a column are copied before they are checked, because another
+the validity and offsets of a column are copied before they are checked, because another
 thread may modify them.
 
 Only in Cython: ``murmur2_of``, ``first_bytes``, ``check_row_number``.
@@ -100,7 +100,7 @@ cdef inline uint32_t murmur2_of(const uint8_t* at, Py_ssize_t size) noexcept nog
 
 
 def hash_column(count, column, int kind):
-    """Return the hashes of a column of bytes as ``count`` int32 in native byte order.
+    """Return the hashes of a bytes column as ``count`` int32 in native byte order.
 
     ``column`` is a tuple as in ``column_encoder``. The hash of a null is 0.
 
@@ -204,8 +204,8 @@ def split_rows(rows, Py_ssize_t count, int kind):
     without a key. Rows keep their order within each list. ``rows`` is a list or a
     tuple. The sign bit of a MurmurHash2 is cleared before the division, as in Kafka.
 
-    Raises ``EncodeError`` if an element is not a row. The path of the error contains
-    the index of the element.
+    Raises ``EncodeError`` if an element is not a row. The error path contains the
+    element index.
 
     Source: ``BuiltInPartitioner.partitionForKey``, ``Utils.toPositive``.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Path of an error: the fields and array elements that lead to the invalid bytes.
+"""Error path: the fields and array elements that lead to the invalid bytes.
 
 Each function adds its part of the path only when it returns after an error, innermost
 part first. Decoding and encoding without an error therefore never update the path.
@@ -34,7 +34,7 @@ cdef struct Path:
 
 
 cdef inline void note_field(Path* path, Step* step) noexcept nogil:
-    """Add a field to the path of an error. NULL means the unknown tagged fields."""
+    """Add a field to an error path. NULL means the unknown tagged fields."""
     cdef PathPart* part
     if path.depth == 0 or not path.parts[path.depth - 1].unnamed:
         if path.depth == DEEPEST:
@@ -47,7 +47,7 @@ cdef inline void note_field(Path* path, Step* step) noexcept nogil:
 
 
 cdef inline void note_index(Path* path, int64_t index) noexcept nogil:
-    """Add the index of an array element to the path of an error."""
+    """Add the index of an array element to an error path."""
     if path.depth < DEEPEST:
         path.parts[path.depth].index = index
         path.parts[path.depth].unnamed = True

@@ -47,7 +47,7 @@ cdef enum:
 cdef inline int64_t read_length(
     Cursor* cursor, bint compact, int classic_size
 ) noexcept nogil:
-    """Read the length of a string, of bytes or of an array. -1 means null.
+    """Read the length of a string, bytes or array. -1 means null.
 
     Shape: UNSIGNED_VARINT (n + 1), or INT16/INT32 of ``classic_size`` bytes. Any other
     negative length is an error at its first byte. A lenient cursor treats it as null.
@@ -176,7 +176,7 @@ cdef inline PyObject* read_bytes(Cursor* cursor, bint compact, bint nullable) no
 
 
 cdef inline PyObject* read_fixed(Cursor* cursor, int op) noexcept:
-    """Read one value of a fixed-size type."""
+    """Read one fixed-size value."""
     if not require(cursor, size_of(op)):
         return NULL
     return get_fixed(cursor, op)
@@ -260,7 +260,7 @@ cdef inline void note_utf8(Cursor* cursor) noexcept:
 cdef inline bint write_length(
     Writer* writer, Py_ssize_t length, bint compact, int classic_size
 ) noexcept:
-    """Write the length of a string, of bytes or of an array. -1 means null."""
+    """Write the length of a string, bytes or array. -1 means null."""
     if compact:
         return write_unsigned_varint(writer, <uint32_t>(length + 1))
     if unlikely(not ensure(writer, classic_size)):
@@ -334,7 +334,7 @@ cdef inline bint write_null(
 
 
 cdef inline bint write_fixed(Writer* writer, int op, PyObject* value) noexcept:
-    """Write one value of a fixed-size type."""
+    """Write one fixed-size value."""
     return ensure(writer, size_of(op)) and put_fixed(writer, op, value)
 
 

@@ -95,7 +95,7 @@ cdef class Program:
     cdef readonly object layout
     cdef readonly object binding
     cdef Table* table
-    # Size in bytes of the last encoded message, used as the initial capacity for the
+    # Size of the last encoded message in bytes, used as the initial capacity for the
     # next.
     cdef Py_ssize_t size_hint
     # Program of the request header or response header that precedes the message in a

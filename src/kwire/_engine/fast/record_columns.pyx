@@ -41,7 +41,7 @@ LARGEST_OFFSET = 2**31 - 1
 
 
 cdef ColumnShape make_leaf_shape(str name, str format, int kind, int width):
-    """Create the type of a column without child columns."""
+    """Create a column type without child columns."""
     cdef ColumnShape shape = ColumnShape.__new__(ColumnShape)
     shape.name = name
     shape.format = format
@@ -53,7 +53,7 @@ cdef ColumnShape make_leaf_shape(str name, str format, int kind, int width):
 
 
 cdef ColumnShape make_parent_shape(str name, str format, int kind, list children):
-    """Create the type of a column with child columns."""
+    """Create a column type with child columns."""
     cdef ColumnShape shape = make_leaf_shape(name, format, kind, 0)
     shape.children = tuple(children)
     for child in children:
@@ -65,7 +65,7 @@ cdef dict _shapes = {}
 
 
 cdef ColumnShape make_bytes_shape(str name, bint views):
-    """Create the type of a column of bytes."""
+    """Create a bytes column type."""
     if views:
         return make_leaf_shape(name, "vz", OF_VIEWS, VIEW_WIDTH)
     return make_leaf_shape(name, "z", OP_BYTES, 0)
@@ -74,7 +74,7 @@ cdef ColumnShape make_bytes_shape(str name, bint views):
 cdef ColumnShape find_record_shape(
     bint headers, bint batch_columns, str unit, bint views
 ):
-    """Return the type of the struct column of records, or create it."""
+    """Return the struct column type of records, or create it."""
     choice = headers, batch_columns, unit, views
     shape = _shapes.get(choice)
     if shape is not None:
@@ -138,7 +138,7 @@ def decode_columns(
     Shape: offset, timestamp, timestamp type, key, value, then the headers as a list of
     key and value, then the columns of the batch. A timestamp is null if it is -1, which
     means that there is no timestamp, or if the unit cannot represent it. Time and
-    memory are linear in the size of the input.
+    memory are linear in the input size.
 
     Raises ``DecodeError`` in the same cases as ``read_batch_header`` and
     ``read_records``. Raises ``LimitExceeded`` if keys, values or headers exceed 32-bit

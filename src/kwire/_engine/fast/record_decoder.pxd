@@ -28,8 +28,8 @@ cdef struct Reading:
     Entry entry
     PyTypeObject* cls
     bint replace
-    # Path of the error: index of the record, index of the header, name of the field. -1
-    # and NULL mean that the path does not contain this part.
+    # Error path: record index, header index, field name. -1 and NULL mean that the path
+    # does not contain this part.
     Py_ssize_t record
     Py_ssize_t header
     const char* part

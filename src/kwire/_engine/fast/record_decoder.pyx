@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes the records of a batch of magic 2 into objects.
+"""Decodes the records of a magic 2 batch into objects.
 
 The input is an entry that ``batches.pyx`` has validated, or its decompressed records.
 The offset of an error in an uncompressed batch is its position in the input. For a
@@ -8,10 +8,10 @@ compressed batch it is the first byte of the batch, because the decompressed byt
 no position in the input.
 
 A length below -1 is an error, although Kafka treats it as null. ``legacy_records.pyx``
-decodes messages of magic 0 and 1.
+decodes magic 0 and 1 messages.
 
 Twin: ``pure/record_decoder.py``. Differs from its twin in: errors are fault codes, and
-the path of an error consists of two indexes and a name.
+an error path consists of two indexes and a name.
 
 Only in Cython: ``read_headers``, ``read_header_key``, ``write_path``, ``begin``,
 ``finish``, ``read_batch_records``, ``read_content``.
@@ -41,13 +41,13 @@ cdef enum:
 
 
 def bind_record(cls):
-    """Set the class of records. The engine cannot import it."""
+    """Set the record class. The engine cannot import it."""
     global _record_class
     _record_class = <PyTypeObject*>cls
 
 
 def read_records(data, header, *, bint compressed=False, bint replace=False):
-    """Read the records of a batch of magic 2.
+    """Read the records of a magic 2 batch.
 
     * ``data``: the input to which ``header.position`` refers. If ``compressed`` is
       True, the decompressed records.
@@ -149,7 +149,7 @@ cdef PyObject* read_all(Reading* r) noexcept:
 
 
 cdef PyObject* read_record(Reading* r) noexcept:
-    """Read one record of magic 2. More records may follow it."""
+    """Read one magic 2 record. More records may follow it."""
     cdef Cursor* cursor = &r.cursor
     cdef const uint8_t* end = cursor.end
     cdef const uint8_t* start = cursor.at
@@ -213,7 +213,7 @@ cdef PyObject* read_record(Reading* r) noexcept:
 cdef PyObject* read_headers(
     Reading* r, const uint8_t* start, int64_t count
 ) noexcept:
-    """Read the headers of a record after their count, as a tuple of pairs."""
+    """Read record headers after their count, as a tuple of pairs."""
     cdef Cursor* cursor = &r.cursor
     cdef Py_ssize_t index
     cdef PyObject* made
@@ -353,7 +353,7 @@ cdef object make_failure(Reading* r, int64_t position):
 
 
 cdef str write_path(Reading* r):
-    """Format the path of an error, for example as ``records[3].headers[0].key``."""
+    """Format an error path, for example as ``records[3].headers[0].key``."""
     cdef str text = "" if r.record < 0 else f"records[{r.record}]"
     if r.header >= 0:
         text += f".headers[{r.header}]"

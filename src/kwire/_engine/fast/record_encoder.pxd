@@ -43,7 +43,7 @@ cdef void store_batch_head(
 
 
 cdef inline void put_varint(uint8_t** at, uint32_t raw) noexcept nogil:
-    """Write an unsigned varint of up to 32 bits without a bounds check."""
+    """Write an unsigned varint with up to 32 bits without a bounds check."""
     if raw < 0x80:
         at[0][0] = <uint8_t>raw
         at[0] += 1
@@ -62,7 +62,7 @@ cdef inline void put_varint(uint8_t** at, uint32_t raw) noexcept nogil:
 
 
 cdef inline void put_varlong(uint8_t** at, uint64_t raw) noexcept nogil:
-    """Write an unsigned varint of up to 64 bits without a bounds check."""
+    """Write an unsigned varint with up to 64 bits without a bounds check."""
     while raw > 0x7F:
         at[0][0] = <uint8_t>(raw | 0x80)
         at[0] += 1
@@ -90,7 +90,7 @@ cdef inline Py_ssize_t varint_size(uint32_t raw) noexcept nogil:
 
 
 cdef inline Py_ssize_t varlong_size(uint64_t raw) noexcept nogil:
-    """Compute the number of bytes of an unsigned varint of up to 64 bits."""
+    """Compute the number of bytes of an unsigned varint with up to 64 bits."""
     return size_of_varint(raw)
 
 
@@ -112,7 +112,7 @@ cdef inline uint64_t zigzag_delta(int64_t number, int64_t base) noexcept nogil:
 
 
 cdef inline int64_t measure_body(Entry* entry, Row* row) noexcept nogil:
-    """Compute the size in bytes of a record of magic 2, without its length field."""
+    """Compute the size in bytes of a magic 2 record, without its length field."""
     return (
         1 + varlong_size(zigzag_delta(row.timestamp, entry.base_timestamp))
         + varint_size(<uint32_t>(row.offset - entry.base_offset) << 1)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes rows as a record batch, or as messages of magic 0 or 1.
+"""Encodes rows as a record batch, or as magic 0 or 1 messages.
 
 ``rows.pyx`` reads and checks the rows. ``records/options.py`` checks which options a
 format supports.
@@ -43,7 +43,7 @@ cdef struct Encoding:
 
 
 def encode_batch(rows, header, compress=None):
-    """Encode a batch of magic 2.
+    """Encode a magic 2 batch.
 
     ``header`` contains the fields that do not follow from the rows. The size, the
     checksum and the record count are computed. Other fields are computed as follows:
@@ -54,10 +54,10 @@ def encode_batch(rows, header, compress=None):
     * max timestamp: computed from the rows, unless there are none or the timestamp type
       is LogAppendTime.
 
-    ``compress`` is a function that compresses the bytes of the records.
+    ``compress`` is a function that compresses the record bytes.
 
     Shape: see ``read_entry`` and ``read_records``. Raises ``EncodeError`` if a row
-    cannot be encoded. The path of the error contains the row.
+    cannot be encoded. The error path contains the row.
 
     Source: ``DefaultRecord.writeTo``, ``DefaultRecordBatch``.
     """
@@ -140,7 +140,7 @@ cdef object compress_records(object view, Py_ssize_t head, object compress):
 cdef void store_batch_head(
     uint8_t* at, int64_t size, Entry* entry
 ) noexcept nogil:
-    """Write the header of a batch of magic 2 in front of its records."""
+    """Write the header of a magic 2 batch in front of its records."""
     store_int64(at + BASE_OFFSET_AT, <uint64_t>entry.base_offset)
     store_int32(at + SIZE_AT, <uint32_t>(size - LOG_OVERHEAD))
     store_int32(at + LEADER_EPOCH_AT, <uint32_t>entry.partition_leader_epoch)
@@ -163,7 +163,7 @@ cdef void store_batch_head(
 
 
 cdef bint put_record(Encoding* e, Entry* entry, Row* row) noexcept:
-    """Write one record of magic 2. The caller must have checked its fields."""
+    """Write one magic 2 record. The caller must have checked its fields."""
     cdef int64_t size = measure_body(entry, row)
     if unlikely(not make_room(e, size + 5)):
         return False
@@ -173,7 +173,7 @@ cdef bint put_record(Encoding* e, Entry* entry, Row* row) noexcept:
 
 
 cdef void put_header_pairs(uint8_t** at, PyObject* headers) noexcept:
-    """Write the headers of a record without a bounds check."""
+    """Write record headers without a bounds check."""
     cdef Py_ssize_t index, text_size
     cdef PyObject* pair
     cdef const char* text
@@ -197,7 +197,7 @@ cdef int check_base(Entry* entry) except -1:
 
 
 def encode_messages(rows, header, compress=None):
-    """Encode messages of magic 0 or 1: each separately, or all in one wrapper message.
+    """Encode magic 0 or 1 messages: each separately, or all in one wrapper message.
 
     With ``compress``, the messages are compressed together in a wrapper message. For
     magic 1, the offsets inside are relative, beginning at 0. The wrapper has the offset
@@ -205,7 +205,7 @@ def encode_messages(rows, header, compress=None):
     LogAppendTime.
 
     Shape: see ``read_entry`` and ``read_message``. Raises ``EncodeError`` if a row
-    cannot be encoded. The path of the error contains the row.
+    cannot be encoded. The error path contains the row.
 
     Source: ``LegacyRecord.write``, ``MemoryRecordsBuilder``.
     """
@@ -276,7 +276,7 @@ def encode_messages(rows, header, compress=None):
 
 
 cdef bint put_message(Encoding* e, int magic, int attributes, Row* row) noexcept:
-    """Write one message of magic 0 or 1."""
+    """Write one magic 0 or 1 message."""
     cdef int64_t size = MESSAGE_OVERHEAD_1 if magic else MESSAGE_OVERHEAD_0
     cdef uint8_t* at
     if row.key_size > 0:
@@ -338,8 +338,8 @@ cdef inline bint make_room(Encoding* e, int64_t size) noexcept:
     room = e.end - <uint8_t*>PyBytes_AS_STRING(e.out)
     if size > LARGEST - used:
         return blame_value(&e.blame, TOO_LARGE, NONE)
-    # The capacity never exceeds the maximum size of a batch, so no other limit needs to
-    # be checked.
+    # The capacity never exceeds the maximum batch size, so no other limit needs to be
+    # checked.
     room = min(max(2 * room, used + size), LARGEST)
     if _PyBytes_Resize(&e.out, <Py_ssize_t>room) < 0:
         e.out = NULL

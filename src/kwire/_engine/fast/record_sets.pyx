@@ -85,7 +85,7 @@ def read_batch(
 
     Returns its header and its records, or None if there is no such batch before
     ``end``. With a transaction filter, control batches and aborted batches have no
-    records. Adjacent uncompressed messages of magic 0 or 1 are returned as one batch.
+    records. Adjacent uncompressed magic 0 or 1 messages are returned as one batch.
 
     Raises ``DecodeError`` in the same cases as ``read_batch_header`` and
     ``read_records``.
@@ -221,7 +221,7 @@ cdef bint filter_entry(EntryWalk* w, object data, ReadOptions options) except -1
 cdef tuple read_found(EntryWalk* w, Reading* r, object data, ReadOptions options):
     """Read the requested records of the current entry. See ``read_every``."""
     cdef tuple records = read_every(w, r, data, options)
-    # The offsets of messages of magic 0 and 1 may be in any order.
+    # The offsets of magic 0 and 1 messages may be in any order.
     if (
         w.entry.base_offset < w.lowest
         or w.entry.last_offset > w.highest
@@ -234,7 +234,7 @@ cdef tuple read_found(EntryWalk* w, Reading* r, object data, ReadOptions options
 cdef tuple read_every(EntryWalk* w, Reading* r, object data, ReadOptions options):
     """Read all records of the current entry, or of a run of uncompressed messages.
 
-    After a run of messages of magic 0 or 1, the current entry describes the whole run.
+    After a run of magic 0 or 1 messages, the current entry describes the whole run.
     After a wrapper message, its base offset is the offset of the first inner message.
     """
     cdef Py_buffer buffer
@@ -282,9 +282,9 @@ cdef tuple read_every(EntryWalk* w, Reading* r, object data, ReadOptions options
 cdef int check_records(
     EntryWalk* w, const uint8_t* start, Py_ssize_t size
 ) except -1:
-    """Reject decoded records of magic 2 that other clients would read differently.
+    """Reject decoded magic 2 records that other clients would read differently.
 
-    * The offsets must ascend, from the base offset to the last offset of the header.
+    * The offsets must ascend, from the base offset to the header's last offset.
     * The attributes must be below 128, because some clients read them as a varint.
     * The timestamp must not exceed 64 bits, because in some clients it does not
       overflow in the same way as in Kafka.

@@ -124,7 +124,7 @@ cdef WalkEnd make_room(ColumnWalk* w, int64_t count) noexcept nogil:
 cdef WalkEnd walk_records(
     ColumnWalk* w, const uint8_t* at, const uint8_t* end
 ) noexcept nogil:
-    """Append the records of a batch of magic 2 to the columns."""
+    """Append the records of a magic 2 batch to the columns."""
     cdef Entry* entry = &w.entries.entry
     cdef int64_t count = entry.count
     cdef int64_t first = w.rows
@@ -243,7 +243,7 @@ cdef inline WalkEnd put_sized(
 cdef WalkEnd walk_headers(
     ColumnWalk* w, uint64_t raw, const uint8_t** at, const uint8_t* end, bint keep
 ) noexcept nogil:
-    """Append the headers of a record after their count.
+    """Append record headers after their count.
 
     If the record is not kept or headers were not requested, they are only checked.
     """
@@ -317,7 +317,7 @@ cdef Outcome put_replaced(
 cdef WalkEnd walk_message(
     ColumnWalk* w, Entry* entry, const uint8_t* at
 ) noexcept nogil:
-    """Append one message of magic 0 or 1 to the columns."""
+    """Append one magic 0 or 1 message to the columns."""
     cdef const uint8_t* end = at + entry.size
     cdef int64_t first = w.rows
     cdef int64_t size
@@ -437,7 +437,9 @@ cdef void fill_batch(ColumnWalk* w, int64_t first) noexcept nogil:
 cdef inline bint take_raw(
     const uint8_t** at, const uint8_t* end, int bits, uint64_t* raw
 ) noexcept nogil:
-    """Read an unsigned varint of up to ``bits`` bits. Returns False if it is invalid.
+    """Read an unsigned varint with up to ``bits`` bits.
+
+    Returns False if it is invalid.
     """
     cdef const uint8_t* start = at[0]
     cdef uint64_t byte

@@ -25,8 +25,8 @@ cdef struct Blame:
     # Owned reference to the value that cannot be encoded, or NULL.
     PyObject* blamed
     const char* expected
-    # Path of the error: index of the record, index of the header, name of the field. -1
-    # and NULL mean that the path does not contain this part.
+    # Error path: record index, header index, field name. -1 and NULL mean that the path
+    # does not contain this part.
     Py_ssize_t record
     Py_ssize_t header
     const char* part

@@ -3,8 +3,8 @@
 """Checks the rows to encode, and splits them into their parts.
 
 A row is a record, or a tuple of key, value, timestamp (ms, None for no timestamp) and
-headers. Timestamp and headers are optional. The offset of a tuple is the offset after
-the previous row. ``record_encoder.pyx`` encodes the parts.
+headers. Timestamp and headers are optional. A tuple gets the offset after the previous
+row. ``record_encoder.pyx`` encodes the parts.
 
 Twin: ``pure/rows.py``. Differs from its twin in: errors are fault codes, and the parts
 are pointers into the caller's objects.
@@ -63,7 +63,7 @@ cdef enum:
 
 
 def bind_rows(cls):
-    """Set the class of records. The engine cannot import it."""
+    """Set the record class. The engine cannot import it."""
     global _record_class
     _record_class = <PyTypeObject*>cls
 
@@ -160,12 +160,12 @@ cdef class RecordList:
         """Add records from index ``start`` on. Returns the index of the first remaining
         one.
 
-        ``records`` is a list or a tuple of records. ``timestamp`` (ms) is the timestamp
-        of records without a timestamp. The function stops before the first record with
-        which the batch might be too large.
+        ``records`` is a list or a tuple of records. ``timestamp`` (ms) is the default
+        timestamp. The function stops before the first record with which the batch might
+        be too large.
 
-        Raises ``EncodeError`` if a record is invalid. The path of the error contains
-        the record, and the records before it remain in the list.
+        Raises ``EncodeError`` if a record is invalid. The error path contains the
+        record, and the records before it remain in the list.
         """
         cdef Blame e
         cdef Row parts
@@ -590,7 +590,10 @@ cdef int64_t guess_size(tuple rows) except -1:
 
 
 cdef object pending():
-    """Return the exception that is set. Without memory there may be none."""
+    """Return the pending exception, or ``MemoryError`` if there is none.
+
+    If memory is exhausted, CPython may fail without setting an exception.
+    """
     cdef PyObject* kind = NULL
     cdef PyObject* value = NULL
     cdef PyObject* trace = NULL

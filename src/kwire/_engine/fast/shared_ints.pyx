@@ -23,7 +23,7 @@ keep_ints()
 cdef PyObject* read_int32_array(
     SharedInts* known, Cursor* cursor, bint compact, bint nullable
 ) noexcept:
-    """Read an array of int32s.
+    """Read an int32 array.
 
     Replica lists are often repeated within a message, so equal lists of up to 16
     elements become one tuple. Sharing stops early if lists are not repeated.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory layout of struct objects and of their classes.
+"""Memory layout of struct objects and their classes.
 
     object                       type
      0 reference count            ...

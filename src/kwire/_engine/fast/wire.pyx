@@ -108,7 +108,7 @@ def decode_unsigned_varint(data, Py_ssize_t offset=0):
 def encode_varint(value):
     """Encode a VARINT.
 
-    Shape: zigzag encoding of an int32 in 1 to 5 bytes.
+    Shape: zigzag-encoded int32 in 1 to 5 bytes.
     Source: ``ByteUtils.writeVarint``.
     """
     cdef Writer writer
@@ -119,7 +119,7 @@ def encode_varint(value):
 def decode_varint(data, Py_ssize_t offset=0):
     """Decode a VARINT.
 
-    Shape: zigzag encoding of an int32 in 1 to 5 bytes.
+    Shape: zigzag-encoded int32 in 1 to 5 bytes.
     Source: ``ByteUtils.readVarint``.
     """
     cdef Input source
@@ -130,7 +130,7 @@ def decode_varint(data, Py_ssize_t offset=0):
 def encode_varlong(value):
     """Encode a VARLONG.
 
-    Shape: zigzag encoding of an int64 in 1 to 10 bytes.
+    Shape: zigzag-encoded int64 in 1 to 10 bytes.
     Source: ``ByteUtils.writeVarlong``.
     """
     cdef Writer writer
@@ -141,7 +141,7 @@ def encode_varlong(value):
 def decode_varlong(data, Py_ssize_t offset=0):
     """Decode a VARLONG.
 
-    Shape: zigzag encoding of an int64 in 1 to 10 bytes.
+    Shape: zigzag-encoded int64 in 1 to 10 bytes.
     Source: ``ByteUtils.readVarlong``.
     """
     cdef Input source
@@ -152,7 +152,7 @@ def decode_varlong(data, Py_ssize_t offset=0):
 def encode_string(value):
     """Encode a STRING.
 
-    Shape: INT16 size, then that number of bytes of UTF-8.
+    Shape: INT16 size, then that number of UTF-8 bytes.
     Source: KIP-482.
     """
     return write_sized(write_string, value, False, False, "a str")
@@ -161,7 +161,7 @@ def encode_string(value):
 def decode_string(data, Py_ssize_t offset=0):
     """Decode a STRING.
 
-    Shape: INT16 size, then that number of bytes of UTF-8.
+    Shape: INT16 size, then that number of UTF-8 bytes.
     Source: KIP-482.
     """
     return read_sized(read_string, data, offset, False, False)
@@ -170,7 +170,7 @@ def decode_string(data, Py_ssize_t offset=0):
 def encode_compact_string(value):
     """Encode a COMPACT_STRING.
 
-    Shape: UNSIGNED_VARINT size + 1, then at most 32767 bytes of UTF-8.
+    Shape: UNSIGNED_VARINT size + 1, then at most 32767 UTF-8 bytes.
     Source: KIP-482.
     """
     return write_sized(write_string, value, True, False, "a str")
@@ -179,7 +179,7 @@ def encode_compact_string(value):
 def decode_compact_string(data, Py_ssize_t offset=0):
     """Decode a COMPACT_STRING.
 
-    Shape: UNSIGNED_VARINT size + 1, then at most 32767 bytes of UTF-8.
+    Shape: UNSIGNED_VARINT size + 1, then at most 32767 UTF-8 bytes.
     Source: KIP-482.
     """
     return read_sized(read_string, data, offset, True, False)
@@ -188,7 +188,7 @@ def decode_compact_string(data, Py_ssize_t offset=0):
 def encode_nullable_string(value):
     """Encode a NULLABLE_STRING.
 
-    Shape: INT16 size (-1 for null), then that number of bytes of UTF-8.
+    Shape: INT16 size (-1 for null), then that number of UTF-8 bytes.
     Source: KIP-482.
     """
     return write_sized(write_string, value, False, True, "a str or None")
@@ -197,7 +197,7 @@ def encode_nullable_string(value):
 def decode_nullable_string(data, Py_ssize_t offset=0):
     """Decode a NULLABLE_STRING.
 
-    Shape: INT16 size (-1 for null), then that number of bytes of UTF-8.
+    Shape: INT16 size (-1 for null), then that number of UTF-8 bytes.
     Source: KIP-482.
     """
     return read_sized(read_string, data, offset, False, True)
@@ -206,7 +206,7 @@ def decode_nullable_string(data, Py_ssize_t offset=0):
 def encode_compact_nullable_string(value):
     """Encode a COMPACT_NULLABLE_STRING.
 
-    Shape: UNSIGNED_VARINT size + 1 (0 for null), then at most 32767 bytes of UTF-8.
+    Shape: UNSIGNED_VARINT size + 1 (0 for null), then at most 32767 UTF-8 bytes.
     Source: KIP-482.
     """
     return write_sized(write_string, value, True, True, "a str or None")
@@ -215,7 +215,7 @@ def encode_compact_nullable_string(value):
 def decode_compact_nullable_string(data, Py_ssize_t offset=0):
     """Decode a COMPACT_NULLABLE_STRING.
 
-    Shape: UNSIGNED_VARINT size + 1 (0 for null), then at most 32767 bytes of UTF-8.
+    Shape: UNSIGNED_VARINT size + 1 (0 for null), then at most 32767 UTF-8 bytes.
     Source: KIP-482.
     """
     return read_sized(read_string, data, offset, True, True)
@@ -384,8 +384,8 @@ def encode_tagged_fields(value):
 
     ``value`` is a dict from tags to bytes. The tags may be in any order.
 
-    Shape: UNSIGNED_VARINT count, then for each field in ascending order of the tags:
-    tag, size and bytes.
+    Shape: UNSIGNED_VARINT count, then for each field in ascending tag order: tag, size
+    and bytes.
 
     Source: KIP-482.
     """
@@ -401,8 +401,8 @@ def decode_tagged_fields(data, Py_ssize_t offset=0):
 
     Tags that are repeated or not in ascending order are an error.
 
-    Shape: UNSIGNED_VARINT count, then for each field in ascending order of the tags:
-    tag, size and bytes.
+    Shape: UNSIGNED_VARINT count, then for each field in ascending tag order: tag, size
+    and bytes.
 
     Source: KIP-482.
     """

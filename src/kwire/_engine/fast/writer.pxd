@@ -31,7 +31,7 @@ from kwire._engine.fast.python_api cimport (
 
 cdef enum:
     ON_STACK = 1024
-    # Fault codes of errors.py. A test checks that both lists are equal.
+    # Fault codes from errors.py. A test checks that both lists are equal.
     WRONG_TYPE = 101
     OUT_OF_RANGE = 102
     NULL_NOT_ALLOWED = 103
@@ -52,7 +52,7 @@ cdef struct Writer:
     # The bytes object that is being filled. NULL while the stack buffer is used.
     PyObject* out
     int fault
-    # Number of steps until the next check for signals.
+    # Steps until the next check for signals.
     int steps
     # Borrowed reference to the value that cannot be encoded, the step of its field, and
     # whether the value is an array element.
@@ -150,7 +150,7 @@ cdef inline bint write_unsigned_varint(Writer* writer, uint32_t value) noexcept:
 
 
 cdef inline bint write_unsigned_varlong(Writer* writer, uint64_t value) noexcept:
-    """Write an unsigned varint of up to 64 bits: 1 to 10 bytes.
+    """Write an unsigned varint with up to 64 bits: 1 to 10 bytes.
 
     Source: ``ByteUtils.writeUnsignedVarlong``.
     """

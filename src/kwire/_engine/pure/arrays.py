@@ -1,12 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Allocates the memory of columns, and creates Arrow arrays from it.
+"""Allocates column memory, and creates Arrow arrays from it.
 
-``Memory`` is a block of bytes with the buffer protocol. ``Array`` is a node of an Arrow
-array that consists of such blocks. It is exported through the Arrow PyCapsule
-interface, so that pyarrow, polars and DuckDB can use it without a copy. In this engine,
-the export requires pyarrow. ``record_columns`` and ``message_columns`` fill the
-columns.
+``Memory`` is a block of bytes with the buffer protocol. ``Array`` is an Arrow array
+node that consists of such blocks. It is exported through the Arrow PyCapsule interface,
+so that pyarrow, polars and DuckDB can use it without a copy. In this engine, the export
+requires pyarrow. ``record_columns`` and ``message_columns`` fill the columns.
 
 Twin: ``fast/arrays.pyx``. Differs from its twin in: a memory is a ``bytearray``, which
 Python initializes and aligns, or a memoryview of the caller's data, and pyarrow creates
@@ -26,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class Memory(bytearray):
-    """Block of bytes of a fixed size, with the buffer protocol.
+    """Fixed-size block of bytes, with the buffer protocol.
 
     It is writable until an ``Array`` has been created from it, and must not be modified
-    afterwards. Memory of the caller (``hold_memory``) is a memoryview instead.
+    afterwards. The caller's memory (``hold_memory``) is a memoryview instead.
     """
 
     __slots__ = ()
@@ -41,7 +40,7 @@ class Memory(bytearray):
 
 
 class Array:
-    """Node of an Arrow array: its format, buffers and children.
+    """Arrow array node: its format, buffers and children.
 
     * ``format``: format string of the Arrow C data interface.
     * ``buffers``: a tuple of ``Memory`` or None in the order that Arrow defines.
@@ -129,9 +128,9 @@ class Array:
     def import_with(self, take: Callable[[int, Any], Any], schema: object) -> Any:
         """Call ``take(address, schema)``, for example pyarrow's ``_import_from_c``.
 
-        ``address`` is the address of an ``ArrowArray``, and ``take`` must move the
-        content out of it. A consumer can pass a schema that it has already imported, so
-        that it does not need to parse the schema again.
+        ``address`` is an ``ArrowArray`` address, and ``take`` must move the content out
+        of it. A consumer can pass a schema that it has already imported, so that it
+        does not need to parse the schema again.
         """
         return load_interface().import_with(self, take, schema)
 

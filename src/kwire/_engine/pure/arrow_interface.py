@@ -55,7 +55,7 @@ _TYPES = {
 
 
 def find_address(view: memoryview) -> int:
-    """Return the address of a memoryview. It is valid while the memoryview exists."""
+    """Return a memoryview's address. It is valid while the memoryview exists."""
     address: int = pyarrow.py_buffer(view).address
     return address
 

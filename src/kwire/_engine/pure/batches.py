@@ -44,7 +44,7 @@ _classes: dict[str, type[BatchHeader]] = {}
 
 
 def bind_batch_header(cls: type[BatchHeader]) -> None:
-    """Set the class of batch headers. The engine cannot import it."""
+    """Set the batch header class. The engine cannot import it."""
     _classes["header"] = cls
 
 
@@ -59,7 +59,7 @@ def read_batch_header(
 
     Returns None at the end of the input, which includes an incomplete last entry,
     because a Fetch response may truncate its last batch. ``end`` is the end of the
-    input if it is not the end of ``data``.
+    input if ``data`` continues after it.
 
     The size of the entry is checked. With ``check_crc``, its checksum is checked too,
     otherwise no bytes after the header are read.

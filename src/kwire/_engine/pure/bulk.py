@@ -5,8 +5,8 @@
 ``encode_*s(values)`` encodes an array of integers. It is fastest if the array has the
 type that the decoder returns: uint32 for unsigned varints, int32 for varints, int64 for
 varlongs. ``decode_*s(data, count, offset=0)`` returns such an array and the offset
-(bytes) after the last value. The path of an error contains the index of the value, for
-example ``[3]``.
+(bytes) after the last value. The error path contains the value index, for example
+``[3]``.
 
 Twin: ``fast/bulk.pyx``. Differs from its twin in: errors are exceptions.
 """
@@ -64,7 +64,7 @@ def decode_unsigned_varints(
 def encode_varints(values: Any) -> bytes:
     """Encode an array of VARINTs.
 
-    Shape: zigzag encoding of an int32 in 1 to 5 bytes for each value.
+    Shape: zigzag-encoded int32 in 1 to 5 bytes for each value.
 
     Source: ``ByteUtils.writeVarint``.
     """
@@ -77,7 +77,7 @@ def encode_varints(values: Any) -> bytes:
 def decode_varints(data: Buffer, count: int, offset: int = 0) -> tuple[Any, int]:
     """Decode ``count`` VARINTs as an int32 array.
 
-    Shape: zigzag encoding of an int32 in 1 to 5 bytes for each value.
+    Shape: zigzag-encoded int32 in 1 to 5 bytes for each value.
 
     Source: ``ByteUtils.readVarint``.
     """
@@ -87,7 +87,7 @@ def decode_varints(data: Buffer, count: int, offset: int = 0) -> tuple[Any, int]
 def encode_varlongs(values: Any) -> bytes:
     """Encode an array of VARLONGs.
 
-    Shape: zigzag encoding of an int64 in 1 to 10 bytes for each value.
+    Shape: zigzag-encoded int64 in 1 to 10 bytes for each value.
 
     Source: ``ByteUtils.writeVarlong``.
     """
@@ -100,7 +100,7 @@ def encode_varlongs(values: Any) -> bytes:
 def decode_varlongs(data: Buffer, count: int, offset: int = 0) -> tuple[Any, int]:
     """Decode ``count`` VARLONGs as an int64 array.
 
-    Shape: zigzag encoding of an int64 in 1 to 10 bytes for each value.
+    Shape: zigzag-encoded int64 in 1 to 10 bytes for each value.
 
     Source: ``ByteUtils.readVarlong``.
     """

@@ -71,7 +71,7 @@ CHUNK = (STATE - HIGH) // 8
 def crc32c(data: Buffer, value: int = 0) -> int:
     """Return the CRC-32C of a contiguous bytes-like object.
 
-    It uses the Castagnoli polynomial of RFC 3720 and covers record batches of magic 2.
+    It uses the Castagnoli polynomial of RFC 3720 and covers magic 2 record batches.
 
     Source: ``Crc32C``.
     """
@@ -93,8 +93,8 @@ def crc32c(data: Buffer, value: int = 0) -> int:
 def crc32(data: Buffer, value: int = 0) -> int:
     """Return the CRC-32 of a contiguous bytes-like object.
 
-    It uses the polynomial of IEEE 802.3, as ``zlib`` does, and covers messages of magic
-    0 and 1.
+    It uses the polynomial of IEEE 802.3, as ``zlib`` does, and covers magic 0 and 1
+    messages.
 
     Source: ``Crc32``.
     """

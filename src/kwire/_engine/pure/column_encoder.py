@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes columns as a batch of magic 2, without an object for each record.
+"""Encodes columns as a magic 2 batch, without an object for each record.
 
-A column of bytes is a tuple of its validity (None if there are no nulls), its 32-bit
+A bytes column is a tuple of its validity (None if there are no nulls), its 32-bit
 offsets, its bytes, and its first row. A column of numbers is a tuple without the
 offsets. Slices of Arrow arrays can therefore be used without a copy.
 
@@ -45,17 +45,16 @@ def encode_columns(
     header: BatchHeader,
     compress: Compress | None = None,
 ) -> bytes:
-    """Encode ``count`` rows as one batch of magic 2.
+    """Encode ``count`` rows as one magic 2 batch.
 
-    * ``offsets``: column of int64. None: contiguous offsets from the base offset.
-    * ``timestamps`` (ms): column of int64, -1 for null. None: no timestamps.
-    * ``key``, ``value``: columns of bytes.
+    * ``offsets``: int64 column. None: contiguous offsets from the base offset.
+    * ``timestamps`` (ms): int64 column, -1 for null. None: no timestamps.
+    * ``key``, ``value``: bytes columns.
     * ``headers``: None, or a tuple of list offsets, first row, number of headers,
       column of header keys, and column of header values.
     * ``header``, ``compress``: as for ``encode_batch``.
 
-    Raises ``EncodeError`` if a row cannot be encoded. The path of the error contains
-    the row.
+    Raises ``EncodeError`` if a row cannot be encoded. The error path contains the row.
     """
     if header.base_offset < 0:
         raise errors.EncodeError("expected an int64 from 0", "base_offset")
@@ -145,7 +144,7 @@ class HeaderColumns:
         self._values = BytesColumn(values, items)
 
     def read(self, row: int, path: str) -> tuple[tuple[str, bytes | None], ...]:
-        """Read the headers of a row. ``path`` is the path of the record in an error."""
+        """Read the headers of a row. ``path`` is the record's error path."""
         first, last = self._lists[row], self._lists[row + 1]
         if not 0 <= first <= last <= self._items:
             raise make_offsets_failure(path)
@@ -165,7 +164,7 @@ class HeaderColumns:
 
 
 class Numbers:
-    """Column of int64. The value of a null is -1."""
+    """Int64 column. A null has the value -1."""
 
     def __init__(self, column: NumberRows, count: int) -> None:
         validity, data, start = column
@@ -184,7 +183,7 @@ class Numbers:
 
 
 class BytesColumn:
-    """Column of bytes."""
+    """Bytes column."""
 
     def __init__(self, column: BytesRows, count: int) -> None:
         validity, offsets, data, start = column
@@ -195,7 +194,7 @@ class BytesColumn:
         self._data = view_buffer(data, 0)
 
     def read(self, row: int, path: str) -> bytes | None:
-        """Read one row. ``path`` is the path of the record in an error."""
+        """Read one row. ``path`` is the record's error path."""
         row += self._start
         first, last = self._places[row], self._places[row + 1]
         if not 0 <= first <= last <= len(self._data):

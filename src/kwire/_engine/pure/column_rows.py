@@ -55,9 +55,8 @@ class ColumnRows:
     def read(self, number: int, timestamp: int) -> Parts:
         """Read timestamp, key, value and headers of a row.
 
-        ``timestamp`` (ms) is the result for a row whose timestamp is null. Raises
-        ``EncodeError`` if the row is invalid. The path of the error contains its
-        number.
+        ``timestamp`` (ms) replaces a null timestamp. Raises ``EncodeError`` if the row
+        is invalid. The error path contains the row number.
         """
         path = f"records[{number}]"
         if not 0 <= number < self.count:

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Columns of views: values that are not copied from the input or the payload.
 
-A view has the format of Arrow: an int32 length, then the bytes of a value of up to 12
-bytes. Of a longer value, it contains the first 4 bytes, an int32 buffer number and an
-int32 offset. A buffer begins at each multiple of 1 GiB of the memory and extends to its
-end. Offsets in a buffer therefore have at most 30 bits, and a value may extend over the
+A view has Arrow's format: an int32 length, then the bytes of a value of up to 12 bytes.
+Of a longer value, it contains the first 4 bytes, an int32 buffer number and an int32
+offset. A buffer begins at each multiple of 1 GiB of the memory and extends to its end.
+Offsets in a buffer therefore have at most 30 bits, and a value may extend over the
 start of the next buffer.
 
 Without a twin: in ``fast``, ``column.pxd`` and ``column_tree.pyx`` contain this code.
@@ -90,10 +90,10 @@ class ViewSource:
 def find_places(
     data: memoryview, header: BatchHeader, count: int
 ) -> list[tuple[int, int]]:
-    """Return the positions of key and value of each record of an entry, or 0 for null.
+    """Return the key and value positions of each record of an entry, or 0 for null.
 
-    ``data`` is the input, or the decompressed content of the entry. The same records
-    must have been read from it before.
+    ``data`` is the input, or the decompressed entry. The same records must have been
+    read from it before.
     """
     start, end = header.position, header.position + header.size
     if header.attributes & CODEC_MASK:
@@ -110,7 +110,7 @@ def find_places(
 
 
 def _find_in_record(cursor: Cursor, magic: int) -> tuple[int, int]:
-    """Return the positions of key and value of a record of magic 2; skip it."""
+    """Return the key and value positions of a magic 2 record; skip it."""
     size = zigzag(read_unsigned_varint(cursor))
     end = cursor.at + size
     read_uint8(cursor)
@@ -131,7 +131,7 @@ def _find_sized(cursor: Cursor) -> int:
 
 
 def _find_in_message(cursor: Cursor, magic: int) -> tuple[int, int]:
-    """Return the positions of key and value of a message of magic 0 or 1; skip it."""
+    """Return the key and value positions of a magic 0 or 1 message; skip it."""
     cursor.at += KEYS_AT[magic]
     key = read_classic(cursor, "key")
     value = read_classic(cursor, "value")

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read cursor: a position in the input, the end of the input, and the bounds check.
 
-Every read first calls ``require``, which compares the number of bytes to read with the
-number of bytes that remain, before the position changes. This file reads only integers
-and varints. ``primitives.py`` reads the other types, ``decoder.py`` reads fields.
+Every read first calls ``require``, which compares the requested byte count with the
+remaining byte count, before the position changes. This file reads only integers and
+varints. ``primitives.py`` reads the other types, ``decoder.py`` reads fields.
 
 Twin: ``fast/cursor.pxd``. Differs from its twin in: the position is an offset instead
 of a pointer, and an error is a ``CursorFault`` exception instead of a fault code in the
@@ -21,8 +21,8 @@ NO_LIMIT = float("inf")
 class CursorFault(Exception):
     """Error at a position in the input, which never leaves the engine.
 
-    ``code`` is a fault code of ``errors.py``, ``offset`` is in bytes, and ``detail`` is
-    a number that the error message needs. Public functions convert the fault to a
+    ``code`` is a fault code from ``errors.py``, ``offset`` is in bytes, and ``detail``
+    is a number that the error message needs. Public functions convert the fault to a
     ``DecodeError``.
     """
 
@@ -109,9 +109,9 @@ def read_int32(cursor: Cursor) -> int:
 def read_unsigned_varint(cursor: Cursor) -> int:
     """Read an UNSIGNED_VARINT: 1 to 5 bytes with 7 bits each, lowest bits first.
 
-    A value of more than 32 bits is an error at the first byte of the varint. Kafka's
-    reader silently ignores the bits of a fifth byte above 0x0f, and a lenient cursor
-    does the same. If the fifth byte is not the last one, both report an error.
+    A value with more than 32 bits is an error at its first byte. Kafka's reader
+    silently ignores the bits of a fifth byte above 0x0f, and a lenient cursor does the
+    same. If the fifth byte is not the last one, both report an error.
 
     This function is the reference implementation. Hot loops contain copies of it:
     ``bulk.read_ints``, ``record_walk.take_raw``,
@@ -133,9 +133,9 @@ def read_unsigned_varint(cursor: Cursor) -> int:
 
 
 def read_unsigned_varlong(cursor: Cursor) -> int:
-    """Read an unsigned varint of up to 64 bits: 1 to 10 bytes.
+    """Read an unsigned varint with up to 64 bits: 1 to 10 bytes.
 
-    A value of more than 64 bits is an error at the first byte of the varint.
+    A value with more than 64 bits is an error at its first byte.
 
     Source: ``ByteUtils.readUnsignedVarlong``.
     """

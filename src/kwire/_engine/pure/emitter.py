@@ -80,7 +80,7 @@ class Program:
     def try_read(
         self, data: bytes, at: int, end: int, whole: bool
     ) -> tuple[Any, int] | None:
-        """Read the message at ``at``. Returns it and the offset of its end.
+        """Read the message at ``at``. Returns it and its end offset.
 
         If ``whole``, the message must end at ``end``, otherwise there or earlier.
         Returns None if anything is unusual.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes the rows of a batch one by one, before the fields of its header are known.
+"""Encodes the rows of a batch one by one, before its header fields are known.
 
 ``rows.py`` and ``column_rows.py`` read and check the rows. ``record_encoder.py`` and
 ``column_encoder.py`` encode all rows of a batch in one call.
@@ -28,12 +28,13 @@ if TYPE_CHECKING:
 
 
 class EncodedRows:
-    """Rows of one batch of magic 2. Each row is encoded when it is added.
+    """Rows of one magic 2 batch. Each row is encoded when it is added.
 
-    * ``most``: maximum size of the records in bytes. The first row is always accepted.
+    * ``most``: maximum total record size in bytes. The first row is always accepted.
 
     ``extend`` and ``extend_columns`` add rows until the next one would exceed ``most``.
-    ``content`` is the size of the records in bytes, and ``len()`` returns their number.
+    ``content`` is the total record size in bytes, and ``len()`` returns the record
+    count.
 
     Source: ``MemoryRecordsBuilder``.
     """
@@ -55,11 +56,11 @@ class EncodedRows:
         one.
 
         ``records`` is a list or a tuple of records, whose offsets are ignored.
-        ``timestamp`` (ms) is the timestamp of records without a timestamp. The function
-        stops before the first record with which the batch would be too large.
+        ``timestamp`` (ms) is the default timestamp. The function stops before the first
+        record with which the batch would be too large.
 
-        Raises ``EncodeError`` if a record is invalid. The path of the error contains
-        the record, and the records before it remain in the batch.
+        Raises ``EncodeError`` if a record is invalid. The error path contains the
+        record, and the records before it remain in the batch.
         """
         check_rows(records)
         for index in range(max(start, 0), len(records)):
@@ -83,10 +84,10 @@ class EncodedRows:
         """Add rows of columns from index ``start`` on, as ``extend`` does.
 
         ``numbers`` contains the numbers of the rows, from 0, as int64 in native byte
-        order. ``timestamp`` (ms) is the timestamp of rows whose timestamp is null.
+        order. ``timestamp`` (ms) replaces null timestamps.
 
-        Raises ``EncodeError`` if a row is invalid. The path of the error contains the
-        number of the row.
+        Raises ``EncodeError`` if a row is invalid. The error path contains the row
+        number.
         """
         view = memoryview(numbers)
         if view.nbytes % 8:

@@ -66,7 +66,7 @@ def write_struct(
 
 
 def is_default(value: object, default: object) -> bool:
-    """Whether a value is identical or equal to the default of a field.
+    """Whether a value is identical or equal to the field's default.
 
     The result is False if the comparison raises an exception. ``MemoryError`` is not
     suppressed.
@@ -136,7 +136,7 @@ def write_array(
 def write_tagged_fields(
     writer: Writer, layout: plan.Plan, value: Any, binding: plan.Binding
 ) -> None:
-    """Write a tag section in ascending order of tags.
+    """Write a tag section in ascending tag order.
 
     It contains the known fields that differ from their defaults, and the unknown fields
     that the struct has kept from decoding.

@@ -27,7 +27,7 @@ _headers: dict[str, Any] = {}
 
 
 def bind_headers(request_header: type, response_header: type) -> None:
-    """Set the classes of the headers. The engine cannot import them."""
+    """Set the header classes. The engine cannot import them."""
     _headers["request"] = request_header
     _headers["response"] = response_header
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes messages of magic 0 and 1 as records.
+"""Decodes magic 0 and 1 messages as records.
 
 An uncompressed message is a separate entry. Compressed messages are contained in the
 value of a wrapper message. ``batches.py`` reads and checks all fields of a message
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def read_message_run(
     data: Buffer, header: BatchHeader, *, check_crc: bool = True, end: int | None = None
 ) -> tuple[tuple[Record, ...], BatchHeader]:
-    """Read a run of similar uncompressed messages of magic 0 or 1.
+    """Read a run of similar uncompressed magic 0 or 1 messages.
 
     ``header`` describes the first message. The run ends before the first entry that is
     compressed, damaged or incomplete, or that has another magic or timestamp type, and
@@ -95,7 +95,7 @@ def collect_run(
 
 
 def read_message(cursor: Cursor, header: BatchHeader) -> Record:
-    """Read key and value of a message of magic 0 or 1. No bytes may remain.
+    """Read key and value of a magic 0 or 1 message. No bytes may remain.
 
     Shape: INT32 length (-1 is null) and bytes, twice.
     """
@@ -166,13 +166,12 @@ def read_inner_messages(
     All bytes must belong to messages. With ``check_crc``, the checksums of the messages
     are verified.
 
-    Offsets of magic 0 are absolute. Offsets of magic 1 are relative: the offset of the
-    wrapper message is the offset of its last message. If the wrapper message has offset
-    0, the offsets inside are absolute, as some old producers wrote them. If the
-    timestamp type is LogAppendTime, all records have the timestamp of the wrapper
-    message.
+    Offsets of magic 0 are absolute. Offsets of magic 1 are relative: the wrapper
+    message has the offset of its last message. If the wrapper message has offset 0, the
+    offsets inside are absolute, as some old producers wrote them. If the timestamp type
+    is LogAppendTime, all records have the wrapper message's timestamp.
 
-    Raises ``DecodeError`` at the first byte of the wrapper message.
+    Raises ``DecodeError`` at the wrapper message's first byte.
 
     Source: ``AbstractLegacyRecordBatch.DeepRecordsIterator``.
     """

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hashes keys to assign records to partitions.
 
-``hash_column`` and ``split_rows`` receive the number of a hash function: ``MURMUR2`` or
-``CRC32``. ``split_rows`` also computes the partition from the hash. For other uses,
-``records/partitioners.py`` does that.
+``hash_column`` and ``split_rows`` receive a hash function number: ``MURMUR2`` or
+``CRC32``. ``split_rows`` also computes the partition from the hash. In all other cases,
+``records/partitioners.py`` computes the partition.
 
 Twin: ``fast/partitioning.pyx``. Differs from its twin in: errors are exceptions.
 
@@ -67,7 +67,7 @@ def hash_of(key: bytes, kind: int) -> int:
 
 
 def hash_column(count: int, column: Any, kind: int) -> bytes:
-    """Return the hashes of a column of bytes as ``count`` int32 in native byte order.
+    """Return the hashes of a bytes column as ``count`` int32 in native byte order.
 
     ``column`` is a tuple as in ``column_encoder``. The hash of a null is 0.
 
@@ -89,8 +89,8 @@ def split_rows(rows: Any, count: int, kind: int) -> tuple[list[Any], list[Any]]:
     without a key. Rows keep their order within each list. ``rows`` is a list or a
     tuple. The sign bit of a MurmurHash2 is cleared before the division, as in Kafka.
 
-    Raises ``EncodeError`` if an element is not a row. The path of the error contains
-    the index of the element.
+    Raises ``EncodeError`` if an element is not a row. The error path contains the
+    element index.
 
     Source: ``BuiltInPartitioner.partitionForKey``, ``Utils.toPositive``.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Path of an error: the fields and array elements that lead to the invalid bytes.
+"""Error path: the fields and array elements that lead to the invalid bytes.
 
 While the functions read or write, they keep the path as a list of names and indexes,
 outermost first.

@@ -48,7 +48,7 @@ _FORMATS = {
 
 
 def read_length(cursor: Cursor, compact: bool, classic_size: int) -> int:
-    """Read the length of a string, of bytes or of an array. -1 means null.
+    """Read the length of a string, bytes or array. -1 means null.
 
     Shape: UNSIGNED_VARINT (n + 1), or INT16/INT32 of ``classic_size`` bytes. Any other
     negative length is an error at its first byte. A lenient cursor treats it as null.
@@ -111,7 +111,7 @@ def read_bytes(
 
 
 def read_fixed(cursor: Cursor, code: int) -> object:
-    """Read one value of a fixed-size type."""
+    """Read one fixed-size value."""
     size = plan.SIZES[code]
     require(cursor, size)
     raw = bytes(cursor.data[cursor.at : cursor.at + size])
@@ -160,7 +160,7 @@ def make_uuid(raw: bytes) -> object:
 
 
 def write_length(writer: Writer, length: int, compact: bool, classic_size: int) -> None:
-    """Write the length of a string, of bytes or of an array. -1 means null."""
+    """Write the length of a string, bytes or array. -1 means null."""
     if compact:
         write_unsigned_varint(writer, length + 1)
     else:
@@ -208,7 +208,7 @@ def write_bytes(writer: Writer, value: object, compact: bool, nullable: bool) ->
 
 
 def write_fixed(writer: Writer, code: int, value: object) -> None:
-    """Write one value of a fixed-size type."""
+    """Write one fixed-size value."""
     if value is None:
         check_null(False)
     if code in plan.INT_RANGES:

@@ -83,7 +83,7 @@ def decode_columns(
     Shape: offset, timestamp, timestamp type, key, value, then the headers as a list of
     key and value, then the columns of the batch. A timestamp is null if it is -1, which
     means that there is no timestamp, or if the unit cannot represent it. Time and
-    memory are linear in the size of the input.
+    memory are linear in the input size.
 
     Raises ``DecodeError`` in the same cases as ``read_batch_header`` and
     ``read_records``. Raises ``LimitExceeded`` if keys, values or headers exceed 32-bit
@@ -125,8 +125,7 @@ def walk_columns(
     entries: list[BatchHeader] = []
     keys = values = 0
     while find_wanted(walk):
-        # With batch columns, each uncompressed message of magic 0 or 1 counts as a
-        # batch.
+        # With batch columns, each uncompressed magic 0 or 1 message counts as a batch.
         if places is None:
             found = read_found(walk, options.replace, not batch_columns)
         else:

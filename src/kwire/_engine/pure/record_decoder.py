@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes the records of a batch of magic 2 into objects.
+"""Decodes the records of a magic 2 batch into objects.
 
 The input is an entry that ``batches.py`` has validated, or its decompressed records.
 The offset of an error in an uncompressed batch is its position in the input. For a
@@ -8,7 +8,7 @@ compressed batch it is the first byte of the batch, because the decompressed byt
 no position in the input.
 
 A length below -1 is an error, although Kafka treats it as null. ``legacy_records.py``
-decodes messages of magic 0 and 1.
+decodes magic 0 and 1 messages.
 
 Twin: ``fast/record_decoder.pyx``. Differs from its twin in: errors are exceptions, and
 ``record_fast_lane.py`` is called first to read records without errors.
@@ -48,7 +48,7 @@ classes: dict[str, type[Record]] = {}
 
 
 def bind_record(cls: type[Record]) -> None:
-    """Set the class of records. The engine cannot import it."""
+    """Set the record class. The engine cannot import it."""
     classes["record"] = cls
 
 
@@ -59,7 +59,7 @@ def read_records(
     compressed: bool = False,
     replace: bool = False,
 ) -> tuple[Record, ...]:
-    """Read the records of a batch of magic 2.
+    """Read the records of a magic 2 batch.
 
     * ``data``: the input to which ``header.position`` refers. If ``compressed`` is
       True, the decompressed records.
@@ -112,7 +112,7 @@ def read_records(
 
 
 def read_record(cursor: Cursor, header: BatchHeader, replace: bool) -> Record:
-    """Read one record of magic 2. More records may follow it."""
+    """Read one magic 2 record. More records may follow it."""
     end = cursor.end
     start = cursor.at
     length = zigzag(read_unsigned_varint(cursor))

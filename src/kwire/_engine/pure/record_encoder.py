@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes rows as a record batch, or as messages of magic 0 or 1.
+"""Encodes rows as a record batch, or as magic 0 or 1 messages.
 
 ``rows.py`` reads and checks the rows. ``records/options.py`` checks which options a
 format supports.
@@ -52,7 +52,7 @@ _BATCH_REST = struct.Struct(">hiqqqhii")
 def encode_batch(
     rows: RecordLikes, header: BatchHeader, compress: Compress | None = None
 ) -> bytes:
-    """Encode a batch of magic 2.
+    """Encode a magic 2 batch.
 
     ``header`` contains the fields that do not follow from the rows. The size, the
     checksum and the record count are computed. Other fields are computed as follows:
@@ -63,10 +63,10 @@ def encode_batch(
     * max timestamp: computed from the rows, unless there are none or the timestamp type
       is LogAppendTime.
 
-    ``compress`` is a function that compresses the bytes of the records.
+    ``compress`` is a function that compresses the record bytes.
 
     Shape: see ``read_entry`` and ``read_records``. Raises ``EncodeError`` if a row
-    cannot be encoded. The path of the error contains the row.
+    cannot be encoded. The error path contains the row.
 
     Source: ``DefaultRecord.writeTo``, ``DefaultRecordBatch``.
     """
@@ -88,7 +88,7 @@ def join_batch(
     last: int,
     count: int,
 ) -> bytes:
-    """Compress the records of a batch of magic 2 if required; prepend the header."""
+    """Compress the records of a magic 2 batch if required; prepend the header."""
     if compress is not None:
         payload = compress(payload)
         if len(payload) > LARGEST - BATCH_OVERHEAD:
@@ -158,7 +158,7 @@ def encode_record(
     headers: tuple[Any, ...],
     path: list[str | int],
 ) -> bytes:
-    """Encode one record of magic 2. The caller must have checked its fields."""
+    """Encode one magic 2 record. The caller must have checked its fields."""
     delta = wrap_int64(timestamp_delta)
     body = b"".join(
         (
@@ -184,7 +184,7 @@ def check_base(header: BatchHeader) -> None:
 def encode_messages(
     rows: RecordLikes, header: BatchHeader, compress: Compress | None = None
 ) -> bytes:
-    """Encode messages of magic 0 or 1: each separately, or all in one wrapper message.
+    """Encode magic 0 or 1 messages: each separately, or all in one wrapper message.
 
     With ``compress``, the messages are compressed together in a wrapper message. For
     magic 1, the offsets inside are relative, beginning at 0. The wrapper has the offset
@@ -192,7 +192,7 @@ def encode_messages(
     LogAppendTime.
 
     Shape: see ``read_entry`` and ``read_message``. Raises ``EncodeError`` if a row
-    cannot be encoded. The path of the error contains the row.
+    cannot be encoded. The error path contains the row.
 
     Source: ``LegacyRecord.write``, ``MemoryRecordsBuilder``.
     """
@@ -247,7 +247,7 @@ def encode_message(
     key: bytes | None,
     value: bytes | None,
 ) -> bytes:
-    """Encode one message of magic 0 or 1."""
+    """Encode one magic 0 or 1 message."""
     head = (magic, attributes, timestamp) if magic else (magic, attributes)
     body = b"".join(
         (

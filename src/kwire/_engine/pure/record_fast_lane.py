@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 _INT64 = 2**63 - 1
 _LEAST_HEADER = 2
 _MESSAGES = (struct.Struct(">qiIbbi"), struct.Struct(">qiIbbqi"))
-"""Fields of a message of magic 0 or 1 up to the length of the key."""
+"""Fields of a magic 0 or 1 message up to the length of the key."""
 
 
 def try_read_records(
     data: bytes, at: int, end: int, header: BatchHeader, cls: Any
 ) -> tuple[Record, ...] | None:
-    """Read the records of a batch of magic 2. Returns None if anything is unusual."""
+    """Read the records of a magic 2 batch. Returns None if anything is unusual."""
     try:
         return _read_records(data, at, end, header, cls)
     except Exception:
@@ -261,7 +261,7 @@ def _read_long_varint(
 def try_write_records(
     rows: Any, header: BatchHeader, cls: Any
 ) -> tuple[bytes, int, int, int] | None:
-    """Write the rows of a batch of magic 2. Returns None if anything is unusual.
+    """Write the rows of a magic 2 batch. Returns None if anything is unusual.
 
     Returns the bytes, the base timestamp, the max timestamp, and the last offset.
     """

@@ -176,7 +176,7 @@ def read_batch(
 
     Returns its header and its records, or None if there is no such batch before
     ``end``. With a transaction filter, control batches and aborted batches have no
-    records. Adjacent uncompressed messages of magic 0 or 1 are returned as one batch.
+    records. Adjacent uncompressed magic 0 or 1 messages are returned as one batch.
 
     Raises ``DecodeError`` in the same cases as ``read_batch_header`` and
     ``read_records``.
@@ -252,7 +252,7 @@ def read_found(
 def has_unwanted(walk: EntryWalk) -> bool:
     """Whether the current entry may contain records that were not requested."""
     entry, options = walk.entry, walk.options
-    # The offsets of messages of magic 0 and 1 may be in any order.
+    # The offsets of magic 0 and 1 messages may be in any order.
     return (
         entry.base_offset < options.lowest
         or entry.last_offset > options.highest
@@ -265,7 +265,7 @@ def read_every(
 ) -> tuple[Record, ...]:
     """Read all records of the current entry, or of a run of uncompressed messages.
 
-    After a run of messages of magic 0 or 1, the current entry describes the whole run.
+    After a run of magic 0 or 1 messages, the current entry describes the whole run.
     After a wrapper message, its base offset is the offset of the first inner message.
     """
     entry, options, data = walk.entry, walk.options, walk.data
@@ -306,9 +306,9 @@ def read_every(
 
 
 def check_records(entry: BatchHeader, data: Buffer, start: int) -> None:
-    """Reject decoded records of magic 2 that other clients would read differently.
+    """Reject decoded magic 2 records that other clients would read differently.
 
-    * The offsets must ascend, from the base offset to the last offset of the header.
+    * The offsets must ascend, from the base offset to the header's last offset.
     * The attributes must be below 128, because some clients read them as a varint.
     * The timestamp must not exceed 64 bits, because in some clients it does not
       overflow in the same way as in Kafka.
@@ -422,7 +422,7 @@ def is_outside(walk: EntryWalk) -> bool:
 
 
 def read_single_message(data: Buffer, header: BatchHeader) -> Record:
-    """Read one uncompressed message of magic 0 or 1."""
+    """Read one uncompressed magic 0 or 1 message."""
     with memoryview(data) as view, view.cast("B") as source:
         cursor = Cursor(source, header.position, header.position + header.size)
         try:

@@ -3,8 +3,8 @@
 """Checks the rows to encode, and splits them into their parts.
 
 A row is a record, or a tuple of key, value, timestamp (ms, None for no timestamp) and
-headers. Timestamp and headers are optional. The offset of a tuple is the offset after
-the previous row. ``record_encoder.py`` encodes the parts.
+headers. Timestamp and headers are optional. A tuple gets the offset after the previous
+row. ``record_encoder.py`` encodes the parts.
 
 Twin: ``fast/rows.pyx``. Differs from its twin in: errors are exceptions, and headers
 are encoded to check whether they are valid.
@@ -44,7 +44,7 @@ classes: dict[str, type[Record]] = {}
 
 
 def bind_rows(cls: type[Record]) -> None:
-    """Set the class of records. The engine cannot import it."""
+    """Set the record class. The engine cannot import it."""
     classes["record"] = cls
 
 
@@ -143,12 +143,12 @@ class RecordList:
         """Add records from index ``start`` on. Returns the index of the first remaining
         one.
 
-        ``records`` is a list or a tuple of records. ``timestamp`` (ms) is the timestamp
-        of records without a timestamp. The function stops before the first record with
-        which the batch might be too large.
+        ``records`` is a list or a tuple of records. ``timestamp`` (ms) is the default
+        timestamp. The function stops before the first record with which the batch might
+        be too large.
 
-        Raises ``EncodeError`` if a record is invalid. The path of the error contains
-        the record, and the records before it remain in the list.
+        Raises ``EncodeError`` if a record is invalid. The error path contains the
+        record, and the records before it remain in the list.
         """
         check_rows(records)
         for index in range(max(start, 0), len(records)):
@@ -282,7 +282,7 @@ def make_encode_failure(fault: ValueFault, path: list[str | int]) -> errors.Enco
 
 
 def encode_headers(headers: tuple[Any, ...], path: list[str | int]) -> bytes:
-    """Encode the headers of a record: VARINT count, then each key and value."""
+    """Encode record headers: VARINT count, then each key and value."""
     path.append("headers")
     parts = [varint(len(headers) << 1)]
     for index, header in enumerate(headers):

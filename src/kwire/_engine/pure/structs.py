@@ -45,12 +45,11 @@ def make_struct(
 ) -> type:
     """Create the class of a struct.
 
-    * ``attributes``: names of the fields in schema order.
-    * ``defaults``: default values of the fields. Structs are instances, which all
-      objects share.
+    * ``attributes``: field names in schema order.
+    * ``defaults``: field defaults. Structs are instances, which all objects share.
     * ``arrays``: True for each field that contains an array.
     * ``namespace``: other attributes of the class: ``__module__``, facts about the
-      message, and ``_secrets``, the names of the fields that ``repr`` masks.
+      message, and ``_secrets``, the field names that ``repr`` masks.
     * ``tagged``: add a slot for unknown tagged fields. True for structs of messages,
       False for records and batches.
     """

@@ -107,7 +107,7 @@ def decode_unsigned_varint(data: Buffer, offset: int = 0) -> tuple[int, int]:
 def encode_varint(value: int) -> bytes:
     """Encode a VARINT.
 
-    Shape: zigzag encoding of an int32 in 1 to 5 bytes.
+    Shape: zigzag-encoded int32 in 1 to 5 bytes.
     Source: ``ByteUtils.writeVarint``.
     """
     return finish_write("an int32", write_varint, value)
@@ -116,7 +116,7 @@ def encode_varint(value: int) -> bytes:
 def decode_varint(data: Buffer, offset: int = 0) -> tuple[int, int]:
     """Decode a VARINT.
 
-    Shape: zigzag encoding of an int32 in 1 to 5 bytes.
+    Shape: zigzag-encoded int32 in 1 to 5 bytes.
     Source: ``ByteUtils.readVarint``.
     """
     return finish_read(open_input(data, offset), read_varint)
@@ -125,7 +125,7 @@ def decode_varint(data: Buffer, offset: int = 0) -> tuple[int, int]:
 def encode_varlong(value: int) -> bytes:
     """Encode a VARLONG.
 
-    Shape: zigzag encoding of an int64 in 1 to 10 bytes.
+    Shape: zigzag-encoded int64 in 1 to 10 bytes.
     Source: ``ByteUtils.writeVarlong``.
     """
     return finish_write("an int64", write_varlong, value)
@@ -134,7 +134,7 @@ def encode_varlong(value: int) -> bytes:
 def decode_varlong(data: Buffer, offset: int = 0) -> tuple[int, int]:
     """Decode a VARLONG.
 
-    Shape: zigzag encoding of an int64 in 1 to 10 bytes.
+    Shape: zigzag-encoded int64 in 1 to 10 bytes.
     Source: ``ByteUtils.readVarlong``.
     """
     return finish_read(open_input(data, offset), read_varlong)
@@ -143,7 +143,7 @@ def decode_varlong(data: Buffer, offset: int = 0) -> tuple[int, int]:
 def encode_string(value: str) -> bytes:
     """Encode a STRING.
 
-    Shape: INT16 size, then that number of bytes of UTF-8.
+    Shape: INT16 size, then that number of UTF-8 bytes.
     Source: KIP-482.
     """
     return finish_write("a str", write_string, value, False, False)
@@ -152,7 +152,7 @@ def encode_string(value: str) -> bytes:
 def decode_string(data: Buffer, offset: int = 0) -> tuple[str, int]:
     """Decode a STRING.
 
-    Shape: INT16 size, then that number of bytes of UTF-8.
+    Shape: INT16 size, then that number of UTF-8 bytes.
     Source: KIP-482.
     """
     return finish_read(open_input(data, offset), read_string, False, False)
@@ -161,7 +161,7 @@ def decode_string(data: Buffer, offset: int = 0) -> tuple[str, int]:
 def encode_compact_string(value: str) -> bytes:
     """Encode a COMPACT_STRING.
 
-    Shape: UNSIGNED_VARINT size + 1, then at most 32767 bytes of UTF-8.
+    Shape: UNSIGNED_VARINT size + 1, then at most 32767 UTF-8 bytes.
     Source: KIP-482.
     """
     return finish_write("a str", write_string, value, True, False)
@@ -170,7 +170,7 @@ def encode_compact_string(value: str) -> bytes:
 def decode_compact_string(data: Buffer, offset: int = 0) -> tuple[str, int]:
     """Decode a COMPACT_STRING.
 
-    Shape: UNSIGNED_VARINT size + 1, then at most 32767 bytes of UTF-8.
+    Shape: UNSIGNED_VARINT size + 1, then at most 32767 UTF-8 bytes.
     Source: KIP-482.
     """
     return finish_read(open_input(data, offset), read_string, True, False)
@@ -179,7 +179,7 @@ def decode_compact_string(data: Buffer, offset: int = 0) -> tuple[str, int]:
 def encode_nullable_string(value: str | None) -> bytes:
     """Encode a NULLABLE_STRING.
 
-    Shape: INT16 size (-1 for null), then that number of bytes of UTF-8.
+    Shape: INT16 size (-1 for null), then that number of UTF-8 bytes.
     Source: KIP-482.
     """
     return finish_write("a str or None", write_string, value, False, True)
@@ -188,7 +188,7 @@ def encode_nullable_string(value: str | None) -> bytes:
 def decode_nullable_string(data: Buffer, offset: int = 0) -> tuple[str | None, int]:
     """Decode a NULLABLE_STRING.
 
-    Shape: INT16 size (-1 for null), then that number of bytes of UTF-8.
+    Shape: INT16 size (-1 for null), then that number of UTF-8 bytes.
     Source: KIP-482.
     """
     return finish_read(open_input(data, offset), read_string, False, True)
@@ -197,7 +197,7 @@ def decode_nullable_string(data: Buffer, offset: int = 0) -> tuple[str | None, i
 def encode_compact_nullable_string(value: str | None) -> bytes:
     """Encode a COMPACT_NULLABLE_STRING.
 
-    Shape: UNSIGNED_VARINT size + 1 (0 for null), then at most 32767 bytes of UTF-8.
+    Shape: UNSIGNED_VARINT size + 1 (0 for null), then at most 32767 UTF-8 bytes.
     Source: KIP-482.
     """
     return finish_write("a str or None", write_string, value, True, True)
@@ -208,7 +208,7 @@ def decode_compact_nullable_string(
 ) -> tuple[str | None, int]:
     """Decode a COMPACT_NULLABLE_STRING.
 
-    Shape: UNSIGNED_VARINT size + 1 (0 for null), then at most 32767 bytes of UTF-8.
+    Shape: UNSIGNED_VARINT size + 1 (0 for null), then at most 32767 UTF-8 bytes.
     Source: KIP-482.
     """
     return finish_read(open_input(data, offset), read_string, True, True)
@@ -365,8 +365,8 @@ def encode_tagged_fields(value: dict[int, bytes]) -> bytes:
 
     ``value`` is a dict from tags to bytes. The tags may be in any order.
 
-    Shape: UNSIGNED_VARINT count, then for each field in ascending order of the tags:
-    tag, size and bytes.
+    Shape: UNSIGNED_VARINT count, then for each field in ascending tag order: tag, size
+    and bytes.
 
     Source: KIP-482.
     """
@@ -378,8 +378,8 @@ def decode_tagged_fields(data: Buffer, offset: int = 0) -> tuple[dict[int, bytes
 
     Tags that are repeated or not in ascending order are an error.
 
-    Shape: UNSIGNED_VARINT count, then for each field in ascending order of the tags:
-    tag, size and bytes.
+    Shape: UNSIGNED_VARINT count, then for each field in ascending tag order: tag, size
+    and bytes.
 
     Source: KIP-482.
     """

@@ -13,8 +13,8 @@ from __future__ import annotations
 class ValueFault(Exception):
     """Value that cannot be encoded. This exception never leaves the engine.
 
-    ``code`` is a fault code of ``errors.py``. If ``expected`` is not empty, it replaces
-    the description of the field's type in the error message. ``encode`` and the other
+    ``code`` is a fault code from ``errors.py``. If ``expected`` is not empty, it
+    replaces the field type description in the error message. ``encode`` and the other
     public functions convert the fault to an ``EncodeError``.
     """
 
@@ -46,7 +46,7 @@ def write_unsigned_varint(writer: Writer, value: int) -> None:
 
 
 def write_unsigned_varlong(writer: Writer, value: int) -> None:
-    """Write an unsigned varint of up to 64 bits: 1 to 10 bytes.
+    """Write an unsigned varint with up to 64 bits: 1 to 10 bytes.
 
     Source: ``ByteUtils.writeUnsignedVarlong``.
     """
