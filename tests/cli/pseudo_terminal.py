@@ -47,7 +47,7 @@ def read_all(terminal, sent):
     while True:
         try:
             piece = os.read(terminal, 65536)
-        except OSError:  # which is how Linux reports the end
+        except OSError:  # Linux reports the end in this way.
             return
         if not piece:
             return

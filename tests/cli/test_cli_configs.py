@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire configs``: properties of topics and brokers, shown and set."""
+"""``kwire configs``: properties of topics and brokers are shown and changed."""
 
 import pytest
 
@@ -11,7 +11,7 @@ TOPIC, BROKER = 2, 4
 
 @pytest.fixture
 def broker():
-    """A broker with a topic that has properties."""
+    """Broker with a topic that has properties."""
     with AdminBroker({"orders": (1,)}) as broker:
         values = {"retention.ms": "1000", "cleanup.policy": "compact"}
         broker.cluster_truth.configs[TOPIC, "orders"] = values
@@ -19,7 +19,7 @@ def broker():
 
 
 def configs(broker, kind=TOPIC, name="orders"):
-    """Return what is set at the broker."""
+    """Return the properties that are set on the broker."""
     return broker.cluster_truth.configs.get((kind, name), {})
 
 

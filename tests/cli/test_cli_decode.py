@@ -17,7 +17,7 @@ RESPONSE = ("--response", "Fetch", "--version", "12")
 
 @pytest.fixture
 def request_frame(kwire):
-    """A request with its size in front: 31 bytes."""
+    """Request with its size: 31 bytes."""
     request = kwire.messages.HeartbeatRequest
     message = request(group_id="g", generation_id=5, member_id="me")
     return kwire.messages.framing.encode_request(message, 4, 7, "tester")
@@ -25,7 +25,7 @@ def request_frame(kwire):
 
 @pytest.fixture
 def response_frame(kwire):
-    """A Fetch response of version 12 with two batches, its size in front."""
+    """Fetch response of version 12 with its size and two batches."""
     rows = [(b"k", b"v", 1731000000000, [("h", b"\xff")]), (None, None)]
     batches = kwire.records.encode_batch(rows) + kwire.records.encode_batch(
         [(b"z", b"zz")], base_offset=2, compression="gzip"
@@ -34,7 +34,7 @@ def response_frame(kwire):
 
 
 def fetch_response(kwire, data):
-    """Make a Fetch response that carries a record set."""
+    """Return a Fetch response with a record set."""
     response = kwire.messages.FetchResponse
     partition = response.PartitionData(partition_index=3, records=data)
     topic = response.FetchableTopicResponse(topic="t", partitions=[partition])
@@ -50,7 +50,7 @@ def run_with_input(kwire, data, *args):
 
 
 def hex_lines(data, offset, ascii_column):
-    """Write a dump with the offsets and the column of text that a tool gives it."""
+    """Format a hex dump with the offsets and the text column of a tool."""
     lines = []
     for start in range(0, len(data), 16):
         piece = data[start : start + 16]
@@ -61,7 +61,7 @@ def hex_lines(data, offset, ascii_column):
 
 
 def spaced(data):
-    """Write hex as xxd does: by twos."""
+    """Format bytes as hex with spaces, as xxd does."""
     return re.sub("(....)", r"\1 ", data.hex())
 
 
@@ -92,7 +92,7 @@ SPELLINGS = {
 def test_bytes_are_read_however_they_are_written(
     kwire, run, request_frame, tmp_path, spelling
 ):
-    """As an argument, in a file, and on stdin; all 256 bytes survive."""
+    """Covers an argument, a file and stdin. All 256 byte values are preserved."""
     text = SPELLINGS[spelling](request_frame)
     expected = run("decode", request_frame.hex(), "-o", "jsonl")
     assert expected.code == 0 and expected.rows[0]["header"]["clientId"] == "tester"
@@ -116,7 +116,7 @@ def test_files_hold_the_bytes_themselves_as_well(kwire, run, request_frame, tmp_
 
 
 def test_the_form_can_be_said(run, tmp_path):
-    """Four letters are two bytes of hex, three of base64, and four of text."""
+    """Four letters are two bytes in hex, three in base64, and four as text."""
     path = tmp_path / "letters"
     path.write_text("cafe")
     sizes = {}
@@ -130,7 +130,7 @@ def test_the_form_can_be_said(run, tmp_path):
 
 
 def test_a_request_says_itself_what_it_is(kwire, run, request_frame):
-    """With its size and without, in all versions of all APIs."""
+    """Covers all versions of all APIs, with and without the size."""
     for data in request_frame, request_frame[4:]:
         (row,) = run("decode", data.hex(), "-o", "jsonl").rows
         assert (row["message"], row["version"]) == ("HeartbeatRequest", 4)
@@ -144,7 +144,7 @@ def test_a_request_says_itself_what_it_is(kwire, run, request_frame):
 
 
 def test_every_request_is_recognized(kwire):
-    """The guess is right for a frame of each version, with its size and without."""
+    """The frame is recognized in all versions, with and without its size."""
     guess = importlib.import_module(f"{kwire.__name__}.cli.input.pieces")._guess_pieces
     for (name, version), vectors in golden.by_pair().items():
         cls = getattr(kwire.messages, name)
@@ -182,7 +182,7 @@ def test_offsets_of_errors_count_from_the_start_of_the_input(run, request_frame)
 
 
 def test_responses_are_decoded_as_they_are_named(kwire, run, response_frame):
-    """By the name of the API or the class, in any case, or the API key."""
+    """Accepts the name of the API or the class in any case, or the API key."""
     expected = kwire.messages.framing.decode_response(
         kwire.messages.FetchResponse, response_frame[4:], 12
     )
@@ -247,7 +247,7 @@ def test_record_sets_are_recognized(kwire, run):
 
 
 def test_the_batches_of_a_message_stand_in_it(run, response_frame):
-    """Kafka's own form has nothing there."""
+    """Kafka's JSON form does not contain the decoded batches."""
     (row,) = run("decode", *RESPONSE, response_frame.hex(), "-o", "jsonl").rows
     (partition,) = row["body"]["responses"][0]["partitions"]
     first, second = partition["records"]
@@ -293,7 +293,7 @@ def test_damaged_batches_in_a_good_message_are_a_problem(kwire, run):
 
 
 def without_additions(form):
-    """Take away what Kafka's JSON form does not have."""
+    """Remove fields that Kafka's JSON form does not have."""
     if isinstance(form, list):
         return [without_additions(each) for each in form]
     if not isinstance(form, dict):
@@ -307,7 +307,7 @@ def without_additions(form):
 
 
 def tags_of(struct):
-    """Count the unknown tagged fields of a message, those of its structs too."""
+    """Count the unknown tagged fields of a message and its structs."""
     if isinstance(struct, tuple):
         return sum(map(tags_of, struct))
     names = getattr(type(struct), "__match_args__", None)
@@ -318,7 +318,7 @@ def tags_of(struct):
 
 
 def test_the_form_is_that_of_to_json_and_what_it_leaves_out(kwire):
-    """For all of Kafka's vectors, laid out in lines that are JSON again."""
+    """Compares the JSON of all vectors of Kafka, which is split into lines."""
     module = importlib.import_module(f"{kwire.__name__}.cli.output.message_json")
     seen = 0
     for vector in golden.vectors():

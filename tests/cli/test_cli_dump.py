@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire dump``: which records are printed, in each format."""
+"""``kwire dump``: selected records in all output formats."""
 
 import base64
 import csv
@@ -96,7 +96,7 @@ def test_filters_choose_records(run, orders, options, expected):
 
 
 def test_time_is_the_first_record_of_it_or_later(run, tmp_path):
-    """Records after it may be earlier, as with the positions of live topics."""
+    """Records after it may be earlier, as in offset lookups of live topics."""
     times = [START + 1000 * n for n in (0, 3, 1, 5, 2)]
     write_log(tmp_path / "mixed-0", [[(b"k", b"v", time) for time in times]])
     second = "2023-11-14T22:13:22Z"
@@ -160,7 +160,7 @@ def test_bytes_can_be_asked_for_in_one_form(run, orders, form, field, content):
 
 
 def test_what_the_table_shows_finds_the_key(run, tmp_path):
-    """A key that is copied from a table, prefix included, is one for ``--key``."""
+    """A key that is copied from a table can be passed to ``--key``, with its prefix."""
     write_log(tmp_path / "odd-0", [ODD])
     for key, offset in (("base64:G1szMW0=", 3), ("text:hex:00", 2), ("", 1)):
         found = run("dump", tmp_path, "-o", "jsonl", "--key", key).rows
@@ -276,7 +276,7 @@ def test_names_of_headers_that_are_no_text_stop_nothing(run, kwire, tmp_path):
 
 
 def test_an_unknown_suffix_is_an_error(run, orders, tmp_path):
-    """A table under the name of a spreadsheet is no file that anybody wanted."""
+    """A table in a file with the suffix of a spreadsheet would be unusable."""
     for name in ("out.xlsx", "out", "out.jsonl.gz", "out.parq"):
         ran = run("dump", orders, "--output", tmp_path / name)
         assert ran.code == 2 and ".jsonl" in ran.err and "--format" in ran.err
@@ -301,7 +301,7 @@ def test_an_unknown_suffix_is_an_error(run, orders, tmp_path):
     ],
 )
 def test_tail_is_the_end_of_each_partition(run, orders, options, expected):
-    """The last rows among those that are chosen, in the order of their offsets."""
+    """The last of the selected rows are printed, in the order of their offsets."""
     ran = run("dump", orders, "-o", "jsonl", *options)
     assert [row["offset"] for row in ran.rows] == expected
 
@@ -312,7 +312,7 @@ def test_tail_of_batches(run, orders):
 
 
 def test_tail_does_not_read_what_is_before(run, tmp_path):
-    """Damage at the beginning of a large segment costs its last records nothing."""
+    """Damage at the start of a large segment does not affect its last records."""
     batches = [[(b"k", os.urandom(50_000), START)] for _ in range(100)]
     path = write_log(tmp_path / "large-0", batches)
     data = bytearray(path.read_bytes())
@@ -324,7 +324,7 @@ def test_tail_does_not_read_what_is_before(run, tmp_path):
 
 
 def test_records_in_a_form_of_ones_own(run, tmp_path):
-    """Signs and escapes as kcat has them; bytes are as they are in the log."""
+    """The placeholders and escapes are those of kcat. Bytes are printed unchanged."""
     rows = [
         (b"k1", b"\xff\x00\n", START, [("a", b"1"), ("b", None)]),
         (None, None, START + 1, []),
@@ -343,7 +343,7 @@ def test_records_in_a_form_of_ones_own(run, tmp_path):
 
 
 def test_a_form_of_ones_own_takes_the_other_options(run, orders):
-    """What is chosen, and bytes as hex; nothing is added to what the form says."""
+    """Filters and hex output apply. Nothing is added to the pattern."""
     ran = run("dump", orders, "-p", 1, "--tail", 2, "-f", r"%o:%k;")
     assert ran.out == "3:key-0;4:key-1;"
     ran = run("dump", orders, "-p", 1, "-n", 1, "--format-bytes", "hex", "-f", "%k %h")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The address and the property file of a cluster, taken from the environment."""
+"""Address and property file of a cluster from environment variables."""
 
 import pytest
 from confluent_kafka import Producer
@@ -8,12 +8,12 @@ from confluent_kafka import Producer
 from tests.cli.made_logs import rows, write_log
 
 REACHED = "restoring orders-0: "
-"""Start of the errors of ``restore`` that show that it has reached the cluster."""
+"""Start of errors that show that ``restore`` has reached the cluster."""
 
 
 @pytest.fixture(scope="module")
 def address():
-    """The address of a mock cluster that has records in ``orders``."""
+    """Address of a mock cluster with records in ``orders``."""
     producer = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 1})
     producer.produce("orders", b"value")
     assert producer.flush(10) == 0
@@ -23,12 +23,12 @@ def address():
 
 @pytest.fixture
 def configured(monkeypatch, address):
-    """An environment with the address of the cluster."""
+    """Environment with the address of the cluster."""
     monkeypatch.setenv("KWIRE_BOOTSTRAP_SERVERS", address)
 
 
 def call_commands(tmp_path):
-    """Return calls of all commands that have an address, without it."""
+    """Return calls of all commands with an address argument, but without it."""
     write_log(tmp_path / "logs" / "orders-0", [rows(0, 3)])
     line = tmp_path / "line.txt"
     line.write_text("a\n")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire explain``: the table, JSON lines and the page show what the bytes are."""
+"""``kwire explain``: the table, the JSON lines and the page explain all bytes."""
 
 import html
 import importlib
@@ -57,7 +57,7 @@ FETCH = ("--message", "FetchResponse", "--version", "12")
 
 
 def fetch_response(package, data):
-    """Make the body of a Fetch response that carries a record set."""
+    """Return the body of a Fetch response with a record set."""
     response = package.messages.FetchResponse
     partition = response.PartitionData(partition_index=3, records=data)
     topic = response.FetchableTopicResponse(topic="t", partitions=[partition])
@@ -100,7 +100,7 @@ def test_values_say_what_they_stand_for(kwire, run):
 
 
 def test_the_bytes_of_the_json_lines_are_the_input(kwire, run):
-    """In order, none twice; frames one after another go on counting."""
+    """All bytes are in order and occur once. Positions continue after a frame."""
     data = bytes.fromhex(FRAME) * 2
     found = run("explain", data.hex(), "-o", "jsonl")
     assert found.code == 0
@@ -125,7 +125,7 @@ def test_the_bytes_of_the_json_lines_are_the_input(kwire, run):
 
 
 def test_every_value_of_every_message_can_be_shown(kwire):
-    """In one line without control characters; as JSON that has no NaN."""
+    """The text is one printable line, and the JSON contains no NaN."""
     rows = importlib.import_module(f"{kwire.__name__}.cli.output.byte_map_rows")
     byte_formats = importlib.import_module(f"{kwire.__name__}.cli.output.byte_formats")
     maps = importlib.import_module(f"{kwire.__name__}.explain")
@@ -152,7 +152,10 @@ def test_a_number_that_json_cannot_state_is_a_string(kwire, run):
 
 
 def test_bad_bytes_are_shown_up_to_the_failure(kwire, run):
-    """The last line is what could not be read, and where; stderr has the error."""
+    """The last line shows the invalid bytes and their position.
+
+    stderr contains the error.
+    """
     data = bytearray.fromhex(FRAME)
     data[0x20] = 0x63
     found = run("explain", data.hex())
@@ -184,7 +187,7 @@ def test_damaged_batches_in_a_good_message_are_a_problem(kwire, run):
 
 @pytest.fixture(params=ENGINES)
 def environment(request):
-    """What a process in a terminal needs."""
+    """Environment of a process in a terminal."""
     unwanted = "NO_COLOR", "COLUMNS"
     return {
         **{name: v for name, v in os.environ.items() if name not in unwanted},
@@ -223,7 +226,7 @@ def test_json_in_a_terminal_is_coloured_json(environment):
 
 
 class Page(HTMLParser):
-    """Reads a page: elements are closed, texts of bytes and fields by number."""
+    """Parses a page: all elements must be closed. Stores bytes and fields by number."""
 
     def __init__(self, text):
         super().__init__()
@@ -261,7 +264,7 @@ class Page(HTMLParser):
 
 
 def page_of(run, path, *args, code=0):
-    """Write a page and read it."""
+    """Write a page and parse it."""
     found = run("explain", *args, "--html", path)
     assert (found.code, found.out) == (code, "")
     return Page(path.read_text()), path.read_text()
@@ -274,7 +277,7 @@ def test_the_page_has_each_value_among_the_bytes_and_in_the_tree(kwire, run, tmp
     assert sorted(page.fields) == sorted(page.shown) == list(range(len(rows)))
     for number, row in enumerate(rows):
         pieces = page.shown[number]
-        # A piece in each line: the bytes, and beside them their letters.
+        # The pieces are the bytes of a line, and their characters next to them.
         read = "".join(pieces[::2]).replace(" ", "")
         assert read == row["bytes"]
         assert sum(map(len, pieces[1::2])) == row["size"]
@@ -295,7 +298,7 @@ def test_the_page_needs_nothing_else_and_shows_text_as_text(kwire, run, tmp_path
 
 
 def lines_of(text):
-    """Read the lines of the tree: a summary or a value, without the markup."""
+    """Return the lines of the tree without markup: summaries and values."""
     tree = text.partition("<section id=tree>")[2]
     found = re.findall(r"<(?:summary|div)\b.*?</(?:summary|div)>", tree, re.S)
     return [html.unescape(re.sub("<[^>]*>", "", each)) for each in found]
@@ -321,11 +324,11 @@ def test_the_tree_sums_up_each_element_beside_its_index(kwire, run, tmp_path):
 def test_the_tree_shows_the_records_inside_compressed_batches(
     kwire, run, tmp_path, magic
 ):
-    """They point at the bytes of their batch, as they have none of their own."""
+    """The records refer to the compressed bytes of their batch."""
     headers = [("h", b"w")] if magic == 2 else []
     rows = [(b"k%d" % n, b"v" * n, 1731000000000 + n, headers) for n in range(3)]
     data = kwire.records.encode_batch(rows, compression="gzip", magic=magic)
-    # Another one in front: offsets of what is packed count from its own batch.
+    # Add a batch before it: offsets of inner records start at their own batch.
     page, text = page_of(
         run, tmp_path / "page.html", "--records", (batch(kwire) + data).hex()
     )
@@ -346,7 +349,7 @@ def test_the_tree_shows_the_records_inside_compressed_batches(
 
 
 def test_of_very_many_packed_records_the_first_are_shown(kwire, run, tmp_path):
-    """Few bytes unpack to many; the page says how many there are."""
+    """A few bytes decompress to many records, and the page shows their number."""
     rows = [(None, b"")] * 1_000
     data = kwire.records.encode_batch(rows, compression="gzip") * 11
     source = tmp_path / "data"

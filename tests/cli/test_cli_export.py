@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire export``: its output, its exit codes, and its errors."""
+"""``kwire export``: output, exit codes, and errors."""
 
 import json
 import os
@@ -17,7 +17,7 @@ DATA = Path(__file__).parents[1] / "data" / "4.3.1" / "data"
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Run the command on copies of two real partitions."""
+    """Run the command with copies of two real partitions."""
     monkeypatch.chdir(tmp_path)
     for name in ("segments-0", "codec-zstd-0"):
         shutil.copytree(DATA / name, tmp_path / "logs" / name)
@@ -29,7 +29,7 @@ def run(tmp_path, monkeypatch):
 
 
 def damage():
-    """Cut a middle segment of one partition."""
+    """Truncate a middle segment of one partition."""
     os.truncate("logs/segments-0/00000000000000000150.log", 200)
 
 
@@ -70,7 +70,7 @@ def test_topics_and_partitions_can_be_chosen(run):
 
 
 def test_what_cannot_be_done_is_one_line(run):
-    """Nothing to read, no such topic, a folder that is in use: exit code 2."""
+    """No logs, an unknown topic, and an existing directory cause exit code 2."""
     Path("full").mkdir()
     Path("full/file").touch()
     Path("empty").mkdir()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire ls``, ``verify`` and ``repair``: what they find in files."""
+"""``kwire ls``, ``verify`` and ``repair``: their results for files."""
 
 import csv
 import io
@@ -117,7 +117,7 @@ def test_verify_tells_what_is_damaged(run, damaged):
 
 
 def test_what_is_not_known_is_null(run, tmp_path):
-    """An offset of -1 is no offset: rows of JSON have null, those of CSV nothing."""
+    """Unknown offsets are null in JSON and empty in CSV, instead of -1."""
     (tmp_path / "t-0").mkdir()
     (tmp_path / "t-0" / f"{0:020}.log").write_bytes(b"garbage" * 30)
     (problem,) = run("verify", tmp_path, "-o", "jsonl").rows
@@ -166,7 +166,7 @@ def test_repair_copies_what_is_good(run, damaged, tmp_path):
 
 
 def test_repair_ends_with_0_only_if_the_copy_is_complete(run, damaged, tmp_path):
-    """A script must not take what lacks a region, or a torn tail, for the whole."""
+    """A script must not use a copy that lacks a region or an incomplete end."""
     assert run("repair", damaged, "--output", tmp_path / "good.log").code == 1
     ran = run("repair", tmp_path / "good.log", "--output", tmp_path / "again.log")
     assert ran.code == 0
@@ -178,7 +178,7 @@ def test_repair_ends_with_0_only_if_the_copy_is_complete(run, damaged, tmp_path)
 
 @pytest.mark.parametrize("content", [b"", bytes(range(256)) * 20, bytes(4096)])
 def test_repair_of_nothing_good_writes_nothing(run, tmp_path, content):
-    """An empty file would look like a repaired one."""
+    """An empty file would look like a repaired file."""
     bad, target = tmp_path / f"{0:020}.log", tmp_path / "copies" / "copy.log"
     bad.write_bytes(content)
     target.parent.mkdir()
@@ -195,7 +195,7 @@ def test_repair_never_writes_over_a_file(run, damaged, tmp_path):
 
 
 def test_repair_leaves_no_half_copy(run, damaged, tmp_path, monkeypatch):
-    """A copy that fails in the middle, on a full disk say, is taken away."""
+    """If a copy fails, for example on a full disk, it is deleted."""
 
     def fail(handle):
         raise OSError(28, "No space left on device")
@@ -222,7 +222,7 @@ def test_files_of_real_brokers_are_good(run, release):
 
 
 def can_all_enter(folder):
-    """Whether a folder and all above it let every user in."""
+    """Whether a directory and all of its parents are accessible to every user."""
     return all(
         each.is_dir() and each.stat().st_mode & 0o001
         for each in (folder, *folder.parents)
@@ -231,10 +231,10 @@ def can_all_enter(folder):
 
 @pytest.fixture
 def nobodys():
-    """A folder of a user who is not root: permissions do not stop root."""
+    """Directory of a user other than root, because permissions do not affect root."""
     user = os.geteuid()
     somebody = user or 65534
-    # The folder for temporary files may be root's alone.
+    # The directory for temporary files may only be accessible to root.
     places = [Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp")]
     open_ones = [each for each in places if user or can_all_enter(each.resolve())]
     if not open_ones:
@@ -250,11 +250,11 @@ def nobodys():
 
 @pytest.mark.parametrize("command", ["ls", "verify"])
 def test_what_may_not_be_read_is_named(run, orders, nobodys, command):
-    """A folder or file that is closed stops nothing else, and is not "no problems"."""
+    """An inaccessible directory or file is reported, and does not stop the command."""
     folder, somebody = nobodys
     logs = shutil.copytree(orders, folder / "logs")
     shutil.copytree(logs / "orders-0", logs / "orders-2")
-    assert run(command, logs).code == 0  # and all that it needs is loaded
+    assert run(command, logs).code == 0  # Import all modules first.
     closed, secret = logs / "orders-1", logs / "orders-2" / f"{10:020}.log"
     closed.chmod(0)
     secret.chmod(0)
@@ -270,14 +270,14 @@ def test_what_may_not_be_read_is_named(run, orders, nobodys, command):
 
 
 def test_a_closed_folder_is_skipped_by_every_reader(orders, nobodys):
-    """Partitions may be in it: the directory and the tables of jobs name it."""
+    """It may contain partitions, so it is reported by the directory and by jobs."""
     folder, somebody = nobodys
     logs = shutil.copytree(orders, folder / "logs")
     closed = logs / "orders-1"
     (logs / "lost+found").mkdir()
     (folder / "out").mkdir()
     os.chown(folder / "out", somebody, -1)
-    jobs.export([logs], folder / "out" / "before")  # all that it needs is loaded
+    jobs.export([logs], folder / "out" / "before")  # Import all modules first.
     for path in closed, logs / "lost+found":
         path.chmod(0)
     os.seteuid(somebody)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire groups``: the list, the lag, resets and deletions."""
+"""``kwire groups``: list, lag, resets and deletions."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.cli.admin_broker import AdminBroker
 
 @pytest.fixture
 def broker():
-    """A broker with a group that has read a part of two topics."""
+    """Broker with a group that has read a part of two topics."""
     with AdminBroker({"orders": (5, 7), "other": (20,)}) as broker:
         broker.add_group("etl", [("orders", 0, 3), ("orders", 1, 7), ("other", 0, 4)])
         yield broker

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hostile names and bytes cannot control the terminal or cause a traceback.
 
-Hosts and texts that brokers name, input without an end, and streams that are no Kafka.
+Covers hosts and strings from brokers, endless input, and streams that are not Kafka.
 """
 
 import importlib
@@ -17,7 +17,7 @@ from tests.harness.loopback_brokers import Broker
 
 @pytest.fixture
 def cluster():
-    """A broker that also lists another one, which does not run."""
+    """Broker that also lists another broker, which is not running."""
     broker = Broker(ApiVersionTable.of_release("3.9"), 1, rack="r1")
     other = SimpleNamespace(node_id=2, host="a..b", port=9092, rack=None)
     broker.cluster = [broker, other]
@@ -38,7 +38,7 @@ def test_a_broker_at_no_address_costs_no_other(run, cluster, host, port):
 
 
 def test_a_host_cannot_steer_the_terminal(run, cluster):
-    """Titles, colours and the direction of writing are for the terminal's owner."""
+    """Titles, colors and the writing direction must not be changed."""
     broker, other = cluster
     other.host = "\x1b]0;mine\x07\x9b31m\u202e..h"
     done = run("versions", broker.address, "--timeout", 2)
@@ -47,7 +47,7 @@ def test_a_host_cannot_steer_the_terminal(run, cluster):
 
 
 def test_json_in_a_terminal_has_escapes_for_what_would_steer_it(kwire):
-    """Valid JSON may have raw C1 characters and marks of direction; a terminal not."""
+    """Valid JSON may contain C1 characters and direction marks. A terminal must not."""
     module = importlib.import_module(f"{kwire.__name__}.cli.output.tables")
     output = module.Output(io.StringIO())
     value = {"rack": "\x9b31m\u202e", "name": "é"}
@@ -57,7 +57,7 @@ def test_json_in_a_terminal_has_escapes_for_what_would_steer_it(kwire):
 
 
 def test_an_address_twice_does_not_end_the_search(run, cluster):
-    """A good one in the middle is found though the last is a bad one, met before."""
+    """The valid address in the middle is used, even if the others are repeated."""
     broker, _ = cluster
     broker.cluster = [broker]
     dead = "127.0.0.1:1"
@@ -76,7 +76,7 @@ def test_an_address_twice_does_not_end_the_search(run, cluster):
     ids=["schema", "decode", "version", "release"],
 )
 def test_numbers_of_thousands_of_digits_are_no_numbers(run, arguments):
-    """Python refuses to read them; the answer is one short line all the same."""
+    """Python raises its own error for them, which is replaced by a short one."""
     done = run(*arguments)
     assert done.code == 2
     assert done.err.count("\n") == 1 and len(done.err) < 200
@@ -90,7 +90,7 @@ def test_a_timeout_is_a_time(run, timeout):
 
 @pytest.mark.parametrize("command", ["decode", "explain"])
 def test_a_stream_that_is_no_kafka_ends_soon(run, tmp_path, command):
-    """Twenty errors say it; a million would be no help."""
+    """After twenty errors, a million more would not be useful."""
     path = tmp_path / "frames"
     path.write_bytes(bytes.fromhex("00000001 00") * 1000)
     done = run(command, "--response", "Heartbeat", "--version", "0", f"@{path}")
@@ -109,7 +109,7 @@ def test_input_without_an_end_is_refused(run, kwire, monkeypatch, command):
 
 
 def test_more_bytes_than_can_be_looked_at_are_refused(run, tmp_path):
-    """A line for each value of 9 MB would be too much to read."""
+    """The output of a 9 MB input would be too long, with a line per value."""
     path = tmp_path / "large"
     path.write_bytes(bytes(9 << 20))
     done = run("explain", "--records", f"@{path}")

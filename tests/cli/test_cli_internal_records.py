@@ -32,7 +32,7 @@ def test_internal_topics_are_decoded(run, topic, names):
 
 
 def test_a_value_is_decoded_at_its_own_version(run):
-    """Old versions have fields that new ones lack; the version stands beside it."""
+    """Old versions have fields that new versions lack. The version is printed."""
     versions = set()
     for release in ("2.8.2", "4.3.1"):
         ran = run(
@@ -63,7 +63,7 @@ def test_a_table_names_the_message(run):
 
 
 def test_members_of_groups_are_decoded(run):
-    """What members wrote for each other is no base64 where it can be read."""
+    """Data that members exchange is decoded instead of printed as base64."""
     seen = 0
     for release in ("2.8.2", "3.9.2", "4.3.1"):
         ran = run("dump", DATA / release / "data", "-t", OFFSETS, "-o", "jsonl")
@@ -83,7 +83,7 @@ def test_members_of_groups_are_decoded(run):
 
 
 def group_of(protocol_type, subscription):
-    """Make the key and value of a group of one member."""
+    """Return key and value of a group with one member."""
     member = messages.GroupMetadataValue.MemberMetadata(subscription=subscription)
     value = messages.GroupMetadataValue(protocol_type=protocol_type, members=[member])
     key = messages.GroupMetadataKey(group="g")
@@ -91,7 +91,7 @@ def group_of(protocol_type, subscription):
 
 
 def test_members_that_cannot_be_read_stay_bytes(run, tmp_path):
-    """Other protocols have other bytes, and a member may write anything."""
+    """Other protocols have other formats, and a member may send any bytes."""
     groups = [
         ("connect", b"\0\0\0\0\0\0"),
         ("consumer", b"\0\0\xff"),
@@ -105,7 +105,7 @@ def test_members_that_cannot_be_read_stay_bytes(run, tmp_path):
 
 
 def test_members_of_a_newer_client_are_decoded(run, tmp_path):
-    """Its versions append; what kwire knows of them is read."""
+    """Newer versions only append fields, so that the known fields are decoded."""
     subscription = messages.ConsumerProtocolSubscription(topics=["t"])
     newest = messages.ConsumerProtocolSubscription.valid_versions.max
     data = b"\0\x63" + encode(subscription, newest) + b"more"
@@ -117,7 +117,7 @@ def test_members_of_a_newer_client_are_decoded(run, tmp_path):
 
 
 def test_what_cannot_be_decoded_is_raw_with_the_reason(run, tmp_path):
-    """A newer Kafka may write records that kwire does not know."""
+    """A newer Kafka release may write unknown records."""
     write_log(tmp_path / "__consumer_offsets-0", [[(b"\x7f\x00future", b"\x00\x00")]])
     row = run("dump", tmp_path, "-o", "jsonl").rows[0]
     assert row["key_base64"] == "fwBmdXR1cmU=" and "32512" in row["error"]
@@ -154,7 +154,7 @@ def test_read_committed_leaves_aborted_records_out(run):
 
 
 def test_segments_of_one_partition_keep_its_transactions(run, tmp_path):
-    """A transaction that began in an older segment is known in the newer one."""
+    """If a transaction starts in an older segment, the newer one knows it."""
     folder = tmp_path / "transactions-0"
     shutil.copytree(NEWEST / "transactions-0", folder)
     options = "-o", "jsonl", "--isolation-level", "read_committed"

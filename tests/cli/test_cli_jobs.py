@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of the commands of jobs: wrong input never looks like a good result."""
+"""Errors of the job commands: wrong input never looks like a good result."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ DATA = Path(__file__).resolve().parents[1] / "data" / "4.3.1" / "data"
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Run a command in an empty folder."""
+    """Run a command in an empty directory."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments):
@@ -24,7 +24,7 @@ def run(tmp_path, monkeypatch):
 
 
 def test_audit_of_no_request_is_no_all_clear(run, tmp_path):
-    """A file that is no log says nothing of any client."""
+    """If the file is not a log, nothing is known about the clients."""
     (tmp_path / "server.log").write_text("[2026-11-21] INFO started (kafka.Server)\n")
     done = run("audit", "server.log", "--target", "4.1", "--output", "out")
     assert done.exit_code == 1
@@ -32,7 +32,7 @@ def test_audit_of_no_request_is_no_all_clear(run, tmp_path):
 
 
 def test_export_of_nothing_but_garbage_is_no_success(run, tmp_path):
-    """How much was lost is unknown where no batch is intact."""
+    """Without an intact batch, the number of lost records is unknown."""
     folder = tmp_path / "disk" / "orders-0"
     folder.mkdir(parents=True)
     (folder / f"{0:020}.log").write_bytes(bytes(range(1, 256)) * 20)

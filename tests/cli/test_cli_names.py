@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-r"""Folders with names that are not UTF-8 are written ``\xNN`` in all output.
+r"""Directories with names that are not UTF-8 are printed as ``\xNN`` everywhere.
 
-A disk may hold any bytes in a name. No JSON, Arrow table or page can carry them as
-they are, and no such name may cost the data of its neighbour.
+Disks allow any bytes in a name, but JSON, Arrow tables and pages do not. Such a name
+must not affect the data of other directories.
 """
 
 import csv
@@ -23,12 +23,12 @@ from tests.cli.made_logs import DATA, rows, write_log
 
 BAD = r"b\xffd"
 ODD = r"b\x5cxffd"
-"""What a folder is called whose name has the characters of an escape."""
+"""Name of a directory that contains the characters of an escape sequence."""
 
 
 @pytest.fixture
 def disk(tmp_path):
-    """Three topics of 5 records: good, one of bytes, one that looks like its escape."""
+    """Three topics of 5 records: a plain name, invalid bytes, and their escape."""
     root = Path(os.fsdecode(os.fsencode(tmp_path / "disk") + b"\xfe"))
     write_log(root / "good-0", [rows(0, 5)])
     try:
@@ -122,7 +122,7 @@ def test_topics_are_chosen_as_they_are_shown(run, disk):
 
 
 def test_export(run, disk, tmp_path):
-    """Each folder is a partition of its own, also where two look alike."""
+    """Directories are different partitions even if their names look equal."""
     for path in disk.rglob("*.log"):
         with path.open("ab") as file:
             file.write(b"garbage")
@@ -157,7 +157,7 @@ def test_offsets(run, disk, tmp_path):
 
 
 def test_audit(run, tmp_path):
-    """Request logs and captures are read whatever the folder is called."""
+    """Request logs and captures are read from directories with any name."""
     data = Path(__file__).parents[1] / "data" / "request-logs" / "kafka-3.9.2.log"
     folder = Path(os.fsdecode(os.fsencode(tmp_path / "in") + b"\xff"))
     folder.mkdir()

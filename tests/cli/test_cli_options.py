@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options of all commands: one name has one meaning and one default."""
+"""Options of all commands: a name has the same meaning and default everywhere."""
 
 import importlib
 from collections import defaultdict
@@ -34,7 +34,7 @@ SHARED = {
         "spark-bundle",
     },
 }
-"""The options of records and connections, and the commands that have them."""
+"""Options for records and connections, with the commands that have them."""
 
 OTHER_SPELLINGS = {
     "--from-offset",
@@ -50,13 +50,13 @@ OTHER_SPELLINGS = {
     "--to-offset",
     "--to-time",
 }
-"""Names that would be a second spelling of a shared option."""
+"""Alternative spellings of shared options, which are not allowed."""
 
 OWN_CHOICES = {"--format", "-o"}
-"""Each command has its own output formats, so that choices and help differ."""
+"""Commands have different output formats, so that choices and help differ."""
 
 OWN_DEFAULTS = {"--compression", "-z"}
-"""A restore writes whole logs, which it compresses; single records are not."""
+"""A restore writes complete logs and compresses them, unlike single records."""
 
 OWN_TYPES = {"--version", "-v"}
 """``kwire schema`` also accepts a range of versions."""
@@ -77,7 +77,7 @@ def options(kwire):
 
 
 def describe(name, option):
-    """Return what must be equal in all commands that have the option."""
+    """Return the properties that must be equal in all commands with the option."""
     facts = {
         "names": (sorted(option.opts), sorted(option.secondary_opts)),
         "is repeatable": option.multiple,

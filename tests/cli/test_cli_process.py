@@ -29,7 +29,7 @@ if installed.backend == "fast":
 
 @pytest.fixture(params=ENGINES)
 def environment(request):
-    """What a process needs to run the program on one engine."""
+    """Environment in which a process runs the program with one engine."""
     return {
         **{k: v for k, v in os.environ.items() if k not in UNWANTED},
         "KWIRE_BACKEND": request.param,
@@ -40,14 +40,14 @@ def environment(request):
 
 
 def start(args, environment, **options):
-    """Start the program, with both streams caught unless they are given."""
+    """Start the program. Its output streams are captured by default."""
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
     command = [*PROGRAM, *map(str, args)]
     return subprocess.Popen(command, env=environment, **options)
 
 
 def in_terminal(args, environment, columns=80, output=None):
-    """Run with stderr, and stdout unless it is given, in a terminal."""
+    """Run the program with stderr, and by default stdout, in a terminal."""
     parent, child = pty.openpty()
     os.set_blocking(parent, False)
     import fcntl
@@ -77,7 +77,7 @@ def in_terminal(args, environment, columns=80, output=None):
 
 
 def visible(text):
-    """Take away what a terminal does not print."""
+    """Remove control sequences that a terminal does not print."""
     return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text).replace("\r\n", "\n")
 
 
@@ -104,7 +104,7 @@ def test_names_of_folders_that_are_no_text_stop_nothing(tmp_path, environment):
     folder = os.fsencode(tmp_path) + b"/\xe9t\xe9-0"
     try:
         os.mkdir(folder)
-    except OSError as error:  # some file systems have no such names
+    except OSError as error:  # Some file systems do not allow such names.
         assert error.errno == errno.EILSEQ
         return
     write_log(Path(os.fsdecode(folder)), [rows(0, 1)])
@@ -136,7 +136,7 @@ def test_a_closed_pipe_is_no_unreadable_file(damaged, environment):
 
 
 def test_the_first_line_comes_before_all_is_read(tmp_path, environment):
-    """Printing begins at once: the next segment is a pipe that stays empty."""
+    """Output starts immediately, although the next segment is a pipe without data."""
     write_log(tmp_path / "slow-0", [rows(0, 3)])
     second = tmp_path / "slow-0" / f"{3:020}.log"
     os.mkfifo(second)
@@ -233,9 +233,9 @@ def test_the_library_loads_no_command_line(environment):
 
 
 def peak(args, environment):
-    """Run with no output and give the most memory that was held, in bytes.
+    """Run the program without output; return its peak memory in bytes.
 
-    Not by ``ru_maxrss``: that begins with what the parent held when it forked.
+    ``ru_maxrss`` cannot be used, because it includes the memory of the forked parent.
     """
     code = (
         "import kwire.cli\n"
@@ -254,7 +254,7 @@ def peak(args, environment):
 @pytest.mark.gate
 @pytest.mark.parametrize("compression", ["none", "gzip"])
 def test_memory_does_not_grow_with_the_file(tmp_path, environment, compression):
-    """A log of 40 MB of values takes no more than one of 20 MB."""
+    """A log with 40 MB of values needs no more memory than one with 20 MB."""
     row = b"k", bytes(range(256)) * 4096
     sizes = []
     for count in (20, 40):
@@ -275,7 +275,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path, environment, compression):
     "form", [["-f", r"%k\n"], ["-o", "jsonl"], ["-o", "csv"], ["-o", "table"]]
 )
 def test_output_is_written_by_chunk(environment, tmp_path, form, unbuffered):
-    """Not by record, also with PYTHONUNBUFFERED: a packet is one write."""
+    """Also with PYTHONUNBUFFERED, records share writes, because a write is a packet."""
     write_log(tmp_path / "orders-0", [rows(n, 100) for n in range(0, 5000, 100)])
     if unbuffered:
         environment |= {"PYTHONUNBUFFERED": "1"}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire read`` against librdkafka's mock cluster: what is read, and how it ends."""
+"""``kwire read`` with librdkafka's mock cluster: records, output and exits."""
 
 import os
 import select
@@ -21,7 +21,7 @@ COUNTS = {0: 5, 1: 3, 2: 0, 3: 1}
 
 @pytest.fixture(scope="module")
 def producer():
-    """The mock cluster, which ends with its handle."""
+    """Producer whose mock cluster runs as long as its handle exists."""
     handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 3})
     for partition, count in COUNTS.items():
         for number in range(count):
@@ -40,13 +40,13 @@ def producer():
 
 @pytest.fixture(scope="module")
 def address(producer):
-    """Where one of its brokers listens."""
+    """Address of one of the brokers."""
     broker = producer.list_topics(timeout=10).brokers[1]
     return f"{broker.host}:{broker.port}"
 
 
 def places(ran):
-    """Return the partition and the offset of each row, sorted."""
+    """Return partition and offset of all rows, sorted."""
     assert ran.code == 0, ran.err
     return sorted((row["partition"], row["offset"]) for row in ran.rows)
 
@@ -55,7 +55,7 @@ ALL = [(p, n) for p, count in COUNTS.items() for n in range(count)]
 
 
 def test_all_records_come_by_default(run, address):
-    """From the start to the end, in the rows that ``kwire dump`` has."""
+    """Reads from start to end, with the same rows as ``kwire dump``."""
     ran = run("read", address, "orders", "-o", "jsonl")
     assert places(ran) == ALL
     (row,) = (row for row in ran.rows if row["partition"] == 3)
@@ -81,31 +81,32 @@ def test_all_records_come_by_default(run, address):
         (["--key", "key 1"], [(0, 1), (0, 3), (1, 1)]),
         (["--isolation-level", "read_committed"], ALL),
         (["--from", "4", "--on-data-loss", "latest"], [(0, 4)]),
-        # The mock finds no times: a time is the end of the log.
+        # The mock cluster does not support lookups by time, and returns the end of the
+        # log.
         (["--to", "1h"], ALL),
         (["--to", "2026-01-01T00:00:00Z"], ALL),
     ],
 )
 def test_options_choose_records(run, address, options, wanted):
-    """By offset, name, time, partition and key."""
+    """Records are selected by offset, name, time, partition and key."""
     assert places(run("read", address, "orders", "-o", "jsonl", *options)) == wanted
 
 
 def test_max_ends_the_reading(run, address):
-    """With so many records, also where more would come."""
+    """The command ends after this number of records, even if there are more."""
     ran = run("read", address, "orders", "other", "--follow", "-n", "4", "-f", "%t\\n")
     assert ran.code == 0 and len(ran.out.splitlines()) == 4
 
 
 def test_a_format_of_ones_own(run, address):
-    """The signs of kcat."""
+    """The placeholders are those of kcat."""
     ran = run("read", address, "orders", "-p", "3", "-f", r"%t %p %o %k=%v %h\n")
     assert ran.out == "orders 3 0 key 0=value 0 h=x\n"
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
 def test_files_of_columns_have_the_bytes(run, address, tmp_path, form):
-    """Of all topics that are named, in one file."""
+    """All records of the selected topics are in one file."""
     path = tmp_path / f"records.{form}"
     ran = run("read", address, "orders", "other", "--output", path)
     assert (ran.code, ran.out) == (0, "")
@@ -120,7 +121,7 @@ def test_files_of_columns_have_the_bytes(run, address, tmp_path, form):
 
 
 def start(address, *args, stdout=subprocess.PIPE):
-    """Start reading, as a process."""
+    """Start ``kwire read`` as a process."""
     return subprocess.Popen(
         [*PROGRAM, "read", address, *args],
         env=os.environ | {"PYTHONPATH": str(SOURCE)},
@@ -131,7 +132,7 @@ def start(address, *args, stdout=subprocess.PIPE):
 
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
 def test_columns_in_a_pipe_are_those_of_a_file(address, tmp_path, form):
-    """A pipe gets Arrow's stream format, a file under stdout the file format."""
+    """A pipe gets Arrow's stream format, and a redirected file the file format."""
     path = tmp_path / f"records.{form}"
     args = "orders", "-p", "0", "-o", form
     for options in (["--output", str(path)], []):
@@ -167,11 +168,14 @@ def test_columns_are_no_output_for_a_terminal(address, form):
 
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
 def test_columns_that_fail_have_no_end(address, form):
-    """Nothing is written before a failure; after one, the end is missing."""
+    """Without output before a failure, nothing is written.
+
+    Otherwise the end is missing.
+    """
     with start(address, "orders", "-p", "9", "-o", form) as process:
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (2, b"") and err.count(b"\n") == 1
-    # Partition 1 ends at offset 3, which is data loss; partition 0 has offset 4.
+    # Partition 1 ends at offset 3, which is data loss. Partition 0 has offset 4.
     args = "orders", "--from", "4", "-p", "0", "-p", "1", "-o", form
     with start(address, *args) as process:
         out, _ = process.communicate(timeout=60)
@@ -217,21 +221,21 @@ def test_arrow_that_follows_is_flushed_by_chunk_and_ends_with_ctrl_c(address):
     ],
 )
 def test_what_is_wrong_is_one_sentence(run, address, args, reason):
-    """And the exit code is 2."""
+    """The exit code is 2."""
     ran = run("read", address, *args)
     assert ran.code == 2 and reason in ran.err
     assert ran.err.count("\n") == 1 and "Traceback" not in ran.err
 
 
 def test_a_file_of_a_reading_that_failed_does_not_appear(run, address, tmp_path):
-    """Half of the records would look like all of them."""
+    """An incomplete file would look like a complete one."""
     path = tmp_path / "records.jsonl"
     assert run("read", address, "orders", "-p", "9", "--output", path).code == 2
     assert not list(tmp_path.iterdir())
 
 
 def follow(address, *options, topic="orders", **streams):
-    """Start reading for ever."""
+    """Start ``kwire read`` with ``--follow``."""
     return subprocess.Popen(
         [*PROGRAM, "read", address, topic, "--follow", *options],
         env=os.environ | {"PYTHONPATH": str(SOURCE)},
@@ -241,14 +245,14 @@ def follow(address, *options, topic="orders", **streams):
 
 
 def test_following_prints_at_once_and_ends_with_ctrl_c(producer, address):
-    """Records appear when they are written; the end is no traceback."""
+    """Records are printed immediately. Ctrl-C does not cause a traceback."""
     options = "-f", r"%v\n", "-p", "2", "--from", "latest"
     pipe = subprocess.PIPE
     with follow(address, *options, topic="news", stdout=pipe) as process:
         try:
             seen = []
             for number in range(60):
-                # It reads from when it began: what is written before is not for it.
+                # The command only reads records that are written after its start.
                 producer.produce("news", b"news %d" % number, partition=2)
                 producer.flush(10)
                 if select.select([process.stdout], [], [], 0.5)[0]:
@@ -264,11 +268,11 @@ def test_following_prints_at_once_and_ends_with_ctrl_c(producer, address):
 
 
 def test_ctrl_c_completes_the_file_that_follows(address, tmp_path):
-    """What was read by then is there to be used."""
+    """The records that were read before Ctrl-C remain usable."""
     path = tmp_path / "records.jsonl"
     with follow(address, "-p", "0", "--output", str(path)) as process:
         try:
-            # The name of the new file is not known; its bytes are.
+            # The file has a temporary name, but its size is known.
             for _ in range(200):
                 if sum(each.stat().st_size for each in tmp_path.iterdir()) > 300:
                     break
@@ -283,7 +287,7 @@ def test_ctrl_c_completes_the_file_that_follows(address, tmp_path):
 
 
 def test_a_closed_pipe_ends_it(address):
-    """As ``head`` does."""
+    """The command ends without an error, as with ``head``."""
     reader = f"{sys.executable} -c 'import sys; sys.stdin.readline()'"
     command = " ".join(map(str, PROGRAM)) + f" read {address} orders --follow"
     shell = f"timeout 30 {command} --limit 5 | {reader}"
@@ -297,7 +301,7 @@ def test_a_closed_pipe_ends_it(address):
 
 @pytest.mark.parametrize("form", [["-o", "csv"], ["-o", "table"], ["-o", "jsonl"]])
 def test_a_failure_before_the_first_record_prints_no_titles(run, address, form):
-    """An error is one sentence on stderr; a pipe gets no line that looks like data."""
+    """A pipe must not receive a header line that looks like data."""
     for args in (["127.0.0.1:1", "orders"], [address, "nothing"]):
         ran = run("read", *args, *form)
         assert (ran.code, ran.out) == (2, "") and ran.err.count("\n") == 1
@@ -311,7 +315,7 @@ def test_a_failure_before_the_first_record_prints_no_titles(run, address, form):
     [["-o", "csv"], ["-o", "jsonl"], ["-f", "%v"], [], ["-o", "arrow"]],
 )
 def test_a_full_disk_under_stdout_is_named(address, form):
-    """One sentence, without a second one when Python flushes at its end."""
+    """The error occurs once, without another one when Python flushes at its end."""
     usual = {key: os.environ[key] for key in os.environ if key != "PYTHONUNBUFFERED"}
     with open("/dev/full", "w") as full:
         ran = subprocess.run(
@@ -330,7 +334,7 @@ def test_a_full_disk_under_stdout_is_named(address, form):
 
 @pytest.fixture(scope="module")
 def exact(producer):
-    """A topic with each kind of key, value and headers, and its records."""
+    """Topic with all kinds of keys, values and headers, and its records."""
     contents = [b"", b"a", None, b"\xff\x00", '"ü"\n'.encode(), b"x" * 5000]
     headers = [[], [("h", b"x")], [("h", b"\xff"), ("h", b""), ("ü", None)]]
     wanted = []

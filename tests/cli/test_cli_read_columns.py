@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The columns that ``kwire read`` writes to files are the rows that it would print.
+"""Columns that ``kwire read`` writes to files are equal to printed rows.
 
-Chunks are made here, with batches that a mock cluster does not have; the ways of the
-command to a cluster are in ``test_cli_read.py``.
+The chunks are created here, because a mock cluster does not have such batches.
+``test_cli_read.py`` covers the command with a cluster.
 """
 
 import contextlib
@@ -32,12 +32,12 @@ from tests.harness.sweeps import sweep
 
 @pytest.fixture(autouse=True)
 def few_bytes(monkeypatch):
-    """Small chunks have columns here; otherwise rows are faster."""
+    """Use columns even for small chunks, for which rows are normally faster."""
     monkeypatch.setattr("kwire.cli.commands.read._FEW_BYTES", 0)
 
 
 def make_rows(first, count):
-    """Make rows with keys, values and headers that are null, empty, and others."""
+    """Return rows with null, empty and other keys, values and headers."""
     keys = [b"a", None, b"", b"\xff\x00"]
     headers = [(), (("h", b"x"), ("h", None)), (("ü", b""),)]
     return [
@@ -53,14 +53,14 @@ def make_rows(first, count):
 
 
 def make_chunk(topic, partition, data, start=0, end=None, next_offset=1 << 40):
-    """Make what a scan returns of one response."""
+    """Return a chunk as a scan creates it from a response."""
     fetched = Fetched(topic, partition, data, start, end, next_offset, 1 << 40, None)
     options = DecodingOptions(COLUMNS, "ms", False, DEFAULT, True, "strict")
     return Chunk(fetched, options)
 
 
 def make_chunks():
-    """Make chunks with all that changes how records look."""
+    """Return chunks with all features that affect the columns."""
     old = [row.replace(headers=()) for row in make_rows(0, 6)]
     none = [row.replace(timestamp=-1) for row in old]
     yield make_chunk("orders", 0, encode_batch(make_rows(0, 50), compression="gzip"))
@@ -68,7 +68,7 @@ def make_chunks():
     yield make_chunk("orders", 1, encode_batch(none, magic=0))
     data = encode_batch(make_rows(6, 9), log_append_time=1_700_000_000_123)
     yield make_chunk("other", 0, data + encode_batch(make_rows(15, 5)), 8, 12, 12)
-    # A header key that is not UTF-8.
+    # Header name that is not UTF-8.
     broken = encode_batch([Record(offset=0, key=b"a", headers=(("hhhh", b"x"),))])
     at = broken.index(b"hhhh")
     yield make_chunk("other", 1, repair_crc(broken[:at] + b"\xff" + broken[at + 1 :]))
@@ -77,12 +77,12 @@ def make_chunks():
 
 
 def repair_crc(batch):
-    """Write the checksum of a batch of magic 2 again."""
+    """Recompute the checksum of a magic 2 batch."""
     return batch[:17] + crc32c(batch[21:]).to_bytes(4, "big") + batch[21:]
 
 
 class RowsAlone:
-    """A writer that takes no columns."""
+    """Writer that does not support columns."""
 
     def __init__(self, groups):
         self.write = groups.write
@@ -113,7 +113,7 @@ def read_file(form, file):
 @sweep("headers", [True, False])
 @sweep("form", ["parquet", "arrow"])
 def test_columns_are_the_rows(form, headers, key, limit):
-    """Schema, values and order, with every kind of batch."""
+    """Compares schema, values and order, with all kinds of batches."""
     by_row, by_column = (
         write_file(form, headers, make_chunks(), limit, key, by_row=by_row)
         for by_row in (True, False)
@@ -124,7 +124,7 @@ def test_columns_are_the_rows(form, headers, key, limit):
 
 
 def test_small_chunks_come_as_rows_among_columns(monkeypatch):
-    """In the order of the chunks."""
+    """The rows are in the order of the chunks."""
     monkeypatch.setattr("kwire.cli.commands.read._FEW_BYTES", 500)
     chunks = [
         make_chunk("orders", n, encode_batch(make_rows(0, count)))
@@ -138,7 +138,7 @@ def test_small_chunks_come_as_rows_among_columns(monkeypatch):
 
 
 def test_no_object_is_made_for_a_record(monkeypatch):
-    """Unless its chunk cannot be decoded as a whole."""
+    """Objects are only created if a chunk cannot be decoded completely."""
 
     def refuse(*args, **options):
         raise AssertionError("row by row")
@@ -150,7 +150,7 @@ def test_no_object_is_made_for_a_record(monkeypatch):
 
 @pytest.mark.parametrize("limit", [7, 8, None])
 def test_damage_counts_once_it_is_reached(limit):
-    """As with rows: with --max, what comes after the last record is not read."""
+    """With --max, batches after the last record are not decoded."""
     good, bad = encode_batch(make_rows(0, 7)), bytearray(encode_batch(make_rows(7, 7)))
     bad[-1] ^= 1
     chunks = [make_chunk("orders", 0, good + bytes(bad))]
@@ -163,7 +163,7 @@ def test_damage_counts_once_it_is_reached(limit):
 
 @pytest.mark.parametrize("by_row", [True, False], ids=["rows", "columns"])
 def test_groups_are_bounded_and_few(by_row, monkeypatch):
-    """However small or large the chunks are; a file of Arrow has a batch for each."""
+    """The size does not depend on the chunks. In Arrow files, a group is a batch."""
     monkeypatch.setattr("kwire.cli.output.parquet._GROUP_ROWS", 100)
     chunks = [
         make_chunk("ab"[n % 2], 0, encode_batch(make_rows(0, count)))
@@ -184,12 +184,12 @@ def test_groups_are_bounded_and_few(by_row, monkeypatch):
 
 
 class Interrupted(io.BytesIO):
-    """A file where Ctrl-C comes with the n-th write."""
+    """File in which the n-th write is interrupted by Ctrl-C."""
 
     left = 0
 
     def write(self, data):
-        """Write, and be interrupted."""
+        """Write the data, and raise KeyboardInterrupt if it is the n-th write."""
         self.left -= 1
         if self.left == 0:
             signal.raise_signal(signal.SIGINT)
@@ -199,7 +199,7 @@ class Interrupted(io.BytesIO):
 @pytest.mark.parametrize("write", range(1, 6))
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
 def test_ctrl_c_does_not_cut_a_group(form, write, monkeypatch):
-    """A command that follows completes its file: each group is there once."""
+    """With ``--follow``, the file is completed, and every group is written once."""
     file = Interrupted()
     monkeypatch.setattr("kwire.cli.output.parquet._GROUP_ROWS", 10)
     groups = RecordGroups(pyarrow, file, form, True, False, RowMaker("text", False))
@@ -220,7 +220,7 @@ def test_ctrl_c_does_not_cut_a_group(form, write, monkeypatch):
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "table"])
 def test_ctrl_c_does_not_repeat_or_cut_lines(form, monkeypatch):
-    """Text that a file has taken is not written once more when it is completed."""
+    """When the file is completed, written text is not written again."""
     monkeypatch.setattr("kwire.cli.output.tables.FLUSH_SECONDS", -1)
 
     def write(left):

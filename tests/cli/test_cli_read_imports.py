@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire read`` into a pipe loads only modules that it uses.
+"""``kwire read`` to a pipe only imports modules that it uses.
 
-Imports are most of the CPU time of reading a few thousand records. Times are measured
-by ``python -m benchmarks commands``.
+Imports need most of the CPU time if only a few thousand records are read. ``python -m
+benchmarks commands`` measures the times.
 """
 
 import os
@@ -14,7 +14,7 @@ import pytest
 from confluent_kafka import Producer
 
 UNUSED = {
-    # What draws in a terminal, and what other commands and clients run on.
+    # Modules for terminals, other commands and other clients.
     "rich",
     "asyncio",
     "ssl",
@@ -61,7 +61,7 @@ print(*sorted({*sys.modules} - before), file=sys.stderr)
 
 @pytest.fixture(scope="module")
 def address():
-    """The address of a mock cluster that has records in ``orders``."""
+    """Address of a mock cluster with records in ``orders``."""
     producer = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 1})
     producer.produce("orders", "värde".encode(), b"key")
     assert producer.flush(10) == 0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lines that are formatted for many records in one step, compared with single ones."""
+"""Lines that are formatted for many records at once, compared with single lines."""
 
 import io
 import json
@@ -25,7 +25,7 @@ from kwire.cli.output.records import open_records
 from kwire.cli.output.tables import Output, RowFormat
 from kwire.records import Record, decode_batches, encode_batch
 
-# Bytes at the borders of what is text: controls, escapes, parts of UTF-8 sequences.
+# Bytes at the limits of text: control characters, escapes, partial UTF-8 sequences.
 PIECES = [
     b"",
     b"a",
@@ -39,7 +39,7 @@ PIECES = [
     b"\x7f",
     b"%",
     b"%d",
-    # Long values are split in another way.
+    # Long values are split differently.
     b"long" * 500,
     b"\xc2",
     b"\x80",
@@ -75,7 +75,7 @@ PATTERN = r"%t %p %o %T %k %v %s %h %K %S %R%% %%d\n"
 
 
 def make_plain_run(records, topic=TOPIC):
-    """Make a run of records as a topic of users has them."""
+    """Return a run of records as in a topic of users."""
     return RecordRun(topic, 3, 1, False, records, 100)
 
 
@@ -89,7 +89,7 @@ def write(open_writer, run):
 
 
 def name_field(name, data, byte_format):
-    """Return the field of a key or value, one at a time."""
+    """Return the field of one key or value."""
     cell = make_cell(data, byte_format)
     suffix = "" if cell.encoding in ("", "text") else f"_{cell.encoding}"
     return {f"{name}{suffix}": cell.content}
@@ -148,7 +148,7 @@ def test_json_lines_are_the_fields_of_each_record(records, byte_format, headers)
 
 
 def show(data, byte_format):
-    """Return what kcat's signs print for a key or value; null prints no byte."""
+    """Return the output of kcat's placeholders for a key or value. Null is empty."""
     if data is None or byte_format == "text":
         return data or b""
     return str(make_cell(data, byte_format).content).encode()
@@ -189,7 +189,7 @@ def test_a_pattern_without_fields_is_printed_for_each_record(pattern):
 
 
 def make_runs(counts, **options):
-    """Make the runs of batches that follow each other, of so many records each."""
+    """Return the runs of consecutive batches with these record counts."""
     first = 0
     for count in counts:
         rows = [
@@ -201,21 +201,21 @@ def make_runs(counts, **options):
 
 
 def offsets_of(runs):
-    """Return the offsets of runs, and the length of each run."""
+    """Return the offsets of runs, and the number of records in the runs."""
     runs = list(runs)
     offsets = [record.offset for run in runs for record in run.records]
     return offsets, [len(run.records) for run in runs]
 
 
 def test_small_batches_are_formatted_together():
-    """All their records, in order; runs stay small in records and in bytes."""
+    """All records are in order. Runs have limits for records and bytes."""
     offsets, counts = offsets_of(join_runs(make_runs([1] * 1200 + [700, 3])))
     assert offsets == list(range(1903))
     assert len(counts) < 10 and max(counts) < 1200
 
 
 def test_compressed_batches_are_joined_by_their_decompressed_size():
-    """Otherwise small batches that hold much would all be held in memory."""
+    """Otherwise small batches with large content would be in memory together."""
     rows = [Record(offset=0, key=b"", headers=(("h", b"x" * 40_000),))]
     (batch,) = decode_batches(encode_batch(rows, compression="gzip"))
     assert batch.size < 1000
@@ -224,7 +224,7 @@ def test_compressed_batches_are_joined_by_their_decompressed_size():
 
 
 def test_runs_of_different_batches_are_not_joined():
-    """The type of the timestamp is printed, and control records are decoded."""
+    """The timestamp type is printed, and control records are decoded."""
     run = make_plain_run([Record(offset=0)])
     others = [run._replace(timestamp_type=0), run._replace(is_control=True)]
     others += [run._replace(partition=4), run._replace(topic="other")]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire schema``: what it prints, writes and refuses."""
+"""``kwire schema``: its output, its files and its errors."""
 
 import os
 
@@ -10,7 +10,7 @@ from tests.cli.test_cli_process import SOURCE, in_terminal, visible
 
 
 def cells(ran):
-    """Split the lines of a table into words, without the titles."""
+    """Split the lines of a table into words, without the header."""
     return [line.split() for line in ran.out.splitlines()[1:]]
 
 
@@ -49,7 +49,7 @@ def test_columns_stand_below_each_other_whatever_the_names(run):
     for args in ([], ["--all"], ["--since", "3.9"]):
         lines = run("schema", *args).out.splitlines()
         at = lines[0].index("VERSIONS" if "--since" not in args else "REMOVED")
-        rows = [line for line in lines[1:] if line[3:5] == "  "]  # no headings
+        rows = [line for line in lines[1:] if line[3:5] == "  "]  # Skip the headings.
         assert len(rows) > 30
         for line in rows:
             assert line[at - 1] == " " and line[at] != " ", line
@@ -175,7 +175,7 @@ def test_a_terminal_gets_lines_that_fit_and_bold_titles(run):
         assert code == 0
         assert "\x1b[1m" in seen
         assert max(map(len, visible(seen).splitlines())) <= 80
-    # Wrapped, not cut: nothing of a layout is lost.
+    # Lines are wrapped instead of truncated, so that layouts are complete.
     assert visible(seen).split() == run("schema", "Fetch").out.split()
 
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""FIFOs, sockets and folders among the files of a log are reported, never opened.
+"""FIFOs, sockets and directories among log files are reported, never opened.
 
-A FIFO that is opened waits for a writer, for ever; a device may have no end. Each test
-stands under an alarm, so that code which opens one fails instead of hanging.
+Opening a FIFO waits for a writer forever, and a device may be endless. An alarm
+interrupts code that opens one, so that a test fails instead of hanging.
 """
 
 import os
@@ -32,13 +32,13 @@ WORDS = {
     "loop": "too many levels of symbolic links",
 }
 NAMED = {
-    "cli/input/brokers.py",  # settings: a stream will do
-    "cli/input/bytes.py",  # @FILE: a stream will do
-    "client/security.py",  # certificates and keys: whether they can be opened
-    "client/property_files.py",  # settings: a stream will do
+    "cli/input/brokers.py",  # Settings may come from a stream.
+    "cli/input/bytes.py",  # @FILE may be a stream.
+    "client/security.py",  # Checks whether certificates and keys can be opened.
+    "client/property_files.py",  # Settings may come from a stream.
     "_files.py",
 }
-"""Files of kwire that open what a user names, and why they may."""
+"""Modules of kwire that open files of a user, with the reason why they may."""
 
 PLACES = [
     f"orders-0/{20:020}.log",
@@ -67,12 +67,12 @@ def _alarm():
 
 
 def put(path, kind):
-    """Put something at a path that is no regular file."""
+    """Create something at a path that is not a regular file."""
     path.parent.mkdir(exist_ok=True)
     if kind == "FIFO":
         os.mkfifo(path)
     elif kind == "socket":
-        # The name of a socket is short: it is bound from its own folder.
+        # A socket path must be short, so the socket is bound from its own directory.
         before = os.getcwd()
         os.chdir(path.parent)
         try:
@@ -88,7 +88,7 @@ def put(path, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_commands_pass_over_what_is_no_file(run, orders, tmp_path, kind):
-    """All records of the others are there, and stderr names what was left out."""
+    """All other records are printed, and stderr lists the skipped paths."""
     paths = [orders / place for place in PLACES]
     for path in paths:
         put(path, kind)
@@ -106,7 +106,7 @@ def test_commands_pass_over_what_is_no_file(run, orders, tmp_path, kind):
     exported = run("export", orders, "--output", tmp_path / "out", "-o", "csv")
     records = pyarrow.parquet.read_table(tmp_path / "out" / "records")
     assert records.num_rows == 25
-    # What a link should lead to may have been a file.
+    # The target of a broken link may have been a file.
     assert exported.code == (1 if is_link else 0)
     problems = pyarrow.parquet.read_table(tmp_path / "out" / "problems").to_pylist()
     named = {row["path"] for row in problems}
@@ -133,7 +133,7 @@ def test_what_is_no_file_can_be_named_and_is_refused(run, tmp_path, kind, comman
 
 
 def test_offsets_and_audit_pass_over_what_is_no_file(run, orders, tmp_path):
-    """Beside the partitions of groups, and among request logs."""
+    """Covers paths next to group partitions, and among request logs."""
     data = Path(__file__).parents[1] / "data"
     folder = tmp_path / "logs" / "__consumer_offsets-0"
     folder.mkdir()
@@ -160,7 +160,7 @@ def test_offsets_and_audit_pass_over_what_is_no_file(run, orders, tmp_path):
 def test_no_file_is_opened_that_became_something_else(
     orders, tmp_path, monkeypatch, is_late
 ):
-    """A FIFO that takes the place of a file, before it is opened or after a look."""
+    """A FIFO replaces a file after the check, before the file is opened."""
     path = orders / "orders-0" / f"{10:020}.log"
     partition = log.LogDirectory(orders)["orders", 0]
     path.unlink()
@@ -187,7 +187,7 @@ def test_a_refused_file_leaves_no_handle_open(tmp_path, monkeypatch):
 
 
 def test_a_file_that_vanishes_costs_no_other(run, orders, monkeypatch):
-    """As when a broker deletes the oldest segments of a log that is read."""
+    """A broker deletes the oldest segments while a log is read."""
     begin = log.Segment.__init__
 
     def forget(segment, path, **options):
@@ -208,7 +208,7 @@ def test_a_file_that_vanishes_costs_no_other(run, orders, monkeypatch):
 def test_an_index_that_may_not_be_read_is_done_without(
     run, orders, monkeypatch, suffix
 ):
-    """It is a hint: records are found by their headers then."""
+    """Without the index, records are found by their headers."""
     path = orders / "orders-0" / f"{0:020}{suffix}"
     path.write_bytes(b"")
 
@@ -225,7 +225,7 @@ def test_an_index_that_may_not_be_read_is_done_without(
 
 
 def test_streams_that_are_named_are_read(tmp_path):
-    """@/dev/stdin and process substitution are streams that a user asked for."""
+    """The user has requested @/dev/stdin and process substitutions explicitly."""
     frame = "0000000a00120000000000070000"
     for shell in (
         f"printf {frame} | {sys.executable} -m kwire explain @/dev/stdin",
@@ -239,7 +239,7 @@ def test_streams_that_are_named_are_read(tmp_path):
 
 
 def test_no_other_code_opens_what_it_finds():
-    """Elsewhere the built-in open takes nothing but what a user names, or our own."""
+    """The built-in open is only used for files of a user, or for kwire's own."""
     source = Path(log.__file__).parents[1]
     opening = {
         path.relative_to(source).as_posix()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tables on a terminal: columns under their titles, cut to the width."""
+"""Tables on a terminal: aligned columns, truncated to the terminal width."""
 
 import importlib
 import io
@@ -19,7 +19,7 @@ TOPIC = "company.payments.europe." + "v1-" * 12
 
 @pytest.fixture
 def table(kwire, run, monkeypatch):
-    """Run a command as in a terminal of so many columns; None is a pipe."""
+    """Run a command in a terminal with a number of columns. None is a pipe."""
     module = importlib.import_module(f"{kwire.__name__}.cli.output.tables")
     made = module.Output.__init__
 
@@ -47,7 +47,7 @@ def write_commit(folder, group, topic):
 @pytest.mark.parametrize("columns", [40, 80, 120, None])
 @pytest.mark.parametrize(("group", "topic"), [("g", "t"), (GROUP, TOPIC)])
 def test_a_commit_says_whose_it_is_and_where(table, tmp_path, columns, group, topic):
-    """Group, topic, partition and offset are shown, however narrow the terminal is."""
+    """Group, topic, partition and offset are shown even in narrow terminals."""
     write_commit(tmp_path, group, topic)
     lines = table(columns, "dump", tmp_path)
     text = re.sub(r"\s+", "" if len(group) > 10 else " ", " ".join(lines))
@@ -60,7 +60,7 @@ def test_a_commit_says_whose_it_is_and_where(table, tmp_path, columns, group, to
 
 
 def test_internal_topics_of_brokers_are_readable_in_80_columns(table):
-    """Each record names its type and what its key says; a row has few lines."""
+    """The rows contain type and key of the records, and have only a few lines."""
     lines = table(80, "dump", DATA / "4.3.1" / "data", "-t", OFFSETS)
     begins = [n for n, line in enumerate(lines) if re.match(r" +\d+  \d{4}-", line)]
     assert len(begins) > 20 and max(map(len, lines)) <= 80
@@ -75,7 +75,7 @@ NAMES = ["k", "key-of-16-letters", "a-much-longer-key-than-the-column-has-" * 3,
 
 @pytest.mark.parametrize("columns", [80, 130, None])
 def test_values_stand_in_one_column(table, tmp_path, columns):
-    """Long keys are cut in a terminal; elsewhere the rows after one are aligned."""
+    """Long keys are truncated in a terminal. Otherwise later rows are aligned."""
     rows = [(name.encode(), b"VALUE", START, []) for name in NAMES]
     write_log(tmp_path / "t-0", [rows])
     titles, *lines = table(columns, "dump", tmp_path)
@@ -90,7 +90,7 @@ def test_values_stand_in_one_column(table, tmp_path, columns):
 
 @pytest.mark.parametrize("columns", [80, None])
 def test_tables_of_what_is_known_are_aligned(kwire, columns):
-    """However long a name is, what follows it stands under its title."""
+    """Cells after a long name are below their column header."""
     module = importlib.import_module(f"{kwire.__name__}.cli.output.tables")
     stream = io.StringIO()
     output = module.Output(stream)

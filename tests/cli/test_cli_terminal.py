@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""No name, text or error sends a control character to the terminal.
+"""Control characters in names, text or errors never reach the terminal.
 
-Every command and format runs in a terminal over inputs that try to. What is left when
-the colours and the bar of kwire itself are taken away has to be printable.
+All commands and formats run in a terminal with inputs that contain such characters.
+After the colors and the progress bar of kwire are removed, the output must be
+printable.
 """
 
 import ast
@@ -30,12 +31,12 @@ OUR_OWN = re.compile(
     r"\x1b\[(?:0|1|2|3|[0-9;]*3[0-9]|[0-9;]*9[0-7]|38;[0-9;]+|[0-9;]*49|39)*m"
     r"|\x1b\[\?25[hl]|\x1b\[2K|\x1b\[1A|\r"
 )
-"""Styles, and how the bar moves: hidden cursor, erased line, one line up."""
+"""Styles and movements of the bar: hidden cursor, erased line, one line up."""
 
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
-    """A folder with all hostile inputs, which is the current one."""
+    """Directory with all hostile inputs, which is the current directory."""
     root = tmp_path_factory.mktemp("hostile")
     (root / "good").mkdir()
     hostile_inputs.write_topic(root / "good")
@@ -52,7 +53,7 @@ def hostile(tmp_path_factory):
 
 @pytest.fixture
 def read_screen(hostile, monkeypatch, tmp_path):
-    """Run a command in a terminal; gives its exit code and what its user may see."""
+    """Run a command in a terminal; return exit code and visible output."""
     monkeypatch.chdir(hostile)
 
     def run(*args):
@@ -64,7 +65,7 @@ def read_screen(hostile, monkeypatch, tmp_path):
 
 
 def check_text(text):
-    """Take away what is kwire's own, and look at the rest."""
+    """Remove the control sequences of kwire, and check the rest."""
     plain = OUR_OWN.sub("", text)
     wrong = {c for c in plain if not c.isprintable() and c not in "\n\t"}
     assert not wrong, f"{sorted(map(hex, map(ord, wrong)))} in {plain!r}"
@@ -148,7 +149,7 @@ COMMANDS = [
 
 @pytest.mark.parametrize("args", COMMANDS, ids=lambda args: " ".join(args)[:40].strip())
 def test_nothing_steers_the_terminal(read_screen, args):
-    """No command prints a control character of others, whatever the names are."""
+    """Commands print no control characters from the names in their input."""
     code, text = read_screen(*args)
     assert "Traceback" not in text
     assert text.strip() or code == 0
@@ -156,7 +157,7 @@ def test_nothing_steers_the_terminal(read_screen, args):
 
 @pytest.mark.parametrize("form", ["table", "jsonl", "compat"])
 def test_brokers_do_not_steer_the_terminal(read_screen, form):
-    """Racks and hosts are what a broker says; so are the names of features."""
+    """Racks, hosts and feature names are strings from a broker."""
     broker = Broker(ApiVersionTable.of_release("3.9"), 1, rack=TEXT)
     other = SimpleNamespace(node_id=2, host=f"{NAME}..h", port=9092, rack=TEXT)
     broker.cluster = [broker, other]
@@ -167,7 +168,7 @@ def test_brokers_do_not_steer_the_terminal(read_screen, form):
 
 @pytest.fixture(scope="module")
 def hostile_cluster():
-    """The address of a broker with a topic that tries to steer the terminal."""
+    """Address of a broker with a topic that contains control sequences."""
     handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 1})
     for key, value in ((TEXT, "=1+1"), ("\x9b5m", TEXT)):
         handle.produce(NAME, value, key, headers=[(NAME, TEXT)], partition=0)
@@ -194,7 +195,7 @@ FORMAT = r"%t %p %o %k %v %h %K %S %T %s\n"
     ids=lambda args: " ".join(args)[:40].strip(),
 )
 def test_live_topics_do_not_steer_the_terminal(read_screen, hostile_cluster, args):
-    """Names of topics, keys, values and headers are what others wrote."""
+    """Topic names, keys, values and headers are written by other users."""
     code, text = read_screen(args[0], hostile_cluster, *args[1:])
     assert "Traceback" not in text
     assert code == (2 if NAME + "y" in args or "9" in args else 0)
@@ -203,7 +204,7 @@ def test_live_topics_do_not_steer_the_terminal(read_screen, hostile_cluster, arg
 
 
 def test_every_command_is_tried(run):
-    """A new command has to be among those that are tried with hostile names."""
+    """New commands must be added to the tests with hostile names."""
     from kwire.cli.main import program
 
     tried = {args[0] for args in COMMANDS}
@@ -211,7 +212,7 @@ def test_every_command_is_tried(run):
 
 
 def test_what_libraries_print_is_escaped_as_well():
-    """Tracebacks, warnings, logs and prints of others pass the same door."""
+    """Tracebacks, warnings, logs and prints of libraries are escaped as well."""
     script = (
         "import logging, sys, warnings\n"
         "from kwire.cli.output.terminal import guard_terminals\n"
@@ -227,7 +228,7 @@ def test_what_libraries_print_is_escaped_as_well():
 
 
 def under_terminal(command):
-    """Run any program in a terminal; give all that it printed."""
+    """Run any program in a terminal; return its output."""
     import pty
 
     parent, child = pty.openpty()
@@ -254,7 +255,7 @@ ALLOWED = {
 
 
 def test_one_module_writes_to_the_streams():
-    """Only the module that escapes prints, echoes or makes a console."""
+    """Only the module that escapes text may print, echo or create a console."""
     folders = [SOURCE / "kwire" / name for name in ("cli", "jobs", "recording")]
     files = [path for folder in folders for path in folder.rglob("*.py")]
     found = set()
@@ -268,7 +269,7 @@ STREAMS = ("stdout", "stderr", "__stdout__", "__stderr__")
 
 
 def writes_itself(node):
-    """Whether a piece of code is a way around ``terminal.py``."""
+    """Whether code bypasses ``terminal.py``."""
     match node:
         case ast.Call(func=ast.Name(id="print")):
             return True
@@ -302,7 +303,7 @@ def writes_itself(node):
     ],
 )
 def test_the_scan_sees_ways_around(code):
-    """A scan that finds nothing anywhere would be no test."""
+    """A scan without any findings would not be a test."""
     assert any(map(writes_itself, ast.walk(ast.parse(code))))
 
 
@@ -327,7 +328,7 @@ def test_the_scan_sees_ways_around(code):
     ],
 )
 def test_spreadsheets_run_nothing(text, safe):
-    """A cell of CSV is no formula, and a number is still one."""
+    """A CSV cell is never a formula, while numbers remain numbers."""
     stream = io.StringIO()
     rows = Csv(Output(stream), ["text", "number"], True)
     rows.write({"text": text, "number": -1})
@@ -337,7 +338,7 @@ def test_spreadsheets_run_nothing(text, safe):
 
 @pytest.mark.parametrize("option", ["--csv-safe", "--csv-exact", None])
 def test_csv_is_safe_in_files_and_exact_in_pipes(hostile, tmp_path, option):
-    """What a person opens is safe by itself; what a program reads is the data."""
+    """Files are escaped for spreadsheets, while pipes contain the exact data."""
     command = [*PROGRAM, "dump", str(hostile / "good"), "-o", "csv"]
     command += [option] if option else []
     environment = os.environ | {"PYTHONPATH": str(SOURCE)}
@@ -358,7 +359,7 @@ def test_csv_is_safe_in_files_and_exact_in_pipes(hostile, tmp_path, option):
 
 
 def test_rows_are_one_line_in_a_pipe(hostile, run):
-    """A row of a table is one line wherever it goes: a name cannot forge another."""
+    """A name with a line break cannot forge another row."""
     for args in (["ls", "good"], ["dump", "groups"], ["dump", "good"]):
         ran = run(args[0], hostile / args[1])
         assert "\nFORGED" not in ran.out and "\r" not in ran.out

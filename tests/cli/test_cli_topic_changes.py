@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire topics --create`` and ``--delete``, and the question before a deletion."""
+"""``kwire topics --create`` and ``--delete``, and the confirmation."""
 
 import importlib
 
@@ -11,7 +11,7 @@ from tests.cli.hostile_inputs import NAME
 
 
 def names(broker):
-    """Return the topics of the broker and their partition counts."""
+    """Return the topics of the broker with their partition counts."""
     topics = broker.cluster_truth.topics
     return {name: len(topic.logs) for name, topic in topics.items()}
 

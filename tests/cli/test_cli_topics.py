@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire topics`` against librdkafka's mock cluster, and without a broker."""
+"""``kwire topics`` with librdkafka's mock cluster, and without a broker."""
 
 import csv
 import json
@@ -12,7 +12,7 @@ from confluent_kafka import Producer
 
 @pytest.fixture(scope="module")
 def address():
-    """Three brokers with two topics of four partitions; "orders" has two records."""
+    """Three brokers, two topics of four partitions. "orders" has two records."""
     handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 3})
     for partition in (1, 1):
         handle.produce("orders", b"value", partition=partition)
@@ -24,7 +24,7 @@ def address():
 
 
 def test_a_table_has_each_partition_below_its_topic(run, address):
-    """With leader, replicas and offsets; the count is for people."""
+    """The table contains leader, replicas and offsets. stderr has the count."""
     ran = run("topics", address)
     assert ran.code == 0
     lines = ran.out.splitlines()
@@ -37,7 +37,7 @@ def test_a_table_has_each_partition_below_its_topic(run, address):
 
 
 def test_rows_name_what_is_known(run, address):
-    """In JSON lines and CSV, the same."""
+    """JSON lines and CSV have the same fields."""
     rows = run("topics", address, "orders", "-o", "jsonl").rows
     assert [row["partition"] for row in rows] == [0, 1, 2, 3]
     assert [row["end_offset"] for row in rows] == [0, 2, 0, 0]
@@ -51,20 +51,20 @@ def test_rows_name_what_is_known(run, address):
 
 
 def test_offsets_can_be_left_out(run, address):
-    """For clusters with many partitions."""
+    """The option is useful for clusters with many partitions."""
     rows = run("topics", address, "--no-offsets", "-o", "jsonl").rows
     assert {row["end_offset"] for row in rows} == {None}
 
 
 def test_an_unknown_topic_names_those_that_are_near(run, address):
-    """And there are no rows."""
+    """No rows are printed."""
     ran = run("topics", address, "order")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == ("kwire: no topic is named 'order'; did you mean orders?\n")
 
 
 def test_partitions_without_a_leader_are_problems(run, kwire, address, monkeypatch):
-    """They have no offsets, and the command does not wait for them."""
+    """They have no offsets, and the command does not wait for a leader."""
     client = __import__(f"{kwire.__name__}.client", fromlist=["KafkaSync"])
     found = client.KafkaSync.topics
 
@@ -84,7 +84,7 @@ def test_partitions_without_a_leader_are_problems(run, kwire, address, monkeypat
 
 @pytest.mark.parametrize("command", [["topics"], ["read", "orders"]])
 def test_where_nobody_listens_is_one_sentence(run, command):
-    """It names the address; the exit code is that of ``kwire versions``."""
+    """The error contains the address. The exit code is that of ``kwire versions``."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
@@ -102,13 +102,13 @@ def test_where_nobody_listens_is_one_sentence(run, command):
     ],
 )
 def test_options_are_those_of_versions(run, options, reason):
-    """What does not fit together is wrong usage."""
+    """Contradicting options are wrong usage."""
     ran = run("topics", "127.0.0.1:1", *options)
     assert ran.code == 2 and reason in ran.err
     assert run("read", "127.0.0.1:1", "t", *options).err.count("\n") == 1
 
 
 def test_tls_to_a_plain_port_is_one_sentence(run, address):
-    """It does not wait for ever."""
+    """The command does not wait forever."""
     ran = run("topics", address, "--tls", "--timeout", "2")
     assert ran.code == 2 and ran.err.count("\n") == 1 and address in ran.err

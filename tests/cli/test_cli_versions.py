@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire versions``: clusters of one release and of several, and errors."""
+"""``kwire versions``: clusters with one or several releases, and errors."""
 
 import fcntl
 import os
@@ -28,7 +28,7 @@ USERS = {"ann": "secret"}
 
 @pytest.fixture
 def start():
-    """Start brokers that know each other; all are stopped with the test."""
+    """Function that starts brokers which list each other. The test stops them."""
     running = []
 
     def start(*tables, **options):
@@ -49,7 +49,7 @@ def start():
 
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory):
-    """The files of a certificate for the loopback interface, and of its key."""
+    """Certificate for the loopback interface and its key, as paths."""
     return make_certificate(tmp_path_factory.mktemp("tls"))
 
 
@@ -58,7 +58,7 @@ def of(release, listener="broker"):
 
 
 def columns(text):
-    """Split the table of APIs into rows of cells, by the name of the API."""
+    """Split the table of APIs into rows of cells, by API name."""
     lines = text.split("\n\n")[1].splitlines()
     rows = [re.split(" {2,}", line) for line in lines]
     return {name: cells for name, *cells in rows}
@@ -68,7 +68,7 @@ def columns(text):
 
 
 def test_table_of_one_release(run, start):
-    """Broker and guess above, a line for each API, features below; 80 columns."""
+    """Broker and guess are first, then the APIs and the features, in 80 columns."""
     (broker,) = start(of("3.9"))
     done = run("versions", broker.address)
     assert done.code == 0
@@ -87,7 +87,7 @@ def test_table_of_one_release(run, start):
 
 
 def test_table_of_several_releases(run, start):
-    """A column for each kind of broker, one for all, and what is usable with all."""
+    """There is a column for each kind of broker, and one for common versions."""
     brokers = start(of("2.8"), of("4.1"), of("4.1"))
     done = run("versions", brokers[2].address)
     assert done.code == 0
@@ -100,7 +100,7 @@ def test_table_of_several_releases(run, start):
 
 
 def test_refused_versions_are_told(run, start):
-    """Brokers since 4.0 offer Produce 0-2 for an old client's sake (KAFKA-18659)."""
+    """Brokers since 4.0 offer Produce 0-2 only for an old client (KAFKA-18659)."""
     table = of("4.1")
     table.advertised[0] = (0, 13)
     (broker,) = start(ApiVersionTable.from_ranges(table.advertised))
@@ -110,7 +110,7 @@ def test_refused_versions_are_told(run, start):
 
 
 def test_odd_rows_have_a_note(run, start):
-    """Unknown keys, no common version, and nonsense are printed, and not usable."""
+    """Unknown keys, empty intersections and invalid ranges are not usable."""
     (broker,) = start(
         ApiVersionTable(
             {3: (0, 12), 18: (0, 4), 1: (99, 100), 19: (5, 3), 777: (0, 2), 20: (-3, 2)}
@@ -140,7 +140,7 @@ def test_finalized_features_are_those_of_the_highest_epoch(run, start):
 
 
 def test_controllers_are_asked_in_their_own_way(run, start):
-    """They have no Metadata; DescribeCluster lists the other controllers."""
+    """Controllers have no Metadata. DescribeCluster lists the other controllers."""
     controllers = start(of("4.1", "controller"), of("4.1", "controller"))
     done = run("versions", controllers[0].address)
     assert done.code == 0
@@ -149,11 +149,11 @@ def test_controllers_are_asked_in_their_own_way(run, start):
     assert "Vote" in columns(done.out)
 
 
-# Other forms
+# Other formats
 
 
 def test_json_lines(run, start):
-    """One object for each broker, and one for the cluster."""
+    """There is an object for each broker, and one for the cluster."""
     brokers = start(of("2.8"), of("4.1"))
     done = run("versions", brokers[0].address, "-o", "jsonl")
     first, second, cluster = done.rows
@@ -172,7 +172,7 @@ def test_json_lines(run, start):
 
 
 def test_compat_is_the_text_of_kafkas_tool(run, start):
-    """Known, older, newer, unknown and missing APIs, each in its own words."""
+    """Covers known, older, newer, unknown and missing APIs."""
     (broker,) = start(
         ApiVersionTable(
             {18: (0, 3), 3: (0, 12), 0: (0, 1), 1: (0, 2), 9: (99, 99), 777: (0, 2)}
@@ -200,7 +200,7 @@ def test_compat_is_the_text_of_kafkas_tool(run, start):
 
 
 def test_compat_with_brokers_that_cannot_be_reached(run, start):
-    """Each broker has its block; an error stands where its versions would."""
+    """All brokers have a block. An error replaces the versions."""
     brokers = start(of("4.1"), of("4.1"))
     brokers[1].__exit__()
     done = run("versions", brokers[0].address, "-o", "compat")
@@ -213,7 +213,7 @@ def test_compat_with_brokers_that_cannot_be_reached(run, start):
 
 
 def test_mock_cluster_of_librdkafka(run):
-    """Brokers that others wrote: three of them, all alike."""
+    """Three equal brokers that are independent of kwire."""
     mock = Producer({"test.mock.num.brokers": 3, "bootstrap.servers": "unused"})
     known = mock.list_topics(timeout=TIMEOUT_S).brokers
     addresses = [f"{each.host}:{each.port}" for _, each in sorted(known.items())]
@@ -240,7 +240,7 @@ def test_mock_cluster_of_librdkafka(run):
     ],
 )
 def test_require(run, start, required, code, said):
-    """One broker that lacks a feature is enough, for a request may go to any."""
+    """A feature is missing if one broker lacks it, because any may get a request."""
     brokers = start(of("0.10.2"), of("3.3"))
     done = run("versions", brokers[1].address, "--require", *required)
     assert done.code == code
@@ -329,7 +329,7 @@ def test_no_option_takes_a_password(run):
     ],
 )
 def test_options_that_do_not_fit(run, certificate, tmp_path, args, words):
-    """One line, before anything is connected."""
+    """The one-line error is raised before a connection is opened."""
     (tmp_path / "text").write_text("nothing")
     names = {"pem": certificate[0], "text": tmp_path / "text"}
     done = run("versions", *(arg.format(**names) for arg in args))
@@ -339,7 +339,7 @@ def test_options_that_do_not_fit(run, certificate, tmp_path, args, words):
 
 
 def test_encrypted_key_is_refused_and_no_password_asked_for(tmp_path):
-    """OpenSSL would ask the terminal, and a job at night would wait for ever."""
+    """OpenSSL would prompt in the terminal, so that a job would wait forever."""
     both = tmp_path / "both.pem"
     files = make_certificate(tmp_path, b"secret")
     both.write_bytes(b"".join(file.read_bytes() for file in files))
@@ -367,7 +367,7 @@ def test_encrypted_key_is_refused_and_no_password_asked_for(tmp_path):
 
 
 def test_address_that_does_not_answer_is_passed_over(run, start):
-    """Any of the addresses will do; commas separate them, too."""
+    """One of the addresses is enough. They may be separated by commas."""
     with Listener(lambda stream: None) as closed:
         pass
     brokers = start(of("4.1"))
@@ -380,7 +380,7 @@ def test_address_that_does_not_answer_is_passed_over(run, start):
 
 
 def test_broker_that_cannot_be_reached(run, start):
-    """The others are printed; the exit code reports that some are missing."""
+    """The others are printed, and the exit code reports the missing brokers."""
     brokers = start(of("4.1"), of("4.1"), of("2.8"))
     brokers[1].__exit__()
     done = run("versions", brokers[0].address, "-o", "jsonl")
@@ -403,7 +403,7 @@ def test_cluster_that_names_no_broker(run, start):
 
 
 def test_broker_that_says_nothing(run):
-    """The wait ends with the timeout."""
+    """The command stops waiting after the timeout."""
     with Listener(lambda stream: stream.recv(1 << 16) and stream.recv(1)) as silent:
         done = run("versions", silent.address, "--timeout", "0.2")
     assert done.code == 2
@@ -411,7 +411,7 @@ def test_broker_that_says_nothing(run):
 
 
 def test_hostile_names_cannot_move_the_cursor(run, start):
-    """Racks and features are text from the network."""
+    """Racks and features are strings from the network."""
     (broker,) = start(of("4.1"))
     broker.rack = "\x1b[2Jr\nx"
     for form in ("table", "compat"):
@@ -428,7 +428,7 @@ def test_ipv6_addresses_stand_in_brackets(run, start):
 
 
 def test_broker_before_api_versions(run):
-    """It is assumed to be what the option says."""
+    """Its versions are those of the release in the option."""
     answered = Broker(of("0.10.0"))
     answered._server.close()
 

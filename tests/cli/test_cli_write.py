@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire write`` to librdkafka's mock cluster, read back by ``kwire read``."""
+"""``kwire write`` to librdkafka's mock cluster. ``kwire read`` reads it back."""
 
 import importlib
 import io
@@ -24,20 +24,20 @@ from tests.cli.test_cli_process import PROGRAM, SOURCE
 
 @pytest.fixture(scope="module")
 def handle():
-    """The mock cluster, which ends with its handle."""
+    """Handle of the mock cluster, which runs as long as it exists."""
     return Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 1})
 
 
 @pytest.fixture(scope="module")
 def address(handle):
-    """Where its broker listens."""
+    """Address of its broker."""
     broker = handle.list_topics(timeout=10).brokers[1]
     return f"{broker.host}:{broker.port}"
 
 
 @pytest.fixture
 def topic(handle):
-    """A topic that nothing was written to."""
+    """New topic without records."""
     name = f"topic-{uuid4().hex[:8]}"
     handle.list_topics(name, timeout=10)
     return name
@@ -45,7 +45,7 @@ def topic(handle):
 
 @pytest.fixture
 def write(kwire, address, topic):
-    """Run ``kwire write`` with stdin; gives exit code and stderr."""
+    """Run ``kwire write`` with stdin; return exit code and stderr."""
     program = importlib.import_module(f"{kwire.__name__}.cli.main").program
 
     def write(*options, stdin=b""):
@@ -59,7 +59,7 @@ def write(kwire, address, topic):
 
 @pytest.fixture
 def rows(run, address, topic):
-    """Read the topic as JSON lines, without what depends on time and place."""
+    """Read the topic as JSON lines, without times and positions."""
 
     def rows(name=topic):
         ran = run("read", address, name, "-o", "jsonl")
@@ -71,16 +71,16 @@ def rows(run, address, topic):
 
 
 DEEP = b"[" * 100_000 + b"]" * 100_000
-"""JSON that no parser of Python reads."""
+"""JSON that Python's parsers reject."""
 
 
 def pairs(rows):
-    """Return key and value of each row, sorted."""
+    """Return key and value of all rows, sorted."""
     return sorted((row["key"] or "", row["value"]) for row in rows)
 
 
 def test_lines_of_stdin_are_values(write, rows):
-    """With a separator, keys and values; the last line may have no end."""
+    """With a separator, lines have keys. The last line may have no line end."""
     code, err = write(stdin=b"one\ntwo\r\n\nthree")
     assert (code, err.count("4 records written")) == (0, 1)
     assert pairs(rows()) == [("", ""), ("", "one"), ("", "three"), ("", "two")]
@@ -88,7 +88,7 @@ def test_lines_of_stdin_are_values(write, rows):
 
 
 def test_a_separator_divides_keys_and_values(write, rows):
-    """At its first place in the line."""
+    """The first separator of a line is used."""
     code, err = write("-K", ":", "-z", "zstd", stdin=b"k1:v1\nk2:a:b\n:empty\n")
     assert (code, err.count("3 records written")) == (0, 1)
     assert pairs(rows()) == [("", "empty"), ("k1", "v1"), ("k2", "a:b")]
@@ -98,7 +98,7 @@ def test_a_separator_divides_keys_and_values(write, rows):
 def test_what_read_writes_can_be_written(
     handle, run, address, write, rows, tmp_path, form
 ):
-    """Nulls, bytes, headers and timestamps come through each format."""
+    """Nulls, bytes, headers and timestamps are preserved by all formats."""
     source = f"source-{uuid4().hex[:8]}"
     handle.list_topics(source, timeout=10)
     handle.produce(source, b"text", b"key", 1, timestamp=1234)
@@ -116,7 +116,7 @@ def test_what_read_writes_can_be_written(
 
 
 def test_a_file_of_lines_is_read_by_its_option(write, rows, tmp_path):
-    """And without one by its name, where that has a form."""
+    """Without the option, the name of the file may specify the format."""
     path = tmp_path / "lines.txt"
     path.write_bytes(b'{"key": "k", "value": "v"}\n')
     assert write(path)[0] == 0
@@ -159,7 +159,7 @@ def test_a_file_of_lines_is_read_by_its_option(write, rows, tmp_path):
     ],
 )
 def test_lines_that_are_no_records_are_named(write, form, lines, text):
-    """With their number, and the command ends with 2."""
+    """The error contains the line number, and the exit code is 2."""
     options = ["-K", ":"] if form == "text" else []
     code, err = write("--input-format", form, *options, stdin=lines)
     assert (code, err.count("\n")) == (2, 1)
@@ -167,7 +167,7 @@ def test_lines_that_are_no_records_are_named(write, form, lines, text):
 
 
 def test_options_that_cannot_be(write, run, address, tmp_path):
-    """Each with what to do."""
+    """The errors contain a solution."""
     path = tmp_path / "empty.parquet"
     pyarrow.parquet.write_table(pyarrow.table({"id": [1]}), path)
     code, err = write(path)
@@ -186,7 +186,7 @@ def test_options_that_cannot_be(write, run, address, tmp_path):
 
 
 def test_a_pipe_is_followed(address, topic, rows):
-    """A line is written when it comes, not when the pipe ends."""
+    """A line is written when it arrives, not when the pipe ends."""
     with subprocess.Popen(
         [*PROGRAM, "write", address, topic],
         env=os.environ | {"PYTHONPATH": str(SOURCE)},
@@ -208,7 +208,7 @@ def test_a_pipe_is_followed(address, topic, rows):
 
 
 def test_a_bad_line_does_not_take_those_before_it_along(write, rows):
-    """They are written, counted, and left out by the option that the error names."""
+    """They are written and counted. The recommended option skips the line."""
     lines = [b'{"value": "%d"}' % n for n in range(6)]
     bad = [*lines[:4], b"{", *lines[4:]]
     code, err = write(
@@ -228,7 +228,7 @@ def test_a_bad_line_does_not_take_those_before_it_along(write, rows):
 
 @pytest.mark.parametrize("form", ["text", "jsonl", "csv", "parquet", "arrow"])
 def test_records_can_be_left_out(write, rows, tmp_path, form):
-    """In each format, those at the beginning; more than there are is none."""
+    """All formats support it. It may exceed the number of records."""
     values = [f"{n}" for n in range(3000)]
     path = tmp_path / f"rows.{form}"
     table = pyarrow.table({"value": values})
@@ -250,7 +250,7 @@ def test_records_can_be_left_out(write, rows, tmp_path, form):
 
 
 def test_a_file_that_is_damaged_later_says_how_to_go_on(write, rows, tmp_path):
-    """Without the number that are written, the next run would write them twice."""
+    """Without the number of written rows, the next run would write them twice."""
     path = tmp_path / "rows.parquet"
     table = pyarrow.table({"value": [f"{n}" for n in range(90_000)]})
     pyarrow.parquet.write_table(table, path, row_group_size=40_000, compression="none")
@@ -267,7 +267,7 @@ def test_a_file_that_is_damaged_later_says_how_to_go_on(write, rows, tmp_path):
 
 
 def test_what_could_not_be_sent_is_not_in_doubt(run, write, address, tmp_path):
-    """A topic that is not there, a partition that it has not: no record is written."""
+    """An unknown topic or partition means that no record was written."""
     path = tmp_path / "lines"
     path.write_bytes(b"a\nb\n")
     code, err = write("--to-partition", "9", path)
@@ -277,7 +277,7 @@ def test_what_could_not_be_sent_is_not_in_doubt(run, write, address, tmp_path):
 
 
 def test_an_interrupted_write_says_how_to_go_on(address, topic, rows):
-    """With Ctrl-C, and the exit code of that."""
+    """Ctrl-C has its own exit code."""
     with subprocess.Popen(
         [*PROGRAM, "write", address, topic],
         env=os.environ | {"PYTHONPATH": str(SOURCE)},
@@ -295,13 +295,13 @@ def test_an_interrupted_write_says_how_to_go_on(address, topic, rows):
         finally:
             process.kill()
     assert process.returncode == 130
-    # The acknowledgement may be on its way, when a reader has the records already.
+    # A reader may receive the records before the command receives the acknowledgement.
     assert b"interrupted; the first " in err
     assert b"--skip 2 goes on" in err or b"--skip 0 goes on" in err
 
 
 def test_a_long_line_is_read_in_linear_time(kwire):
-    """A line without an end costs no copy of what came before for each piece."""
+    """Pieces of a long line are not copied repeatedly."""
     module = importlib.import_module(f"{kwire.__name__}.cli.input.records")
 
     class Pieces(io.BytesIO):
@@ -312,12 +312,12 @@ def test_a_long_line_is_read_in_linear_time(kwire):
     begun = time.process_time()
     (row,) = [row for rows in module.read_text(Pieces(line), "x", None) for row in rows]
     assert row == (None, line, None, ())
-    # 10,000 pieces; with a copy of the line for each it took half a minute.
+    # With a copy of the line for each of the 10,000 pieces, it took half a minute.
     assert time.process_time() - begun < 5
 
 
 def test_long_rows_of_csv_are_held_in_limited_pieces(kwire):
-    """Fewer than 1,000, if they have more bytes than 16 MiB."""
+    """If rows have more than 16 MiB, a piece has fewer than 1,000 rows."""
     module = importlib.import_module(f"{kwire.__name__}.cli.input.records")
     lines = b"\n".join([b"value,key", *[b"x" * (1 << 20)] * 40])
     pieces = module.read_csv(io.BytesIO(lines), "name")
@@ -325,7 +325,7 @@ def test_long_rows_of_csv_are_held_in_limited_pieces(kwire):
 
 
 def make_json(source, depth=0):
-    """Make any value of JSON, with the names that mean something among its fields."""
+    """Return any JSON value. Its objects contain the names of record fields."""
     names = ["key", "value", "headers", "timestamp", "key_json", "value_hex"]
     names += ["value_base64", "topic", "offset", "x", ""]
     texts = ["", "text", "00ff", "AA==", "\ud800", "\0", "{", "9" * 5000]
@@ -343,7 +343,7 @@ def make_json(source, depth=0):
 
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
 def test_any_field_is_a_row_or_an_error_of_its_line(kwire, form):
-    """Whatever a field is: a row that can be encoded, or the number of the line."""
+    """The result is a row that can be encoded, or an error with the line number."""
     module = importlib.import_module(f"{kwire.__name__}.cli.input.records")
     source = random.Random(form)
     names = sorted(module._RECORD_NAMES | {"key_encoding", "value_encoding"})

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of ``kwire write``: pipes, damaged files, and the memory that they require."""
+"""Tables of ``kwire write``: pipes, damaged files, and required memory."""
 
 import importlib
 import os
@@ -23,20 +23,20 @@ ARROW = ("--input-format", "arrow")
 
 @pytest.fixture(scope="module")
 def handle():
-    """The mock cluster, which ends with its handle."""
+    """Handle of the mock cluster, which runs as long as it exists."""
     return Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 1})
 
 
 @pytest.fixture(scope="module")
 def address(handle):
-    """Where its broker listens."""
+    """Address of its broker."""
     broker = handle.list_topics(timeout=10).brokers[1]
     return f"{broker.host}:{broker.port}"
 
 
 @pytest.fixture
 def topic(handle):
-    """A topic that nothing was written to."""
+    """New topic without records."""
     name = f"topic-{uuid4().hex[:8]}"
     handle.list_topics(name, timeout=10)
     return name
@@ -44,7 +44,7 @@ def topic(handle):
 
 @pytest.fixture
 def read_rows(kwire, address, topic):
-    """Read key, value, headers and timestamp of all records of the topic."""
+    """Read key, value, headers and timestamp of all records in the topic."""
     client = importlib.import_module(f"{kwire.__name__}.client")
 
     def read_rows():
@@ -100,7 +100,7 @@ def start(address, topic, *options):
 def test_arrow_from_a_pipe_is_written_with_all_columns(
     address, topic, read_rows, create
 ):
-    """As a stream, or as the bytes of an Arrow file, in pieces of any size."""
+    """Covers a stream and the bytes of an Arrow file, in pieces of any size."""
     data = write_ipc(create, TABLE, 2, compression="zstd")
     with start(address, topic, *ARROW, "--to-partition", "1") as process:
         for byte in data[:300]:
@@ -130,7 +130,7 @@ def test_batches_of_a_pipe_are_written_when_they_arrive(address, topic, read_row
 
 
 def test_an_arrow_stream_in_a_file_is_read(run, address, topic, read_rows, tmp_path):
-    """Such as one that a pipe was redirected to."""
+    """A pipe may have been redirected to the file."""
     path = tmp_path / "rows.arrow"
     path.write_bytes(write_ipc(pyarrow.ipc.new_stream, TABLE))
     assert run("write", address, topic, path, "--to-partition", "1").code == 0
@@ -138,7 +138,7 @@ def test_an_arrow_stream_in_a_file_is_read(run, address, topic, read_rows, tmp_p
 
 
 def test_a_truncated_arrow_file_says_how_to_continue(run, address, topic, tmp_path):
-    """Even if it ends between two record batches."""
+    """Applies even if the file ends between two record batches."""
     path = tmp_path / "rows.arrow"
     data = write_ipc(pyarrow.ipc.new_file, TABLE, 1)
     path.write_bytes(data[: data.index(b"ARROW1", 8) - 200])
@@ -161,7 +161,7 @@ def test_an_arrow_stream_without_its_end_is_an_error(address, topic, read_rows):
 
 
 def test_a_topic_is_copied_through_a_pipe(handle, address, topic, read_rows):
-    """By ``kwire read`` and ``kwire write``: keys, values, headers and timestamps."""
+    """``kwire read`` and ``kwire write`` copy all fields of the records."""
     source = f"source-{uuid4().hex[:8]}"
     handle.list_topics(source, timeout=10)
     for key, value, headers, timestamp in ROWS:
@@ -197,13 +197,13 @@ def test_a_topic_is_copied_through_a_pipe(handle, address, topic, read_rows):
 
 
 def test_a_damaged_arrow_file_says_how_to_continue(run, address, topic, tmp_path):
-    """One sentence and exit code 2; the record batches before it are written."""
+    """The exit code is 2, and the record batches before the damage are written."""
     path = tmp_path / "rows.arrow"
     views = pyarrow.array(["x" * 20] * 3, pyarrow.string_view())
     data = bytearray(
         write_ipc(pyarrow.ipc.new_file, pyarrow.table({"value": views}), 1)
     )
-    # The offset of the last of three views is replaced.
+    # Replace the last offset of three views.
     last = data.rindex(b"\x14\0\0\0xxxx")
     data[last + 12 : last + 16] = (1 << 20).to_bytes(4, "little")
     path.write_bytes(data)
@@ -217,7 +217,7 @@ def test_a_damaged_arrow_file_says_how_to_continue(run, address, topic, tmp_path
 def test_column_names_that_are_not_utf_8_are_one_sentence(
     run, address, topic, tmp_path, form
 ):
-    """With the exit code of a file that cannot be read."""
+    """The exit code is that of a file that cannot be read."""
     path = tmp_path / f"rows.{form}"
     table = pyarrow.table({"value": ["a"], "renamed": [1]})
     if form == "arrow":
@@ -234,14 +234,17 @@ def test_column_names_that_are_not_utf_8_are_one_sentence(
 
 
 def peak_of(kwire, path, count):
-    """Read and cast a file in a child; it has ``count`` rows, and limited pieces."""
+    """Read and convert a file in a child process with a limited piece size.
+
+    The file has ``count`` rows. Returns the peak memory.
+    """
     tables = importlib.import_module(f"{kwire.__name__}.cli.input.tables")
     batches = importlib.import_module(f"{kwire.__name__}.client.table_batches")
     read = tables.read_parquet if path.suffix == ".parquet" else tables.read_arrow
 
     def work(note):
         rows = 0
-        # A new pool counts from zero. It has to live until the child ends.
+        # A new memory pool starts at zero. It must exist until the child exits.
         pool = work.pool = pyarrow.proxy_memory_pool(pyarrow.default_memory_pool())
         pyarrow.set_memory_pool(pool)
         for piece in read(str(path)):
@@ -262,7 +265,7 @@ LONG = b"x" * 9_000
 
 
 def shared_tables():
-    """Make tables whose 65,536 rows share one long value."""
+    """Return tables whose 65,536 rows share one long value."""
     count = 1 << 16
     indices = pyarrow.array([0] * count, pyarrow.int8())
     value = pyarrow.DictionaryArray.from_arrays(indices, pyarrow.array([LONG]))
@@ -282,7 +285,7 @@ def shared_tables():
 
 
 def test_rows_that_share_a_value_are_held_in_limited_pieces(kwire, tmp_path):
-    """Their 590 MB never exist at the same time, whatever type shares the value."""
+    """Their 590 MB are never in memory together, for all types that share values."""
     for name, table in shared_tables():
         path = tmp_path / f"{name}.records.arrow"
         path.write_bytes(write_ipc(pyarrow.ipc.new_stream, table))
@@ -297,7 +300,7 @@ def test_rows_that_share_a_value_are_held_in_limited_pieces(kwire, tmp_path):
 
 @pytest.mark.parametrize("form", ["parquet", "arrow", "csv", "jsonl"])
 def test_rows_of_a_megabyte_are_written(run, address, topic, read_rows, tmp_path, form):
-    """As many at the same time as the limit of bytes allows."""
+    """The limit of bytes determines how many are in memory together."""
     path = tmp_path / f"rows.{form}"
     values = [os.urandom(MIB // 2 - 100).hex().encode() for _ in range(40)]
     table = pyarrow.table({"value": values})
@@ -320,7 +323,7 @@ def test_rows_of_a_megabyte_are_written(run, address, topic, read_rows, tmp_path
 def test_a_message_that_declares_too_many_bytes_is_rejected(
     run, address, topic, tmp_path
 ):
-    """Before its 1.5 GiB are allocated."""
+    """The error is raised before its 1.5 GiB are allocated."""
     path = tmp_path / "rows.arrow"
     data = write_ipc(pyarrow.ipc.new_file, pyarrow.table({"value": [bytes(MIB)] * 5}))
     compressed = write_ipc(
@@ -341,7 +344,7 @@ def test_a_message_that_declares_too_many_bytes_is_rejected(
 
 @pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])
 def test_delta_encoding_of_parquet_is_read(kwire, tmp_path, encoding):
-    """Of which pyarrow makes no dictionary arrays."""
+    """For these encodings, pyarrow does not create dictionary arrays."""
     tables = importlib.import_module(f"{kwire.__name__}.cli.input.tables")
     path = tmp_path / "rows.parquet"
     table = pyarrow.table({"value": [f"value {n}" for n in range(1000)]})

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged files of ``kwire write`` give records or one typed error, never a signal.
+"""Damaged files for ``kwire write`` result in records or one typed error.
 
-All inputs are read in child processes, in the way of the command, and encoded.
+A crash by a signal is not allowed. Child processes read all inputs in the same way as
+the command, and encode them.
 """
 
 import random
@@ -15,18 +16,18 @@ from tests.harness import hostile
 from tests.harness.guard_pages import check
 
 INPUTS = hostile.share(10)
-"""Damaged inputs of each format and engine."""
+"""Number of damaged inputs per format and engine."""
 
 WORDS = [
     number.to_bytes(size, "little", signed=True)
     for size in (1, 2, 4, 8)
     for number in (-1, 0, 1, 127, -128, *([1 << 20, -(1 << 31)] if size > 2 else []))
 ]
-"""Numbers that are wrong in most places."""
+"""Numbers that are invalid in most positions."""
 
 
 def damage(data, dice):
-    """Change bytes, numbers, bits or the length of an input, once to three times."""
+    """Change bytes, numbers, bits or the length of an input, one to three times."""
     data = bytearray(data)
     for _ in range(dice.randrange(1, 4)):
         place = dice.randrange(len(data))
@@ -50,7 +51,7 @@ def damage(data, dice):
 
 @pytest.mark.parametrize("kind", fuzz_tables.KINDS[:-1])
 def test_damaged_files_are_records_or_a_typed_error(kwire, kind, figure):
-    """A wrong offset, size, count or byte never ends the process."""
+    """A wrong offset, size, count or byte never crashes the process."""
     first = fuzz_tables.KINDS.index(kind)
     good = [data[1:] for data in seeds.fuzz_tables() if data[0] == first]
 

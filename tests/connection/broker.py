@@ -114,7 +114,7 @@ class Broker:
                     signed_in = self._react(server, event, signed_in)
                     client.sendall(server.data_to_send())
         except OSError:
-            pass  # the client or the test has closed it
+            pass  # The client or the test has closed the connection.
         except Exception as failure:
             self.failures.append(failure)
         finally:

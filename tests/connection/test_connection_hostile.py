@@ -395,7 +395,7 @@ def test_an_announced_size_costs_no_memory(kwire, side):
     """The memory depends on the received bytes, not on the announced size."""
     for lie in LIES:
         data = bytes.fromhex(lie)
-        collect_events(side(kwire), [data])  # what is made once, is made
+        collect_events(side(kwire), [data])  # Create cached objects first.
         one = side(kwire)
         assert (
             peak_of(lambda one=one, data=data: collect_events(one, [data])) < 50_000

@@ -214,7 +214,7 @@ def test_bit_is_the_stages(kip87):
     assert converted.attributes == 0x40
 
 
-# The order of the steps --------------------------------------------------------------
+# Order of the steps -------------------------------------------------------------------
 
 MAGIC_STEPS = ("code 0.10.2-IV0", "protocol 0.10.2", "clients", "format 0.10.2")
 TWO_STAGE_STEPS = ("format 0.10.1-1", "clients", "format 0.10.2")

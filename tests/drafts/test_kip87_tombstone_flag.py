@@ -83,7 +83,7 @@ def test_any_contiguous_bytes_are_read(kip87, view):
         kip87.decode(memoryview(TOMBSTONE)[::2])
 
 
-# Who decides --------------------------------------------------------------------------
+# Detection of deletes -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dialect", ["kip87", "kafka"])
@@ -272,7 +272,7 @@ def test_damage_is_named_as_no_dialect(kwire, kip87):
         kip87.decode(TOMBSTONE[:-1] + b"w")
 
 
-# Beside kwire.records -----------------------------------------------------------------
+# Comparison with kwire.records --------------------------------------------------------
 
 
 def rows_of(messages):
@@ -403,7 +403,7 @@ def test_limits_hold_for_compressed_messages(kwire, kip87):
         kip87.decode(data, limits=kwire.Limits(records=2))
 
 
-# Bad values ---------------------------------------------------------------------------
+# Invalid values -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

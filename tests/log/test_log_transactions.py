@@ -29,8 +29,8 @@ PIECES = [
     batch(15, 2, producer=8),  # committed
     batch(17, control=COMMIT, producer=8),
     batch(18, 2),
-    batch(20, 2, producer=9),  # never ended
-    batch(22, 2),  # after what was never ended
+    batch(20, 2, producer=9),  # without a marker
+    batch(22, 2),  # after the first open transaction
 ]
 COMMITTED = [2, 3, 4, 7, 13, 15, 16, 18, 19]
 ABORTED = [(7, 0, 6), (8, 10, 14)]

@@ -265,7 +265,7 @@ def test_an_object_that_vanishes_is_named(tmp_path, stored, s3):
     next(headers)
     if uri.startswith("file"):
         path.unlink()
-        assert len(list(headers)) > 50  # what is open stays
+        assert len(list(headers)) > 50  # An open object remains readable.
     else:
         s3.objects.clear()
         importlib.import_module("fsspec").filesystem("memory").store.clear()

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The archive for Spark's workers: its content, and its import as kwire.
+"""Archive for Spark's workers: its content, and its import as kwire.
 
-``tools/interop/spark/shipping.py`` shows that Spark brings it to workers which lack
-kwire, on a cluster of processes. Here it is an interpreter without site packages.
+``tools/interop/spark/shipping.py`` uses it with a cluster of processes whose workers
+lack kwire. These tests use an interpreter without site packages.
 """
 
 import os
@@ -43,7 +43,7 @@ def names_in(path):
 
 
 def import_unpacked(tmp_path, archive):
-    """Unpack as Spark does, and import where nothing else is; returns what is said."""
+    """Unpack the archive as Spark does, and import it; return the output."""
     root = tmp_path / "root"
     with zipfile.ZipFile(archive) as opened:
         opened.extractall(root / "kwire")
@@ -88,7 +88,7 @@ def test_another_pythons_engine_stays_out(tmp_path, monkeypatch):
 
 
 def test_no_path_of_this_machine_is_in_it(tmp_path):
-    """An editable install says in its files where the tree lies."""
+    """The files of an editable installation contain the path of its source tree."""
     with zipfile.ZipFile(bundle(tmp_path / "deps.zip")) as archive:
         for name in archive.namelist():
             if name.endswith((".py", ".txt", ".json", "METADATA", "WHEEL", "RECORD")):
@@ -155,7 +155,7 @@ def test_an_archive_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
         raise OSError("no space left on device")
 
     with monkeypatch.context() as patch:
-        # Containers that share a disk may have the same process ids, too.
+        # Containers that share a disk may have equal process ids.
         patch.setattr(os, "getpid", lambda: 7)
         beside = tmp_path / "deps.zip.partial-7"
         beside.write_bytes(b"another's")

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kafka-capture`` in Spark: recorded frames as rows, and errors.
 
-The columns are exactly those of captures, a schema selects columns, and a damaged file
-ends the job with its path unless the mode skips it.
+The columns are those of captures, and a schema selects columns. A damaged file ends the
+job with its path unless the mode skips it.
 """
 
 import warnings
@@ -26,7 +26,7 @@ MICROSECONDS = 1_700_000_000_000_000
 
 
 def write(folder, *files):
-    """Write a recording: a file for each number of frames."""
+    """Write a recording. The arguments are the numbers of frames in its files."""
     writer = CaptureWriter(folder)
     first, paths = 0, []
     for count in files:
@@ -55,7 +55,7 @@ def write(folder, *files):
 
 @pytest.fixture(scope="module")
 def read(spark):
-    """Read with the source, which Spark finds by itself."""
+    """Read with the source, which Spark finds without registration."""
     return lambda: spark.read.format("kafka-capture")
 
 
@@ -65,7 +65,7 @@ def test_rows_are_those_of_the_files(read, tmp_path):
     kinds = {field.name: field.dataType.simpleString() for field in frame.schema}
     assert kinds == CAPTURE_TYPES
     assert all(field.nullable for field in frame.schema)
-    # Spark gives timestamps in the zone of this machine; the number has none.
+    # Spark converts timestamps to the local time zone. The stored number has none.
     exact = frame.selectExpr("*", "unix_micros(timestamp) AS micros")
     found = sorted(exact.collect(), key=lambda row: row.sequence)
     assert [row.micros - MICROSECONDS for row in found] == list(range(5))
@@ -106,7 +106,7 @@ def source(**options):
 
 
 def schema(text):
-    """Read a schema without a session."""
+    """Parse a schema without a session."""
     fields = [field.strip().split(" ") for field in text.split(",")]
     return StructType.fromJson(
         {
@@ -163,7 +163,7 @@ def test_a_foreign_file_is_told_or_left_out(tmp_path):
 
 
 def test_spark_finds_the_source_by_itself():
-    """It loads modules named ``pyspark_*`` and takes their ``DefaultSource``."""
+    """Spark imports modules named ``pyspark_*`` and uses their ``DefaultSource``."""
     import pyspark_kwire_capture
 
     assert pyspark_kwire_capture.DefaultSource is KafkaCaptureSource

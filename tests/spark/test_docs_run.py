@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The Python of the pages about Spark runs, block after block."""
+"""The Python code of the Spark pages runs block by block."""
 
 import re
 import runpy
@@ -23,7 +23,7 @@ def blocks(name):
 
 
 def test_the_block_of_the_readme_runs(spark, tmp_path):
-    """README.md shows one block for log files, which reads a topic "orders"."""
+    """README.md contains one block for log files, which reads a topic "orders"."""
     folder = Folder(tmp_path / "kafka-logs" / "orders-0")
     folder.segment(0, log_of([3] * 10))
     (text,) = [text for text in blocks("../README.md") if "spark.read" in text]
@@ -34,7 +34,7 @@ def test_the_block_of_the_readme_runs(spark, tmp_path):
 
 
 def test_the_udf_of_the_readme_and_its_replacement_return_the_same(spark):
-    """The UDF by hand and ``from_kafka_records`` have equal types and rows."""
+    """The UDF and ``from_kafka_records`` have equal types and rows."""
     (text,) = [text for text in blocks("../README.md") if "udf(" in text]
     batch = records.encode_batch([(b"a", b"1", 1_700_000_000_000), (b"b", b"2", 5)])
     rows = spark.createDataFrame(
@@ -42,7 +42,7 @@ def test_the_udf_of_the_readme_and_its_replacement_return_the_same(spark):
     )
 
     def decode_by_hand(data):
-        """Decode a record set; the type of README.md has no headers."""
+        """Decode a record set. As in README.md, the type has no headers."""
         found = by_hand.decode_records(data)
         return found and [record[:4] for record in found]
 
@@ -69,7 +69,7 @@ def test_the_example_counts_the_records_of_topics(spark, tmp_path, monkeypatch, 
 
 @pytest.mark.gate
 def test_the_page_about_kafka_log_runs(spark, tmp_path, monkeypatch):
-    """A topic "orders" under kafka-logs/ is all that the page takes for granted."""
+    """The page only requires a topic "orders" in kafka-logs/."""
     folder = Folder(tmp_path / "kafka-logs" / "orders-0")
     folder.segment(0, log_of([3] * 10))
     monkeypatch.chdir(tmp_path)
@@ -77,7 +77,7 @@ def test_the_page_about_kafka_log_runs(spark, tmp_path, monkeypatch):
     assert len(found) >= 6
     names = {"spark": spark}
     for number, text in enumerate(found):
-        # Paths of the page are relative; Spark's Java side began in another folder.
+        # The page has relative paths, but Spark's JVM started in another directory.
         for folder in ("kafka-logs/", "checkpoint/", "orders/"):
             text = text.replace(f'"{folder}"', f'"{tmp_path / folder}"')
         exec(compile(text, f"block {number + 1} of spark/index.md", "exec"), names)
@@ -90,7 +90,7 @@ def test_the_page_about_kafka_log_runs(spark, tmp_path, monkeypatch):
 
 @pytest.mark.gate
 def test_the_page_about_kafka_live_runs(spark, tmp_path):
-    """A broker with a topic "orders" is all that the page takes for granted."""
+    """The page only requires a broker with a topic "orders"."""
     names = {"spark": spark}
     with LogBroker({"orders": (20, 10)}) as broker:
         for number, text in enumerate(blocks("spark/live.md")):
@@ -106,7 +106,7 @@ def test_the_page_about_kafka_live_runs(spark, tmp_path):
 
 @pytest.mark.gate
 def test_the_page_about_writing_runs(spark, tmp_path):
-    """A broker with two empty topics is all that the page takes for granted."""
+    """The page only requires a broker with two empty topics."""
     names = {"spark": spark}
     with LogBroker({"orders": (0,), "loud-orders": (0,)}) as broker:
         for number, text in enumerate(blocks("spark/write.md")):

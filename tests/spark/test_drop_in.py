@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The UDF of ``examples/drop_in`` and the line that replaces it give equal rows.
+"""The UDF of ``examples/drop_in`` and its replacement return equal rows.
 
-Without Spark: a comparison of times means something only between equals.
+Runs without Spark. Their times can only be compared if their results are equal.
 """
 
 import pyarrow
@@ -13,7 +13,7 @@ from kwire.records.arrow import record_sets_to_arrow
 
 
 def test_both_ways_give_the_same_records():
-    """Several batches a row, null keys and values, headers, and a null row."""
+    """Covers several batches per row, null keys and values, headers, and a null row."""
     batch = [
         (b"k" * turn or None, None if turn % 3 else b"v" * turn, 1_000 + turn)
         for turn in range(70)

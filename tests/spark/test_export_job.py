@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``export`` on Spark writes the tables that it writes in one process."""
+"""``export`` on Spark writes the same tables as in one process."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ TABLES = ("records", "batches", "problems", "coverage", "lost")
 
 @pytest.fixture
 def disks(tmp_path, monkeypatch):
-    """Return broken disks, and tasks so small that there are many."""
+    """Broken disks, and a task size that is small enough for many tasks."""
     monkeypatch.setattr(export_job, "TASK_BYTES", 20_000)
     monkeypatch.setattr(export_job, "_TASK_BATCHES", 1)
     disks = Disks(tmp_path / "in", 2)
@@ -24,7 +24,7 @@ def disks(tmp_path, monkeypatch):
 
 
 def test_spark_makes_the_tables_that_one_process_makes(spark, disks, tmp_path):
-    """Row by row; and each byte of the input is reported once, on any worker."""
+    """Compares all rows. Every input byte is reported once by any worker."""
     told = []
     alone = jobs.export([disks.root], tmp_path / "alone")
     on_spark = jobs.export(
@@ -44,7 +44,7 @@ def test_spark_makes_the_tables_that_one_process_makes(spark, disks, tmp_path):
 
 
 def test_spark_reads_the_columns_of_its_own_kafka_source(spark, disks, tmp_path):
-    """Types and all, as its Kafka sink wants them for a restore."""
+    """The types are those that Spark's Kafka sink requires for a restore."""
     result = jobs.export([disks.root], tmp_path / "out")
     frame = spark.read.parquet(result.tables["records"])
     assert frame.drop(

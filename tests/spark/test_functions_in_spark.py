@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The column functions in a session of Spark: columns, options and errors.
+"""Column functions in a Spark session: columns, options and errors.
 
-What the columns hold is tested without Spark; here Spark takes their types, options
-and names, in Python and in SQL.
+The values of the columns are tested without Spark. These tests cover types, options and
+names in Python and SQL.
 """
 
 import json
@@ -23,7 +23,7 @@ HEARTBEAT = messages.HeartbeatRequest
 
 
 def skip_before_4_1(name):
-    """Skip a test of what requires functions on Arrow arrays."""
+    """Skip a test that requires functions on Arrow arrays."""
     from pyspark.sql import functions
 
     if not hasattr(functions, "arrow_udf"):
@@ -32,7 +32,7 @@ def skip_before_4_1(name):
 
 @pytest.fixture(scope="module")
 def requests(spark):
-    """Frames of Metadata requests in three versions, a null, and bad ones."""
+    """Frames of Metadata requests in three versions, a null, and invalid frames."""
     make = messages.MetadataRequest
     rows = [
         (
@@ -53,7 +53,7 @@ def requests(spark):
 
 
 def test_schemas_of_all_messages_are_schemas_to_spark(spark):
-    """Every message's text is taken, and means the same type to Spark."""
+    """Spark parses the text of all messages as the same type."""
     for name in messages.ALL:
         text = ks.schema_of_kafka_message(name)
         assert parse_type(text).simpleString() == text.replace("`", "")
@@ -62,7 +62,7 @@ def test_schemas_of_all_messages_are_schemas_to_spark(spark):
 
 
 def test_structs_of_all_versions(requests):
-    """Fields by name; null where a version has none, and where the row is bad."""
+    """Fields that a version lacks are null, and so are the fields of an invalid row."""
     decoded = requests.select(
         "id", ks.from_kafka_message("frame", "Metadata").alias("m")
     )
@@ -84,7 +84,7 @@ def test_structs_of_all_versions(requests):
 
 
 def test_failfast_ends_the_job_with_the_error(requests):
-    """The class and the words of the error are in Spark's exception."""
+    """Spark's exception contains the class and the message of the error."""
     from pyspark.errors import PythonException
 
     column = ks.from_kafka_message("frame", "Metadata", options={"mode": "FAILFAST"})
@@ -95,7 +95,7 @@ def test_failfast_ends_the_job_with_the_error(requests):
 
 
 def test_there_and_back(requests):
-    """Frames are written as they were; at another version, the message is the same."""
+    """Frames are preserved. In another version, the message is the same."""
     skip_before_4_1("to_kafka_message")
     decoded = requests.where("id < 50").select(
         "*",
@@ -114,7 +114,7 @@ def test_there_and_back(requests):
 
 
 def test_mixed_streams_become_json(requests):
-    """APIs, kinds and versions from columns, or from the frames themselves."""
+    """API, kind and version come from columns or from the frames themselves."""
     from pyspark.sql import functions as F
 
     options = {"as": "json", "mode": "permissive"}
@@ -134,7 +134,7 @@ def test_mixed_streams_become_json(requests):
 
 
 def test_wrong_arguments_are_told_at_once(requests):
-    """Before anything runs, with words that help."""
+    """The errors are raised before a job starts, and contain a solution."""
     renamed = requests.withColumnRenamed("id", "API")
     for call, words in (
         (lambda: ks.from_kafka_message("frame", "MetaData"), "did you mean Metadata"),
@@ -155,7 +155,7 @@ def test_wrong_arguments_are_told_at_once(requests):
 
 
 def test_records_as_lists_and_as_rows(spark):
-    """Both ways give the same records, with the types of Spark's own source."""
+    """Both forms contain the same records, with the types of Spark's own source."""
     from pyspark.sql import functions as F
 
     data = kwire.records.encode_batch(
@@ -178,7 +178,7 @@ def test_records_as_lists_and_as_rows(spark):
 
 
 def test_a_schema_is_the_type_of_the_result(spark, requests):
-    """Types of Spark and texts, for arrays, rows and messages."""
+    """Covers Spark types and strings, for arrays, rows and messages."""
     from pyspark.sql import types
 
     data = kwire.records.encode_batch([(b"k", b"v", 1_700_000_000_123), (b"k", None)])
@@ -219,7 +219,7 @@ def test_a_schema_is_the_type_of_the_result(spark, requests):
 
 
 def test_wrong_schemas_are_told_at_once(requests):
-    """Before anything runs, also for types that Arrow does not have."""
+    """The errors are raised before a job starts, also for types without Arrow."""
     for call, words in (
         (lambda: ks.from_kafka_records("frame", schema="int"), "must be a struct"),
         (lambda: ks.from_kafka_records("frame", schema=int), "must be a struct"),
@@ -246,7 +246,7 @@ def test_wrong_schemas_are_told_at_once(requests):
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_internal_topics(spark, topic):
-    """Spark takes the structs of all record types, and the JSON form."""
+    """Spark accepts the structs of all record types, and the JSON form."""
     pairs = [row[:2] for row in records()[topic]]
     rows = spark.createDataFrame(pairs, "key binary, value binary").coalesce(1)
     function = getattr(ks, f"from_{topic.removeprefix('__')}")
@@ -261,7 +261,7 @@ def test_internal_topics(spark, topic):
 
 
 def test_chosen_record_types(spark):
-    """The option names them, and the struct is as narrow as they are."""
+    """The option selects record types, and the struct only contains those."""
     pairs = [row[:2] for row in records()["__consumer_offsets"]]
     rows = spark.createDataFrame(pairs, "key binary, value binary")
     options = {"records": "OffsetCommit, GroupMetadata", "mode": "FAILFAST"}
@@ -274,7 +274,7 @@ def test_chosen_record_types(spark):
 
 
 def test_pairs_in_spark(spark):
-    """As without Spark, whatever the order of the rows and their partitions."""
+    """The result does not depend on the order of rows and partitions."""
     capture = Capture(kwire)
     waiting = []
     for turn in range(40):
@@ -298,7 +298,7 @@ def test_pairs_in_spark(spark):
 
 
 def test_functions_of_sql(spark, requests):
-    """The same names, with the default options."""
+    """SQL has the same names, with the default options."""
     skip_before_4_1("SQL")
     ks.register_functions(spark)
     requests.createOrReplaceTempView("requests")
@@ -316,7 +316,7 @@ def test_functions_of_sql(spark, requests):
 
 
 def test_headers_as_columns(requests):
-    """Flat columns after those to keep, equal to the fields of ``kafka_header``."""
+    """Flat columns follow the kept columns, and equal ``kafka_header``."""
     flat = ks.read_headers(requests, "frame", ["id"])
     structs = requests.select("id", ks.kafka_header("frame").alias("h"))
     assert flat.columns == ["id", *structs.schema["h"].dataType.names]

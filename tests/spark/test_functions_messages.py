@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of messages equal ``kwire.decode``, for all messages and versions.
+"""Message columns equal ``kwire.decode`` for all messages and versions.
 
-The arrays that ``from_kafka_message`` and ``to_kafka_message`` are made of, without
-Spark: Kafka's own bytes, framed and bare, many versions in one column, nulls and bad
-rows among them; errors are the words of kwire's own readers.
+Tests the arrays of ``from_kafka_message`` and ``to_kafka_message`` without Spark:
+Kafka's own bytes with and without headers, several versions in one column, null and
+invalid rows. The errors are those of kwire's decoders.
 """
 
 import base64
@@ -21,17 +21,17 @@ from tests.harness import golden, hostile
 from tests.harness.message_counts import PAIRS
 
 PARTS = 8
-"""In which all messages are tested: a test for each would take its time."""
+"""Number of parts with all messages. A test per message would take too long."""
 
 
 def room(kwire, name):
-    """Import a file of the Spark rooms on one engine."""
+    """Import a module of the Spark functions on one engine."""
     return importlib.import_module(f"{kwire.__name__}.messages.{name}")
 
 
 @cache
 def by_message():
-    """Sort Kafka's vectors by message, all versions together."""
+    """Group Kafka's vectors of all versions by message."""
     found = {}
     for vector in golden.vectors():
         found.setdefault(vector.message, []).append(vector)
@@ -39,7 +39,7 @@ def by_message():
 
 
 def names_of(part):
-    """List the messages of a part of all."""
+    """List the messages of one part."""
     return sorted(by_message())[part::PARTS]
 
 
@@ -49,12 +49,12 @@ def vectors_of(name):
 
 
 def add_prefix(kwire, vector):
-    """Put before a vector's bytes what is before them where they are used."""
+    """Add the bytes that precede a vector in its normal use."""
     cls = getattr(kwire.messages, vector.message)
     message = kwire.decode(cls, vector.data, vector.version)
     version = vector.version
     if cls.kind == "request":
-        # Client ids of all lengths: bodies begin at different bytes.
+        # Client ids of all lengths move the start of the body.
         client_id = "ä" * (len(vector.data) % 5) or None
         frame = kwire.messages.framing.encode_request(
             message, version, correlation_id=7, client_id=client_id
@@ -68,9 +68,9 @@ def add_prefix(kwire, vector):
 
 
 def expected(value, struct, version):
-    """Turn a decoded struct into what a row has to hold: null where there is nothing.
+    """Convert a decoded struct to the expected row, with nulls for missing fields.
 
-    Goes by the ranges of the schema alone.
+    Uses only the version ranges of the schema.
     """
     row = {}
     for field in struct.fields:
@@ -85,7 +85,7 @@ def expected(value, struct, version):
 
 
 def one(value, field, version):
-    """Turn one value, or one element, into what a row has to hold."""
+    """Convert one value or one element to the expected value."""
     if field.struct is not None and value is not None:
         return expected(value, field.struct, version)
     if isinstance(value, uuid.UUID):
@@ -96,7 +96,7 @@ def one(value, field, version):
 
 
 def without_nan(value):
-    """Make NaN equal to itself."""
+    """Replace NaN by a value that is equal to itself."""
     if isinstance(value, dict):
         return {name: without_nan(each) for name, each in value.items()}
     if isinstance(value, list):
@@ -114,7 +114,7 @@ def versions(numbers):
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_message_and_version(kwire, part):
-    """All of Kafka's vectors of a message in one column, as bodies and as frames."""
+    """A column contains all of Kafka's vectors of a message, as bodies and frames."""
     reading = room(kwire, "columns.message_reading")
     registry = importlib.import_module(f"{kwire.__name__}.schema.registry")
     for name in names_of(part):
@@ -138,7 +138,7 @@ def test_every_message_and_version(kwire, part):
 
 
 def test_every_layout_is_among_the_vectors(kwire):
-    """All versions of all messages, so that the tests here speak of all."""
+    """Otherwise the tests would not cover all versions of all messages."""
     classes = [getattr(kwire.messages, name) for name in kwire.messages.ALL]
     layouts = [
         (cls.__name__, version) for cls in classes for version in cls.valid_versions
@@ -164,7 +164,7 @@ def test_json_is_what_kafka_writes(kwire, part):
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_written_messages_are_read_again(kwire, part):
-    """What was read is written to bytes that read the same, from structs and JSON."""
+    """Bytes that are encoded from structs or JSON have the same content."""
     reading, writing = (
         room(kwire, "columns.message_reading"),
         room(kwire, "columns.message_writing"),
@@ -185,7 +185,7 @@ def test_written_messages_are_read_again(kwire, part):
 
 
 def test_written_frames_are_the_frames(kwire):
-    """With the header that was read, to the byte."""
+    """With the decoded header, the bytes are identical."""
     reading, writing = (
         room(kwire, "columns.message_reading"),
         room(kwire, "columns.message_writing"),
@@ -228,7 +228,7 @@ def error_of(call, *arguments):
     "name", ["FetchRequest", "MetadataResponse", "JoinGroupRequest"]
 )
 def test_every_cut_frame_says_why(kwire, name):
-    """A bad row is null in every field and has the words of ``messages.framing``."""
+    """An invalid row is null in all fields, with the error of ``messages.framing``."""
     reading = room(kwire, "columns.message_reading")
     cls = getattr(kwire.messages, name)
     newest = max(vectors_of(name), key=lambda each: (each.version, len(each.data)))
@@ -255,7 +255,7 @@ def test_every_cut_frame_says_why(kwire, name):
 
 
 def test_hostile_bodies_say_what_decode_says(kwire):
-    """Bodies bad in all ways, their errors and the good ones among them."""
+    """Covers bodies with all kinds of errors between valid bodies."""
     reading = room(kwire, "columns.message_reading")
     count = hostile.share(1) // len(hostile.FAMILIES)
     by_name = {}
@@ -280,7 +280,7 @@ def test_hostile_bodies_say_what_decode_says(kwire):
 
 
 def test_versions_that_nobody_knows_are_errors_of_their_rows(kwire):
-    """Too new, negative, or none at all; the good rows are there."""
+    """Covers too new, negative and missing versions. Valid rows are decoded."""
     reading = room(kwire, "columns.message_reading")
     make = kwire.messages.HeartbeatRequest
     body = kwire.encode(make(group_id="g"), 4)
@@ -297,7 +297,7 @@ def test_versions_that_nobody_knows_are_errors_of_their_rows(kwire):
 
 
 def test_frames_that_are_not_as_asked_for_are_errors(kwire):
-    """Another API, or another version than the column says."""
+    """Covers another API, or a different version than the column specifies."""
     reading = room(kwire, "columns.message_reading")
     beat = kwire.messages.framing.encode_request(kwire.messages.HeartbeatRequest(), 4)[
         4:
@@ -316,7 +316,7 @@ def test_frames_that_are_not_as_asked_for_are_errors(kwire):
 
 
 def test_tags_in_headers_are_passed_over(kwire):
-    """A response header with an unknown tag, beside plain ones."""
+    """A response header contains an unknown tag, next to plain headers."""
     reading = room(kwire, "columns.message_reading")
     make = kwire.messages.HeartbeatResponse
     plain = kwire.messages.framing.encode_response(make(error_code=5), 4)[4:]
@@ -329,7 +329,7 @@ def test_tags_in_headers_are_passed_over(kwire):
 
 
 def test_newer_subscriptions_are_read_as_the_newest(kwire):
-    """As members of other releases write them: what is appended is passed over."""
+    """Members of newer releases append fields, which are skipped."""
     reading = room(kwire, "columns.message_reading")
     make = kwire.messages.ConsumerProtocolSubscription
     data = kwire.messages.framing.encode_prefixed(make(topics=["a"]), 3)
@@ -341,7 +341,7 @@ def test_newer_subscriptions_are_read_as_the_newest(kwire):
 
 @pytest.mark.parametrize("kind", [pyarrow.binary(), pyarrow.large_binary()])
 def test_slices_chunks_and_empty_arrays(kwire, kind):
-    """Arrays with an offset, in pieces, or without rows, of both binary types."""
+    """Covers arrays with an offset, in chunks, and without rows, of both types."""
     reading = room(kwire, "columns.message_reading")
     frames = [
         kwire.messages.framing.encode_request(
@@ -369,7 +369,7 @@ def test_slices_chunks_and_empty_arrays(kwire, kind):
 
 
 def test_mixed_streams_become_json(kwire):
-    """Requests of any API and responses by API key in one column."""
+    """One column contains requests of any API, and responses by API key."""
     reading = room(kwire, "columns.message_reading")
     messages, framing = kwire.messages, kwire.messages.framing
     rows = binary(
@@ -400,9 +400,9 @@ def test_mixed_streams_become_json(kwire):
 
 
 def test_bad_values_are_errors_of_their_rows(kwire):
-    """What cannot be written is null and says why; good rows are written.
+    """Such a row is null and has an error, while valid rows are encoded.
 
-    A null is a default where no null may be.
+    A null becomes the default of a field that does not allow null.
     """
     writing = room(kwire, "columns.message_writing")
     kind = pyarrow.struct([("topic_id", pyarrow.string()), ("name", pyarrow.string())])

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The columns of PySpark 3.5 and 4.0, which have no ``arrow_udf``, on any PySpark.
+"""Columns of PySpark 3.5 and 4.0 without ``arrow_udf``, on any PySpark release.
 
-``make spark-clusters`` runs ``test_functions_in_spark.py`` on these releases; here
-their way is taken on the PySpark that is installed.
+``make spark-clusters`` runs ``test_functions_in_spark.py`` on these releases. These
+tests use the same code path on the installed release.
 """
 
 import subprocess
@@ -25,7 +25,7 @@ def without_arrow_udf(monkeypatch):
 
 
 def test_columns_through_pandas_equal_those_through_arrow(spark, monkeypatch):
-    """Arrays, structs, text and bytes; nulls, damage and times out of range."""
+    """Covers arrays, structs, text, bytes, nulls, damage and distant times."""
     from pyspark.sql import functions
 
     far = records.encode_batch([(b"k", b"v", 253_402_300_800_000, [("h", b"x")])])
@@ -42,7 +42,8 @@ def test_columns_through_pandas_equal_those_through_arrow(spark, monkeypatch):
         decoded = rows.select(
             "id",
             "frames",
-            # Python's datetime has no such year: Spark's seconds are compared.
+            # Python's datetime does not support this year, so Spark's seconds are
+            # compared.
             ks.from_kafka_records("sets").alias("times"),
             ks.from_kafka_records("sets", schema="timestamp bigint").alias("bigints"),
             ks.kafka_header("frames").alias("h"),
@@ -73,7 +74,7 @@ def test_columns_through_pandas_equal_those_through_arrow(spark, monkeypatch):
 
 
 def test_functions_that_require_a_newer_spark_say_which(spark, without_arrow_udf):
-    """One sentence with the release, what is installed and what works there."""
+    """The error contains the required and installed release, and an alternative."""
     for call in (
         lambda: ks.register_functions(spark),
         lambda: ks.to_kafka_message("m", "Heartbeat", "request", 4),
@@ -96,7 +97,7 @@ print(ks.read_records.__name__)
 
 
 def test_sources_say_which_spark_they_require():
-    """The functions on data frames and columns are there without them."""
+    """Functions on data frames and columns work without the sources."""
     done = subprocess.run(
         [sys.executable, "-c", NO_SOURCES], capture_output=True, text=True, check=True
     )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records and messages are values of structs in a user's own UDF."""
+"""A user's own UDF can return records and messages as structs."""
 
 import pandas as pd
 import pytest
@@ -25,7 +25,7 @@ def rows(spark):
 
 
 def list_records(data):
-    """Decode a record set into kwire's records."""
+    """Decode a record set into records of kwire."""
     return data and records.decode_records(data)[0]
 
 
@@ -35,7 +35,7 @@ def list_dicts(data):
 
 
 def make_response(data):
-    """Make a message with structs in arrays of structs."""
+    """Return a message with structs in arrays of structs."""
     cls = messages.MetadataResponse
     partition = cls.MetadataResponsePartition(leader_id=3)
     topic = cls.MetadataResponseTopic(name="orders", partitions=[partition])
@@ -43,7 +43,7 @@ def make_response(data):
 
 
 def skip_unless_objects_are_accepted(decode, arrow):
-    """Skip before PySpark 4.1, whose Arrow path accepts only dicts and tuples."""
+    """Skip before PySpark 4.1, whose Arrow path only accepts dicts and tuples."""
     from pyspark.sql import functions
 
     if arrow and decode is not list_dicts and not hasattr(functions, "arrow_udf"):
@@ -59,7 +59,7 @@ EXPECTED = [
 @pytest.mark.parametrize("arrow", [True, False])
 @pytest.mark.parametrize("decode", [list_records, list_dicts])
 def test_a_udf_returns_records(rows, decode, arrow):
-    """With Arrow and without, as objects and as dicts."""
+    """Covers UDFs with and without Arrow, which return objects or dicts."""
     skip_unless_objects_are_accepted(decode, arrow)
     from pyspark.sql.functions import udf
 
@@ -69,7 +69,7 @@ def test_a_udf_returns_records(rows, decode, arrow):
 
 @pytest.mark.parametrize("arrow", [True, False])
 def test_a_udf_returns_messages(rows, arrow):
-    """Also structs in arrays of structs; other fields are omitted."""
+    """Covers structs in arrays of structs. Other fields are omitted."""
     skip_unless_objects_are_accepted(make_response, arrow)
     from pyspark.sql.functions import udf
 
@@ -79,7 +79,7 @@ def test_a_udf_returns_messages(rows, arrow):
 
 
 def test_a_pandas_udf_returns_dicts_of_records(rows):
-    """Spark accepts dicts there, and no objects."""
+    """In pandas UDFs, Spark accepts dicts but no objects."""
     from pyspark.sql.functions import pandas_udf
 
     def decode(column: pd.Series) -> pd.Series:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Requests are paired with responses, however ids repeat and connections end.
+"""Requests and responses are paired, even if ids repeat and connections break.
 
-The batches that ``pair_requests`` is made of, without Spark, and the headers that
-``kafka_header`` is made of.
+Tests the batches of ``pair_requests`` and the headers of ``kafka_header`` without
+Spark.
 """
 
 import importlib
@@ -17,12 +17,12 @@ START = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 def rooms(kwire, name="spark.capture.request_pairs"):
-    """Import a file on one engine."""
+    """Import a module of the Spark functions on one engine."""
     return importlib.import_module(f"{kwire.__name__}.{name}")
 
 
 class Capture:
-    """Makes rows as ``kafka-capture`` has them, and knows the pairs among them."""
+    """Creates rows in the format of ``kafka-capture``, and records their pairs."""
 
     def __init__(self, kwire):
         self.kwire = kwire
@@ -30,7 +30,7 @@ class Capture:
         self.pairs = {}
 
     def frame(self, connection, direction, number, message, version, recording="r"):
-        """Add one frame; return its sequence."""
+        """Add one frame; return its sequence number."""
         framing = self.kwire.messages.framing
         write = getattr(framing, f"encode_{direction}")
         client = {"client_id": "me"} if direction == "request" else {}
@@ -56,7 +56,7 @@ class Capture:
         return sequence
 
     def ask(self, connection, number, message=None, version=4, recording="r"):
-        """Add a request; it has no response yet."""
+        """Add a request without a response."""
         message = message or self.kwire.messages.HeartbeatRequest()
         sequence = self.frame(
             connection, "request", number, message, version, recording
@@ -76,7 +76,7 @@ class Capture:
             self.pairs[recording, request] = sequence
 
     def batches(self, kwire, sizes=(1000,)):
-        """Yield the rows sorted, in batches of some sizes in turn."""
+        """Yield the rows sorted, in batches with the given sizes in turn."""
         names = rooms(kwire).COLUMNS
         rows = sorted(
             self.rows,
@@ -102,7 +102,7 @@ class Capture:
 
 
 def pairs_of(kwire, capture, sizes=(1000,)):
-    """Pair a capture; return the rows, each with the frames of its sequences."""
+    """Pair a capture; return the rows with the frames of their sequence numbers."""
     by_sequence = {row["sequence"]: row["frame"] for row in capture.rows}
     found = []
     for batch in rooms(kwire).pair_batches(capture.batches(kwire, sizes)):
@@ -122,7 +122,7 @@ def pairs_of(kwire, capture, sizes=(1000,)):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_pairs_are_those_that_were_made(kwire, seed):
-    """Many connections at once, ids that repeat, pipelines, and broken connections."""
+    """Covers concurrent connections, repeated ids, pipelining, and broken ones."""
     dice = random.Random(seed)
     capture = Capture(kwire)
     waiting = {connection: [] for connection in range(5)}
@@ -132,7 +132,7 @@ def test_pairs_are_those_that_were_made(kwire, seed):
         if queue and dice.random() < 0.5:
             capture.answer(connection, *queue.pop(0))
         else:
-            # Connection 0 has the same id for all.
+            # All requests of connection 0 have the same id.
             number = 0 if connection == 0 else dice.randrange(6)
             queue.append((capture.ask(connection, number), number))
     for sizes in ((1000,), (1,), (7, 1, 30)):
@@ -140,7 +140,7 @@ def test_pairs_are_those_that_were_made(kwire, seed):
 
 
 def test_produce_without_acks_gets_no_answer(kwire):
-    """Even where the next request has its id."""
+    """Applies even if the next request has the same id."""
     messages = kwire.messages
     capture = Capture(kwire)
     capture.ask(1, 0, messages.ProduceRequest(acks=0), 9)
@@ -150,7 +150,7 @@ def test_produce_without_acks_gets_no_answer(kwire):
 
 
 def test_responses_without_a_request_are_left_out(kwire):
-    """A capture that begins in the middle; another API is another request."""
+    """The capture starts in the middle, or the request has another API."""
     capture = Capture(kwire)
     capture.answer(1, None, 5)
     capture.answer(1, None, 0, kwire.messages.FetchResponse())
@@ -161,7 +161,7 @@ def test_responses_without_a_request_are_left_out(kwire):
 
 
 def test_recordings_and_connections_are_apart(kwire):
-    """The same ids at the same time, and the columns of a pair."""
+    """The same ids occur at the same time. Covers the columns of a pair."""
     capture = Capture(kwire)
     asked = [
         capture.ask(connection, 7, recording=recording)
@@ -181,7 +181,7 @@ def test_recordings_and_connections_are_apart(kwire):
 
 
 def test_a_capture_of_requests_alone_takes_little_memory(kwire):
-    """Only so many requests wait; the oldest go without an answer, in order."""
+    """The number of waiting requests is limited. The oldest get no response."""
     room = rooms(kwire)
     capture = Capture(kwire)
     for number in range(40):
@@ -199,7 +199,7 @@ def test_a_capture_of_requests_alone_takes_little_memory(kwire):
 
 
 def test_headers_of_frames(kwire):
-    """Every field, nulls, and the errors of ``decode_request``; flat or as structs."""
+    """Covers all fields, nulls, and errors, as flat columns or structs."""
     room = rooms(kwire, "messages.columns.request_headers")
     frames = [
         kwire.messages.framing.encode_request(

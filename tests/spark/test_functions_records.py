@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of record sets equal ``records.decode_batches``.
+"""Record set columns equal ``records.decode_batches``.
 
-The arrays that ``from_kafka_records`` and ``read_records`` are made of, without Spark:
-all formats and codecs, rows cut off as brokers cut them, and damage of which nothing
-good is lost.
+Tests the arrays of ``from_kafka_records`` and ``read_records`` without Spark: all
+formats and codecs, rows that are truncated as by brokers, and damage that must not
+affect valid records.
 """
 
 import importlib
@@ -15,7 +15,7 @@ import pytest
 
 
 def room(kwire):
-    """Import the file on one engine."""
+    """Import the module on one engine."""
     return importlib.import_module(f"{kwire.__name__}.records.record_lists")
 
 
@@ -24,7 +24,7 @@ def binary(rows):
 
 
 def batch(kwire, count, start=0, **options):
-    """Encode a batch of records, none like the next."""
+    """Encode a batch of unique records."""
     rows = [
         (b"k%d" % i if i % 3 else None, b"v" * i, 1_700_000_000_000 + i)
         for i in range(start, start + count)
@@ -33,7 +33,7 @@ def batch(kwire, count, start=0, **options):
 
 
 def facts(made):
-    """List the lists of offset, key, value and error of each row."""
+    """List offset, key, value and error of the records in all rows."""
     return [
         row
         and [
@@ -44,7 +44,7 @@ def facts(made):
 
 
 def expected_facts(kwire, data):
-    """List what a row has to hold, as ``facts`` does."""
+    """List the expected content of a row in the format of ``facts``."""
     return [
         (record.offset, record.key, record.value, None)
         for each in kwire.records.decode_batches(data)
@@ -57,7 +57,7 @@ FORMATS = [(0, "none"), (0, "gzip"), (1, "none"), (1, "lz4"), (2, "none"), (2, "
 
 @pytest.mark.parametrize(("magic", "codec"), FORMATS)
 def test_rows_hold_their_records(kwire, magic, codec):
-    """Several batches a row, none, and null rows; with cut ends and without."""
+    """Rows have several batches, one, or none, with and without truncated ends."""
     make = room(kwire).read_records
     sets = [
         b"".join(
@@ -75,7 +75,7 @@ def test_rows_hold_their_records(kwire, magic, codec):
 
 
 def test_all_columns_of_a_record(kwire):
-    """Names and types are those of Spark's own source; headers keep their order."""
+    """Names and types are those of Spark's own source. Headers keep their order."""
     data = kwire.records.encode_batch(
         [(b"k", None, 1_700_000_000_123, [("b", b"1"), ("a", None)])], base_offset=7
     )
@@ -103,7 +103,7 @@ def test_a_record_without_a_timestamp_has_null(kwire, magic):
 
 
 def test_a_record_without_headers_has_null_as_in_sparks_own_source(kwire):
-    """Also where records of several batches and of damaged ones are put together."""
+    """Applies also if records of several or damaged batches are combined."""
     headers = [("h", b"1")]
     rows = [(b"a", b"1"), (b"b", b"2", 5, headers), (b"c", None, 5, [])]
     data = kwire.records.encode_batch(rows)
@@ -112,13 +112,13 @@ def test_a_record_without_headers_has_null_as_in_sparks_own_source(kwire):
     found = [record["headers"] for record in made.values.to_pylist()]
     three = [None, [{"key": "h", "value": b"1"}], None]
     assert found == [*three, *three, None, *three]
-    # The plain form has what is on the wire: a count, which may be 0.
+    # The plain form has the count of the encoded bytes, which may be 0.
     plain = kwire.records.arrow.records_to_arrow(data)["headers"]
     assert plain.null_count == 0 and plain.to_pylist()[0] == []
 
 
 def test_damage_costs_its_batch_alone(kwire):
-    """Random bytes of random batches are changed; all the others are there."""
+    """Random bytes of random batches are changed, and all other batches remain."""
     make = room(kwire).read_records
     dice = random.Random(7)
     hurt = 0
@@ -127,7 +127,7 @@ def test_damage_costs_its_batch_alone(kwire):
         bad = {turn for turn in range(len(batches)) if dice.random() < 0.4}
         hurt += len(bad)
         for turn in bad:
-            # After base offset and size: with these, the next batch cannot be found.
+            # Skip base offset and size, because damage there hides the next batch.
             at = dice.randrange(21, len(batches[turn]))
             changed = bytearray(batches[turn])
             changed[at] ^= 1 << dice.randrange(8)
@@ -146,7 +146,7 @@ def test_damage_costs_its_batch_alone(kwire):
 
 
 def test_errors_point_into_their_row(kwire):
-    """The byte counts from the row's first; ``failfast`` raises kwire's own error."""
+    """The position starts at the row. ``failfast`` raises the error of kwire."""
     rooms = room(kwire)
     good, bad = batch(kwire, 2), bytearray(batch(kwire, 2))
     bad[-1] ^= 1
@@ -160,7 +160,7 @@ def test_errors_point_into_their_row(kwire):
 
 
 def test_bytes_that_are_no_batches_end_their_row(kwire):
-    """One error each, whatever the bytes are, and however many of them there are."""
+    """There is one error per row, for any number of any bytes."""
     rows = [bytes(100_000), b"\xff" * 1000, b"GET / HTTP/1.1\r\n\r\n" * 9]
     made = facts(room(kwire).read_records(binary([*rows, batch(kwire, 1)])))
     assert [[each[:3] for each in row] for row in made[:3]] == [[(None,) * 3]] * 3
@@ -169,7 +169,7 @@ def test_bytes_that_are_no_batches_end_their_row(kwire):
 
 
 def test_header_keys_that_are_not_utf_8(kwire):
-    """An error, unless they are to be replaced."""
+    """Invalid header names are errors unless they are replaced."""
     make = room(kwire).read_records
     data = kwire.records.encode_batch([(b"k", b"v", 1, [("\u00e4", b"x")])])
     raw = bytearray(data.replace("\u00e4".encode(), b"\xff\xff"))
@@ -182,7 +182,7 @@ def test_header_keys_that_are_not_utf_8(kwire):
 
 
 def test_explode_gives_a_row_for_each_record(kwire):
-    """With the columns to keep, in batches of some MiB, and nothing for empty rows."""
+    """Kept columns are included, batches have some MiB, and empty rows are omitted."""
     rooms = room(kwire)
     sets = [batch(kwire, 2), None, b"", batch(kwire, 3), batch(kwire, 1)[:-1] + b"\xff"]
     table = pyarrow.record_batch(

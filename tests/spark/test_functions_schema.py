@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Results have exactly the type that ``schema`` requests, without Spark.
+"""Results have exactly the type of ``schema``, without Spark.
 
-The arrays that ``from_kafka_records`` and ``from_kafka_message`` return for a schema,
-compared with the values of the whole type.
+Compares the arrays of ``from_kafka_records`` and ``from_kafka_message`` for a schema
+with the values of the complete type.
 """
 
 import importlib
@@ -20,13 +20,13 @@ def load(kwire, name):
 
 
 def list_of(*fields, nullable=True):
-    """Make a type of an array of structs, as Spark names its child."""
+    """Return an array type of structs, with the child name that Spark uses."""
     element = pyarrow.struct(list(fields))
     return pyarrow.list_(pyarrow.field("element", element, nullable))
 
 
 def make_rows(kwire, *more):
-    """Make a column: a batch, a null, a batch of which one byte is wrong, and more."""
+    """Return a column with a batch, a null, a damaged batch, and more rows."""
     data = kwire.records.encode_batch(
         [(b"k", b"v", ROW_TIME, [("h", b"x"), ("i", None)]), (None, None), (b"", b"w")],
         base_offset=7,
@@ -46,7 +46,7 @@ BIGINT_TIME = list_of(
 
 
 def test_records_have_requested_fields_order_names_and_types(kwire):
-    """A bigint timestamp is milliseconds, -1 for none; damage is a null element."""
+    """A bigint timestamp is in milliseconds, or -1. Damage is a null element."""
     made = load(kwire, "records.record_lists").read_records(
         make_rows(kwire), schema=BIGINT_TIME
     )
@@ -92,7 +92,7 @@ def test_records_have_requested_fields_order_names_and_types(kwire):
     ],
 )
 def test_any_fields_of_records_equal_those_of_the_whole_type(kwire, names):
-    """With and without damage, and with the whole types of the fields."""
+    """Covers damage, and the complete types of the fields."""
     lists = load(kwire, "records.record_lists")
     source = lists.RECORD_LIST.value_type
     schema = list_of(*((name, source.field(name).type) for name in names))
@@ -115,7 +115,7 @@ def test_any_fields_of_records_equal_those_of_the_whole_type(kwire, names):
 
 
 def test_exploded_records_have_the_columns_of_the_schema(kwire):
-    """After the columns to keep; damage is a row of nulls."""
+    """They follow the kept columns. Damage is a row of nulls."""
     table = pyarrow.record_batch({"id": [1, 2, 3], "sets": make_rows(kwire)})
     schema = pyarrow.struct(
         [("TIMESTAMP", pyarrow.int64()), ("offset", pyarrow.int64())]
@@ -130,7 +130,7 @@ def test_exploded_records_have_the_columns_of_the_schema(kwire):
 
 
 def test_failfast_raises_whatever_the_schema_has(kwire):
-    """Also if no field is decoded that the damage is in."""
+    """Applies even if no selected field contains the damage."""
     lists = load(kwire, "records.record_lists")
     with pytest.raises(kwire.CorruptBatch):
         lists.read_records(make_rows(kwire), failfast=True, schema=BIGINT_TIME)
@@ -141,7 +141,7 @@ def test_failfast_raises_whatever_the_schema_has(kwire):
 
 
 def test_nulls_that_a_schema_does_not_permit_are_errors(kwire):
-    """Values, elements of damage and header values; parents that are null count not."""
+    """Covers values, elements of damage and header values, unless a parent is null."""
     lists = load(kwire, "records.record_lists")
     good, bad = make_rows(kwire)[:2], make_rows(kwire)[2:]
     offset = pyarrow.field("offset", pyarrow.int64(), nullable=False)
@@ -160,7 +160,7 @@ def test_nulls_that_a_schema_does_not_permit_are_errors(kwire):
 
 
 def make_messages(kwire):
-    """Make Metadata responses of several versions, bad ones and a null."""
+    """Return Metadata responses in several versions, invalid ones and a null."""
     cls = kwire.messages.MetadataResponse
     topic = cls.MetadataResponseTopic(
         name="orders",
@@ -178,7 +178,7 @@ def make_messages(kwire):
 
 
 def test_messages_have_requested_fields_at_every_level(kwire):
-    """Other fields are not there, bad rows are null, integers may be wider."""
+    """Other fields are omitted, invalid rows are null, integers may be wider."""
     rows, versions = make_messages(kwire)
     partition = [("leader_id", pyarrow.int32()), ("partitionIndex", pyarrow.int64())]
     schema = pyarrow.struct(
@@ -211,7 +211,7 @@ def test_messages_have_requested_fields_at_every_level(kwire):
 
 
 def test_whole_types_of_all_messages_are_found_by_any_spelling(kwire):
-    """No struct of a message has two fields that differ in case or underscores."""
+    """Fields of a struct never differ only in case or underscores."""
     types = load(kwire, "messages.columns.message_types")
     chosen = load(kwire, "messages.columns.chosen_fields")
 
@@ -265,7 +265,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("schema", "words"), WRONG)
 def test_wrong_schemas_are_errors_that_help(kwire, schema, words):
-    """The error names the field, the types that fit and the fields that there are."""
+    """The error contains the field, its valid types, and the available fields."""
     lists = load(kwire, "records.record_lists")
     with pytest.raises(ValueError) as caught:
         lists.read_records(make_rows(kwire), schema=schema)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Columns of Kafka's internal topics equal ``internal_topics``.
 
-The arrays that ``from_consumer_offsets`` and its like are made of, without Spark: the
-records that Kafka's own classes wrote, tombstones, bad rows and what is newer.
+Tests the arrays of ``from_consumer_offsets`` and similar functions without Spark:
+records of Kafka's own classes, tombstones, invalid rows, and records of newer releases.
 """
 
 import importlib
@@ -28,7 +28,7 @@ TOPICS = sorted(COLUMNS)
 
 @cache
 def records():
-    """Read Kafka's own records: topic -> [(key, value, value's message, version)]."""
+    """Read Kafka's records: topic -> [(key, value, message of the value, version)]."""
     found = {}
     with open(golden.FOLDER / "internal-topics.jsonl") as lines:
         for line in map(json.loads, lines):
@@ -41,7 +41,7 @@ def records():
 
 
 def rooms(kwire):
-    """Import the file on one engine."""
+    """Import the module on one engine."""
     return importlib.import_module(f"{kwire.__name__}.messages.columns.internal_topics")
 
 
@@ -50,23 +50,23 @@ def binary(rows):
 
 
 def columns(rows):
-    """Make arrays of the keys and the values of some rows."""
+    """Return arrays of the keys and the values of rows."""
     return [binary([row[part] for row in rows]) for part in (0, 1)]
 
 
 def test_there_are_records_of_every_topic(kwire):
-    """All topics, and all record types of each, are among Kafka's own."""
+    """Kafka's records include all record types of all topics."""
     assert sorted(records()) == TOPICS == sorted(kwire.messages.internal_topics.TOPICS)
     for topic in TOPICS:
         types = {each.value for each in rooms(kwire).record_types(topic).values()}
         missing = types - {row[2] for row in records()[topic]}
-        # Written by releases before those that wrote the vectors, or by none.
+        # These types were only written by older releases, or by none.
         assert missing <= {"RemoveFeatureLevelRecord"}, topic
 
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_records_are_what_internal_topics_reads(kwire, topic):
-    """Type, version, key and value of each record; all other structs are null."""
+    """Type, version, key and value are compared. All other structs are null."""
     registry = importlib.import_module(f"{kwire.__name__}.schema.registry")
     rows = [*records()[topic], (None, None, None, None)]
     made = rooms(kwire).read_topic(topic, *columns(rows))
@@ -91,7 +91,7 @@ def test_records_are_what_internal_topics_reads(kwire, topic):
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_json_is_that_of_the_messages(kwire, topic):
-    """Key and value as ``kwire.to_json`` writes them; the rest as with structs."""
+    """Key and value are those of ``kwire.to_json``. The rest is as with structs."""
     rows = records()[topic]
     made = rooms(kwire).read_topic_json(topic, *columns(rows))
     structs = rooms(kwire).read_topic(topic, *columns(rows))
@@ -111,12 +111,12 @@ def test_json_is_that_of_the_messages(kwire, topic):
 
 LARGE = b"\xff\xff\xff\xff\x0f"
 ODD_HEADS = [b"\x81\x01\x09\x00", b"\x01" + LARGE + b"\x00", b"\x01\x09" + LARGE]
-"""Another frame version, a type and a version of no INT16, where all else fits."""
+"""Otherwise valid records with another frame version, type or version."""
 
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_bad_rows_keep_what_is_good(kwire, topic):
-    """Cut keys and values, tombstones, and rows that are no record at all."""
+    """Covers truncated keys and values, tombstones, and rows without a record."""
     make, to_json = rooms(kwire).read_topic, rooms(kwire).read_topic_json
     good = records()[topic][:40]
     rows = [
@@ -162,7 +162,7 @@ def test_bad_rows_keep_what_is_good(kwire, topic):
 
 
 def test_tombstones_have_a_key_alone(kwire):
-    """The type and the key are there; the value, and its version, are not."""
+    """Type and key are set, but not the value and its version."""
     key = next(
         row[0]
         for row in records()["__consumer_offsets"]
@@ -177,7 +177,7 @@ def test_tombstones_have_a_key_alone(kwire):
 
 
 def test_frames_in_more_bytes_than_needed(kwire):
-    """Varints may be padded with zeros, as Kafka's own reader takes them."""
+    """As in Kafka, varints may be padded with zeros."""
     name = "RemoveTopicRecord"
     message = getattr(kwire.messages, name)()
     body = kwire.encode(message, 0)
@@ -192,7 +192,7 @@ def test_frames_in_more_bytes_than_needed(kwire):
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_slices_and_empty_arrays(kwire, topic):
-    """Arrays with an offset, and without rows."""
+    """Covers arrays with an offset, and without rows."""
     make = rooms(kwire).read_topic
     keys, values = columns(records()[topic])
     whole = make(topic, keys, values)
@@ -202,7 +202,10 @@ def test_slices_and_empty_arrays(kwire, topic):
 
 
 def test_chosen_types_alone_are_decoded(kwire):
-    """Others have type and version, and no error; the struct has nothing of them."""
+    """Other records have type and version without an error.
+
+    The struct does not contain other types.
+    """
     room = rooms(kwire)
     topic, chosen = "__consumer_offsets", ("OffsetCommit",)
     rows = records()[topic]

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options of ``kafka-live``, and errors about wrong ones.
+"""Options of ``kafka-live``, and errors about wrong options.
 
-Those of topics and offsets are shared with ``kafka-log``, whose tests have them.
+Options of topics and offsets are shared with ``kafka-log``, whose tests cover them.
 """
 
 import pickle
@@ -30,7 +30,7 @@ def options(is_stream=False, **given):
 
 
 def test_what_is_not_given_has_the_defaults_of_sparks_own_source():
-    """A batch begins at the earliest offset, a stream at the latest; losses fail."""
+    """A batch starts at the earliest offset, a stream at the latest. Losses fail."""
     read = options()
     assert (read.starting, read.ending) == (
         ("offsets", "earliest"),
@@ -43,7 +43,7 @@ def test_what_is_not_given_has_the_defaults_of_sparks_own_source():
 
 
 def test_the_guide_lists_what_becomes_of_every_option():
-    """One list in the code, one in the guide: they are the same."""
+    """The lists in the code and in the guide are equal."""
     guide = "spark/live.md"
     assert listed_options(guide, "Options") == sorted(HONOURED)
     assert listed_options(guide, "Ignored options") == sorted(IGNORED)
@@ -54,13 +54,13 @@ def test_the_guide_lists_what_becomes_of_every_option():
 
 
 def test_every_option_of_sparks_own_source_is_known():
-    """A job changes one word, and no option."""
+    """A job only has to change the name of the format."""
     assert {*HONOURED, *IGNORED} >= SPARKS_OPTIONS
     assert REFUSED.keys() >= SPARK_REFUSES
 
 
 def test_every_property_of_a_connection_is_an_option():
-    """What ``client.connect`` takes by Kafka's names, this format takes as well."""
+    """Properties of ``client.connect`` are also accepted by the format."""
     assert {*HONOURED} >= {f"kafka.{name}" for name in (*OF_CONNECTIONS, *OF_CONSUMERS)}
 
 
@@ -80,7 +80,7 @@ def test_what_is_refused_is_refused_with_a_way_out(name):
     "name", ["kafka.ssl.enabled.protocols", "kafka.sasl.login.class"]
 )
 def test_settings_of_security_are_followed_or_refused(name):
-    """Nothing weaker than what a user wrote is done without a word."""
+    """Kwire never silently uses weaker security than the user has configured."""
     with pytest.raises(ValueError, match=f"has no option {name}: use kafka.sasl"):
         options(**{name: "x"})
 
@@ -134,7 +134,7 @@ def test_mistakes_are_answered_with_what_is_right(given, text):
     ],
 )
 def test_what_spark_cannot_use_is_named_with_an_alternative(given, text):
-    """No alternative is a function, which an option cannot pass."""
+    """The recommended alternative is not a function, which an option cannot pass."""
     with pytest.raises(
         ValueError, match=r"^options kafka\.\* of kafka-live: "
     ) as caught:
@@ -152,7 +152,7 @@ def test_what_spark_cannot_use_is_named_with_an_alternative(given, text):
     ],
 )
 def test_limits_of_a_stream_are_named_if_a_batch_ignores_them(limits):
-    """Spark's own source warns, too; a stream follows them."""
+    """Spark's own source warns as well. A stream respects the limits."""
     with pytest.warns(UserWarning, match="kafka-live ignores m.* in a batch") as seen:
         options(**limits)
     assert all(name.lower() in str(seen[0].message).lower() for name in limits)
@@ -160,7 +160,7 @@ def test_limits_of_a_stream_are_named_if_a_batch_ignores_them(limits):
 
 
 def test_no_option_of_the_client_shows_its_value_or_a_part_of_one():
-    """Each setting and each name with a secret, in any form."""
+    """All settings and names contain a secret in any form."""
     key = "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0waw\n"
     names = {*LIVE_OPTIONS.honoured, *LIVE_OPTIONS.ignored, *LIVE_OPTIONS.refused}
     failures = 0
@@ -190,7 +190,7 @@ def test_no_option_of_the_client_shows_its_value_or_a_part_of_one():
                         shown = repr(read) if "kafka." in str(each) else ""
                 shown += "".join(str(warning.message) for warning in seen)
                 for piece in ("hunter2-Kx9", "wonderland", "MIGHAgEA"):
-                    # Addresses and topics are shown, but not if they are secrets.
+                    # Addresses and topics are shown, unless they are secrets.
                     assert piece not in shown, (each, shown)
     assert failures > 100
 
@@ -221,7 +221,7 @@ def test_settings_go_to_the_client_by_their_own_names():
 
 
 def test_no_repr_and_no_error_shows_a_secret():
-    """Also where the option that holds it is wrong; pickles carry it to the workers."""
+    """Covers options with a wrong value. Pickles contain it for the workers."""
     secret = {
         "kafka.security.protocol": "SASL_PLAINTEXT",
         "kafka.sasl.mechanism": "SCRAM-SHA-256",

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-live`` without a session of Spark: offsets, ranges, rows, losses, errors.
+"""``kafka-live`` without a session: offsets, ranges, rows, losses, errors.
 
-The readers are called as Spark calls them, with pickles between driver and tasks,
-against a broker on the loopback interface. Streams are in ``test_live_stream.py``.
+The readers are called as by Spark, with pickles between driver and tasks, and use a
+broker on the loopback interface. ``test_live_stream.py`` covers streams.
 """
 
 import json
@@ -29,7 +29,7 @@ COUNTS = {"orders": (35, 20), "orders-eu": (5,), "other": (7,)}
 
 @pytest.fixture(scope="module")
 def broker():
-    """A broker with a few topics, which no test changes."""
+    """Broker with several topics. Tests do not change it."""
     with LogBroker(COUNTS) as running:
         yield running
 
@@ -44,7 +44,7 @@ def reader_of(broker, *, headers=False, **given):
 
 
 def table_of(reader):
-    """Read all tasks, each from pickles of its own, as Spark's workers do."""
+    """Read all tasks. As in Spark's workers, they are unpickled separately."""
     found = []
     for part in reader.partitions():
         worker, part = pickle.loads(pickle.dumps((reader, part)))
@@ -53,7 +53,7 @@ def table_of(reader):
 
 
 def offsets_of(reader):
-    """{(topic, partition): offsets}, in order, without those that have none."""
+    """Return {(topic, partition): offsets} in order, without empty partitions."""
     table = table_of(reader)
     found = {}
     for row in table.to_pylist() if table else ():
@@ -66,7 +66,7 @@ def ranges_of(reader):
 
 
 def test_rows_have_the_columns_of_sparks_own_source(broker):
-    """Names, order and Arrow types are those of ``kafka-log``, headers included."""
+    """Names, order and Arrow types are those of ``kafka-log``, with headers."""
     table = table_of(reader_of(broker, subscribe="orders", headers=True))
     headers = pa.list_(
         pa.field("element", pa.struct([("key", pa.string()), ("value", pa.binary())]))
@@ -109,7 +109,7 @@ def test_rows_have_the_columns_of_sparks_own_source(broker):
     ],
 )
 def test_topics_are_chosen_as_sparks_own_source_does(broker, given, topics):
-    """By name, by partition, and by a pattern that matches a part of the name."""
+    """By name, by partition, or by a pattern that matches a part of the name."""
     found = offsets_of(reader_of(broker, **given))
     assert found == {place: list(range(count)) for place, count in topics.items()}
 
@@ -125,15 +125,16 @@ def at(*numbers):
         ({"startingOffsets": at(7, -2)}, [(0, 7, 35), (1, 0, 20)]),
         ({"endingOffsets": at(7, -1)}, [(0, 0, 7), (1, 0, 20)]),
         ({"startingOffsets": at(9, 9), "endingOffsets": at(9, 11)}, [(1, 9, 11)]),
-        # A start after the end is an empty range in Spark's own source, too.
+        # In Spark's own source, a start after the end is an empty range as well.
         ({"startingOffsets": at(9, 9), "endingOffsets": at(3, 11)}, [(1, 9, 11)]),
         ({"startingTimestamp": "1011"}, [(0, 10, 35), (1, 10, 20)]),
         ({"endingTimestamp": "1011"}, [(0, 0, 10), (1, 0, 10)]),
-        # The second partition has no record as late as that: it ends at its end.
+        # The second partition has no record that late, so the range ends at its end.
         ({"endingTimestamp": "1031"}, [(0, 0, 30), (1, 0, 20)]),
         ({"startingOffsetsByTimestamp": at(1006, 1008)}, [(0, 5, 35), (1, 7, 20)]),
         ({"endingOffsetsByTimestamp": at(1006, 99999)}, [(0, 0, 5), (1, 0, 20)]),
-        # Timestamps go before offsets, and one for all before those by partition.
+        # Timestamps precede offsets, and a single timestamp precedes those by
+        # partition.
         (
             {"startingOffsets": at(1, 1), "startingTimestamp": "1011"},
             [(0, 10, 35), (1, 10, 20)],
@@ -178,7 +179,7 @@ def test_offsets_that_spark_refuses_are_refused_with_a_reason(broker, given, tex
     ],
 )
 def test_ranges_are_cut_for_tasks(broker, given, wanted):
-    """One task for each partition unless the options want more; all rows come once."""
+    """The default is one task per partition. All rows are read once."""
     reader = reader_of(broker, subscribe="orders", **given)
     sizes = [end - start for _, start, end in ranges_of(reader)]
     assert sorted(sizes) == sorted(wanted or [1] * 55)
@@ -198,14 +199,14 @@ def test_a_record_without_a_timestamp_has_null():
 
 
 def test_a_range_begins_and_ends_within_a_record_batch(broker):
-    """Brokers send complete batches; the rows are those of the range alone."""
+    """Brokers return complete batches, but the rows are limited to the range."""
     given = {"startingOffsets": at(13, 3), "endingOffsets": at(27, 4)}
     found = offsets_of(reader_of(broker, subscribe="orders", **given))
     assert found == {("orders", 0): list(range(13, 27)), ("orders", 1): [3]}
 
 
 def test_aborted_records_are_left_out_of_committed_reads():
-    """And the end is before the first open transaction, as for a consumer."""
+    """As for a consumer, the end is before the first open transaction."""
     with LogBroker({"orders": (3,)}) as broker:
         log = broker.log("orders")
         log.append(2, producer_id=7)
@@ -222,7 +223,7 @@ def test_aborted_records_are_left_out_of_committed_reads():
         reader = reader_of(broker, subscribe="orders", **level)
         assert ranges_of(reader) == [(0, 0, 9)]
         assert offsets_of(reader) == {("orders", 0): [0, 1, 2, 6, 7]}
-        # What is written and not yet decided is not lost.
+        # Records of an open transaction are not lost.
         given = {**level, "endingOffsets": '{"orders": {"0": 12}}'}
         assert ranges_of(reader_of(broker, subscribe="orders", **given)) == [(0, 0, 9)]
 
@@ -246,7 +247,7 @@ def test_offsets_that_are_gone_end_the_query_unless_the_option_says_otherwise():
 
 @pytest.mark.parametrize("fails", ["true", "false"])
 def test_offsets_that_go_between_the_plan_and_the_read_are_a_loss(fails):
-    """What retention took is missing; a task never reads the offsets of another."""
+    """Deleted records are missing, and a task never reads another task's offsets."""
     given = {"failOnDataLoss": fails, "maxRecordsPerPartition": "10"}
     with LogBroker({"orders": (30,)}) as broker:
         reader = reader_of(broker, subscribe="orders", **given)
@@ -287,7 +288,7 @@ def test_a_log_that_became_shorter_is_a_loss():
 
 
 def test_a_task_never_reads_offsets_before_its_own():
-    """A scan that lost its place goes on from the start of the log: another task's."""
+    """A scan that lost its position continues at the start, which is another task's."""
     given = {"maxRecordsPerPartition": "10", "failOnDataLoss": "false"}
     with LogBroker({"orders": (30,)}) as broker:
         reader = reader_of(broker, subscribe="orders", **given)
@@ -299,7 +300,7 @@ def test_a_task_never_reads_offsets_before_its_own():
 
 
 def test_compacted_records_are_no_loss():
-    """Also where the last records of a range are the ones that the cleaner took."""
+    """Applies even if compaction removed the last records of a range."""
     with LogBroker({"orders": (60,)}) as broker:
         log = broker.log("orders")
         log.compact()
@@ -311,7 +312,7 @@ def test_compacted_records_are_no_loss():
 
 
 def test_topics_are_read_through_tls_and_sasl_by_kafkas_option_names(tmp_path):
-    """Tasks connect anew from what the pickled reader has."""
+    """Tasks open their own connections with the options of the pickled reader."""
     certificate, key = make_certificate(tmp_path)
     login = "org.apache.kafka.common.security.scram.ScramLoginModule required"
     given = {
@@ -334,7 +335,7 @@ def test_topics_are_read_through_tls_and_sasl_by_kafkas_option_names(tmp_path):
 
 
 def test_names_of_headers_that_are_not_utf_8_are_read_as_kafka_reads_them():
-    """Spark's own source replaces what is wrong in them; the job goes on."""
+    """As in Spark's own source, invalid bytes are replaced, and the job continues."""
     with LogBroker({"orders": (1,)}) as broker:
         log = broker.log("orders")
         data = bytearray(encode_batch([(b"k", b"v", 5, [("ab", b"x")])]))
@@ -357,7 +358,7 @@ def test_damaged_bytes_end_the_query_with_their_place():
 
 
 def test_columns_are_those_of_a_schema(broker):
-    """A schema chooses; a wrong one is answered with what there is."""
+    """A schema selects columns. The error of a wrong schema lists all columns."""
     given = {"kafka.bootstrap.servers": broker.address, "subscribe": "other"}
     source = KafkaLiveSource(given)
     offset, value = (

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-live`` as a sink of Spark: batches, streams, and errors of one sentence.
+"""``kafka-live`` as a sink of Spark: batches, streams, and one-sentence errors.
 
-What is written by one task is tested without Spark in ``test_live_writing.py``, beside
-Spark's own sink by ``tools/interop/spark/own_sink.py``.
+``test_live_writing.py`` covers single tasks without Spark, and
+``tools/interop/spark/own_sink.py`` compares the sink with Spark's own sink.
 """
 
 import pytest
@@ -18,7 +18,7 @@ PASSWORD = "s3cr3t-Kx9"
 
 @pytest.fixture(scope="module")
 def cluster():
-    """A mock cluster."""
+    """Mock cluster."""
     with mock_cluster() as running:
         yield running
 
@@ -29,7 +29,7 @@ def write(table, address, mode="append", **given):
 
 
 def rows_of(spark, count):
-    """Make rows in three tasks, of which one is empty; other columns are left out."""
+    """Return rows in three tasks, one of which is empty. Other columns are ignored."""
     text = "cast(id as string)"
     return (
         spark.range(count)
@@ -48,14 +48,14 @@ def rows_of(spark, count):
 
 
 def expected(n):
-    """The record of row n: its key, value and headers."""
+    """Return the expected record of row n: key, value and headers."""
     text = b"%d" % n
     key, value = (None if n % every == 0 else text for every in (3, 5))
     return key, value, [("n", text)] if n % 2 == 0 else None
 
 
 def test_a_batch_is_written_as_its_rows_are(spark, cluster):
-    """Each row once, with its key, value, headers and partition."""
+    """Every row is written once with its key, value, headers and partition."""
     topic = cluster.make_topic()
     write(rows_of(spark, 100), cluster.address, topic=topic)
     numbers = [*range(10), *range(41, 100)]
@@ -72,7 +72,7 @@ def test_a_batch_is_written_as_its_rows_are(spark, cluster):
 
 
 def test_a_column_names_the_topics(spark, cluster):
-    """The name for SQL works as well; a table without rows writes nothing."""
+    """The SQL name works as well. A table without rows writes nothing."""
     topics = [cluster.make_topic() for _ in range(2)]
     table = rows_of(spark, 100).selectExpr(
         "value", f"if(offset < 50, '{topics[0]}', '{topics[1]}') as topic"
@@ -84,7 +84,7 @@ def test_a_column_names_the_topics(spark, cluster):
 
 
 def test_large_types_of_arrow_are_written(spark, cluster):
-    """Spark passes them where it is set to."""
+    """Spark uses these types if it is configured to do so."""
     name = "spark.sql.execution.arrow.useLargeVarTypes"
     topic = cluster.make_topic()
     spark.conf.set(name, "true")
@@ -112,7 +112,7 @@ def run(spark, cluster, source, checkpoint, topic, **given):
 
 
 def test_a_stream_goes_on_from_its_checkpoint(spark, cluster, tmp_path):
-    """Each line once, also those that were added between two runs."""
+    """Every line is written once, also lines that were added between two runs."""
     source, checkpoint = tmp_path / "in", tmp_path / "checkpoint"
     source.mkdir()
     topic = cluster.make_topic()
@@ -145,14 +145,14 @@ def test_a_stream_goes_on_from_its_checkpoint(spark, cluster, tmp_path):
     ],
 )
 def test_what_cannot_be_written_is_answered_at_once(spark, change, given, text):
-    """In one sentence, before anything is sent to a broker."""
+    """The one-sentence error is raised before a request is sent to a broker."""
     with pytest.raises(PySparkException) as caught:
         write(rows_of(spark, 5).selectExpr(*change), "127.0.0.1:1", **given)
     assert text in str(caught.value) and "kwire/" not in str(caught.value)
 
 
 def test_modes_other_than_append_are_errors(spark, tmp_path):
-    """Of batches and of streams; Spark itself refuses the others."""
+    """Covers batches and streams. Spark itself rejects the other modes."""
     table = rows_of(spark, 5)
     for mode, text in (
         ("overwrite", 'appends to topics: use mode("append")'),
@@ -177,7 +177,7 @@ def test_modes_other_than_append_are_errors(spark, tmp_path):
 
 
 def test_a_task_that_fails_names_topic_partition_and_cause(spark):
-    """Without a traceback of kwire, and without secrets."""
+    """The error contains neither a traceback of kwire nor secrets."""
     given = {
         "topic": "orders",
         "kafka.security.protocol": "SASL_PLAINTEXT",

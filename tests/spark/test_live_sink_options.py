@@ -13,7 +13,7 @@ from tests.spark.guide_tables import listed_options
 
 _, HONOURED, IGNORED, REFUSED = SINK_OPTIONS
 SPARKS_OPTIONS = {"topic", "includeHeaders", "kafka.bootstrap.servers"}
-"""What Spark's own sink documents, besides the settings of a producer."""
+"""Options that Spark's own sink documents, besides producer properties."""
 
 SPARK_REFUSES = {"kafka.key.serializer", "kafka.value.serializer"}
 PASSWORD = "s3cr3t-Kx9"
@@ -25,7 +25,7 @@ def options(**given):
 
 
 def test_the_guide_lists_what_becomes_of_every_option():
-    """One list in the code, one in the guide: they are the same."""
+    """The lists in the code and in the guide are equal."""
     guide = "spark/write.md"
     assert listed_options(guide, "Options") == sorted(HONOURED)
     assert listed_options(guide, "Ignored options") == sorted(IGNORED)
@@ -36,7 +36,7 @@ def test_the_guide_lists_what_becomes_of_every_option():
 
 
 def test_every_option_of_sparks_own_sink_is_known():
-    """A job changes one word, and no option."""
+    """A job only has to change the name of the format."""
     assert {*HONOURED, *IGNORED} >= SPARKS_OPTIONS
     assert REFUSED.keys() >= SPARK_REFUSES
     followed = {*OF_CONNECTIONS, *OF_PRODUCERS}
@@ -44,7 +44,7 @@ def test_every_option_of_sparks_own_sink_is_known():
 
 
 def test_without_options_a_producer_has_its_defaults():
-    """Idempotent, all replicas; whatever Kafka's producer has besides is ignored."""
+    """Idempotent with acks from all replicas. Other Kafka properties are ignored."""
     plain = options()
     assert plain.topic is None
     assert plain.producer == {"acks": "all", "compression": "none"}
@@ -130,7 +130,7 @@ def test_mistakes_are_answered_with_what_is_right(given, text):
 
 
 def test_no_repr_shows_a_secret():
-    """Pickles carry it to the workers."""
+    """Pickles contain it for the workers."""
     read = options(
         **{
             "kafka.security.protocol": "SASL_PLAINTEXT",
@@ -144,7 +144,7 @@ def test_no_repr_shows_a_secret():
 
 
 def test_columns_are_found_by_name_wherever_they_are():
-    """Others are left out; so is the column topic where the option names one."""
+    """Other columns are ignored, and so is topic if an option specifies it."""
     columns = [
         ("offset", "bigint"),
         ("value", "string"),

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kafka-live`` in Spark: queries, plans without secrets, and short errors.
 
-What is planned and read is tested without Spark in ``test_live_reading.py``.
+``test_live_reading.py`` covers plans and rows without Spark.
 """
 
 import importlib
@@ -24,7 +24,7 @@ JAAS = (
 
 @pytest.fixture(scope="module")
 def broker():
-    """A broker with two topics, which no test changes."""
+    """Broker with two topics. Tests do not change it."""
     with LogBroker({"orders": (35, 20), "bills": (5,)}) as running:
         yield running
 
@@ -40,7 +40,7 @@ def test_spark_finds_the_format_by_itself():
 
 
 def test_a_query_reads_topics_from_brokers(spark, broker):
-    """All columns, with headers; the tasks run in Spark's own workers."""
+    """All columns with headers are read by Spark's own workers."""
     given = {"subscribePattern": "orders|bills", "includeHeaders": "true"}
     table = reader(spark, broker.address, minPartitions="4", **given).load()
     assert table.dtypes == [
@@ -74,7 +74,7 @@ def test_a_schema_and_sql_names_work_as_with_the_other_formats(spark, broker):
 
 
 def test_secrets_are_in_no_plan_and_no_error(spark):
-    """With a password that is right, and with one that is wrong."""
+    """Covers a correct and a wrong password."""
     given = {
         "subscribe": "orders",
         "kafka.security.protocol": "SASL_PLAINTEXT",
@@ -100,7 +100,7 @@ def closed_port():
 
 
 def test_what_is_wrong_with_brokers_is_one_sentence_with_the_address(spark, broker):
-    """A closed port and an unknown topic; without a traceback of kwire."""
+    """Covers a closed port and an unknown topic, without a traceback of kwire."""
     closed = f"127.0.0.1:{closed_port()}"
     for address, topic, wanted in (
         (closed, "orders", f"{closed}: "),
@@ -113,7 +113,7 @@ def test_what_is_wrong_with_brokers_is_one_sentence_with_the_address(spark, brok
 
 
 def test_wrong_options_are_answered_at_once(spark, broker):
-    """Before anything is sent to a broker, also for a stream."""
+    """Applies to batches and streams, before a request is sent to a broker."""
     with pytest.raises(
         PySparkException, match="has no option 'subscrib': did you mean"
     ):
@@ -125,7 +125,7 @@ def test_wrong_options_are_answered_at_once(spark, broker):
 
 
 def run(spark, broker, out, checkpoint, name="kafka-live", **given):
-    """Run a query over all there is; returns the offset at the end of each batch."""
+    """Run a query over all records; return the end offset of every batch."""
     query = (
         spark.readStream.format(name)
         .option("kafka.bootstrap.servers", broker.address)
@@ -142,7 +142,7 @@ def run(spark, broker, out, checkpoint, name="kafka-live", **given):
 
 
 def test_a_stream_goes_on_where_it_stopped(spark, tmp_path):
-    """Also where the topic grew between; limits are in ``test_live_stream.py``."""
+    """The topic grows in between. ``test_live_stream.py`` covers limits."""
     out, checkpoint = tmp_path / "out", tmp_path / "checkpoint"
     with LogBroker({"orders": (30,)}) as broker:
         ends = run(spark, broker, out, checkpoint)

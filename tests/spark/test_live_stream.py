@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-live`` as a stream: offsets, limits, losses, and what a restart reads.
+"""``kafka-live`` as a stream: offsets, limits, losses, and reads after a restart.
 
-The reader is called as Spark calls it. Queries in Spark are in ``test_live_source.py``;
-that nothing is lost or doubled when a driver is killed is shown by
-``tools/interop/spark/live_kills.py``.
+The reader is called as by Spark. ``test_live_source.py`` contains queries in Spark.
+``tools/interop/spark/live_kills.py`` shows that no record is lost or duplicated if a
+driver is killed.
 """
 
 import json
@@ -27,7 +27,7 @@ COMMITTED = {"kafka.isolation.level": "read_committed"}
 
 @pytest.fixture
 def broker():
-    """A broker with one topic, to which the tests write."""
+    """Broker with one topic to which the tests write."""
     with LogBroker({"orders": (30,)}) as running:
         yield running
 
@@ -40,7 +40,7 @@ def reader_of(broker, **given):
 
 
 def offsets(reader, start, end):
-    """Return the offsets that a micro-batch has, through pickles as in Spark."""
+    """Return the offsets of a micro-batch. As in Spark, readers are pickled."""
     found = []
     for part in reader.partitions(start, end):
         worker, part = pickle.loads(pickle.dumps((reader, part)))
@@ -53,7 +53,7 @@ def at(*numbers):
 
 
 def add_partition(broker, start=0, count=0):
-    """Have one more partition in the topic, with some records."""
+    """Add a partition with some records to the topic."""
     cluster = broker.cluster_truth
     topic = cluster.topics["orders"]
     (log,) = cluster.add_topic("spare", 1).logs
@@ -77,7 +77,7 @@ def add_partition(broker, start=0, count=0):
     ],
 )
 def test_a_query_begins_where_sparks_own_source_does(broker, given, first):
-    """At the end of the topic, unless an option says otherwise."""
+    """The default is the end of the topic."""
     reader = reader_of(broker, **given)
     assert reader.initialOffset() == at(first)
     assert reader.latestOffset(at(first), EVERYTHING) == at(30)
@@ -95,7 +95,7 @@ def test_what_is_written_later_is_read_once(broker):
 
 
 def test_limits_are_those_of_the_options(broker, monkeypatch):
-    """``kafka-log`` and ``kafka-live`` share them; its tests have the details."""
+    """The limits are shared with ``kafka-log``, whose tests cover the details."""
     now = 5000.0
     monkeypatch.setattr(stream_reader, "monotonic", lambda: now)
     reader = reader_of(broker, maxOffsetsPerTrigger="12")
@@ -138,7 +138,7 @@ def test_a_partition_that_is_new_is_read_from_its_beginning(broker):
 
 
 def test_a_partition_that_is_new_and_has_lost_records_is_a_loss(broker):
-    """Spark's own source reports it too: some records were never seen."""
+    """Spark's own source reports it as well, because some records were never seen."""
     add_partition(broker, start=3, count=2)
     with pytest.raises(DataLost, match="partition is new and begins at offset 3; set"):
         reader_of(broker).partitions(at(30), at(30, 5))
@@ -165,7 +165,7 @@ def test_a_pattern_that_matches_nothing_yet_waits(broker):
 
 
 def test_losses_end_the_query_unless_the_option_says_otherwise(broker):
-    """Offsets that retention took, a log that became shorter, a topic that is gone."""
+    """Covers deleted offsets, a log that has become shorter, and a deleted topic."""
     pattern = {"subscribePattern": "orders"}
     reader = reader_of(broker, **pattern)
     careless = reader_of(broker, failOnDataLoss="false", **pattern)
@@ -189,13 +189,13 @@ def test_losses_end_the_query_unless_the_option_says_otherwise(broker):
 
 
 def test_undecided_records_wait(broker):
-    """Under read_committed a stream ends before the first open transaction."""
+    """With read_committed, a stream ends before the first open transaction."""
     log = broker.log("orders")
     log.append(2, producer_id=7)
     log.append(3)
     reader = reader_of(broker, **COMMITTED)
     assert reader.latestOffset(at(30), EVERYTHING) == at(30)
-    # A start that is written and not decided is no loss.
+    # A start offset in an open transaction is not a loss.
     assert reader.latestOffset(at(33), EVERYTHING) == at(33)
     log.end_transaction(7, 0)
     end = reader.latestOffset(at(30), EVERYTHING)
@@ -214,7 +214,7 @@ def test_the_checkpoint_of_another_source_is_recognised(broker):
 
 
 def test_a_file_of_certificates_that_is_missing_is_refused_when_spark_calls(broker):
-    """An error of ``streamReader`` itself would not reach the user."""
+    """Spark does not show an error of ``streamReader`` to the user."""
     given = {
         "kafka.security.protocol": "SSL",
         "kafka.ssl.truststore.type": "PEM",

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a task of the sink ``kafka-live`` writes, read back by librdkafka's consumer.
+"""Records that a task of the sink ``kafka-live`` writes, read by librdkafka.
 
-The writers are called as Spark's workers call them. Queries in Spark are in
-``test_live_sink.py``.
+The writers are called as by Spark's workers. ``test_live_sink.py`` contains queries in
+Spark.
 """
 
 import pickle
@@ -47,7 +47,7 @@ TYPES = {
 
 @pytest.fixture(scope="module")
 def cluster():
-    """A mock cluster."""
+    """Mock cluster."""
     with mock_cluster() as running:
         yield running
 
@@ -57,14 +57,14 @@ def schema_of(names):
 
 
 def write(address, batches, names=tuple(TYPES), **given):
-    """Write batches as one task does, with a writer that was sent to it."""
+    """Write batches in one task, with an unpickled writer."""
     options = {"kafka.bootstrap.servers": address, **given}
     sent = pickle.dumps(make_writer(options, schema_of(names), False))
     return pickle.loads(sent).write(iter(batches))
 
 
 def batch_of(*rows):
-    """Make a batch of TYPES of (headers, key, partition, topic, value)."""
+    """Return a batch of TYPES from (headers, key, partition, topic, value)."""
     kinds = [HEADERS, pa.binary(), pa.int32(), pa.string(), pa.string()]
     columns = [
         pa.array(values, kind)
@@ -79,7 +79,7 @@ def by_key(key):
 
 
 def test_every_column_is_written(cluster):
-    """Nulls, empty values and headers; a null partition goes where the key says."""
+    """Covers nulls, empty values and headers. A null partition depends on the key."""
     topic = cluster.make_topic()
     rows = [
         ([("a", b"1"), ("a", None)], b"k", 1, topic, "both"),
@@ -101,7 +101,7 @@ def test_every_column_is_written(cluster):
 
 
 def test_rows_go_to_the_topic_that_they_name(cluster):
-    """In order within each, whatever batches they came in; the option overrules it."""
+    """Topics keep the order of their rows. The option overrides the column."""
     topics = [cluster.make_topic() for _ in range(3)]
     rows = [(None, b"k", 2, topics[n % 7 % 3], str(n)) for n in range(3000)]
     batches = [batch_of(*rows[n : n + 250]) for n in range(0, 3000, 250)]
@@ -116,7 +116,7 @@ def test_rows_go_to_the_topic_that_they_name(cluster):
 
 
 def test_tasks_without_rows_connect_to_nothing():
-    """Neither an empty partition nor empty batches need a broker."""
+    """Neither an empty partition nor empty batches require a broker."""
     for batches in ([], [batch_of((None, None, None, "t", "x")).slice(1)]):
         write("127.0.0.1:1", batches, **{"kafka.max.block.ms": "1"})
 
@@ -147,7 +147,7 @@ if hasattr(pa, "string_view") and int(pa.__version__.split(".")[0]) >= 18:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_columns_of_other_layouts_are_the_same_records(cluster, layout):
-    """Spark passes large types if it is set to; slices begin in the midst."""
+    """Spark uses large types if configured. Slices start in the middle."""
     text, binary, headers = LAYOUTS[layout]
     topic = cluster.make_topic()
     columns = {
@@ -170,7 +170,7 @@ def test_columns_of_other_layouts_are_the_same_records(cluster, layout):
 
 
 def test_a_large_value_is_one_request(cluster):
-    """2 MB, which is more than kafka.max.request.size: the broker decides."""
+    """The broker decides, because 2 MB exceed kafka.max.request.size."""
     topic = cluster.make_topic()
     values = pa.array([b"before", bytes(2_000_000), b"after"])
     batch = pa.RecordBatch.from_arrays([values], ["value"])
@@ -200,14 +200,14 @@ def test_options_of_the_producer_are_followed(cluster, codec):
     ],
 )
 def test_rows_that_are_no_records_are_refused(row, text):
-    """By the column, before anything is sent."""
+    """The error contains the column, and is raised before a request is sent."""
     with pytest.raises(EncodeError) as caught:
         write("127.0.0.1:1", [batch_of(row)])
     assert text in str(caught.value)
 
 
 def test_a_topic_or_a_partition_that_is_not_there_is_named(cluster):
-    """With the address of the brokers."""
+    """The error contains the addresses of the brokers."""
     topic = cluster.make_topic()
     with pytest.raises(TopicNotFound) as caught:
         write(cluster.address, [batch_of((None, None, 77, topic, "x"))])
@@ -218,7 +218,7 @@ def test_a_topic_or_a_partition_that_is_not_there_is_named(cluster):
 
 
 def test_rows_that_a_broker_refuses_are_named():
-    """Topic, partition and cause, in the error of the task; then nothing is written."""
+    """The error has topic, partition and cause. Later rows are not written."""
     with LogBroker({"orders": (0,)}) as broker:
         refused = (error_codes.MESSAGE_TOO_LARGE, False)
         batch = pa.RecordBatch.from_pydict({"value": ["x"]})
@@ -243,7 +243,7 @@ def test_brokers_that_are_not_there_are_named():
 
 
 def test_rows_make_the_same_batches(cluster, monkeypatch):
-    """PySpark 4.0 passes the rows of a stream one by one, binary as bytearrays."""
+    """PySpark 4.0 passes the rows of a stream separately, with bytearrays."""
     monkeypatch.setattr(live_writing, "ROWS_AT_ONCE", 3)
     topic = cluster.make_topic()
     columns = [(name, kind.simpleString()) for name, kind in TYPES.items()]
@@ -262,7 +262,7 @@ def test_rows_make_the_same_batches(cluster, monkeypatch):
 
 
 def test_writers_append_and_nothing_else():
-    """Overwriting, which a stream does in the mode complete, is refused."""
+    """Overwriting is rejected. A stream overwrites in the mode complete."""
     given = {"kafka.bootstrap.servers": "broker:9092", "topic": "orders"}
     schema = schema_of(["value"])
     with pytest.raises(ValueError, match=r'use mode\("append"\) \(got overwrite\)'):

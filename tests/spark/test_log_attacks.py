@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-log`` with input that once lost, doubled or mixed up rows.
+"""``kafka-log`` with inputs that once lost, duplicated or mixed up rows.
 
-Edges of offsets within old wrappers, damage at the ends of segments and of
-micro-batches, folders that change while they are looked at, names that are taken. All
-of it without a session of Spark.
+Range limits in old message wrappers, damage at the ends of segments and micro-batches,
+directories that change while they are listed, and column names in use. All tests run
+without a Spark session.
 """
 
 import importlib
@@ -45,7 +45,7 @@ def at(number, topic="orders", partition="0"):
 
 
 def rows_of(*paths, **given):
-    """Read a table as Spark's tasks would."""
+    """Read a table in the same way as Spark tasks."""
     options = read_options({"paths": json.dumps(list(map(str, paths))), **given})
     layout = default_layout(options)
     found = planning.find_partitions(options)
@@ -97,19 +97,19 @@ def orders(tmp_path):
 
 @pytest.fixture
 def wrappers(tmp_path):
-    """Ten compressed messages of magic 1, each with three in it."""
+    """Ten compressed messages of magic 1 with three inner messages."""
     folder = Folder(tmp_path / "orders-0")
     log = [messages(n, 3, magic=1, codec="gzip") for n in range(0, 30, 3)]
     folder.log, folder.spans = folder.segment(0, log)
     return folder
 
 
-# Offsets ------------------------------------------------------------------------------
+# Offsets
 
 
 @pytest.mark.parametrize("end", range(31))
 def test_an_end_within_a_wrapper_loses_none_of_it(wrappers, end):
-    """A wrapper has the offset of its last message: a split may begin with it."""
+    """A wrapper has the offset of its last message, so a split may start with it."""
     given = {"endingOffsets": json.dumps(at(end)), **SMALL}
     assert offsets_of(wrappers.path, **given) == list(range(end))
 
@@ -127,7 +127,7 @@ def test_the_batches_view_has_the_wrapper_that_the_end_is_in(wrappers):
 
 
 def test_a_folder_that_two_paths_lead_to_is_read_once(orders):
-    """As one of its files and another are one log, also for who chooses one."""
+    """Its files are one log, even if only one of them is selected."""
     orders.second, _ = orders.segment(30, log_of([3], 30))
     everything = list(range(33))
     paths = [orders.root, orders.path, orders.root / ".." / "logs"]
@@ -139,13 +139,13 @@ def test_a_folder_that_two_paths_lead_to_is_read_once(orders):
 
 
 def test_a_folder_without_a_number_can_be_given_offsets(tmp_path):
-    """Its partition is -1 in every row, and so it is in the options."""
+    """Its partition is -1 in all rows and in the options."""
     Folder(tmp_path / "orders").segment(0, log_of([3]))
     given = {"startingOffsets": '{"orders": {"-1": 2}}', "assign": '{"orders": [-1]}'}
     assert offsets_of(tmp_path, **given) == [2]
 
 
-# Losses and damage --------------------------------------------------------------------
+# Losses and damage
 
 
 def test_an_end_within_a_missing_segment_is_a_loss(orders):
@@ -155,7 +155,7 @@ def test_an_end_within_a_missing_segment_is_a_loss(orders):
 
 
 def test_a_damaged_end_of_a_segment_is_damage_and_no_loss(orders):
-    """The bytes are there: the mode says what becomes of them, in streams too."""
+    """The bytes exist, so that the mode applies, also in streams."""
     orders.segment(30, log_of([3], 30))
     overwrite(orders.log, orders.spans[9][0] + 8, b"\xff\xff\xff\xff")
     given = {"failOnDataLoss": "true", **BAD}
@@ -167,7 +167,7 @@ def test_a_damaged_end_of_a_segment_is_damage_and_no_loss(orders):
 
 
 def test_a_stream_that_begins_within_a_bad_region_says_so(orders):
-    """No batch before it did; and the offsets from there on are lost."""
+    """No earlier batch has reported it, and the offsets from there on are lost."""
     flip(orders.log, orders.spans[3][0] + 80)
     given = {"startingOffsets": json.dumps(at(10))}
     reader = reader_of(orders.root, **given)
@@ -178,7 +178,7 @@ def test_a_stream_that_begins_within_a_bad_region_says_so(orders):
 
 
 def test_a_batch_that_goes_bad_between_plan_and_read_is_told(orders):
-    """Where a task begins, nothing shows which offset should be there."""
+    """At the start of a task, the expected offset is unknown."""
     entries = [(number * 3, orders.spans[number][0]) for number in range(1, 10)]
     orders.beside(0, ".index", ">ii", *entries)
     reader = reader_of(orders.root)
@@ -189,7 +189,7 @@ def test_a_batch_that_goes_bad_between_plan_and_read_is_told(orders):
 
 
 def test_foreign_bytes_that_cost_no_offset_are_told_once(orders):
-    """What stands between two batches that follow each other belongs to one range."""
+    """Bytes between two consecutive batches belong to one range."""
     data = orders.log.read_bytes()
     middle = orders.spans[5][0]
     orders.log.write_bytes(data[:middle] + b"\xff" * 50 + data[middle:])
@@ -209,11 +209,11 @@ def test_headers_that_are_no_utf_8_come_with_the_way_to_read_them(tmp_path):
     assert offsets_of(tmp_path, errors="replace") == [0, 1, 2]
 
 
-# Streams ------------------------------------------------------------------------------
+# Streams
 
 
 def test_a_new_partition_begins_where_its_checkpoint_says(orders):
-    """What was deleted before the stream saw it is no row of the stream."""
+    """Records that were deleted before the stream started are not rows."""
     Folder(orders.root / "orders-1").segment(0, log_of([3] * 4))
     (orders.root / "log-start-offset-checkpoint").write_text("0\n1\norders 1 5\n")
     end = {"orders": {"0": 30, "1": 12}}
@@ -221,7 +221,7 @@ def test_a_new_partition_begins_where_its_checkpoint_says(orders):
 
 
 def test_a_log_that_starts_behind_its_last_batch_is_empty(orders):
-    """The checkpoint is newer than the copy of the segments; no offset goes back."""
+    """The checkpoint is newer than the copied segments. Offsets never decrease."""
     (orders.root / "log-start-offset-checkpoint").write_text("0\n1\norders 0 50\n")
     Folder(orders.root / "orders-1").segment(0, log_of([3] * 4))
     reader = reader_of(orders.root, maxOffsetsPerTrigger="4")
@@ -246,7 +246,7 @@ def test_a_whole_topic_that_is_gone_ends_only_who_wants_that(orders):
 
 
 def test_a_file_that_is_deleted_while_a_folder_is_read_is_no_error(orders, monkeypatch):
-    """A broker deletes its oldest segments; the next look does not see them."""
+    """A broker deletes old segments, which the next listing does not contain."""
     orders.segment(30, log_of([3], 30))
 
     def list_and_delete(*given):
@@ -268,7 +268,7 @@ def test_a_file_that_is_deleted_while_a_folder_is_read_is_no_error(orders, monke
 
 
 def test_versions_without_start_offsets_notice_losses_too(orders):
-    """Spark before 4.2 asks for the end alone, and so the plan has to look."""
+    """Spark before 4.2 only requests the end, so that the plan must check the start."""
     stream = log_stream.LogStream(*read_log(orders.root))
     reader = stream_reader.TopicStreamReader(stream)
     end = reader.latestOffset()
@@ -279,7 +279,7 @@ def test_versions_without_start_offsets_notice_losses_too(orders):
 
 
 def test_a_start_behind_an_open_transaction_waits(tmp_path):
-    """Nothing is lost where what is asked for is there and not yet decided."""
+    """Nothing is lost if the requested records are in an open transaction."""
     folder = Folder(tmp_path / "orders-0")
     log = [batch(0, 3), batch(3, 2, producer=7), batch(5, 3)]
     path, _ = folder.segment(0, log)
@@ -303,7 +303,7 @@ def test_the_checkpoint_of_another_source_is_recognised(orders):
 
 
 def test_a_short_micro_batch_does_not_cut_the_whole_segment(orders, monkeypatch):
-    """Each cut is a look at the file: what is after the start need not be cut."""
+    """A split position costs a read, so none is computed before the start."""
     entries = [(number * 3, orders.spans[number][0]) for number in range(1, 10)]
     orders.beside(0, ".index", ">ii", *entries)
     segments = importlib.import_module("kwire.log").Segment
@@ -313,7 +313,7 @@ def test_a_short_micro_batch_does_not_cut_the_whole_segment(orders, monkeypatch)
     assert read_offsets(reader, at(27), at(30)) == [27, 28, 29]
 
 
-# Columns and paths --------------------------------------------------------------------
+# Columns and paths
 
 
 @pytest.mark.parametrize("name", ["key", "Offset", "file_path", ""])
@@ -331,13 +331,13 @@ def test_odd_names_of_columns_are_quoted():
 
 
 def test_a_schema_of_no_columns_is_refused():
-    """Arrow counts no rows without a column: the result would be empty."""
+    """Arrow does not count rows without columns, so the result would be empty."""
     with pytest.raises(ValueError, match="one column or more"):
         chosen_layout(read_options({"path": "logs"}), [])
 
 
 def test_a_column_that_must_not_be_null_is_refused():
-    """Spark would find out with the first batch, without the name of the column."""
+    """Spark would only fail at the first batch, without the name of the column."""
     source = log_source.KafkaLogSource({"path": "logs"})
     wanted = StructType([StructField("offset", LongType(), nullable=False)])
     with pytest.raises(ValueError, match="'offset' of kafka-log can be null"):
@@ -345,7 +345,7 @@ def test_a_column_that_must_not_be_null_is_refused():
 
 
 def test_a_table_of_the_catalog_is_refused_with_what_works_instead():
-    """Spark forgets its options: it could be made, and never be read."""
+    """Spark does not store its options, so that the table could never be read."""
     given = {"path": "file:/logs", "owner": "me", "provider": "kafka_log"}
     with pytest.raises(ValueError, match="CREATE TEMPORARY VIEW name USING kafka_log"):
         read_options(given)
@@ -357,7 +357,7 @@ def test_paths_as_hadoop_writes_them_are_read(orders):
 
 
 def test_every_batch_of_rows_has_the_schema_to_the_byte(orders):
-    """Bad regions before, between and after the rows, and each column alone."""
+    """Covers bad regions before, between and after the rows, and single columns."""
     for number in (0, 4, 9):
         flip(orders.log, orders.spans[number][0] + 80)
     options = read_options({"path": str(orders.root), **BAD, **SMALL})

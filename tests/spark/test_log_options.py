@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options of ``kafka-log``, and errors about wrong ones."""
+"""Options of ``kafka-log``, and errors about wrong options."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def options(**given):
 
 
 def test_what_is_not_said_has_the_defaults_of_the_contract():
-    """The first word of each list in the documentation is what a reader gets."""
+    """The default is the first word of a list in the documentation."""
     read = options()
     assert (read.view, read.mode, read.duplicates) == ("records", "FAILFAST", "keep")
     assert read.isolation_level == "read_uncommitted"
@@ -28,13 +28,13 @@ def test_what_is_not_said_has_the_defaults_of_the_contract():
 
 
 def test_names_and_words_count_without_case():
-    """Spark hands names over in any case, and users write words as they like."""
+    """Spark passes names in any case, and users write words in any case."""
     read = read_options({"PATH": "logs", "MODE": "permissive", "strictTAIL": "TRUE"})
     assert (read.mode, read.strict_tail) == ("PERMISSIVE", True)
 
 
 def test_the_guide_lists_what_becomes_of_every_option():
-    """One list in the code, one in the guide: they are the same."""
+    """The lists in the code and in the guide are equal."""
     assert listed_options("spark/index.md", "Options") == sorted(HONOURED)
     assert listed_options("spark/index.md", "Ignored options") == sorted(IGNORED)
     assert listed_options("spark/index.md", "Refused options") == sorted(REFUSED)
@@ -44,14 +44,14 @@ def test_the_guide_lists_what_becomes_of_every_option():
 
 
 def test_every_option_of_sparks_own_source_is_known():
-    """A query that reads from brokers needs no other options for files."""
+    """A query of brokers needs no other options for files."""
     assert {*HONOURED, *IGNORED} >= SPARKS_OPTIONS
     assert REFUSED.keys() == SPARK_REFUSES
 
 
 @pytest.mark.parametrize("name", IGNORED)
 def test_what_cannot_change_rows_is_ignored(name):
-    """Whatever the value is, and in any case of letters."""
+    """Applies to any value, and to any case of the name."""
     assert options(**{name.upper(): "whatever"}) == options()
 
 
@@ -69,7 +69,7 @@ def test_settings_that_kafka_does_not_know_are_ignored_as_kafka_ignores_them():
 
 
 def test_a_slip_in_a_setting_of_kafka_is_named_in_a_warning():
-    """Kafka logs such names, too; a secret in the place of a name is not shown."""
+    """Kafka logs such names, too. If the name is a secret, it is not shown."""
     with pytest.warns(UserWarning, match=r"min\.byte, .* did you mean kaf") as seen:
         options(**{"kafka.fetch.min.byte": "1", "kafka.max.poll.recods": "2"})
     (warning,) = seen
@@ -80,7 +80,7 @@ def test_a_slip_in_a_setting_of_kafka_is_named_in_a_warning():
 
 
 def test_kafkas_isolation_level_is_honoured():
-    """The usual way to leave out aborted transactions, under either name."""
+    """Aborted transactions are usually excluded in this way, with either name."""
     level = "kafka.isolation.level"
     assert options(**{level: "read_committed"}).isolation_level == "read_committed"
     assert options(**{level: "read_uncommitted"}) == options()
@@ -96,7 +96,7 @@ def test_kafkas_isolation_level_is_honoured():
 
 @pytest.mark.parametrize("level", ["kafka.isolation.level", "isolationLevel"])
 def test_batches_of_aborted_transactions_are_not_shown_as_committed(level):
-    """The view of batches leaves out none, so a level that promises it is refused."""
+    """The batch view shows all transactions, so the level is rejected."""
     with pytest.raises(ValueError, match="leave the level out, or read view=records"):
         options(view="batches", **{level: "read_committed"})
     assert options(view="batches", **{level: "read_uncommitted"}).view == "batches"
@@ -104,14 +104,14 @@ def test_batches_of_aborted_transactions_are_not_shown_as_committed(level):
 
 @pytest.mark.parametrize("name", ["isolaton.level", "isolation_level", "isolation"])
 def test_a_slip_in_the_isolation_level_is_not_taken_for_a_plugins_setting(name):
-    """Kafka would ignore it, and aborted records would come without a word."""
+    """Kafka would ignore it, and aborted records would be returned silently."""
     with pytest.raises(ValueError, match=r"did you mean kafka\.isolation\.level\?"):
         options(**{f"kafka.{name}": "read_committed"})
 
 
 @pytest.mark.parametrize("name", [n for n in (*HONOURED, *IGNORED) if "." not in n])
 def test_a_slip_in_a_name_is_answered_with_that_name(name):
-    """And not with the option that does the opposite."""
+    """The error must not recommend the option with the opposite effect."""
     for slip in (name[:-1], name[:3] + name[4:], name + "s"):
         if slip.lower() in map(str.lower, (*HONOURED, *IGNORED)):
             continue
@@ -135,7 +135,7 @@ def test_the_delay_of_a_trigger_is_written_as_spark_writes_times(text, milliseco
 
 
 def test_the_batch_view_reads_heads_alone_unless_checksums_are_asked_for():
-    """The view of headers reads no records."""
+    """The view of headers does not decode records."""
     assert not options(view="batches").verify_crc
     assert options(view="batches", verifyCrc="true").verify_crc
 
@@ -188,7 +188,7 @@ def test_partitions_are_chosen_as_by_sparks_own_source(given, topic, partition, 
     ],
 )
 def test_the_first_of_the_three_ways_to_say_a_start_counts(given, starting):
-    """Spark's order: a timestamp for all, timestamps by partition, offsets."""
+    """As in Spark: one timestamp, timestamps by partition, offsets."""
     assert options(**given).starting == starting
 
 
@@ -232,7 +232,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("given", "text"), WRONG, ids=[str(each) for each, _ in WRONG])
 def test_a_wrong_option_is_named_with_what_would_be_right(given, text):
-    """Spark shows nothing but the text."""
+    """Spark only shows the text of the error."""
     with pytest.raises(ValueError, match=r".") as caught:
         options(**given)
     assert text in str(caught.value)
@@ -251,7 +251,7 @@ SPARKS_OWN = (
 
 
 def test_the_columns_are_those_of_sparks_own_kafka_source():
-    """Code that reads from a broker reads files without a change."""
+    """Code that reads from a broker also reads files without a change."""
     assert default_layout(options()).ddl == SPARKS_OWN
     with_headers = default_layout(options(includeHeaders="true")).ddl
     assert with_headers == (
@@ -260,7 +260,7 @@ def test_the_columns_are_those_of_sparks_own_kafka_source():
 
 
 def test_the_column_of_corrupt_regions_comes_when_it_is_named():
-    """By an option, or by the schema; never by itself."""
+    """It is only included if an option or the schema contains it."""
     assert default_layout(options(mode="PERMISSIVE")).corrupt is None
     named = default_layout(options(columnNameOfCorruptRecord="bad"))
     assert named.corrupt == "bad" and "bad" in named.columns

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What ``kafka-log`` plans and reads, without Spark: the same functions, in process.
+"""Plans and rows of ``kafka-log`` without Spark: the same functions in process.
 
-Real brokers' directories are read beside what a consumer got of them; logs that other
-libraries wrote are damaged, cut at random and read in every mode.
+Directories of real brokers are compared with a consumer's records. Logs of other
+libraries are damaged, split at random and read in all modes.
 """
 
 import base64
@@ -34,12 +34,12 @@ def orders(tmp_path):
 
 
 def list_consumed():
-    """What a consumer got of each partition, by isolation level."""
+    """Return the records that a consumer received, by partition and isolation level."""
     for release in ("2.8.2", "3.9.2", "4.3.1"):
         with lzma.open(DATA / release / "consumed.json.xz", "rt") as file:
             for name, levels in json.load(file).items():
                 for level, rows in levels.items():
-                    # Of tiered topics the broker's directory has only the end.
+                    # The directory of a broker only contains the end of tiered topics.
                     if not name.startswith("tiered"):
                         yield pytest.param(
                             release, name, level, rows, id=f"{release}-{name}-{level}"
@@ -51,7 +51,7 @@ def text(content):
 
 
 def as_consumed(row):
-    """A row as librdkafka gives it: type 0 has no timestamp, 1 and 2 are Kafka's."""
+    """Return a row as librdkafka does: timestamp types 0 (none), 1 and 2."""
     moment = row["timestamp"]
     kind = row["timestampType"]
     headers = [[each["key"], text(each["value"])] for each in row["headers"] or ()]
@@ -72,7 +72,7 @@ def as_consumed(row):
 
 @pytest.mark.parametrize(("release", "name", "level", "rows"), list(list_consumed()))
 def test_rows_are_what_a_consumer_got(tables, release, name, level, rows):
-    """Real brokers, a real consumer, both isolation levels, small splits."""
+    """Covers real brokers, a real consumer, both isolation levels, and small splits."""
     topic, _, number = name.rpartition("-")
     table = tables.read(
         DATA / release / "data",
@@ -84,7 +84,7 @@ def test_rows_are_what_a_consumer_got(tables, release, name, level, rows):
     if level == "read_committed":
         assert offsets(table) == rows
         return
-    # The consumer returns -1 where the table has null: without a timestamp.
+    # Without a timestamp, the consumer returns -1 and the table contains null.
     wanted = [
         [*row[:2], None if row[2] == -1 or not row[1] else row[2], *row[3:]]
         for row in rows
@@ -93,14 +93,14 @@ def test_rows_are_what_a_consumer_got(tables, release, name, level, rows):
 
 
 def test_splits_of_any_size_give_each_record_once(tables, orders):
-    """A batch belongs to the split that it begins in, whatever the cuts are."""
+    """A batch belongs to the split in which it starts, for all split positions."""
     for size in (1, 100, 333, 1000, 5000, 10**6):
         options = {"maxPartitionBytes": str(size), "minPartitions": "1000"}
         assert offsets(tables.read(orders.root, **options)) == list(range(60))
 
 
 def test_small_files_share_a_split_and_large_ones_are_cut(tables, tmp_path):
-    """A task is worth its start, and none has much more than was asked for."""
+    """A task justifies its start, and does not exceed the requested size much."""
     for number in range(20):
         Folder(tmp_path / f"orders-{number}").segment(0, log_of([3] * 5))
     Folder(tmp_path / "big-0").segment(0, log_of([3] * 400, value=b"v" * 200))
@@ -114,7 +114,7 @@ def test_small_files_share_a_split_and_large_ones_are_cut(tables, tmp_path):
 
 
 def test_a_record_without_headers_has_null_as_in_sparks_own_source(tables, tmp_path):
-    """Not an empty list: ``headers IS NULL`` finds the same rows as on brokers."""
+    """Otherwise ``headers IS NULL`` would have other results than with brokers."""
     folder = Folder(tmp_path / "orders-0")
     rows = [(b"a", b"1"), (b"b", b"2", 5, [("h", b"1"), ("h", None)]), (b"c", b"3")]
     folder.segment(0, [records.encode_batch(rows), messages(3, 2)])
@@ -135,7 +135,7 @@ def test_a_record_without_a_timestamp_has_null(tables, tmp_path, magic):
 
 @pytest.mark.parametrize("most", [1, 4, 7, 30, 59, 60, 1000])
 def test_no_split_has_more_offsets_than_were_asked_for(tables, orders, most):
-    """As Spark divides a partition: as few parts as can be, of about one size."""
+    """As in Spark, a partition has as few parts as possible, of similar size."""
     options = tables.options.read_options(
         {"path": str(orders.root), "maxRecordsPerPartition": str(most)}
     )
@@ -152,7 +152,7 @@ def test_no_split_has_more_offsets_than_were_asked_for(tables, orders, most):
 
 
 def test_partitions_do_not_share_a_split_that_is_bounded_by_records(tables, tmp_path):
-    """Nor do the copies of one partition: together they have more."""
+    """Copies of a partition do not share one either, as together they exceed it."""
     for folder in ("a/orders-0", "a/orders-1", "b/orders-0"):
         Folder(tmp_path / folder).segment(0, log_of([3]))
     options = tables.options.read_options(
@@ -183,7 +183,7 @@ def test_partitions_do_not_share_a_split_that_is_bounded_by_records(tables, tmp_
 def test_a_start_above_the_end_is_refused_as_by_sparks_own_source(
     tables, orders, given, found
 ):
-    """Two values that changed places gave no rows, and nothing said so."""
+    """Two exchanged values once returned no rows without an error."""
     with pytest.raises(ValueError, match="give a start") as caught:
         tables.read(orders.root, **given)
     assert f"orders-0 would be read {found};" in str(caught.value)
@@ -235,7 +235,7 @@ def test_offsets_and_times_choose_as_in_sparks_own_source(
 
 
 def test_a_time_means_the_first_offset_that_late_not_all_rows(tables, tmp_path):
-    """Times run back and forth: Kafka takes the first record that is late enough."""
+    """Timestamps are not sorted. Kafka returns the first record that is late enough."""
     folder = Folder(tmp_path / "orders-0")
     times = [100, 500, 200, 300, 50]
     folder.segment(
@@ -317,7 +317,7 @@ def test_the_batches_view_is_one_row_a_batch(tables, orders):
 
 
 def test_old_formats_are_read_alike(tables, tmp_path):
-    """Messages of magic 0 and 1, alone and in compressed wrappers."""
+    """Covers messages of magic 0 and 1, single and in compressed wrappers."""
     for magic in (0, 1):
         for codec in ("none", "gzip"):
             folder = Folder(tmp_path / f"m{magic}-{codec}-0")
@@ -337,7 +337,7 @@ def test_old_formats_are_read_alike(tables, tmp_path):
 
 
 def test_large_records_come_in_small_batches(tables, tmp_path):
-    """The size of an Arrow batch is bounded by bytes, not by rows."""
+    """An Arrow batch is limited by bytes, not by rows."""
     folder = Folder(tmp_path / "orders-0")
     folder.segment(0, log_of([40], value=bytes(500_000), codec="zstd"))
     options = tables.options.read_options({"path": str(tmp_path)})
@@ -347,11 +347,11 @@ def test_large_records_come_in_small_batches(tables, tmp_path):
     assert sum(sizes) > 20_000_000 and max(sizes) < 5_000_000
 
 
-# Damage -------------------------------------------------------------------------------
+# Damage
 
 
 def test_a_task_gets_the_transactions_of_its_segment_alone(tables, tmp_path):
-    """All of a long log would travel with each of its thousands of tasks."""
+    """Otherwise all transactions of a log would be sent to thousands of tasks."""
     folder = Folder(tmp_path / "orders-0")
     for first in (0, 10, 20):
         marker = batch(first + 5, 1, producer=first, control=b"\0\0\0\0")
@@ -368,7 +368,7 @@ def test_a_task_gets_the_transactions_of_its_segment_alone(tables, tmp_path):
     assert offsets(table) == [n for n in range(30) if n % 10 > 5]
 
 
-# Filters ------------------------------------------------------------------------------
+# Filters
 
 
 def plan_of(tables, root, **bounds):
@@ -392,7 +392,7 @@ def test_bounds_spare_what_cannot_have_such_rows(tables, orders):
 
 
 def test_an_upper_time_spares_nothing_that_clients_dated(tables, tmp_path):
-    """The header has the time of the first record, which need not be the smallest."""
+    """The header has the time of the first record, which may not be the minimum."""
     folder = Folder(tmp_path / "orders-0")
     log = [batch(n, 1, timestamp=BASE_TIME + 1000 * n) for n in range(10)]
     folder.segment(0, log)
@@ -402,7 +402,7 @@ def test_an_upper_time_spares_nothing_that_clients_dated(tables, tmp_path):
 
 
 def test_an_upper_time_spares_what_the_broker_dated(tables, tmp_path):
-    """There all records of a batch have its one time."""
+    """With LogAppendTime, all records of a batch have the same time."""
     import crc32c
 
     folder = Folder(tmp_path / "orders-0")

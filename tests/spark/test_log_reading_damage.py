@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What ``kafka-log`` does about damaged, missing and foreign files, in each mode.
+"""``kafka-log`` with damaged, missing and foreign files in all modes.
 
-The tables are read in process, without Spark; ``test_log_reading.py`` has the others.
+The tables are read in process, without Spark. ``test_log_reading.py`` covers the rest.
 """
 
 import os
@@ -30,13 +30,13 @@ CORRUPT = ("offset", "topic", "_corrupt_record")
 
 @pytest.fixture
 def damaged(orders):
-    """The orders with a bit flipped in the fourth batch: offsets 9 to 11 are lost."""
+    """Orders with a changed bit in the fourth batch: offsets 9 to 11 are lost."""
     flip(orders.first, orders.spans[3][0] + 80)
     return orders
 
 
 def test_failfast_says_where_and_what_to_do(tables, damaged):
-    """Spark shows the text of an error and nothing else of it."""
+    """Spark only shows the text of an error."""
     with pytest.raises(ValueError, match="crc") as caught:
         tables.read(damaged.root)
     said = str(caught.value)
@@ -75,7 +75,7 @@ def test_dropmalformed_reads_around_it(tables, damaged):
 
 
 def test_damage_outside_of_what_is_asked_for_is_nobodys_business(tables, damaged):
-    """And damage within is, even where the asked offsets begin in the middle of it."""
+    """Damage within the range is reported, even if the range starts inside of it."""
     behind = {"startingOffsets": '{"orders": {"0": 12}}'}
     assert offsets(tables.read(damaged.root, **behind)) == list(range(12, 60))
     before = {"endingOffsets": '{"orders": {"0": 9}}'}
@@ -85,7 +85,7 @@ def test_damage_outside_of_what_is_asked_for_is_nobodys_business(tables, damaged
 
 
 def test_a_torn_tail_is_fine_in_the_newest_segment_alone(tables, orders):
-    """A broker cuts it off; in an older segment it is damage."""
+    """A broker truncates it. In an older segment, it is damage."""
     data = orders.second.read_bytes()
     orders.second.write_bytes(data[:-50])
     assert offsets(tables.read(orders.root)) == list(range(57))
@@ -113,7 +113,7 @@ def test_a_checksum_that_is_right_over_records_that_are_not(tables, tmp_path):
 
 
 def test_a_file_that_vanished_is_what_the_mode_makes_of_it(tables, orders):
-    """Between the plan and the read a broker may delete a segment."""
+    """A broker may delete a segment between the plan and the read."""
     given = {"path": str(orders.root), "columnNameOfCorruptRecord": "bad"}
     plans = {}
     for mode in tables.options.MODES:
@@ -141,7 +141,7 @@ def test_a_file_that_vanished_is_what_the_mode_makes_of_it(tables, orders):
 
 @pytest.fixture
 def oddly_named(tmp_path):
-    """Two topics with a damaged batch each; the name of one is no UTF-8."""
+    """Two topics with a damaged batch. The name of one is not UTF-8."""
     for name in (b"good-0", b"b\xffd-0"):
         folder = Folder(tmp_path / os.fsdecode(name))
         path, spans = folder.segment(0, log_of([5] * 4))
@@ -152,7 +152,7 @@ def oddly_named(tmp_path):
 
 @pytest.mark.parametrize("view", ["records", "batches"])
 def test_a_topic_whose_name_is_no_utf_8_is_text(tables, oddly_named, view):
-    """It is shown with escapes, and the good topic beside it is there."""
+    """The name is shown with escapes, and the other topic is complete."""
     given = {"view": view, "mode": "PERMISSIVE"}
     rows = tables.read(oddly_named, **given).to_pylist()
     assert {row["topic"] for row in rows} == {"good", r"b\xffd"}
@@ -182,7 +182,7 @@ def test_views_of_such_a_topic_have_text_too(tables, oddly_named, view):
 
 
 def test_foreign_and_empty_files_cost_nothing_good(tables, orders):
-    """An empty segment is none; a file that is no log is one bad region."""
+    """An empty segment has no rows, and a file that is not a log is a bad region."""
     (orders.path / f"{60:020}.log").write_bytes(b"")
     assert offsets(tables.read(orders.root)) == list(range(60))
     (orders.path / f"{60:020}.log").write_bytes(b"PK\x03\x04" + bytes(range(256)) * 20)
@@ -200,7 +200,7 @@ def test_foreign_and_empty_files_cost_nothing_good(tables, orders):
 
 @pytest.mark.parametrize("seed", range(25))
 def test_random_damage_read_in_random_splits_loses_nothing_else(tables, tmp_path, seed):
-    """The union of all splits is what one walk finds: rows and bad regions alike."""
+    """All splits together have the rows and bad regions of a single walk."""
     chance = random.Random(seed)
     folder = Folder(tmp_path / "orders-0")
     codec = chance.choice(["none", "gzip", "zstd"])
@@ -234,7 +234,7 @@ def test_random_damage_read_in_random_splits_loses_nothing_else(tables, tmp_path
 
 
 def test_batches_over_the_ceiling_are_told_and_can_be_allowed(tables, tmp_path):
-    """In Spark no call can pass limits; an option does, compressed or not."""
+    """Spark calls cannot pass limits, so an option does. Covers compression."""
     folder = Folder(tmp_path / "orders-0")
     large = batch(3, 1, value=bytes(5 << 20))
     folder.segment(
@@ -249,7 +249,7 @@ def test_batches_over_the_ceiling_are_told_and_can_be_allowed(tables, tmp_path):
 
 @pytest.mark.parametrize("most", [1, 2, 5, 10, 11, 13])
 def test_a_bad_region_is_reported_once_with_any_number_of_records(tables, orders, most):
-    """Regions at both ends of what is asked for, and between two segments' splits."""
+    """Covers regions at both ends of the range, and between splits of segments."""
     for number in (2, 5, 9):
         flip(orders.first, orders.spans[number][0] + 80)
     given = {

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-log`` in a session of Spark: what plans, tasks and errors show.
+"""``kafka-log`` in a Spark session: plans, tasks and errors.
 
-What is planned and read is tested without Spark in ``test_log_reading.py`` and
-``test_log_reading_damage.py``.
+``test_log_reading.py`` and ``test_log_reading_damage.py`` cover plans and rows without
+Spark.
 """
 
 import json
@@ -20,7 +20,7 @@ PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
 @pytest.fixture
 def orders(tmp_path):
-    """Two segments of ten batches of three records."""
+    """Two segments of ten batches with three records."""
     folder = Folder(tmp_path / "logs" / "orders-0")
     folder.first, folder.spans = folder.segment(0, log_of([3] * 10, 0))
     folder.second, _ = folder.segment(30, log_of([3] * 10, 30))
@@ -29,7 +29,7 @@ def orders(tmp_path):
 
 
 def test_the_format_needs_no_registration(spark):
-    """Spark finds kwire by itself, in Python and in SQL."""
+    """Spark finds kwire in Python and in SQL."""
     count = spark.read.format("kafka-log").load(str(DATA)).count()
     assert count > 1000
     spark.sql(f"CREATE TEMPORARY VIEW logs USING `kafka-log` OPTIONS (path '{DATA}')")
@@ -38,7 +38,7 @@ def test_the_format_needs_no_registration(spark):
 
 
 def test_the_schema_is_sparks_own(spark):
-    """Names, types and order of the source ``kafka``."""
+    """Names, types and order are those of the source ``kafka``."""
     reader = spark.read.format("kafka-log").option("includeHeaders", "true")
     assert reader.load(str(DATA)).schema.simpleString() == (
         "struct<key:binary,value:binary,topic:string,partition:int,offset:bigint,"
@@ -48,7 +48,7 @@ def test_the_schema_is_sparks_own(spark):
 
 
 def test_every_view_and_every_column_reaches_the_engine(spark):
-    """All types of the layouts are what Spark expects, to the byte."""
+    """All types of the layouts are exactly those that Spark expects."""
     for view in ("records", "batches", "problems", "index"):
         frame = (
             spark.read.format("kafka-log")
@@ -96,7 +96,7 @@ FILTERS = [
 
 
 def test_filters_give_the_same_rows_pushed_down_or_not(spark, orders):
-    """With Spark's setting off, its default, and on; beside Spark's own filter."""
+    """Covers both values of Spark's setting, and a filter of Spark itself."""
     Folder(orders.path.parent / "bills-0").segment(0, log_of([4]))
     reader = spark.read.format("kafka-log").option("pushDownFilters", "true")
     everything = reader.load(orders.root).select("*", lit(1)).collect()
@@ -116,12 +116,12 @@ def test_filters_give_the_same_rows_pushed_down_or_not(spark, orders):
 
 
 def names(rows):
-    """Name rows by topic and offset."""
+    """Return topic and offset of rows."""
     return sorted((row.topic, row.offset) for row in rows)
 
 
 def test_a_pushed_filter_spares_files(spark, orders):
-    """What is not read cannot fail: the first segment is damaged."""
+    """The first segment is damaged, but not read."""
     flip(orders.first, orders.spans[3][0] + 80)
     reader = spark.read.format("kafka-log").option("pushDownFilters", "true")
     spark.conf.set(PUSHDOWN, "true")
@@ -134,7 +134,7 @@ def test_a_pushed_filter_spares_files(spark, orders):
 
 
 def test_queries_of_one_frame_do_not_disturb_each_other(spark, orders):
-    """Spark has one plan of reading for a frame; filters stay with their queries."""
+    """Spark has one read plan for a frame, while filters belong to queries."""
     spark.conf.set(PUSHDOWN, "true")
     try:
         frame = spark.read.format("kafka-log").load(orders.root)
@@ -147,7 +147,7 @@ def test_queries_of_one_frame_do_not_disturb_each_other(spark, orders):
 
 
 def test_failfast_tells_the_user_everything_in_the_text(spark, orders):
-    """Spark drops what else an exception has."""
+    """Spark discards all other attributes of an exception."""
     flip(orders.first, orders.spans[3][0] + 80)
     with pytest.raises(Exception, match="CorruptBatch") as caught:
         spark.read.format("kafka-log").load(orders.root).count()
@@ -205,7 +205,7 @@ def test_a_path_that_is_not_there_is_told_by_name(spark, tmp_path):
 
 @pytest.mark.parametrize("view", ["records", "batches", "problems", "index"])
 def test_a_path_without_any_log_is_refused(spark, orders, tmp_path, view):
-    """A wrong path gives no rows, and looks like an empty topic; so it is an error."""
+    """A wrong path would look like an empty topic, so it is an error."""
     (tmp_path / "empty").mkdir()
     reader = spark.read.format("kafka-log").option("view", view)
     for paths in ([str(tmp_path / "empty")], [orders.root, str(tmp_path / "empty")]):
@@ -214,7 +214,7 @@ def test_a_path_without_any_log_is_refused(spark, orders, tmp_path, view):
 
 
 def test_aborted_records_are_left_out_as_by_sparks_own_source(spark):
-    """``kafka.isolation.level`` is how queries of brokers say it."""
+    """Queries of brokers specify it with ``kafka.isolation.level``."""
     reader = spark.read.format("kafka-log").option("subscribePattern", "transactions")
     everything = reader.load(str(DATA)).count()
     ours = reader.option("isolationLevel", "read_committed").load(str(DATA)).count()
@@ -224,7 +224,7 @@ def test_aborted_records_are_left_out_as_by_sparks_own_source(spark):
 
 
 def test_rows_reach_parquet_and_back(spark, orders, tmp_path):
-    """The whole way of a recovery: segments in, a table out."""
+    """Covers a complete recovery: segments are read, and a table is written."""
     reader = spark.read.format("kafka-log").option("includeHeaders", "true")
     frame = reader.load(orders.root)
     frame.write.parquet(str(tmp_path / "out"))
@@ -233,7 +233,7 @@ def test_rows_reach_parquet_and_back(spark, orders, tmp_path):
 
 
 def test_register_adds_names_for_sql_and_push_down(spark, orders):
-    """What SQL takes without quotes; twice does no harm."""
+    """SQL accepts these names without quotes. Registering twice has no effect."""
     import kwire.spark as ks
 
     try:

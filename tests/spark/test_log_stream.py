@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-log`` as a stream: offsets, limits, losses, and what a restart reads.
+"""``kafka-log`` as a stream: offsets, limits, losses, and reads after a restart.
 
-The reader is asked as Spark asks it; a few queries run in Spark itself.
-``tools/interop/spark/stream_kills.py`` shows that nothing is lost or read twice when a
+The reader is called as by Spark, and some queries run in Spark.
+``tools/interop/spark/stream_kills.py`` shows that no record is lost or read twice if a
 driver is killed.
 """
 
@@ -28,7 +28,7 @@ EVERYTHING = ReadAllAvailable()
 
 @pytest.fixture
 def orders(tmp_path):
-    """A log of ten batches of three records that grows in the tests."""
+    """Log of ten batches with three records. It grows in the tests."""
     folder = Folder(tmp_path / "logs" / "orders-0")
     folder.root = tmp_path / "logs"
     folder.log, folder.spans = folder.segment(0, log_of([3] * 10))
@@ -42,7 +42,7 @@ def reader_of(root, **given):
 
 
 def offsets(reader, start, end):
-    """What a micro-batch holds, through pickles as between processes."""
+    """Return the offsets of a micro-batch. Readers are pickled as between processes."""
     import pickle
 
     found = []
@@ -62,7 +62,7 @@ def append(path, data):
 
 
 def test_offsets_are_those_of_sparks_own_source(orders):
-    """The next offset of each partition, by topic; a stream begins at the earliest."""
+    """Next offsets of the partitions by topic. A stream starts at the earliest."""
     reader = reader_of(orders.root)
     assert reader.initialOffset() == at(0)
     assert reader.latestOffset(at(0), EVERYTHING) == at(30)
@@ -85,7 +85,7 @@ def test_a_query_begins_where_it_is_told(orders, given, first):
 
 
 def test_what_comes_later_comes_once(orders):
-    """Also where a batch is written in pieces, and where the segment is rolled."""
+    """A batch may be written in pieces, and a new segment may be started."""
     reader = reader_of(orders.root)
     assert offsets(reader, at(0), at(30)) == list(range(30))
     more = batch(30, 5)
@@ -102,7 +102,7 @@ def test_what_comes_later_comes_once(orders):
 
 
 def test_a_micro_batch_reads_the_same_when_it_is_read_again(orders):
-    """Spark repeats the last one after a failure, and the log has grown since."""
+    """Spark repeats the last one after a failure, when the log has grown."""
     reader = reader_of(orders.root)
     first = offsets(reader, at(4), at(25))
     append(orders.log, batch(30, 5))
@@ -111,7 +111,7 @@ def test_a_micro_batch_reads_the_same_when_it_is_read_again(orders):
 
 
 def test_the_limit_is_shared_by_what_partitions_have_to_give(orders):
-    """No more offsets than asked for, none left for ever."""
+    """Offsets do not exceed the limit, and none remains unread forever."""
     Folder(orders.root / "orders-1").segment(0, log_of([10]))
     reader = reader_of(orders.root, maxOffsetsPerTrigger="8")
     limit = reader.getDefaultReadLimit()
@@ -135,7 +135,7 @@ def test_the_limit_is_shared_by_what_partitions_have_to_give(orders):
 def test_a_micro_batch_waits_for_enough_offsets_or_for_long_enough(
     orders, monkeypatch, most
 ):
-    """As in Spark's own source: the first does not wait, later ones 15 minutes."""
+    """As in Spark, the first does not wait, and later ones wait 15 minutes."""
     now = 5000.0
     monkeypatch.setattr(stream_reader, "monotonic", lambda: now)
     limits = {} if most is None else {"maxOffsetsPerTrigger": str(most)}
@@ -151,7 +151,7 @@ def test_a_micro_batch_waits_for_enough_offsets_or_for_long_enough(
     assert reader.latestOffset(at(30), limit) == at(35)
     append(orders.log, batch(35, 5))
     assert reader.latestOffset(at(35), limit) == at(35)
-    # A query that runs once reads what there is.
+    # A query that runs once reads the available records.
     assert reader.latestOffset(at(35), EVERYTHING) == at(40)
     append(orders.log, batch(40, 3))
     assert reader.latestOffset(at(35), limit) == at(43 if most is None else 42)
@@ -170,7 +170,7 @@ def test_offsets_of_new_partitions_count_for_the_minimum(orders, monkeypatch):
 
 
 def test_available_now_waits_for_no_minimum(orders):
-    """It would leave the rest unread for ever, as nothing more comes to it."""
+    """Otherwise the rest would remain unread, because no more records arrive."""
     given = {"minOffsetsPerTrigger": "12", "maxOffsetsPerTrigger": "12"}
     reader = reader_of(orders.root, **given)
     reader.prepareForTriggerAvailableNow()
@@ -182,7 +182,7 @@ def test_available_now_waits_for_no_minimum(orders):
 
 
 def test_a_micro_batch_is_divided_by_records(orders):
-    """No split has more offsets than maxRecordsPerPartition; all come once."""
+    """Splits respect maxRecordsPerPartition, and all records are read once."""
     orders.segment(30, log_of([3] * 2, 30))
     reader = reader_of(orders.root, maxRecordsPerPartition="7")
     splits = reader.partitions(at(2), at(36))
@@ -195,7 +195,7 @@ def test_a_micro_batch_is_divided_by_records(orders):
 
 
 def test_a_stream_waits_for_the_first_log_and_warns_once(tmp_path):
-    """A folder that is empty now may be filled by a copy that runs."""
+    """An empty directory may be the target of a running copy."""
     reader = reader_of(tmp_path)
     with pytest.warns(UserWarning, match="no partition to read in .*waits") as told:
         assert reader.initialOffset() == {}
@@ -226,7 +226,7 @@ def test_a_new_partition_is_read_from_its_beginning(orders):
 
 
 def test_offsets_that_are_gone_end_the_query_unless_told_otherwise(orders):
-    """What was deleted before it was read is a loss; what was read is none."""
+    """Offsets that were deleted before the read are a loss. Read ones are not."""
     orders.segment(30, log_of([3] * 2, 30))
     orders.log.unlink()
     reader = reader_of(orders.root)
@@ -250,7 +250,7 @@ def test_a_partition_that_vanishes_or_shrinks_is_a_loss(orders):
 
 
 def test_a_bad_region_is_told_once_however_offsets_are_cut(orders):
-    """Each micro-batch reads some offsets of the region; one of them reports it."""
+    """Several micro-batches read offsets of the region, but only one reports it."""
     flip(orders.log, orders.spans[3][0] + 80)
     corrupt = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "bad"}
     for cuts in ([0, 30], [0, 9, 12, 30], [0, 10, 11, 30], [0, 5, 11, 12, 13, 30]):
@@ -269,7 +269,7 @@ def test_a_bad_region_is_told_once_however_offsets_are_cut(orders):
 
 
 def test_a_damaged_tail_waits_until_it_is_one(orders):
-    """A bad last batch may be half written; with another after it, it is damage."""
+    """The last batch may be incomplete. With another batch after it, it is damage."""
     bad = bytearray(batch(30, 5))
     bad[-3] ^= 1
     append(orders.log, bytes(bad))
@@ -284,7 +284,7 @@ def test_a_damaged_tail_waits_until_it_is_one(orders):
 
 
 def test_committed_records_alone_stop_at_an_open_transaction(tmp_path):
-    """As for a consumer: what is not decided yet waits."""
+    """As for a consumer, records of an open transaction have to wait."""
     folder = Folder(tmp_path / "orders-0")
     log = [batch(0, 3), batch(3, 2, producer=7), batch(5, 1)]
     path, _ = folder.segment(0, log)
@@ -309,7 +309,7 @@ def test_what_a_stream_cannot_do_is_said_at_once(orders, given, text):
 
 
 def test_replicas_have_to_be_chosen(orders, tmp_path):
-    """Two copies under one offset would be read twice."""
+    """If both copies were used, their offsets would be read twice."""
     Folder(orders.root / "b" / "orders-0").segment(0, log_of([3] * 4))
     with pytest.raises(ValueError, match="duplicates=longest"):
         reader_of(orders.root).initialOffset()
@@ -318,7 +318,7 @@ def test_replicas_have_to_be_chosen(orders, tmp_path):
 
 
 def run(spark, root, out, checkpoint, **given):
-    """Run a query over all there is; returns the offset at the end of each batch."""
+    """Run a query over all records; return the end offset of every batch."""
     query = (
         spark.readStream.format("kafka-log")
         .options(**given)
@@ -334,7 +334,7 @@ def run(spark, root, out, checkpoint, **given):
 
 
 def test_a_query_in_spark_goes_on_where_it_stopped(spark, orders, tmp_path):
-    """Batches of limited size, a restart, and a log that grew between."""
+    """Covers limited batches, a restart, and a log that grows in between."""
     out, checkpoint = tmp_path / "out", tmp_path / "checkpoint"
     given = {"maxOffsetsPerTrigger": "12"}
     ends = run(spark, orders.root, out, checkpoint, **given)
@@ -347,7 +347,7 @@ def test_a_query_in_spark_goes_on_where_it_stopped(spark, orders, tmp_path):
 
 
 def test_spark_takes_the_minimum_of_a_micro_batch(spark, orders, tmp_path):
-    """Through Spark's own limits and back: the first batch at once, then five wait."""
+    """Spark's own limits apply: the first batch runs immediately, then five wait."""
 
     def count():
         return spark.read.parquet(str(tmp_path / "out")).count()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``jobs.offsets`` on Spark writes the tables that it writes in one process."""
+"""``jobs.offsets`` on Spark writes the same tables as in one process."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ DATA = Path(__file__).resolve().parents[1] / "data" / "4.3.1" / "data"
 
 
 def test_spark_makes_the_same_tables(spark, tmp_path):
-    """Of a known cluster and of a real broker's directory; and the same page."""
+    """Covers a simulated cluster and a real broker's directory. Pages are equal."""
     write_cluster(tmp_path / "cluster")
     for name, path in (("made", tmp_path / "cluster"), ("real", DATA)):
         told = []

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kafka-request-log``: rows, modes, splits of files, and wrong options.
 
-Spark reads the logs of live brokers; what needs no query is read in this process.
+Spark reads the logs of real brokers. Tests that need no query run in this process.
 """
 
 import importlib
@@ -21,7 +21,7 @@ LOGS = Path(__file__).parents[1] / "data" / "request-logs"
 LINES = (LOGS / "kafka-3.9.2.log").read_text("utf-8").splitlines(keepends=True)
 BAD = "Completed request:{\n"
 
-# A schema is read from its text by Spark.
+# Spark has to parse the text of a schema.
 pytestmark = pytest.mark.usefixtures("spark")
 
 
@@ -30,7 +30,7 @@ def source(**options):
 
 
 def batches(made, schema=None):
-    """Read a source as Spark does, in this process."""
+    """Read a source in the same way as Spark, in this process."""
     reader = made.reader(StructType.fromDDL(schema or made.schema()))
     for partition in reader.partitions():
         yield from reader.read(partition)
@@ -38,7 +38,7 @@ def batches(made, schema=None):
 
 @pytest.fixture
 def damaged(tmp_path):
-    """A log with a bad line, the third of four."""
+    """Log with four lines. The third line is invalid."""
     path = tmp_path / "request.log"
     path.write_text("".join((*LINES[:2], BAD, LINES[2])), "utf-8")
     return str(path)
@@ -46,12 +46,12 @@ def damaged(tmp_path):
 
 @pytest.fixture(scope="module")
 def known(spark):
-    """The session, which finds the format by itself."""
+    """Session that finds the format without registration."""
     return spark
 
 
 def test_spark_reads_what_the_reader_reads(known):
-    """All columns of all logs, cut into many pieces, in the types that are declared."""
+    """Compares all columns of all logs in many splits, with the declared types."""
     frame = (
         known.read.format("kafka-request-log")
         .option("maxPartitionBytes", "16k")
@@ -71,7 +71,7 @@ def test_spark_reads_what_the_reader_reads(known):
 
 
 def test_spark_shows_bad_lines_in_a_column_that_is_asked_for(known, damaged):
-    """With file, line, reason and how it begins; the good lines stay."""
+    """The column contains file, line, reason and start. Valid lines remain."""
     frame = (
         known.read.format("kafka-request-log")
         .schema(f"api string, _corrupt_record {CORRUPT}")
@@ -86,7 +86,7 @@ def test_spark_shows_bad_lines_in_a_column_that_is_asked_for(known, damaged):
 
 
 def test_audit_gives_the_same_on_spark(known, tmp_path):
-    """Table by table, from tasks that ran in Spark's workers."""
+    """Compares all tables. The tasks run in Spark's workers."""
     paths = [LOGS / "kafka-2.8.2.log", LOGS / "kafka-3.9.2.log"]
     here = jobs.audit(paths, tmp_path / "here", target="4.1")
     there = jobs.audit(paths, tmp_path / "there", target="4.1", spark=known)
@@ -101,7 +101,7 @@ def test_audit_gives_the_same_on_spark(known, tmp_path):
 
 
 def test_bad_line_ends_the_read_unless_the_mode_says_otherwise(damaged):
-    """FAILFAST names path, line, byte and what to do; the other modes read on."""
+    """FAILFAST reports path, line, byte and fix, while other modes continue."""
     place = rf"request\.log: line 3, byte {sum(len(x.encode()) for x in LINES[:2])}: "
     with pytest.raises(ValueError, match=place + ".*mode=PERMISSIVE"):
         list(batches(source(path=damaged)))
@@ -121,7 +121,7 @@ def test_bad_line_ends_the_read_unless_the_mode_says_otherwise(damaged):
 
 
 def test_schema_chooses_columns():
-    """In its order; an unknown column, or one of another type, is an error."""
+    """The order is that of the schema. Unknown columns and types are errors."""
     (first, *_) = batches(source(), "api_version int, client_id string")
     assert first.schema.names == ["api_version", "client_id"]
     with pytest.raises(ValueError, match="no column 'offset'; it has timestamp, "):
@@ -147,13 +147,13 @@ def test_schema_chooses_columns():
     ],
 )
 def test_wrong_options_are_told(options, words):
-    """In one sentence that says what there is."""
+    """The one-sentence error contains the available choices."""
     with pytest.raises(ValueError, match=words):
         source(**options).schema()
 
 
 def test_missing_and_empty_places_are_told(tmp_path):
-    """When the read is planned."""
+    """The error is raised when the read is planned."""
     for path, words in ((tmp_path / "gone", "gone"), (tmp_path, "no request logs")):
         made = source(path=str(path))
         reader = made.reader(StructType.fromDDL(made.schema()))
@@ -162,7 +162,7 @@ def test_missing_and_empty_places_are_told(tmp_path):
 
 
 def test_format_is_found_without_being_registered():
-    """Spark takes ``DefaultSource`` of modules that are called ``pyspark_*``."""
+    """Spark uses ``DefaultSource`` of modules named ``pyspark_*``."""
     found = importlib.import_module("pyspark_kwire_request_log")
     assert found.DefaultSource is KafkaRequestLogSource
     assert found.DefaultSource.name() == "kafka-request-log"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks of jobs on Spark: order, failures, progress, and ending sessions."""
+"""Tasks of jobs on Spark: order, failures, progress, and end of sessions."""
 
 import os
 import site
@@ -20,7 +20,7 @@ SOURCE = Path(kwire.__file__).parents[1]
 
 @pytest.fixture
 def work():
-    """Return a function that obeys its task; workers have no module of the tests."""
+    """Return a function that obeys its task. Workers cannot import the tests."""
 
     def work(task):
         kind, value = task
@@ -34,7 +34,7 @@ def work():
 
 
 def test_tasks_run_in_workers_and_come_back_in_order(spark, work):
-    """More tasks than cores; the size of each is reported when it has ended."""
+    """There are more tasks than cores. Sizes are reported when tasks end."""
     told = []
     tasks = [("give", number) for number in range(7)]
     sizes = [10**number for number in range(7)]
@@ -45,7 +45,7 @@ def test_tasks_run_in_workers_and_come_back_in_order(spark, work):
 
 
 def test_a_failure_is_the_tasks_own(spark, work):
-    """The exception of the task with all that it carries, as without Spark."""
+    """The exception has the same content as without Spark."""
     for error in (
         Truncated("the input ends", 17, "topics[3].name", "FetchResponse", 12),
         FileNotFoundError(2, "No such file or directory", "/data/orders-0/7.log"),
@@ -57,7 +57,7 @@ def test_a_failure_is_the_tasks_own(spark, work):
 
 
 def test_an_exception_that_cannot_travel_is_told_in_words(spark):
-    """One whose class needs what a pickle does not keep."""
+    """The class requires arguments that a pickle does not contain."""
 
     class Stubborn(Exception):
         def __reduce__(self):
@@ -71,7 +71,7 @@ def test_an_exception_that_cannot_travel_is_told_in_words(spark):
 
 
 def test_a_worker_that_dies_is_told_in_one_line(spark, work):
-    """Nothing of it is known but that it is gone."""
+    """The cause is unknown, except that the worker has exited."""
     with pytest.raises(JobError, match="exited unexpectedly") as caught:
         run_tasks(work, [("die", 3)], sizes=[1], spark=spark)
     assert "\n" not in str(caught.value)
@@ -79,7 +79,7 @@ def test_a_worker_that_dies_is_told_in_one_line(spark, work):
 
 
 def test_a_session_that_is_there_is_used_and_goes_on(spark):
-    """A notebook's own session is never stopped by a job."""
+    """A job never stops the session of a notebook."""
     with open_session("local[1]") as session:
         assert session is spark
     assert spark.range(3).count() == 3
@@ -87,8 +87,8 @@ def test_a_session_that_is_there_is_used_and_goes_on(spark):
 
 @pytest.mark.gate
 def test_sessions_of_its_own_are_quiet_and_stopped(tmp_path):
-    """No line of Spark's log, twice in a row; workers need no installed kwire."""
-    # Has all packages, but not what an editable installation adds to them.
+    """Spark prints no log lines in two runs, and workers need no installed kwire."""
+    # The interpreter has all packages, but not the paths of an editable installation.
     worker = tmp_path / "python"
     worker.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n')
     worker.chmod(0o755)

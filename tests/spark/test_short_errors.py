@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors in Spark show kwire's sentence first, without a traceback.
 
-Every entry of Spark into kwire is found here by looking, so that a new one without
-short errors fails.
+The tests find all functions of kwire that Spark calls, so that new ones must have short
+errors as well.
 """
 
 import ast
@@ -60,7 +60,7 @@ def our_classes():
 
 
 def test_every_method_that_spark_calls_has_short_errors():
-    """Each public method of each source and reader goes through one function."""
+    """All public methods of sources and readers use one wrapper."""
     classes = our_classes()
     assert len(classes) >= 9
     seen = set()
@@ -75,7 +75,7 @@ def test_every_method_that_spark_calls_has_short_errors():
 
 
 def test_every_function_given_to_spark_has_short_errors():
-    """What goes to ``mapInArrow`` and the like is wrapped where it goes there."""
+    """Functions for ``mapInArrow`` and similar methods are wrapped when passed."""
     found = 0
     for path in SOURCES.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -90,7 +90,7 @@ def test_every_function_given_to_spark_has_short_errors():
 
 
 def kwires_own(body):
-    """Make a function whose module is one of kwire, which is what decides."""
+    """Return a function whose module belongs to kwire, as the wrapper requires."""
     names = {"__name__": "kwire.spark.log.options", "json": json}
     exec(f"def own():\n    {body}", names)
     return names["own"]
@@ -130,7 +130,7 @@ def in_three_frames(kind):
     ids=["of kwire", "of the system"],
 )
 def test_what_is_said_on_purpose_has_no_frames_of_its_own(error):
-    """One frame, that of the entry; also where an iterator raises it later."""
+    """Only the frame of the entry remains, also if an iterator raises it later."""
     frames, raised = frames_of(shorten_errors(in_three_frames(error)))
     assert raised is error
     assert frames[1:] == ["entry"]
@@ -146,13 +146,13 @@ def test_what_is_said_on_purpose_has_no_frames_of_its_own(error):
 
 
 def test_an_option_that_kwire_refuses_is_said_on_purpose():
-    """A ``ValueError`` that a ``raise`` of kwire made."""
+    """A ``raise`` statement of kwire raised the ``ValueError``."""
     frames, _ = frames_of(shorten_errors(refuse))
     assert frames[1:] == ["entry"]
 
 
 def test_a_defect_keeps_all_its_frames():
-    """Undocumented errors: other classes, and what the language itself raises."""
+    """Covers undocumented classes, and errors that the language raises."""
     for code in ("int('x')", "[].index(1)", "{}['x']", "json.loads('x')", "None + 1"):
         frames, _ = frames_of(shorten_errors(kwires_own(code)))
         assert frames[1:3] == ["entry", "own"], code
@@ -161,7 +161,7 @@ def test_a_defect_keeps_all_its_frames():
 
 
 def test_tracebacks_are_hidden_in_workers_alone(monkeypatch):
-    """The setting would outlive the error in a process that goes on."""
+    """In a process that continues, the setting would outlive the error."""
     monkeypatch.delenv("SPARK_HIDE_TRACEBACK", raising=False)
     frames_of(shorten_errors(refuse))
     assert "SPARK_HIDE_TRACEBACK" not in short_errors.os.environ
@@ -169,14 +169,14 @@ def test_tracebacks_are_hidden_in_workers_alone(monkeypatch):
     monkeypatch.setitem(sys.modules, "__main__", main)
     frames_of(shorten_errors(in_three_frames(KeyError("defect"))))
     assert "SPARK_HIDE_TRACEBACK" not in short_errors.os.environ
-    # So that it is gone when this test is over.
+    # Restore the setting at the end of this test.
     monkeypatch.setenv("SPARK_HIDE_TRACEBACK", "")
     frames_of(shorten_errors(refuse))
     assert short_errors.os.environ["SPARK_HIDE_TRACEBACK"] == "1"
 
 
 def test_entries_keep_signatures_and_pickle():
-    """Spark looks at both."""
+    """Spark inspects signatures, and pickles functions."""
     wanted = inspect.signature(TopicStreamReader.partitions)
     assert list(wanted.parameters) == ["self", "start", "end"]
     reader = pickle.loads(pickle.dumps(RefusedStreamReader(ValueError("no"))))
@@ -186,7 +186,7 @@ def test_entries_keep_signatures_and_pickle():
 
 @pytest.fixture(scope="module")
 def damaged(tmp_path_factory):
-    """A data directory with a flipped bit, and files that are no captures or logs."""
+    """Data directory with a changed bit, and files that are not captures or logs."""
     folder = tmp_path_factory.mktemp("damaged")
     shutil.copytree(DATA / "codec-none-0", folder / "codec-none-0")
     log = min((folder / "codec-none-0").glob("*.log"))
@@ -355,7 +355,7 @@ ALIKE = {
     "two of four arguments",
     "one of two arguments",
 }
-"""What reaches Spark in the same way as another, and is left to the gate."""
+"""Cases that reach Spark in the same way as others. Only the gate runs them."""
 
 
 @pytest.mark.parametrize(
@@ -366,7 +366,7 @@ ALIKE = {
     ],
 )
 def test_the_sentence_comes_first(spark, damaged, tmp_path, case):
-    """After Spark's own words for where it was, on the first line or the second."""
+    """It is on the first or second line, after Spark's description of the position."""
     action, sentence = SAID[case]
     with pytest.raises(PySparkException) as caught:
         action(spark, damaged, tmp_path).collect()
@@ -377,7 +377,7 @@ def test_the_sentence_comes_first(spark, damaged, tmp_path, case):
 
 
 def test_a_defect_has_its_frames_in_spark(spark):
-    """A worker that gave a short error before does not hide the next one."""
+    """An earlier short error in a worker does not hide the next error."""
     header = functions.kafka_header("frame", {"mode": "FAILFAST"})
     with pytest.raises(PySparkException):
         rows(spark).select(header).collect()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Workers that run another Python are reported before a job starts."""
+"""Workers with an unsuitable Python are reported before a job starts."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ MENDED = 'set os.environ["PYSPARK_PYTHON"] = sys.executable'
 
 @pytest.fixture
 def python(tmp_path):
-    """Make an executable that does as the lines of a shell script say."""
+    """Function that creates an executable from the lines of a shell script."""
 
     def make(*lines):
         path = tmp_path / "python3"
@@ -35,25 +35,28 @@ def python(tmp_path):
 
 @pytest.fixture
 def bare(python):
-    """A Python of this version that has neither kwire nor any other package."""
+    """Python of this version without kwire and other packages."""
     return python(f'PYTHONPATH= exec "{sys.executable}" -S -E "$@"')
 
 
 def session(spark, executable, **more):
-    """What is looked at of a session; the root of its files is the real one's."""
+    """Return a fake session with the inspected attributes.
+
+    The root of its files is that of the real session.
+    """
     given = {"master": "local[2]", "environment": {}, "_python_includes": None}
     context = SimpleNamespace(**(given | more), pythonExec=executable)
     return SimpleNamespace(sparkContext=context)
 
 
 def test_workers_that_have_kwire_are_no_problem(spark):
-    """The session of the tests, and this interpreter."""
+    """Covers the session of the tests, and this interpreter."""
     assert find_worker_problem(spark) is None
     assert find_worker_problem(session(spark, sys.executable)) is None
 
 
 def test_a_python_without_kwire_is_named_with_what_mends_it(spark, bare):
-    """As with a virtual environment that is not activated."""
+    """A virtual environment that is not activated has this effect."""
     problem = find_worker_problem(session(spark, bare))
     assert problem.startswith(f"Spark's workers run {bare}, which has no kwire (Mod")
     assert MENDED in problem
@@ -62,7 +65,7 @@ def test_a_python_without_kwire_is_named_with_what_mends_it(spark, bare):
 
 
 def test_a_python_of_another_version_is_named_so(spark, python):
-    """Spark refuses those, whatever they have."""
+    """Spark rejects them, whichever packages they have."""
     old = python("echo 3.7")
     problem = find_worker_problem(session(spark, old))
     assert "which is Python 3.7, not 3." in problem
@@ -70,7 +73,7 @@ def test_a_python_of_another_version_is_named_so(spark, python):
 
 
 def test_a_python_that_is_not_there_or_no_program(spark, tmp_path):
-    """A typing error, or a path of another machine."""
+    """The path is misspelled, or belongs to another machine."""
     problem = find_worker_problem(session(spark, str(tmp_path / "none")))
     assert problem.startswith(
         f"Spark's workers run {tmp_path}/none, which is not there"
@@ -82,7 +85,7 @@ def test_a_python_that_is_not_there_or_no_program(spark, tmp_path):
 
 
 def test_this_python_without_a_path_to_kwire_wants_the_path(spark, bare, monkeypatch):
-    """A script may have found kwire by changing its own ``sys.path``."""
+    """A script may have found kwire because it changed its own ``sys.path``."""
     monkeypatch.setattr(sys, "executable", bare)
     problem = find_worker_problem(session(spark, bare))
     home = Path(kwire.__file__).parents[1]
@@ -92,7 +95,7 @@ def test_this_python_without_a_path_to_kwire_wants_the_path(spark, bare, monkeyp
 def test_a_path_that_spark_gives_its_workers_counts(
     spark, python, tmp_path, monkeypatch
 ):
-    """``spark.executorEnv.PYTHONPATH``, and the folder of shipped files."""
+    """Covers ``spark.executorEnv.PYTHONPATH``, and the directory of shipped files."""
     folder = tmp_path / "shipped"
     (folder / "kwire").mkdir(parents=True)
     (folder / "kwire" / "__init__.py").touch()
@@ -107,13 +110,13 @@ def test_a_path_that_spark_gives_its_workers_counts(
 
 
 def test_a_cluster_is_asked_by_a_task(spark, python, monkeypatch):
-    """Its Python is on other machines."""
+    """The workers of a cluster are on other machines."""
     context = spark.sparkContext
     cluster = session(
         spark, "python3", master="spark://host:7077", parallelize=context.parallelize
     )
     assert find_worker_problem(cluster) is None
-    # Spark's own modules are in PYTHONPATH, and kwire's as well: they go by name.
+    # PYTHONPATH contains Spark's modules and kwire, so modules are selected by name.
     bare = python(
         'PYTHONPATH=$(echo "$PYTHONPATH" | tr : "\\n" | grep pyspark | tr "\\n" :)',
         f'export PYTHONPATH; exec "{sys.executable}" -S "$@"',
@@ -127,12 +130,12 @@ def test_a_cluster_is_asked_by_a_task(spark, python, monkeypatch):
 
 
 def test_a_session_without_a_context_is_not_asked():
-    """Spark Connect has its workers elsewhere."""
+    """The workers of Spark Connect are elsewhere."""
     assert find_worker_problem(SimpleNamespace()) is None
 
 
 def test_register_says_it_before_anything_is_registered(spark, bare, monkeypatch):
-    """One sentence in place of Spark's error at the first query."""
+    """The sentence replaces the error that Spark raises in the first query."""
     monkeypatch.setattr(spark.sparkContext, "pythonExec", bare)
     with pytest.raises(ImportError) as caught:
         kwire.spark.register(spark)
@@ -140,7 +143,7 @@ def test_register_says_it_before_anything_is_registered(spark, bare, monkeypatch
 
 
 def test_a_job_says_it(spark, python, monkeypatch):
-    """A session that a notebook made, given to a job."""
+    """A notebook created the session and passed it to a job."""
     old = python("echo 3.7")
     monkeypatch.setattr(spark.sparkContext, "pythonExec", old)
     with pytest.raises(JobError, match=r"which is Python 3\.7") as caught:
@@ -150,7 +153,7 @@ def test_a_job_says_it(spark, python, monkeypatch):
 
 @pytest.mark.gate
 def test_an_environment_that_is_not_activated(tmp_path, bare):
-    """As cron and IDEs do it: the first Python of the PATH is another one."""
+    """With cron or an IDE, another Python is the first on the PATH."""
     program = tmp_path / "program.py"
     program.write_text(
         textwrap.dedent(

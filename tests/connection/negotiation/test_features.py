@@ -12,7 +12,7 @@ PRODUCE, FETCH, OFFSETS, METADATA = range(4)
 COMMIT, OFFSET_FETCH, COORDINATOR, JOIN, HEARTBEAT, LEAVE, SYNC = range(8, 15)
 HANDSHAKE, API_VERSIONS, PRODUCER_ID, AUTHENTICATE, NEW_GROUP = 17, 18, 22, 36, 68
 
-#: Features by name: alternatives, each the least version of every API it needs.
+#: Features by name: alternatives with the minimum versions of all required APIs.
 MAP = {
     "MsgVer1": [{PRODUCE: 2, FETCH: 2}],
     "MsgVer2": [{PRODUCE: 3, FETCH: 4}],

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 #: Fetch 4-17 and ApiVersions 0-4, in version 0, without error.
 ROWS_V0 = "0000 00000002 0001 0004 0011 0012 0000 0004"
-#: An error and ApiVersions alone, in version 0, as brokers since 2.4 answer.
+#: Error response of brokers since 2.4, in version 0, with only ApiVersions.
 SINCE_2_4 = "0023 00000001 0012 0000 {:04x}"
 
 

@@ -108,7 +108,7 @@ def test_all_tables_of_real_nodes_are_guessed():
     assert {name for name, _ in mark.args[1]} == TABLES.keys()
 
 
-# What is changed is a release's own table; None takes a row away. Keys: 0 Produce,
+# Changes to the table of a release. None removes a row. API keys: 0 Produce,
 # 1 Fetch, 2 ListOffsets, 3 Metadata, 4 LeaderAndIsr, 8 OffsetCommit, 11 JoinGroup,
 # 18 ApiVersions, 22 InitProducerId, 47 OffsetDelete, 52 Vote, 71 and 72 telemetry,
 # 76 ShareGroupHeartbeat, 80 AddRaftVoter, 93 StreamsGroupTopologyDescriptionUpdate.
