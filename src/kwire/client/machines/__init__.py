@@ -1,11 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""State machines that talk to brokers, without a socket, a thread or a clock.
+"""State machines for communicating with brokers, without sockets, threads or a clock.
 
-``client`` runs them over sockets, the tests with simulated brokers and time.
-``advance`` moves a machine; the links that it opens take and return bytes.
+A runner (``client/runners``) connects a machine to sockets and to the clock. Tests
+connect it to simulated brokers and a simulated clock. The runner has three duties:
 
-Names resolve on first use, so that a scan does not load producers and groups.
+* Open the links that ``ClusterMachine.take_new_links`` returns, and transfer their
+  bytes.
+* Call ``advance`` with the current time after every event, and at ``wake_at``.
+* Call ``close`` at the end.
+
+The names of this package are imported on first access, so that a program that only
+scans topics does not load producers and groups.
 """
 
 from __future__ import annotations
@@ -61,7 +67,7 @@ if TYPE_CHECKING:
     from .scan.options import ScanOptions as ScanOptions
     from .settings import ClusterSettings as ClusterSettings
 else:
-    # Type checkers know the names above, and report all others.
+    # Type checkers must not see ``__getattr__``. Otherwise, they would accept any name.
     _HOMES = {
         "Coordinators": ".coordinators",
         "CoordinatorType": ".coordinators",

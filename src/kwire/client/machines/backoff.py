@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Backoff``: the pause before the next attempt after failures in a row."""
+"""``Backoff``: exponential pause between the attempts of one operation."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ if TYPE_CHECKING:
 
 
 class Backoff:
-    """Failures in a row, and the time ``retry_at`` of the next attempt.
+    """Exponential backoff of one operation (``ClusterSettings.backoff_s``).
 
-    The pause is ``ClusterSettings.backoff_s``, with the random numbers of ``cluster``.
+    Check ``must_wait`` before each attempt, call ``fail`` after a failure and ``reset``
+    after a success.
+
+    * ``failures``: number of failures since the last success.
+    * ``retry_at``: earliest time of the next attempt.
     """
 
     __slots__ = ("_cluster", "failures", "retry_at")
@@ -26,7 +30,10 @@ class Backoff:
         self.retry_at = 0.0
 
     def must_wait(self, now: float) -> bool:
-        """Return whether it is too early for an attempt. The cluster wakes for it."""
+        """Return whether the next attempt has to wait.
+
+        In this case, the cluster wakes up at ``retry_at``.
+        """
         if self.retry_at > now:
             self._cluster.wake(self.retry_at)
         return self.retry_at > now
@@ -42,7 +49,10 @@ class Backoff:
     ) -> None:
         """Count a failure, and delay the next attempt.
 
-        The retry of ``operation`` is logged with ``reason``, if they are passed.
+        * ``operation``, ``reason``: texts of the log event. Without an operation, the
+          retry is not logged.
+        * ``first_s``: first pause in seconds, instead of ``retry_backoff_s``.
+        * ``not_before``: earliest time of the next attempt.
         """
         self.failures += 1
         jitter = self._cluster.random.random()
@@ -57,5 +67,5 @@ class Backoff:
             )
 
     def reset(self) -> None:
-        """Begin with the shortest pause again, after a success."""
+        """Record a success, so that the next pause is the shortest one again."""
         self.failures = 0

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``BrokerVersionsMachine``: finds the API versions that each broker supports.
+"""``BrokerVersionsMachine``: collects the API versions that each broker supports.
 
-Each broker reports its versions when a connection is negotiated, so the machine
-connects to all brokers, and sends no request except for metadata.
+Each broker reports its versions when a connection is opened. Therefore, the machine
+connects to all brokers, and sends no requests except Metadata.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from .settings import ClusterSettings
 
 _MAX_CONNECTING = 64
-"""Number of brokers that are connected to at the same time. A cluster may have more
-brokers than a process may have sockets.
+"""Maximum number of connections that are opened at the same time. A cluster may have
+more brokers than a process may have sockets.
 """
 
 
 class BrokerVersions(NamedTuple):
-    """A broker, and the API versions that it supports.
+    """Broker with the API versions that it supports.
 
-    ``table`` contains the versions, or is None if the broker could not be reached.
-    ``error`` is then the reason, with the address.
+    * ``table``: supported versions, or None if the broker could not be reached.
+    * ``error``: address of the broker, and the reason why it could not be reached.
     """
 
     node_id: int
@@ -44,13 +44,14 @@ class BrokerVersions(NamedTuple):
 
     @property
     def address(self) -> str:
-        """The address of the broker, as "host:port"."""
+        """Address of the broker, as "host:port"."""
         return format_address(self.host, self.port)
 
 
 class BrokerVersionsMachine(QueryMachine):
-    """Connects once to each broker of the cluster, and collects the versions.
+    """State machine that connects once to each broker and collects its versions.
 
+    Call ``advance`` after every event and at ``wake_at`` until ``has_result`` is True.
     A broker that cannot be reached has an error in the result. ``failure`` is set only
     if no broker returns metadata.
     """
@@ -68,7 +69,7 @@ class BrokerVersionsMachine(QueryMachine):
         self._found: dict[int, BrokerVersions] = {}
 
     def has_result(self) -> bool:
-        """Whether each broker has reported its versions or failed."""
+        """Return whether each broker has reported its versions or failed."""
         if self.failure is not None:
             return True
         brokers = self.cluster.metadata.brokers
@@ -79,10 +80,10 @@ class BrokerVersionsMachine(QueryMachine):
         return dict(sorted(self._found.items()))
 
     def advance(self, now: float) -> None:
-        """Process everything that has happened until now."""
+        """Connect to further brokers, and collect the versions of connected ones."""
         self.cluster.advance(now)
         if not self.cluster.version:
-            # Later, the same problem is the error of one broker.
+            # After the first metadata response, a problem is the error of one broker.
             self.failure = self.cluster.failure
         waiting = [
             broker
@@ -99,13 +100,13 @@ class BrokerVersionsMachine(QueryMachine):
             self._stop_waiting()
 
     def _check(self, broker: Broker, now: float) -> None:
-        """Connect to a broker, or read the result of the connection."""
+        """Connect to a broker, or store the result of its connection."""
         reason = self.cluster.describe_failure(broker.node_id)
         link = None if reason else self.cluster.link_to(broker.node_id, now)
         if reason:
             self._add_error(broker, reason)
         elif link is not None and link.state is LinkState.READY:
-            # The table of the link expires with its connection.
+            # Copy the table, because it is closed together with its link.
             self._found[broker.node_id] = BrokerVersions(*broker, link.table.copy())
 
     def _stop_waiting(self) -> None:

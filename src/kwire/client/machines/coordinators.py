@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Coordinators``: which broker coordinates a group or a transactional id.
+"""``Coordinators``: looks up the brokers that coordinate groups and transactional ids.
 
 Any broker answers FindCoordinator. A coordinator is looked up again if it cannot be
 reached, or if it answers that it does not coordinate the key. The machines that use
-this class decide what is sent to it.
+this class send their own requests to the coordinator.
 """
 
 from __future__ import annotations
@@ -48,11 +48,14 @@ _CONSTRAINTS: Mapping[CoordinatorType, tuple[Constraint, ...]] = {
     CoordinatorType.TRANSACTION: (TRANSACTIONS,),
     CoordinatorType.SHARE: (),
 }
-"""Requirements by key type. The first version of FindCoordinator only finds groups."""
+"""Version constraints by key type. FindCoordinator 0 supports only groups."""
 
 
 class _Search:
-    """The coordinator of one key, or the search for it."""
+    """Coordinator of one key, or the lookup of it.
+
+    ``node_id`` is None until the lookup has succeeded.
+    """
 
     __slots__ = ("backoff", "failure", "is_in_flight", "node_id")
 
@@ -60,15 +63,21 @@ class _Search:
         self.node_id: int | None = None
         self.failure: KwireError | None = None
         self.is_in_flight = False
-        # Counts the lookups since there was a connection to the coordinator.
+        # Pause before the next lookup. It is reset when a connection to the coordinator
+        # is available, not by a response: a broker may name an unreachable coordinator.
         self.backoff = Backoff(cluster)
 
 
 class Coordinators:
-    """The coordinators of the keys that a machine uses, over the links of ``cluster``.
+    """Coordinators of the keys that one machine uses.
 
-    Most callers need ``link_to``, and ``failure`` if there is no link. ``is_apart``
-    selects connections that other requests, which may take long, do not use.
+    Call ``link_to`` before each request. If it returns None, check ``failure``, and
+    call ``link_to`` again during the next ``advance``. If the broker answers that it
+    does not coordinate the key (``is_moved``), call ``forget`` and repeat the request
+    after a pause.
+
+    ``is_apart`` selects separate connections, so that the requests do not wait for slow
+    requests to the same broker, for example a Fetch.
     """
 
     def __init__(self, cluster: ClusterMachine, *, is_apart: bool = False) -> None:
@@ -77,15 +86,16 @@ class Coordinators:
         self._searches: dict[Place, _Search] = {}
 
     def want(self, kind: CoordinatorType, keys: Iterable[str]) -> None:
-        """Find the coordinators of several keys, in one request if possible."""
+        """Add keys to look up together, in one request if the broker supports it."""
         for key in keys:
             self._searches.setdefault((kind, key), _Search(self._cluster))
 
     def link_to(self, kind: CoordinatorType, key: str, now: float) -> Link | None:
-        """Return a link to the coordinator that accepts a request now, or find it.
+        """Return a link to the coordinator that accepts a request now.
 
-        Returns None until a link is available, and always after ``failure`` is set. The
-        ``wake_at`` of the cluster covers the wait.
+        Looks up the coordinator if this is necessary. Returns None until a link is
+        available, and always after ``failure`` is set. The ``wake_at`` of the cluster
+        includes the next step.
         """
         self.want(kind, [key])
         search = self._searches[kind, key]
@@ -106,30 +116,31 @@ class Coordinators:
         return None if search is None else search.node_id
 
     def failure(self, kind: CoordinatorType, key: str) -> KwireError | None:
-        """Return the reason why a key will not have a coordinator, or None."""
+        """Return the error that ended the lookup of a coordinator, or None."""
         search = self._searches.get((kind, key))
         return None if search is None else search.failure
 
     def forget(self, kind: CoordinatorType, key: str) -> None:
-        """Find a coordinator again, because the broker does not coordinate the key.
+        """Look up a coordinator again, because the broker does not coordinate the key.
 
-        The caller pauses before the next request.
+        The caller must pause before the next request.
         """
         search = self._searches.get((kind, key))
         if search is not None:
             search.node_id = None
 
     def _is_open(self, search: _Search) -> bool:
-        """Return whether a coordinator must be looked up.
+        """Return whether a coordinator has to be looked up.
 
-        It is unknown, or its broker fails, so another broker may be the coordinator.
+        This is the case if it is unknown, or if connections to its broker fail: by now,
+        another broker may be the coordinator.
         """
         if search.failure is not None:
             return False
         return search.node_id is None or self._cluster.is_failing(search.node_id)
 
     def _look_up(self, kind: CoordinatorType, now: float) -> None:
-        """Send the lookups of a type that are due."""
+        """Send the lookups of one key type that are due."""
         due = {
             key: search
             for (each, key), search in self._searches.items()
@@ -214,14 +225,14 @@ class Coordinators:
 
 
 def _name(kind: CoordinatorType, key: str) -> str:
-    """Name a key for errors and events."""
+    """Return the description of a key in errors and events."""
     is_transaction = kind is CoordinatorType.TRANSACTION
     return f"{'transactional id' if is_transaction else 'group'} {key!r}"
 
 
 def is_moved(error_code: int) -> bool:
-    """Whether an error means that a broker does not coordinate a key.
+    """Return whether an error means that a broker does not coordinate a key.
 
-    The caller calls ``forget``, and sends the request again after a pause.
+    The caller must call ``Coordinators.forget``, and repeat the request after a pause.
     """
     return error_code in (codes.NOT_COORDINATOR, codes.COORDINATOR_NOT_AVAILABLE)

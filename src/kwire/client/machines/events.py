@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Event`` and ``report``: everything that a client logs, with its level and text.
+"""``Event`` and ``report``: all log events of a client, with their levels and texts.
 
 State machines call ``report``. It counts the event, and passes it to one of the loggers
-below ``kwire.client``. The fields of an event are the ``args`` of the log record, and
-its name is the attribute ``event``, so that a handler needs no text to be parsed.
+below ``kwire.client``. The fields of the event are the ``args`` of the log record, and
+the name of the event is its attribute ``event``, so that handlers do not have to parse
+the text.
 
-Levels are those of aiokafka and of franz-go:
+The levels are used in the same way as in aiokafka and franz-go:
 
 * WARNING: an operator may have to act, or the client has lost something.
 * INFO: the client reacts to a change of the cluster or of a group.
@@ -30,14 +31,19 @@ if TYPE_CHECKING:
 _ROOT = "kwire.client"
 
 _MAX_SHOWN = 3
-"""Number of partitions in a log line; a consumer or a broker may have thousands."""
+"""Maximum number of partitions in a log line. A consumer may own thousands."""
 
-# A program that does not configure logging prints nothing on stderr.
+# Without this handler, programs that do not configure logging would print warnings on
+# stderr.
 logging.getLogger(_ROOT).addHandler(logging.NullHandler())
 
 
 class Event(Enum):
-    """An event: the logger, the level, the text, and the metric that counts it."""
+    """Event that a client logs.
+
+    Each value contains the logger below ``kwire.client``, the level, the text, and the
+    name of the metric that counts the event, or None.
+    """
 
     CONNECTION_OPENED = (
         "connection",
@@ -205,13 +211,13 @@ class Event(Enum):
 
 
 def list_partitions(partitions: Iterable[tuple[str, int]]) -> str:
-    """Format partitions for an event: the first few of them by name."""
+    """Format the names of the first few partitions for an event."""
     names = [f"{quote_text(topic)}-{partition}" for topic, partition in partitions]
     return list_first(names)
 
 
 def list_first(texts: Sequence[str]) -> str:
-    """Join the first texts of an event, and count the omitted ones."""
+    """Join the first few texts for an event, and append the number of omitted texts."""
     shown = ", ".join(texts[:_MAX_SHOWN])
     hidden_count = len(texts) - _MAX_SHOWN
     return f"{shown} and {hidden_count} more" if hidden_count > 0 else shown
@@ -220,7 +226,8 @@ def list_first(texts: Sequence[str]) -> str:
 def report(metrics: Metrics, event: Event, count: int = 1, **fields: object) -> None:
     """Count an event, and log it if its logger is enabled.
 
-    Texts in ``fields`` may come from a peer: each is escaped and truncated to one line.
+    Fields may contain text of a peer. Therefore, each text is escaped and truncated to
+    one line.
     """
     if event.metric is not None:
         metrics.add(event.metric, count)

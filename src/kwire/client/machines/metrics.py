@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Metrics``: the numbers that a state machine counts, and their sum for a client.
+"""``Metrics``: counters of a state machine, and their sums over a whole client.
 
-A name that ends in ``_total`` or ``_total_s`` only grows. All other names are present
-values. Names are Kafka's names in Python's spelling if Kafka has the metric. Times are
-in seconds. ``docs/reference/metrics.md`` describes each name.
+Metrics whose name ends in ``_total`` or ``_total_s`` never decrease. All others are
+current values. If Kafka has a metric, its name is used in Python's spelling. Durations
+are in seconds. ``docs/reference/metrics.md`` describes each metric.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from weakref import WeakSet
 
 
 class Timer(NamedTuple):
-    """Names of the count, the total duration and the longest duration of operations.
+    """Metric names for the durations of an operation.
 
-    ``attribute`` is the attribute of ``Metrics`` with the ``Latency``.
+    They are the number, the total duration and the maximum duration. ``attribute`` is
+    the attribute of ``Metrics`` that contains the ``Latency``.
     """
 
     attribute: str
@@ -86,7 +87,7 @@ CLIENT_METRICS = (
     "telemetry_push_total",
     "telemetry_rejection_total",
 )
-"""Metrics of everything that talks to brokers."""
+"""Metrics of all machines, for connections and requests."""
 
 FETCH_METRICS = (
     *FETCH_LATENCY[1:],
@@ -104,7 +105,7 @@ GROUP_METRICS = (
     *COMMIT_LATENCY[1:],
     "commit_error_total",
 )
-"""Metrics of consumers."""
+"""Metrics of group consumers."""
 
 PRODUCE_METRICS = (
     *PRODUCE_LATENCY[1:],
@@ -118,7 +119,7 @@ PRODUCE_METRICS = (
 """Metrics of producers."""
 
 METRICS = (*CLIENT_METRICS, *FETCH_METRICS, *GROUP_METRICS, *PRODUCE_METRICS)
-"""All metrics that are counted."""
+"""Names of all counted metrics."""
 
 SCAN_SNAPSHOT = (
     *CLIENT_METRICS,
@@ -128,10 +129,10 @@ SCAN_SNAPSHOT = (
     "records_lag_max",
     "records_lag",
 )
-"""Names in the metrics of a scan, of which some are not counted but computed."""
+"""Names in the metrics of a scan. Some are computed when they are read."""
 
 CONSUMER_SNAPSHOT = (*SCAN_SNAPSHOT, *GROUP_METRICS, "assigned_partition_count")
-"""Names in the metrics of a consumer."""
+"""Names in the metrics of a group consumer."""
 
 PRODUCER_SNAPSHOT = (
     *CLIENT_METRICS,
@@ -145,12 +146,12 @@ _COUNTS = tuple(name for name in METRICS if not any(name in each for each in _TI
 
 
 def empty_snapshot(names: tuple[str, ...]) -> dict[str, Any]:
-    """Return the metrics of an object that has not connected yet."""
+    """Return the metrics of a scan, consumer or producer that has not connected yet."""
     return {name: {} if name == "records_lag" else 0 for name in names}
 
 
 class Latency:
-    """Count, total duration and longest duration of an operation, in seconds."""
+    """Number, total and maximum of the durations of an operation, in seconds."""
 
     __slots__ = ("_recent_max_s", "count", "max_s", "total_s")
 
@@ -161,7 +162,7 @@ class Latency:
         self._recent_max_s = 0.0
 
     def add(self, duration_s: float) -> None:
-        """Count one duration."""
+        """Add one duration."""
         self.count += 1
         self.total_s += duration_s
         if duration_s > self._recent_max_s:
@@ -169,23 +170,23 @@ class Latency:
             self.max_s = max(self.max_s, duration_s)
 
     def merge(self, other: Latency) -> None:
-        """Add the durations of another object."""
+        """Add the durations of another ``Latency``."""
         self.count += other.count
         self.total_s += other.total_s
         self.max_s = max(self.max_s, other.max_s)
 
     def take_recent_max(self) -> float:
-        """Return the longest duration since the last call, or 0.0."""
+        """Return the maximum duration since the last call, or 0.0."""
         recent, self._recent_max_s = self._recent_max_s, 0.0
         return recent
 
 
 class Metrics:
-    """The numbers of one state machine since it was made.
+    """Counters and latencies of one state machine since its creation.
 
-    Each count is an attribute, and each ``Timer`` names one with a ``Latency``. Code
-    that runs for each response or chunk changes the attributes directly, because even
-    the call of a method would be noticeable there.
+    Each counter is an attribute, and each ``Timer`` has an attribute with a
+    ``Latency``. Code that runs for each response or chunk changes the attributes
+    directly, because the call of a method would take noticeable time there.
     """
 
     __slots__ = ("__weakref__", *_COUNTS, *(each.attribute for each in _TIMERS))
@@ -203,18 +204,18 @@ class Metrics:
             setattr(self, timer.attribute, Latency())
 
     def add(self, name: str, count: int = 1) -> None:
-        """Increase a count."""
+        """Increase a counter."""
         setattr(self, name, getattr(self, name) + count)
 
     def merge(self, other: Metrics) -> None:
-        """Add the numbers of another machine. The larger one of two maxima remains."""
+        """Add the counters of another machine, and keep the larger maxima."""
         for name in _COUNTS:
             self.add(name, getattr(other, name))
         for timer in _TIMERS:
             getattr(self, timer.attribute).merge(getattr(other, timer.attribute))
 
     def snapshot(self, names: tuple[str, ...] = METRICS) -> dict[str, Any]:
-        """Return the present value of each name."""
+        """Return the current value of each metric in ``names``."""
         values = {name: getattr(self, name) for name in _COUNTS}
         for timer in _TIMERS:
             latency = getattr(self, timer.attribute)
@@ -225,9 +226,9 @@ class Metrics:
 
 
 class MetricsSum:
-    """The metrics of all machines of one client, also of those that are closed.
+    """Sum of the metrics of all machines of one client, including closed machines.
 
-    Its methods may be called from any thread.
+    The methods may be called from any thread.
     """
 
     def __init__(self) -> None:
@@ -243,14 +244,14 @@ class MetricsSum:
         return metrics
 
     def close(self, metrics: Metrics) -> None:
-        """Keep the numbers of a machine that is closed."""
+        """Add the metrics of a machine that is being closed to those of the client."""
         with self._lock:
             if metrics in self._open:
                 self._open.remove(metrics)
                 self._closed.merge(metrics)
 
     def snapshot(self) -> dict[str, float]:
-        """Return the present value of each name, over all machines."""
+        """Return the current value of each metric, summed over all machines."""
         result = Metrics()
         with self._lock:
             for metrics in (self._closed, *self._open):

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes metrics as OTLP: the ``MetricsData`` of OpenTelemetry in Protocol Buffers.
+"""Encodes metrics as OTLP: ``MetricsData`` of OpenTelemetry in Protocol Buffers.
 
-PushTelemetry (KIP-714) carries this format. Only gauges and monotonic sums with integer
-or float values are supported, which is a dozen fields. opentelemetry-proto and protobuf
-would be the only required dependencies of kwire, so they are used in tests alone.
+PushTelemetry (KIP-714) uses this format. Only gauges and monotonic sums with integer or
+float values are supported, which are a dozen fields. The packages opentelemetry-proto
+and protobuf would be the only required dependencies of kwire, so only tests use them.
 Source: ``opentelemetry/proto/metrics/v1/metrics.proto``, version 1.
 """
 
@@ -21,7 +21,7 @@ _DELTA, _CUMULATIVE = 1, 2
 
 
 class Point(NamedTuple):
-    """The value of one metric: of a gauge, or of a sum that only grows."""
+    """Value of one metric, which is a gauge or a monotonic sum."""
 
     name: str
     value: float
@@ -39,9 +39,10 @@ def encode_metrics(
 ) -> bytes:
     """Encode one ``MetricsData`` message.
 
-    ``resource`` has the attributes of the resource. ``start_ns`` and ``now_ns`` are
-    times in nanoseconds since 1970 between which the values were measured. ``is_delta``
-    is the temporality of all sums.
+    * ``resource``: attributes of the resource.
+    * ``start_ns``, ``now_ns``: beginning and end of the measurement, in nanoseconds
+      since 1970.
+    * ``is_delta``: True if sums have delta temporality, False if they are cumulative.
     """
     temporality = _DELTA if is_delta else _CUMULATIVE
     metrics = b""
@@ -67,7 +68,7 @@ def _encode_point(point: Point, start_ns: int, now_ns: int) -> bytes:
 
 
 def _encode_attributes(number: int, attributes: Mapping[str, str]) -> bytes:
-    """Encode a repeated ``KeyValue`` with texts as values."""
+    """Encode a repeated ``KeyValue`` field with string values."""
     return b"".join(
         _bytes_field(
             number, _text_field(1, key) + _bytes_field(2, _text_field(1, value))
@@ -77,7 +78,7 @@ def _encode_attributes(number: int, attributes: Mapping[str, str]) -> bytes:
 
 
 def _text_field(number: int, text: str) -> bytes:
-    # Ids may contain lone surrogates, which UTF-8 cannot encode.
+    # Replace lone surrogates, which ids may contain, because UTF-8 cannot encode them.
     return _bytes_field(number, text.encode("utf-8", "replace"))
 
 

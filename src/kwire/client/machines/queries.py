@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""State machines that query the topics, offsets or partition sizes of a cluster.
+"""State machines that query topics, offsets or partition sizes without reading records.
 
-They do not read records. ``scan/machine.py`` does this.
+Call ``advance`` after every event and at ``wake_at`` until ``has_result`` returns True.
+Then ``failure`` is set, or ``result`` returns the result.
 """
 
 from __future__ import annotations
@@ -62,10 +63,7 @@ class QueryMachine:
 
 
 class TopicsMachine(QueryMachine):
-    """Requests the metadata of all topics that the user may see.
-
-    When ``has_result`` returns True, ``result`` or ``failure`` is available.
-    """
+    """Requests the metadata of all topics that the user may describe."""
 
     def has_result(self) -> bool:
         """Return whether the topics are available, or the query has failed."""
@@ -76,7 +74,7 @@ class TopicsMachine(QueryMachine):
         return dict(sorted(self.cluster.metadata.topics.items()))
 
     def advance(self, now: float) -> None:
-        """Do what can be done now."""
+        """Request metadata, or fail after the timeout."""
         self.cluster.advance(now)
         self.failure = self.cluster.failure
         self.cluster.wake(self._give_up_at)
@@ -114,11 +112,14 @@ class SizesMachine(QueryMachine):
         return self.failure is not None or self._waiting == set()
 
     def result(self) -> dict[tuple[str, int], int]:
-        """Return the size in bytes by (topic, partition), if the leader reports it."""
+        """Return the reported sizes in bytes by (topic, partition)."""
         return dict(sorted(self._sizes.items()))
 
     def advance(self, now: float) -> None:
-        """Do what can be done now."""
+        """Send the requests to brokers that have not got one, or end after the timeout.
+
+        After the timeout, the result contains the sizes that have been received.
+        """
         self.cluster.advance(now)
         self.failure = self.failure or self.cluster.failure
         if self._waiting is None and self.cluster.version:
@@ -148,7 +149,7 @@ class SizesMachine(QueryMachine):
         try:
             link.send(self._request(node), done, now)
         except KwireError:
-            # DescribeLogDirs requires Kafka 1.0.
+            # The broker does not support DescribeLogDirs, which requires Kafka 1.0.
             waiting.discard(node)
 
     def _request(self, node: int) -> DescribeLogDirsRequest:
@@ -175,9 +176,10 @@ class SizesMachine(QueryMachine):
 
 
 class OffsetsMachine(QueryMachine):
-    """Finds one offset for each partition of some topics.
+    """Looks up one offset in each partition of some topics.
 
-    ``options`` contains the topics and the isolation level, ``lookup`` the offset.
+    ``options`` specifies the topics and the isolation level. ``lookup`` specifies the
+    offset.
     """
 
     def __init__(
@@ -201,7 +203,7 @@ class OffsetsMachine(QueryMachine):
         return self.failure is not None or self._is_done()
 
     def result(self) -> dict[tuple[str, int], int]:
-        """Return the offset of each (topic, partition) for which it was found."""
+        """Return the offsets that were found, by (topic, partition)."""
         return {
             place: reader.position
             for place, reader in sorted(self._partitions.readers.items())
@@ -209,7 +211,7 @@ class OffsetsMachine(QueryMachine):
         }
 
     def advance(self, now: float) -> None:
-        """Do what can be done now."""
+        """Look up the offsets, and fail if there is no progress until the timeout."""
         self.cluster.advance(now)
         self._collect_failure()
         for reader in self._partitions.readers.values():
@@ -246,7 +248,8 @@ class OffsetsMachine(QueryMachine):
         found = self._finder.find(readers, now)
         for reader, topic in found.recreated:
             if reader.state is not ReaderState.DONE:
-                # A lookup in flight is about the topic that was deleted.
+                # Look up the offset of the new topic. A response in flight belongs to
+                # the deleted topic.
                 reader.stop()
                 found.new.append((topic, reader.partition))
         for topic, partition in found.new:

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ClusterSettings``: the client id, SASL, limits and timeouts of a client.
+"""``ClusterSettings``: settings that all state machines of a client share.
 
-Times are in seconds. What sockets need (TLS, addresses) is not here.
+Durations are in seconds. TLS and the mapping of addresses belong to sockets, so
+``runners/network.py`` contains them.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
     from ...connection.negotiation import ApiVersionTable, VersionPolicy
 
 MAX_UNKNOWN_TOPIC_S = 3.0
-"""How long a topic may be unknown, in seconds, before it counts as missing. The brokers
-of a cluster do not learn of a new topic at the same time.
+"""Time in seconds for which a topic must be unknown before it counts as missing. The
+brokers of a cluster receive the metadata of a new topic at different times.
 """
 
 MAX_EPOCH_RETRIES = 6
-"""Number of retries, some seconds in total, after which an older leader epoch is
-accepted. The cluster agrees on a new leader within that time.
+"""Number of retries after which an older leader epoch is accepted. They take some
+seconds, in which a cluster normally agrees on a new leader.
 """
 
 _BROKER_SHARE = 0.8
@@ -35,38 +36,52 @@ _BROKER_SHARE = 0.8
 
 
 class Mechanism(Protocol):
-    """One exchange of SASL: ``sasl.Plain``, ``sasl.Scram``, or your own."""
+    """Client side of one SASL exchange: ``sasl.Plain``, ``sasl.Scram``, or your own."""
 
     @property
     def mechanism(self) -> str:
-        """The name that SaslHandshake sends, such as "PLAIN"."""
+        """Name of the mechanism in SaslHandshake, such as "PLAIN"."""
 
     def first(self) -> bytes:
-        """Return the bytes that open the exchange."""
+        """Return the first bytes of the client."""
 
     def challenge(self, data: bytes, /) -> bytes | None:
-        """Answer the bytes of the server; None when it is over."""
+        """Return the response to the bytes of the server.
+
+        Returns None if the exchange is complete and nothing has to be sent.
+        """
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterSettings:
-    """How a client presents itself to each broker, and how long it waits.
+    """Identity, protocol options and timeouts of a client. Durations are in seconds.
 
-    ``new_mechanism`` makes the mechanism of one SASL exchange. ``compat="java"`` reads
-    responses as leniently as Kafka's own clients, for brokers that others wrote.
-    ``policy`` selects the versions that the client uses, and ``registry`` contains the
-    classes of APIs that Kafka does not have.
-    ``fallback`` is the release to assume of brokers before Kafka 0.10, which close the
-    connection when they are asked for their API versions ("0.9.0").
-    ``metadata_recovery_strategy="rebootstrap"`` uses the bootstrap addresses again if
-    brokers require it, or if no broker returns metadata for ``rebootstrap_trigger_s``
-    (KIP-899, KIP-1102).
-    ``timeout_s`` bounds how long nothing may come of a task that has an end, all
-    retries included.
+    * ``client_id``: name of the client in requests, broker logs and quotas.
+    * ``new_mechanism``: function that returns a mechanism for one SASL exchange. None:
+      no SASL.
+    * ``policy``: selects the API versions that the client may use.
+    * ``registry``: message classes, including APIs that Kafka does not have.
+    * ``limits``: maximum sizes of received data.
+    * ``fallback``: release to assume for brokers before Kafka 0.10, such as "0.9.0".
+      These brokers close the connection when they receive ApiVersions.
+    * ``compat``: "java" reads responses as leniently as Kafka's own clients, for
+      brokers of other vendors.
+    * ``timeout_s``: maximum time without progress of a bounded task, including all
+      retries.
+    * ``connect_timeout_s``, ``request_timeout_s``: maximum times for one connection
+      attempt and for one response.
+    * ``retry_backoff_s``, ``retry_backoff_max_s``: first and maximum pause between
+      retries. See ``backoff_s``.
+    * ``metadata_max_age_s``: maximum time between two metadata refreshes.
+    * ``metadata_recovery_strategy``: "rebootstrap" uses the bootstrap addresses again
+      if a broker requires it, or if no broker has returned metadata for
+      ``rebootstrap_trigger_s`` (KIP-899, KIP-1102).
+    * ``enable_metrics_push``: push metrics to brokers that subscribe to them (KIP-714).
     """
 
     client_id: str | None = "kwire"
-    # The repr of a function such as a functools.partial shows its arguments.
+    # Exclude the function from the repr. If it is a functools.partial, its repr would
+    # contain the credentials.
     new_mechanism: Callable[[], Mechanism] | None = field(default=None, repr=False)
     policy: VersionPolicy = DEFAULT_POLICY
     registry: ApiRegistry = KAFKA
@@ -82,35 +97,38 @@ class ClusterSettings:
     metadata_recovery_strategy: Literal["rebootstrap", "none"] = "rebootstrap"
     rebootstrap_trigger_s: float = 300.0
     enable_metrics_push: bool = True
-    # By host and port: the versions that ``fallback`` assumes of brokers that did not
-    # report theirs, and the time until which they are assumed. All machines of a client
-    # share them, because a broker of Kafka 0.9 costs each new connection seconds to
-    # find that out. A connection that fails with them removes them, because the broker
-    # may have been upgraded.
+    # Versions of brokers that do not report them, by host and port: the table of the
+    # release ``fallback``, and the time until which it is used. All machines of a
+    # client share this dict, because with Kafka 0.9, each new connection would take
+    # seconds to detect such a broker. If a connection with these versions fails, they
+    # are removed, because the broker may have been upgraded.
     assumed_versions: dict[tuple[str, int], tuple[ApiVersionTable, float]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    # The metrics of all machines of one client.
+    # Metrics of all machines of one client.
     metrics: MetricsSum = field(
         default_factory=MetricsSum, init=False, repr=False, compare=False
     )
 
     @property
     def broker_timeout_ms(self) -> int:
-        """The timeout that requests specify for the broker, as in Kafka's messages.
+        """Timeout in requests for operations of the broker, in milliseconds.
 
-        It is shorter than ``request_timeout_s``, so that the response arrives in time.
+        It is 80 % of ``request_timeout_s``, so that the response arrives in time.
         """
         return int(self.request_timeout_s * _BROKER_SHARE * 1000)
 
     def backoff_s(
         self, failures: int, jitter: float, first_s: float | None = None
     ) -> float:
-        """Return the pause after so many failures; ``jitter`` is from 0 to 1.
+        """Return the pause in seconds before the next attempt (KIP-580).
 
-        It begins with ``retry_backoff_s``, or ``first_s``, doubles up to
-        ``retry_backoff_max_s``, and varies by a fifth, so that many clients do not come
-        back at the same time (KIP-580).
+        * ``failures``: number of failures in a row.
+        * ``jitter``: random number from 0 to 1. The pause varies by 20 % in both
+          directions, so that many clients do not repeat requests at the same time.
+        * ``first_s``: first pause. Default: ``retry_backoff_s``.
+
+        Each further failure doubles the pause, up to ``retry_backoff_max_s``.
         """
         first_s = self.retry_backoff_s if first_s is None else first_s
         pause = first_s * float(1 << min(max(failures - 1, 0), 16))

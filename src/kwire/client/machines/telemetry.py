@@ -5,10 +5,12 @@
     SUBSCRIBING --GetTelemetrySubscriptions--> PUSHING --PushTelemetry--> ...
          ^-------- unknown subscription id --------'
 
-Brokers offer both requests only if a plugin receives client metrics. No connection is
-opened for telemetry, and nothing else waits for it. Source: KIP-714, and
-``ClientTelemetryReporter`` for the reactions to errors. The metrics and their names in
-OTLP are in ``telemetry_metrics.py``, the format in ``otlp.py``.
+Brokers support both requests only if a plugin receives client metrics. Telemetry uses
+the existing connections and opens none, and no other request waits for it.
+
+``telemetry_metrics.py`` contains the metrics with their names in OTLP, and ``otlp.py``
+the encoding.
+Source: KIP-714, and ``ClientTelemetryReporter`` for the reactions to errors.
 """
 
 from __future__ import annotations
@@ -35,33 +37,35 @@ if TYPE_CHECKING:
     from .metrics import Metrics
 
 _DEFAULT_INTERVAL_S = 300.0
-"""Interval after an error, and if the interval of a broker is not positive."""
+"""Interval in seconds until a broker has returned a positive push interval. It is also
+the pause after an error before that.
+"""
 
 _MIN_INTERVAL_S = 0.1
 _MAX_INTERVAL_S = 3600.0
-"""Limits of the push interval, and minimum pause between two requests. Brokers reject
-configurations outside of them (``ClientMetricsConfigs``), so only a hostile broker
-sends such an interval.
+"""Limits of the push interval in seconds. The minimum also applies between any two
+requests. Brokers reject configurations outside of these limits
+(``ClientMetricsConfigs``), so only a hostile broker returns such an interval.
 """
 
 _UNSUPPORTED_S = 300.0
-"""Interval at which new connections are searched for a broker with telemetry."""
+"""Time in seconds until the next search if no connected broker supports telemetry."""
 
 _MAX_PREFIXES = 1000
-"""Maximum number of name prefixes of a subscription; further ones are ignored."""
+"""Maximum number of name prefixes in a subscription. Further ones are ignored."""
 
 _GOODBYE_S = 1.0
-"""Maximum time that the last push may delay closing."""
+"""Maximum time in seconds for which the last push may delay closing."""
 
 _MAGIC = 2
-"""Record format whose framing of compressed data PushTelemetry has as well."""
+"""PushTelemetry uses the same compression framing as record batches of magic 2."""
 
 _FINAL_ERRORS = {
     codes.INVALID_REQUEST,
     codes.INVALID_RECORD,
     codes.UNSUPPORTED_VERSION,
 }
-"""Errors that a repetition cannot repair: nothing is pushed any more."""
+"""Errors that end telemetry, because a retry cannot succeed."""
 
 _SUBSCRIPTION_ERRORS = {
     codes.UNKNOWN_SUBSCRIPTION_ID,
@@ -73,9 +77,9 @@ _NO_ID = UUID(int=0)
 
 
 class MeasuredCluster(Protocol):
-    """The part of ``ClusterMachine`` that sends and pushes metrics.
+    """Attributes and methods of ``ClusterMachine`` that telemetry uses.
 
-    ``cluster.py`` imports this file, so this file does not import ``cluster.py``.
+    This protocol avoids an import cycle, because ``cluster.py`` imports this module.
     """
 
     metrics: Metrics
@@ -85,25 +89,32 @@ class MeasuredCluster(Protocol):
         """Return the open connections."""
 
     def wake(self, at: float) -> None:
-        """Request a call of ``advance`` at a time."""
+        """Request a call of ``advance`` at the time ``at``."""
 
     def report(self, event: Event, count: int = 1, **fields: Any) -> None:
         """Count and log an event."""
 
 
 class TelemetryState(Enum):
-    """What the next request is."""
+    """State of telemetry. It determines the next request."""
 
     SUBSCRIBING = auto()
+    """The next request is GetTelemetrySubscriptions."""
     PUSHING = auto()
+    """The next request is PushTelemetry."""
     OVER = auto()
+    """No further request is sent."""
 
 
 class Telemetry:
-    """The client instance of one machine, as brokers see it.
+    """State machine that pushes the metrics of one machine. It is a client instance.
 
-    ``kind`` is "producer" or "consumer". ``read_metrics`` returns the present metrics.
-    ``resource`` are labels that apply to all of them, such as "group_id".
+    ``ClusterMachine.advance`` calls ``advance``, which sends the next request if it is
+    due. To close, call ``begin_close``, and wait until ``is_over`` is True.
+
+    * ``kind``: "producer" or "consumer".
+    * ``read_metrics``: function that returns the metrics at a specified time.
+    * ``resource``: labels of all metrics, such as "group_id".
     """
 
     def __init__(
@@ -116,7 +127,8 @@ class Telemetry:
     ) -> None:
         self.state = TelemetryState.SUBSCRIBING
         self.instance_id = _NO_ID
-        # The wall clock is only a part of the payload. Simulations replace it.
+        # The payload contains times of the wall clock. Simulations replace the
+        # function.
         self.unix_time_ns: Callable[[], int] = time.time_ns
         self._cluster = cluster
         self._resource = resource
@@ -126,14 +138,14 @@ class Telemetry:
         self._is_in_flight = False
         self._due_at = now
         self._close_by: float | None = None
-        # The subscription.
+        # Subscription that the broker has returned.
         self._subscription_id = 0
         self._interval_s = _DEFAULT_INTERVAL_S
         self._max_bytes = 0
         self._is_delta = False
         self._requested: tuple[str, ...] = ()
         self._codec = 0
-        # Codecs that a broker accepted in the subscription and rejected in a push.
+        # Codecs that a broker has accepted in a subscription, but rejected in a push.
         self._rejected_codecs: set[int] = set()
 
     @property
@@ -142,7 +154,7 @@ class Telemetry:
         return self.state is TelemetryState.OVER
 
     def advance(self, now: float) -> None:
-        """Send the next request if it is time; a part of the cluster's ``advance``."""
+        """Send the next request if it is due and a connection is free."""
         if self.is_over:
             return
         if self._close_by is not None:
@@ -166,11 +178,11 @@ class Telemetry:
             else:
                 self._push(link, now)
         except KwireError:
-            # The payload or a request cannot be encoded.
+            # The payload or the request cannot be encoded, so a retry would fail too.
             self.state = TelemetryState.OVER
 
     def begin_close(self, now: float) -> None:
-        """Push the metrics for the last time. Further calls do nothing.
+        """Push the metrics for the last time. Further calls have no effect.
 
         ``is_over`` becomes True within ``_GOODBYE_S``. It is True immediately if no
         broker subscribes to metrics, or if there is no connection.
@@ -184,7 +196,10 @@ class Telemetry:
             self.state = TelemetryState.OVER
 
     def _choose_link(self, now: float) -> Link | None:
-        """Return the connection of the last request, or another free one."""
+        """Return a free connection to a broker that supports telemetry, or None.
+
+        The connection of the last request is preferred.
+        """
         links = [link for link in self._cluster.links() if link.is_free(now)]
         if self._link in links:
             return self._link
@@ -226,7 +241,8 @@ class Telemetry:
         pause_s = self._interval_s
         if self._requested:
             self.state = TelemetryState.PUSHING
-            # Many clients connect at the same time after the restart of a broker.
+            # Vary the first interval, because many clients connect at the same time
+            # when a broker has been restarted.
             pause_s *= self._cluster.random.uniform(0.5, 1.5)
             self._cluster.report(
                 Event.TELEMETRY_SUBSCRIBED,
@@ -279,7 +295,7 @@ class Telemetry:
         self._send(link, request, done, now)
 
     def _compress(self, payload: bytes) -> bytes:
-        """Compress a payload, or leave it if the library of the codec is missing."""
+        """Compress a payload, unless the library of the codec is not installed."""
         if self._codec:
             try:
                 return compress(self._codec, payload, _MAGIC)
@@ -294,11 +310,11 @@ class Telemetry:
         self._due_at = now + _MIN_INTERVAL_S
 
     def _wait(self, until: float) -> None:
-        """Send the next request at a time, but not before the minimum interval."""
+        """Delay the next request until a time, or longer for the minimum interval."""
         self._due_at = max(self._due_at, until)
 
     def _note_error(self, response: Any, link: Link, now: float) -> None:
-        """Decide when to send which request after an error or a lost connection."""
+        """Choose the next request and its time after an error or a lost connection."""
         if response is None:
             self._wait(now + self._interval_s)
             return

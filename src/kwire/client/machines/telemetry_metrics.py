@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Window``: the metrics since the last push, with the names of KIP-714.
+"""``Window``: the metrics since the last push, with their names in OTLP.
 
-All standard metrics of KIP-714 that kwire measures are here, and further metrics under
-the names that Java clients push. Times are in milliseconds, as in Java.
+They are the standard metrics of KIP-714 that kwire measures, and further metrics with
+the names that Java clients use. Durations are in milliseconds, as in Java.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _COUNTERS = {
     "record.retry": "record_retry_total",
     "record.error": "record_error_total",
 }
-"""Counters by their name in OTLP. Each is pushed as ``total`` and ``rate``."""
+"""Counters by name in OTLP. A counter is pushed as ``total`` and ``rate``."""
 
 _TIMERS = {
     "consumer": {
@@ -53,17 +53,17 @@ _TIMERS = {
         "record.queue.time": RECORD_QUEUE_TIME,
     },
 }
-"""Timers by kind of client and name in OTLP. Each is pushed as ``avg`` and ``max``."""
+"""Timers by client type and name in OTLP. A timer is pushed as ``avg`` and ``max``."""
 
 _GAUGES = {
     "connection.count": "connection_count",
     "fetch.manager.records.lag.max": "records_lag_max",
 }
-"""Gauges by their name in OTLP."""
+"""Gauges by name in OTLP."""
 
 
 class Window:
-    """The values at the last successful push, and when that was."""
+    """Time window since the last successful push, with the values at its beginning."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Window:
         self._begun_at = now
 
     def begin(self, values: Mapping[str, Any], now: float) -> None:
-        """Begin a new window after a successful push of ``values``."""
+        """Begin the next window after a successful push of ``values``."""
         self._values = values
         self._begun_at = now
 
@@ -92,8 +92,16 @@ class Window:
         is_delta: bool,
         now: float,
     ) -> list[Point]:
-        """Return the requested metrics; ``requested`` are prefixes of names."""
-        # Java's broker sends "*" for all metrics, the KIP has an empty prefix.
+        """Return the metrics that a broker has requested.
+
+        * ``values``: current metrics.
+        * ``links``: connections whose latencies are included.
+        * ``requested``: name prefixes of the requested metrics.
+        * ``is_delta``: return the growth of sums in this window instead of their
+          values.
+        """
+        # KIP-714 specifies an empty prefix for all metrics, but the Java broker sends
+        # "*".
         prefixes = tuple("" if each == "*" else each for each in requested)
         points = [*self._totals(values, is_delta, now), *_node_latencies(links)]
         return [
@@ -125,7 +133,7 @@ class Window:
 
 
 def _node_latencies(links: Sequence[Link]) -> Iterable[Point]:
-    """Yield the latency of each node since the last call."""
+    """Yield the latencies of each node since the last call."""
     nodes: dict[int, Latency] = {}
     for link in links:
         latency = link.take_latency()

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sends any request to the brokers that it is for, and merges their responses."""
+"""Sends any request to the responsible brokers, and merges their responses."""

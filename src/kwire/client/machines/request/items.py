@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Splits requests into items, and merges the responses to them.
 
-An item is an element of an array, such as a partition of a topic. Its path has one
-struct for each ``Level`` of the route: the topic, then the partition. The functions
-treat all APIs alike; ``schema/destinations.py`` knows where their arrays are.
+An item is an element of an array, for example a partition of a topic. Its path contains
+one struct for each ``Level`` of the route: first the topic, then the partition. The
+functions support all APIs, because ``schema/destinations.py`` defines the levels of
+each API.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _UNSET = None, "", UUID(int=0)
 
 
 def iterate_paths(message: Any, levels: Levels) -> Iterator[Path]:
-    """Iterate over the paths of the items of a message, in their order."""
+    """Iterate over the paths of all items in a message, in order."""
     if not levels:
         yield ()
         return
@@ -41,7 +42,7 @@ def iterate_paths(message: Any, levels: Levels) -> Iterator[Path]:
 
 
 def identify(path: Path, levels: Levels) -> tuple[Any, ...]:
-    """Return the identity of an item: the keys of the elements of its path."""
+    """Return the keys of the elements in the path, which identify an item."""
     return tuple(map(_element_key, path, levels))
 
 
@@ -55,9 +56,9 @@ def _element_key(element: Any, level: Level) -> Any:
 
 
 def with_items(message: Any, levels: Levels, paths: Iterable[Path]) -> Any:
-    """Return a copy of a message or struct that has only the items of some paths.
+    """Return a copy of a message or struct that contains only the items in ``paths``.
 
-    Arrays above the items have one element for each key, in the order of the paths.
+    Arrays above the items contain one element for each key, in the order of the paths.
     """
     level, *rest = levels
     if not rest:
@@ -75,10 +76,10 @@ def with_items(message: Any, levels: Levels, paths: Iterable[Path]) -> Any:
 def merge_responses(
     responses: Sequence[Any], levels: Levels, paths: Iterable[Path]
 ) -> Any:
-    """Return one response with the items of some paths, from several responses.
+    """Merge several responses into one response with the items in ``paths``.
 
-    The error code of the whole is the first one that is not 0, and the throttle time
-    the longest. Elements of other arrays are kept once.
+    The top-level error code is the first one that is not 0. The throttle time is the
+    maximum. Other arrays are concatenated without duplicates.
     """
     first = next((each for each in responses if _error_code(each)), responses[0])
     merged = with_items(first, levels, paths)
@@ -98,7 +99,7 @@ def _error_code(response: Any) -> int:
 
 
 def error_codes(response: Any) -> set[int]:
-    """Return all values of fields named ``error_code``, at any depth."""
+    """Return the values of all fields named ``error_code`` in a response."""
     found: set[int] = set()
     waiting = [response.to_dict()]
     while waiting:
@@ -113,13 +114,14 @@ def error_codes(response: Any) -> set[int]:
 
 
 def limit_to_fields(request: Any) -> Constraint:
-    """Return the newest versions in which no field of a request that is set is removed.
+    """Return a constraint that excludes versions without a field that is set.
 
-    A later version may drop the value silently, such as the topic names that Fetch
-    replaced by ids. A field that a broker is too old for is an ``EncodeError``.
+    A newer version may omit the value silently: for example, Fetch has replaced topic
+    names by ids. Versions that are too old for a field need no constraint, because
+    encoding raises ``EncodeError``.
     """
     if request.api_key not in registry.keys("request"):
-        # Nothing is known about the fields of an API that Kafka does not have.
+        # The schema of an API that Kafka does not have is unknown.
         return Constraint("all versions", {})
     newest = min(
         (
@@ -135,7 +137,7 @@ def limit_to_fields(request: Any) -> Constraint:
 
 @cache
 def _removed_fields(name: str) -> tuple[tuple[tuple[str, ...], int], ...]:
-    """Return the path of each field that newer versions lack, and its last version."""
+    """Return the path and the last version of each field that was removed."""
     message = registry.load(name)
     newest = message.valid_versions.max
     found: list[tuple[tuple[str, ...], int]] = []
@@ -153,7 +155,7 @@ def _removed_fields(name: str) -> tuple[tuple[tuple[str, ...], int], ...]:
 
 
 def _is_set(struct: Any, path: tuple[str, ...]) -> bool:
-    """Whether a field has another value than its default, in any element."""
+    """Return whether any element has a field value that differs from the default."""
     value = getattr(struct, path[0])
     if len(path) == 1:
         return bool(value != getattr(type(struct)(), path[0]))

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes requests for older brokers, in which other fields have the same meaning.
+"""Converts requests whose older versions have different fields for the same meaning.
 
-A caller fills in the fields of the newest version. OffsetFetch before version 8 is for
-one group, and DeleteTopics before version 6 has only names.
+Callers specify the fields of the newest version. OffsetFetch before version 8 supports
+only one group, and DeleteTopics before version 6 supports only topic names.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FIRST_WITH_TOPIC_IDS = first_version("DeleteTopicsRequest", "topics")
 
 
 def has_one_item(request: Request, version: int) -> bool:
-    """Whether a version of a request has space for one item only."""
+    """Return whether a request must be split, because the version allows one item."""
     return (
         isinstance(request, OffsetFetchRequest)
         and bool(request.groups)
@@ -34,10 +34,10 @@ def has_one_item(request: Request, version: int) -> bool:
 
 
 def to_older_form(request: Request, version: int) -> Request:
-    """Return a request with the fields of a version, if it has others than newer ones.
+    """Return a request with the fields of an older version.
 
-    A request that the version can express is returned unchanged, and so is one that it
-    cannot express: encoding it raises ``EncodeError``.
+    The request is returned unchanged if the version has the same fields, and also if it
+    cannot represent the request. In the latter case, encoding raises ``EncodeError``.
     """
     if isinstance(request, OffsetFetchRequest) and has_one_item(request, version):
         (group,) = request.groups
@@ -61,9 +61,9 @@ def to_older_form(request: Request, version: int) -> Request:
 
 
 def to_newest_form(request: Request, response: Any) -> Any:
-    """Return the response to a request that ``to_older_form`` wrote, for its caller.
+    """Convert the response to a converted request to the fields of the newest version.
 
-    ``request`` is the caller's.
+    ``request`` is the request before ``to_older_form``.
     """
     if not isinstance(request, OffsetFetchRequest) or response.groups:
         return response

@@ -1,3 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads topics: positions, fetches and their sessions, without a socket or a clock."""
+"""State machines that read topics: partitions, offset lookups, and fetch sessions.
+
+``machine.py`` has the scan. A group consumer uses the same ``Fetcher``.
+"""

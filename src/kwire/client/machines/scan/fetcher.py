@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Fetcher``: reads records of the partitions that are added to it.
+"""``Fetcher``: reads the records of its partitions.
 
     reader --ListOffsets--> position --Fetch--> Fetched --take--> caller
 
-A scan and a group consumer each have one. They choose the partitions (``add``,
-``remove``, ``seek``, ``pause``, ``resume``), call ``advance`` after each event, and
-return chunks to their caller (``has_chunk``, ``take``, ``release``). Records are not
-decoded here. The requests are in ``requests.py``.
+A scan or a group consumer owns the fetcher. It chooses the partitions (``add``,
+``remove``, ``seek``, ``pause``, ``resume``), calls ``advance`` after each event, and
+returns chunks to its caller (``has_chunk``, ``take``, ``release``). The fetcher does
+not decode records. ``requests.py`` builds the requests.
 """
 
 from __future__ import annotations
@@ -53,20 +53,27 @@ _REPLICA_S = 300.0
 """Time in seconds for which a preferred read replica is used (KIP-392)."""
 
 _ABORTED_BYTES = 160
-"""Memory of an aborted transaction in a response: an object, two integers and an item
-of a tuple.
+"""Memory in bytes of an aborted transaction in a response: an object, two integers and
+an item of a tuple.
 """
 
 _MIN_FETCH_BYTES = 1 << 16
-"""Minimum free memory for which a Fetch is sent, unless less is requested."""
+"""Minimum free memory in bytes for which a Fetch is sent, unless the options request
+smaller responses.
+"""
 
 
 class Fetcher:
-    """Reads partitions over the links of a cluster, within ``options.memory_bytes``.
+    """Reads partitions with at most ``options.memory_bytes`` of response memory.
 
-    Call ``advance`` after the ``advance`` of the cluster. ``cluster.wake_at`` covers
-    the fetcher too. ``failure`` is the error that ended reading, or None. ``losses``
-    are the data losses that ``options.on_data_loss`` skipped, at most the last 10,000.
+    Call ``advance`` after each ``advance`` of the cluster. ``cluster.wake_at`` includes
+    the next request of the fetcher.
+
+    * ``readers``: the partitions by (topic, partition), in the order in which they are
+      fetched.
+    * ``failure``: error that ended reading, or None.
+    * ``losses``: data losses that were skipped because of ``options.on_data_loss``, at
+      most the last 10,000.
     """
 
     def __init__(
@@ -90,12 +97,12 @@ class Fetcher:
 
     @property
     def failure(self) -> KwireError | None:
-        """The error that ended reading, or None."""
+        """Error that ended reading, or None."""
         return self.partitions.failure
 
     @property
     def losses(self) -> list[DataLost]:
-        """The data losses that were skipped."""
+        """Data losses that were skipped, at most the last 10,000."""
         return self.partitions.losses
 
     # Partitions.
@@ -108,9 +115,12 @@ class Fetcher:
         end: Spec | None = None,
         epoch: int = -1,
     ) -> None:
-        """Begin to read a partition, from ``start`` up to ``end`` (None: no end).
+        """Begin to read a partition.
 
-        ``epoch`` is the leader epoch of the record before ``start``; -1 if unknown.
+        * ``start``, ``end``: offsets or lookups. ``end`` is exclusive, and None means
+          to follow the log.
+        * ``epoch``: leader epoch of the record before ``start``, or -1 if it is
+          unknown.
         """
         reader.start(start, end, epoch)
         self.readers[reader.place] = reader
@@ -118,7 +128,7 @@ class Fetcher:
     def remove(self, reader: PartitionReader, *, keeps_chunks: bool = False) -> None:
         """Stop reading a partition, if it was added.
 
-        Chunks that were not taken are dropped unless ``keeps_chunks``.
+        Its chunks that were not taken are dropped unless ``keeps_chunks`` is True.
         """
         if self.readers.get(reader.place) is reader:
             del self.readers[reader.place]
@@ -127,7 +137,7 @@ class Fetcher:
             self._drop_chunks(reader)
 
     def start_over(self, reader: PartitionReader, topic: TopicInfo) -> None:
-        """Read a topic that was deleted and created again, which is a data loss."""
+        """Handle a topic that was deleted and created again as a data loss."""
         reason = "the topic was deleted and created again"
         self.partitions.lose(reader, reason, topic_id=topic.topic_id)
 
@@ -138,10 +148,10 @@ class Fetcher:
         self._cluster.wake(_AT_ONCE)
 
     def pause(self, reader: PartitionReader) -> None:
-        """Fetch and return nothing of a partition until ``resume``.
+        """Stop fetching and returning records of a partition until ``resume``.
 
-        Chunks that were not taken are dropped and fetched again later. Otherwise the
-        memory of paused partitions could prevent that other ones are read.
+        Chunks that were not taken are dropped, and fetched again later. Otherwise, the
+        chunks of paused partitions could use the memory that other partitions need.
         """
         dropped_from = self._drop_chunks(reader)
         if dropped_from is not None:
@@ -156,11 +166,12 @@ class Fetcher:
             self._cluster.wake(_AT_ONCE)
 
     def position(self) -> dict[tuple[str, int], int]:
-        """Return the next offset of each partition, after the chunks that were taken.
+        """Return the offset of each partition after the chunks that were taken.
 
-        Partitions whose offset is not known yet are omitted.
+        Partitions whose offset is unknown are omitted.
         """
-        # Copies, because another thread may call this for its metrics.
+        # Iterate over copies, because another thread may call this method to read the
+        # metrics.
         positions = {
             place: reader.position
             for place, reader in self.readers.copy().items()
@@ -206,8 +217,9 @@ class Fetcher:
     def read_metrics(self, now: float) -> dict[str, Any]:
         """Return the metrics of the cluster and of fetching.
 
-        "records_lag" is a dict by (topic, partition), without partitions of which no
-        broker has sent the log end offset recently. All threads may call this method.
+        "records_lag" is a dict by (topic, partition). It omits partitions whose end
+        offset no broker has reported in its current session. This method may be called
+        from any thread.
         """
         lags: dict[tuple[str, int], int] = {}
         position = self.position()
@@ -224,9 +236,10 @@ class Fetcher:
         return metrics
 
     def release(self, fetched: Fetched) -> None:
-        """Return the memory of a chunk to the budget, because it is not used any more.
+        """Return the memory of a chunk that is no longer used to the budget.
 
-        If a Fetch or a large response waits for memory, ``advance`` is due immediately.
+        If a Fetch or a large response waits for memory, the cluster wakes up
+        immediately.
         """
         assert fetched.frame is not None, "a chunk of a fetcher has a frame"
         fetched.frame.release()
@@ -294,13 +307,13 @@ class Fetcher:
                     self._send_fetch(link, node, epochs, room, now)
 
     def _forget_sessions(self) -> None:
-        """Forget the fetch sessions of brokers that metadata no longer names."""
+        """Forget the fetch sessions of brokers that metadata no longer contains."""
         brokers = self._cluster.metadata.brokers
         for node in self._sessions.keys() - brokers.keys() - self._fetching.keys():
             del self._sessions[node]
 
     def _choose_node(self, reader: PartitionReader, leader: int, now: float) -> int:
-        """Return the node to fetch from: the leader, or the replica that it prefers."""
+        """Return the node id of the preferred read replica, or of the leader."""
         if reader.replica >= 0:
             is_known = reader.replica in self._cluster.metadata.brokers
             if is_known and now < reader.replica_until:
@@ -309,7 +322,11 @@ class Fetcher:
         return leader
 
     def _room(self) -> int:
-        """Return the maximum size of the next response, or 0 to wait for memory."""
+        """Return the maximum number of bytes in the next response, or 0 to wait.
+
+        It is limited by ``fetch_bytes``, by an equal share for each broker in half of
+        the budget, and by the free memory.
+        """
         budget = self._budget
         brokers = max(len(self._cluster.metadata.brokers), 1)
         room = max(min(self._options.fetch_bytes, budget.limit // (2 * brokers)), 1)
@@ -326,7 +343,8 @@ class Fetcher:
         room: int,
         now: float,
     ) -> None:
-        # During a rolling upgrade, the metadata of an old broker has no topic ids.
+        # Use topic ids only if all topics have one. During a rolling upgrade, the
+        # metadata of a broker with an older release does not contain topic ids.
         topics = self._cluster.metadata.topics
         has_ids = all(topics[reader.topic].topic_id.int for reader in epochs)
         session = self._sessions.get(node)
@@ -340,8 +358,8 @@ class Fetcher:
             self._budget.end_expected(link)
             del self._fetching[node]
             waiting = [reader for reader in epochs if reader.end_request(request)]
-            # A broker without records waits before it answers. If it does not, the
-            # client waits.
+            # A broker without new records should wait for ``max_wait_ms`` before it
+            # answers. If it answers earlier, delay the next Fetch.
             again_at = sent_at + wait_s / 2
             if response is None:
                 session.reset()
@@ -405,7 +423,8 @@ class Fetcher:
             for part in topic.partitions:
                 reader = waiting.pop((name, part.partition_index), None)
                 if reader is None:
-                    # Not requested, or in the response twice.
+                    # The partition was not requested, or the response contains it
+                    # twice.
                     continue
                 diverging = part.diverging_epoch
                 if part.error_code:
@@ -443,7 +462,10 @@ class Fetcher:
         return has_records
 
     def _limit(self, part: Any) -> int:
-        """Return the offset up to which the partition can be read now."""
+        """Return the offset up to which the partition can currently be read.
+
+        It is the last stable offset or the high watermark.
+        """
         if self._options.read_committed and part.last_stable_offset >= 0:
             return int(part.last_stable_offset)
         return int(part.high_watermark)
@@ -533,7 +555,7 @@ class Fetcher:
     def _take_hint(
         self, reader: PartitionReader, part: Any, brokers: Mapping[int, Broker]
     ) -> bool:
-        """Use the leader hint of an error response; return whether it is new."""
+        """Use the leader hint of an error response; return whether it has changed."""
         leader = part.current_leader
         return self._cluster.metadata.take_hint(
             reader.topic,
@@ -551,7 +573,10 @@ class Fetcher:
         node: int = -1,
         is_hinted: bool = False,
     ) -> None:
-        """Handle the error of a partition. ``node`` is the broker that answered."""
+        """Handle the error code of a partition.
+
+        ``node`` is the node id of the broker that has answered.
+        """
         if 0 <= reader.replica == node:
             # A follower may not have all records yet, so send the next request to the
             # leader.

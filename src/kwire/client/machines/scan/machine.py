@@ -4,8 +4,9 @@
 
     topics --PartitionFinder--> partitions --Fetcher--> Fetched
 
-It connects both: the partitions that were found are read between the offsets that the
-options name. A scan with an end fails if it makes no progress.
+The partition finder detects new, deleted and recreated partitions. The fetcher reads
+each partition between the offsets in the options. A bounded scan fails if there is no
+progress for ``ClusterSettings.timeout_s``.
 """
 
 from __future__ import annotations
@@ -33,9 +34,16 @@ class ScanMachine:
     """State machine of a scan. It owns a ``ClusterMachine`` with its own connections.
 
     Call ``advance`` after every event, and when the clock reaches ``wake_at``.
-    ``take`` returns the oldest chunk, and ``release`` returns its memory to the budget.
-    ``is_done`` becomes True when all records have been taken. ``failure`` is the error
-    that ended the scan early, or None.
+
+    * To read: wait until ``has_result`` is True, and call ``take``. When the data of
+      the chunk is no longer needed, call ``release`` to return its memory to the
+      budget.
+    * ``is_done`` becomes True when all records have been taken. A scan that follows its
+      topics is never done.
+    * To close: call ``begin_close``, continue until ``is_closable`` is True, and call
+      ``close``.
+
+    ``failure`` is the error that ended the scan early, or None.
     """
 
     def __init__(
@@ -52,7 +60,7 @@ class ScanMachine:
         self.fetcher = Fetcher(self.cluster, options, now=now)
         self.failure: KwireError | None = None
         self._finder = PartitionFinder(self.cluster, options, now)
-        # Whether the caller has had records since the last ``advance``.
+        # True if the caller has released a chunk since the last ``advance``.
         self._was_taken = False
         self._is_closing = False
         labels = {"client_rack": options.rack} if options.rack else {}
@@ -82,26 +90,35 @@ class ScanMachine:
         return self.fetcher.take()
 
     def split(self, fetched: Fetched, offset: int) -> Fetched:
-        """Return the part of a taken chunk before an offset; ``take`` has the rest."""
+        """Return the part of a chunk before ``offset``; ``take`` returns the remainder.
+
+        ``fetched`` must be the last result of ``take``.
+        """
         return self.fetcher.split(fetched, offset)
 
     def release(self, fetched: Fetched) -> None:
-        """Return the memory of a chunk to the budget. The caller no longer uses it."""
+        """Return the memory of a chunk that is no longer used to the budget."""
         self._was_taken = True
         self.fetcher.release(fetched)
 
     def position(self) -> dict[tuple[str, int], int]:
-        """Return the next offset of each partition after the chunks that were taken."""
+        """Return the offset of each partition after the chunks that were taken.
+
+        Partitions whose offset is unknown are omitted.
+        """
         return self.fetcher.position()
 
     def read_metrics(self, now: float) -> dict[str, Any]:
-        """Return the metrics in ``SCAN_SNAPSHOT``. All threads may call this method."""
+        """Return the metrics that ``SCAN_SNAPSHOT`` lists.
+
+        This method may be called from any thread.
+        """
         return self.fetcher.read_metrics(now)
 
     def remaining_offsets(self) -> int | None:
         """Return the number of offsets from ``position`` to the end of the scan.
 
-        Returns None if the scan follows its topics, and until all ends are known.
+        Returns None if the scan follows its topics, or if an end offset is unknown yet.
         """
         if self.options.follow or not self._finder.is_complete:
             return None
@@ -122,16 +139,16 @@ class ScanMachine:
             self.fetcher.advance(now)
             self._check_progress(now)
             self._collect_failure()
-            # Some of these may have requested metadata.
+            # The steps above may have requested metadata.
             self.cluster.refresh_metadata(now)
 
     def begin_close(self, now: float) -> None:
-        """Read no more, and push the metrics for the last time."""
+        """Stop reading, and push the metrics for the last time."""
         self._is_closing = True
         self.cluster.begin_close(now)
 
     def is_closable(self) -> bool:
-        """Whether nothing is left to send after ``begin_close``."""
+        """Return whether all requests after ``begin_close`` are complete."""
         return self.cluster.is_closable
 
     def close(self, now: float) -> None:
@@ -151,13 +168,13 @@ class ScanMachine:
         )
 
     def _is_read(self) -> bool:
-        """Return whether all records were fetched. A follower is never finished."""
+        """Return whether all records were fetched. False for unbounded scans."""
         if self.options.follow or not self._finder.is_complete:
             return False
         return self.fetcher.partitions.is_done()
 
     def _choose_partitions(self, now: float) -> None:
-        """Read partitions that have appeared, and forget deleted ones."""
+        """Add new partitions, and remove deleted ones."""
         finder, readers = self._finder, self.fetcher.readers
         for reader in finder.take_deleted(readers, now):
             self.fetcher.remove(reader, keeps_chunks=True)
@@ -172,7 +189,11 @@ class ScanMachine:
                 self.fetcher.start_over(reader, topic)
 
     def _read_partition(self, topic: TopicInfo, partition: int, is_late: bool) -> None:
-        """Read a partition. If it appears while others are read, nothing is skipped."""
+        """Begin to read a partition.
+
+        A partition that was created after the beginning of the scan (``is_late``) is
+        read from its first record, so that no record is skipped.
+        """
         reader = PartitionReader(topic.name, partition, topic.topic_id)
         options, place = self.options, reader.place
         start = EARLIEST if is_late else choose_spec(options.start, place, EARLIEST)
@@ -180,7 +201,7 @@ class ScanMachine:
         self.fetcher.add(reader, start, end=end)
 
     def _check_progress(self, now: float) -> None:
-        """Fail a scan with an end that makes no progress."""
+        """Fail a bounded scan, or the search for topics, if there is no progress."""
         if (self.options.follow and self._finder.is_complete) or self.is_done:
             return
         partitions = self.fetcher.partitions
@@ -189,7 +210,8 @@ class ScanMachine:
             or self.fetcher.has_chunk()
             or self.cluster.frame_budget.held
         ):
-            # The caller may keep its chunks for any time.
+            # The scan may be waiting for its caller, which may keep chunks for any
+            # time. This is not a lack of progress.
             partitions.progress_at = now
         self._was_taken = False
         partitions.check_progress(now)
