@@ -61,7 +61,8 @@ class FileContext:
         except (OSError, ValueError) as error:
             if stamps != self._reported:
                 self._reported = stamps
-                # The text of an error may contain a path or a part of a key.
+                # Log only the reason or the class, because the text of an error may
+                # contain a path or a part of a key.
                 _logger.warning(
                     "TLS files changed but cannot be loaded: %s (%s); the previous"
                     " certificates remain in use",

@@ -223,7 +223,10 @@ class AsynchronousReader(ChunkReader[M], Asynchronous):
     _is_in_use = False
 
     async def records(self) -> AsyncIterator[ConsumerRecord]:
-        """Iterate over the records one by one."""
+        """Iterate over single records instead of chunks.
+
+        Raises ``ClusterError`` and ``DecodeError``, as the iteration over chunks does.
+        """
         async for chunk in self:
             for record in chunk.iter_records():
                 yield record
@@ -233,7 +236,8 @@ class AsynchronousReader(ChunkReader[M], Asynchronous):
         return self
 
     if not TYPE_CHECKING:
-        # Hidden from type checkers, so that they report the wrong kind of loop.
+        # Type checkers do not see this method, so that they report ``for`` without
+        # ``async``.
 
         def __iter__(self) -> None:
             raise TypeError(
@@ -278,7 +282,10 @@ class BlockingReader(ChunkReader[M], Blocking):
         self._user_lock = threading.RLock()
 
     def records(self) -> Iterator[ConsumerRecord]:
-        """Iterate over the records one by one."""
+        """Iterate over single records instead of chunks.
+
+        Raises ``ClusterError`` and ``DecodeError``, as the iteration over chunks does.
+        """
         for chunk in self:
             yield from chunk.iter_records()
 
@@ -287,7 +294,7 @@ class BlockingReader(ChunkReader[M], Blocking):
         return self
 
     if not TYPE_CHECKING:
-        # Hidden from type checkers, so that they report the wrong kind of loop.
+        # Type checkers do not see this method, so that they report ``async for``.
 
         def __aiter__(self) -> None:
             raise TypeError(

@@ -265,6 +265,8 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
 
         Raises ``PartitionLost`` and pauses nothing if the consumer does not own one of
         the partitions.
+        Raises ``ValueError`` if an argument is invalid, before the first chunk was
+        requested, and after ``close``.
         """
         with self._use_machine() as machine:
             machine.pause(_choose_owned(machine, partitions))
@@ -277,6 +279,8 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
 
         Raises ``PartitionLost`` and resumes nothing if the consumer does not own one of
         the partitions.
+        Raises ``ValueError`` if an argument is invalid, before the first chunk was
+        requested, and after ``close``.
         """
         with self._use_machine() as machine:
             machine.resume(_choose_owned(machine, partitions))

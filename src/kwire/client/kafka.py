@@ -480,8 +480,9 @@ class Kafka(KafkaBase[Scan, "Producer", "Consumer"], Asynchronous):
     _scan_class = Scan
 
     if TYPE_CHECKING:
-        # The decorator has the type of one signature. A str is iterable too, but means
-        # a single topic.
+        # Type checkers infer only one signature from ``operation``, so declare both
+        # here. They overlap, because a str is also an iterable of strings. It always
+        # means a single topic.
         @overload
         async def offsets(  # type: ignore[overload-overlap]
             self,
@@ -525,8 +526,9 @@ class KafkaSync(KafkaBase[ScanSync, "ProducerSync", "ConsumerSync"], Blocking):
     _scan_class = ScanSync
 
     if TYPE_CHECKING:
-        # The decorator has the type of one signature. A str is iterable too, but means
-        # a single topic.
+        # Type checkers infer only one signature from ``operation``, so declare both
+        # here. They overlap, because a str is also an iterable of strings. It always
+        # means a single topic.
         @overload
         def offsets(  # type: ignore[overload-overlap]
             self,

@@ -151,7 +151,7 @@ def looks_like_name(name: object, known: Iterable[str]) -> bool:
     vocabulary = _OTHER_WORDS.union(*map(_split_words, (*KNOWN, *names)))
     if vocabulary.issuperset(_split_words(name)):
         return True
-    # Import difflib here, because it is only required for error messages.
+    # Import difflib here, because only error messages require it.
     from difflib import get_close_matches
 
     near = get_close_matches(name.lower(), {each.lower() for each in names}, 1, 0.8)
