@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``FetchSession``: the state that a broker keeps between Fetch requests (KIP-227).
+"""``FetchSession``: state that a broker stores between Fetch requests (KIP-227).
 
     full request          all partitions       ->  session id, all partitions
     incremental request   changed partitions   ->  partitions with changes
 
-With a session, a client of a thousand idle partitions sends and receives a few bytes
-instead of a thousand entries. ``requests.py`` builds the requests.
+With a session, a client that reads a thousand idle partitions sends and receives a few
+bytes instead of a thousand entries. ``requests.py`` builds the requests.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _LAST_EPOCH = (1 << 31) - 1
 
 
 class Position(NamedTuple):
-    """The fields of a Fetch request for one partition.
+    """Fields of one partition in a Fetch request.
 
-    ``topic_id`` is all zero if the version identifies topics by name.
+    ``topic_id`` contains only zeros if the version identifies topics by name.
     """
 
     topic_id: UUID
@@ -44,13 +44,13 @@ class Position(NamedTuple):
 
 
 class FetchSession:
-    """The session with one broker: its id and epoch, and the partitions in it.
+    """Fetch session with one broker: its id, its epoch and its partitions.
 
-    Before each request, call ``use_version`` and ``begin_request``. Call
-    ``take_response`` after a successful response, or ``reset`` after a failure, before
-    the next request begins. The version of the request determines these flags:
+    Before each request, call ``use_version`` and ``begin_request``. Before the next
+    request, call ``take_response`` after a successful response, or ``reset`` after a
+    failure. The version of the request determines these flags:
 
-    * ``has_sessions``: the broker has sessions.
+    * ``has_sessions``: the broker supports sessions.
     * ``has_epochs``: the request contains the epoch of the last fetched record.
     * ``has_names``: the request identifies topics by name instead of id.
     * ``has_max_bytes``: the request limits the size of the whole response.
@@ -145,7 +145,7 @@ class FetchSession:
         return named, forgotten
 
     def take_response(self, session_id: int) -> None:
-        """Note a response without a session error.
+        """Process the session id of a response without a session error.
 
         ``session_id`` is 0 if the broker has created no session, because other sessions
         use its whole session cache.
@@ -159,7 +159,7 @@ class FetchSession:
 
     @property
     def limits(self) -> dict[PartitionReader, int]:
-        """The result of ``limit`` by partition."""
+        """Results of ``limit`` by partition."""
         return self._limits
 
     def note_limit(self, reader: PartitionReader, limit: int) -> None:
@@ -177,9 +177,9 @@ class FetchSession:
         return self._limits.get(reader)
 
     def reset(self) -> None:
-        """Start a new session. The next request includes all partitions.
+        """Start a new session with the next request, which includes all partitions.
 
-        It also ends the old session, if there is one.
+        This request also ends the old session, if there is one.
         """
         self.epoch = _FIRST_EPOCH
         self._positions = {}

@@ -2,17 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """``FrameBudget``: memory of response frames, shared by all connections of a client.
 
-The records of a Fetch response are views of its frame, so the whole frame stays in
-memory until the last of them is released. A frame also needs memory while it arrives.
+The records of a Fetch response are views of its frame, so the whole frame remains in
+memory until its last chunk is released. A frame also needs memory while it arrives. The
+budget distinguishes:
 
-    expected  response of a Fetch in flight, at most its ``max_bytes``
-    large     frame that arrives and is larger than expected
+    expected  response to a Fetch in flight, at most its ``max_bytes``
+    large     arriving frame that is larger than expected
     held      frames of records that the caller has not released
 
-A broker may send a larger frame than requested: an honest one if a single record batch
-is larger, a hostile one at any time. Such a frame arrives only if it fits into the
-budget, or if it is the only one: then its size does not matter, so that the client can
-read every batch. Other connections wait, and their brokers stop sending.
+A frame may be larger than requested: from any broker if a single record batch is
+larger, and from a hostile broker at any time. A large frame is received only if it fits
+into the budget, or if no other frame is held or large. In the latter case its size is
+not limited, so that the client can read every record batch. Other connections wait, and
+their brokers stop sending.
 """
 
 from __future__ import annotations
@@ -25,16 +27,16 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
 _SPARSE = 2
-"""A frame is sparse if its records are less than one part in so many of its bytes. The
-records of a sparse frame are copied, so that the rest of the frame is not held.
+"""A frame is sparse if its records are smaller than the frame size divided by this
+number. The records of a sparse frame are copied, so that its other bytes are not held.
 """
 
 
 class FrameBudget:
-    """Bytes of frames that ``limit`` bounds, with one large frame besides.
+    """Budget of ``limit`` bytes for frames. A single large frame may exceed it.
 
-    Each connection may also have ``LEAST_MEMORY`` bytes of a frame, which are not
-    counted: responses other than Fetch are usually smaller than that.
+    In addition, each connection may use ``LEAST_MEMORY`` bytes for an arriving frame,
+    which are not counted. Responses to requests other than Fetch are usually smaller.
     """
 
     def __init__(self, limit: int) -> None:
@@ -43,20 +45,20 @@ class FrameBudget:
         self._frames: set[HeldFrame] = set()
         self._expected: dict[Hashable, int] = {}
         self._large: dict[Hashable, int] = {}
-        # Links that cannot receive their large frame yet.
+        # Links that wait for memory to receive a large frame.
         self._waiting: set[Hashable] = set()
 
     @property
     def used(self) -> int:
-        """Number of bytes that are held, arrive, or are expected."""
+        """Number of bytes that are held, arriving or expected."""
         return self.held + self._arriving()
 
     @property
     def free(self) -> int:
-        """Number of bytes that further requests may ask for.
+        """Number of bytes that further requests may use.
 
-        It is 0 while a link waits for a large frame. Otherwise the frames of the other
-        links could use the memory for ever.
+        It is 0 while a link waits for a large frame. Otherwise, requests of other links
+        could always use the released memory first.
         """
         return 0 if self._waiting else max(self.limit - self.used, 0)
 
@@ -66,17 +68,18 @@ class FrameBudget:
         return bool(self._waiting)
 
     def expect(self, link: Hashable, size: int) -> None:
-        """Reserve memory for the response to a Fetch."""
+        """Reserve ``size`` bytes for the response to a Fetch."""
         self._expected[link] = size
 
     def end_expected(self, link: Hashable) -> None:
-        """Note that the response has arrived, or will not."""
+        """Release the reservation, because the response has arrived or will not."""
         self._expected.pop(link, None)
 
     def can_receive(self, link: Hashable, size: int) -> bool:
         """Return whether a link may receive more bytes of a frame.
 
-        ``size`` is the announced size of the frame, 0 if it is not known yet.
+        ``size`` is the size that the frame announces, or 0 if it is unknown yet. If the
+        result is False, ``has_waiting`` is True until the link can receive the frame.
         """
         if size <= self._expected.get(link, 0) + LEAST_MEMORY:
             self._large.pop(link, None)
@@ -95,18 +98,18 @@ class FrameBudget:
         return False
 
     def forget(self, link: Hashable) -> None:
-        """Release what a link has used, because it is closed."""
+        """Release all memory that a closed link has used for arriving frames."""
         self._expected.pop(link, None)
         self._large.pop(link, None)
         self._waiting.discard(link)
 
     def hold(self, frame: HeldFrame) -> None:
-        """Count a frame until ``release``."""
+        """Count a frame as held until ``release``."""
         self._frames.add(frame)
         self.held += frame.size
 
     def release(self, frame: HeldFrame) -> None:
-        """Count a frame no longer."""
+        """Stop counting a frame as held."""
         self._frames.remove(frame)
         self.held -= frame.size
 
@@ -131,7 +134,7 @@ class FrameBudget:
 
 
 class HeldFrame:
-    """Memory that chunks of records keep, counted until the last is released."""
+    """Memory of the chunks in one frame, counted until the last chunk is released."""
 
     __slots__ = ("_budget", "_chunks", "size")
 
@@ -150,18 +153,18 @@ class HeldFrame:
         self._chunks += 1
 
     def release(self) -> None:
-        """Note that a chunk does not use the frame any more."""
+        """Record that a chunk no longer uses the frame."""
         self._chunks -= 1
         if not self._chunks:
             self._budget.release(self)
 
 
 def find_frame(response: Any, budget: FrameBudget) -> HeldFrame | None:
-    """Return the memory of the records in a Fetch response; None if it is sparse.
+    """Return the frame of the records in a Fetch response, or None if it is sparse.
 
-    A sparse frame would use much more of the budget than its records. Brokers add
-    padding in unknown tagged fields, in errors, or in partitions that were not
-    requested.
+    A sparse frame would use much more of the budget than its records. A broker can send
+    such frames with padding in unknown tagged fields, in errors, or in partitions that
+    were not requested.
     """
     sets = [
         part.records

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``LogTruncation``: detects that records which were read have left the log (KIP-320).
+"""``LogTruncation``: detects that the log no longer contains records that were read.
 
-If a leader fails before its followers have copied its last records, the new leader
-truncates its log. From Fetch version 12 on, brokers detect this by the leader epoch in
-the request. For older brokers, a reader requests where its last epoch ends whenever the
-leader epoch has changed.
+If a leader fails before its followers have copied its last records, these records are
+lost: the log of the new leader does not contain them (KIP-320). Since Fetch version 12,
+brokers detect this by the leader epoch in the request. With older brokers, the client
+sends OffsetForLeaderEpoch when the leader epoch has changed, to request the end offset
+of the last epoch that was read.
 """
 
 from __future__ import annotations
@@ -27,16 +28,17 @@ if TYPE_CHECKING:
 
 
 class LogTruncation:
-    """Checks the leader epochs of readers, and rewinds readers of truncated logs."""
+    """Compares leader epochs with the log, and rewinds readers of truncated logs."""
 
     def __init__(self, cluster: ClusterMachine, partitions: PartitionSet) -> None:
         self._cluster = cluster
         self._partitions = partitions
 
     def check(self, link: Link, epochs: dict[PartitionReader, int], now: float) -> None:
-        """Check partitions before a Fetch, and remove those that have to wait from it.
+        """Send OffsetForLeaderEpoch before a Fetch, if this is necessary.
 
-        ``epochs`` are the current leader epochs of the partitions of the Fetch.
+        ``epochs`` contains the partitions of the Fetch with their current leader
+        epochs. Partitions that must wait for the response are removed from it.
         """
         unchecked = {
             reader: epoch
@@ -66,7 +68,7 @@ class LogTruncation:
                 for reader in unchecked
                 if reader.end_request(request)
             }
-            # Only a Fetch makes progress after this response.
+            # Count the response as fruitless, because only a Fetch makes progress.
             self._cluster.note_fruitless(link, FetchRequest, now)
             for topic in () if response is None else response.topics:
                 for part in topic.partitions:
@@ -95,10 +97,10 @@ class LogTruncation:
             self.rewind(reader, part.leader_epoch, part.end_offset)
 
     def rewind(self, reader: PartitionReader, epoch: int, end: int) -> None:
-        """Go back if the log was truncated below the position (KIP-320).
+        """Handle a data loss if the log was truncated below the position (KIP-320).
 
-        ``end`` is the end offset of the records of ``epoch``, the last epoch that the
-        reader and the log have in common.
+        ``epoch`` is the last leader epoch that the reader and the log have in common,
+        and ``end`` its end offset in the log.
         """
         assert reader.position is not None
         if end < reader.position:

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``OffsetLookups``: finds the offsets that readers need before their first Fetch.
+"""``OffsetLookups``: looks up the offsets that readers need before their next Fetch.
 
     partitions --ListOffsets--> offsets
 
-One request for each leader and kind of lookup: the start of a scan, its end, and the
-log end offset.
+Each request contains the lookups of one kind for one leader: "start" and "end" are the
+bounds of the scan, and "latest" is the log end offset.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 
 class OffsetLookups:
-    """Sends the lookups of the readers in a ``PartitionSet``."""
+    """Sends the offset lookups of the readers in a ``PartitionSet``.
+
+    Call ``advance`` after every event. Each response sets the offsets of its readers.
+    """
 
     def __init__(
         self, cluster: ClusterMachine, options: ScanOptions, partitions: PartitionSet
@@ -88,9 +91,10 @@ class OffsetLookups:
             reader.begin_lookup(request)
 
     def _take(self, reader: PartitionReader, kind: str, part: Any, now: float) -> bool:
-        """Use the result of a lookup; return whether this kind succeeds the first time.
+        """Process the result of a lookup.
 
-        A scan may repeat a lookup, which is not progress.
+        Returns whether this kind of lookup has succeeded for the first time. A repeated
+        lookup is not progress.
         """
         if part.error_code:
             self._partitions.take_error(reader, part.error_code, now)
@@ -98,7 +102,7 @@ class OffsetLookups:
         # The oldest version returns a list, whose first offset is the requested one.
         offset = next(iter(part.old_style_offsets), part.offset)
         if offset < 0 and reader.lookups[kind].timestamp < 0:
-            # Each log has a start and an end; this leader does not know them yet.
+            # Each log has a start and an end, but this leader does not know them yet.
             self._partitions.retry(reader, now, "the leader does not know the offset")
             return False
         if offset < 0:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options of a scan, and ``Fetched``, the unit in which it returns records."""
+"""Options of a scan, and ``Fetched``, the unit in which it returns records."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _MIB = 1 << 20
 
 
 class Lookup(NamedTuple):
-    """Lookup of the offset of the first record with this timestamp (ms) or later.
+    """Lookup of the first offset whose record has this timestamp (ms) or a later one.
 
-    As in ListOffsets, -2 means the start of the log, and -1 the end.
+    As in ListOffsets, -2 means the log start offset, and -1 the log end offset.
     """
 
     timestamp: int
@@ -34,16 +34,23 @@ LATEST = Lookup(-1)
 
 @dataclass(frozen=True, slots=True)
 class ScanOptions:
-    """The topics, partitions and offsets to read, and limits.
+    """Topics, partitions and offsets to read, and limits. Sizes are in bytes.
 
-    * ``topics``: topic names. If ``pattern`` is set, all matching topics instead.
+    * ``topics``, ``pattern``: topic names, or a pattern for topic names.
     * ``partitions``: partitions to read by topic. Default: all partitions.
     * ``start`` and ``end``: an offset or lookup for all partitions, or a dict by
-      (topic, partition). Partitions that are not in the dict are read from the start to
-      the end of their log.
-    * ``memory_bytes``: maximum size of the frames that are arriving, or that contain
+      (topic, partition). Partitions that are not in the dict are read from the log
+      start to the log end offset.
+    * ``follow``: read without an end. ``end`` is ignored.
+    * ``read_committed``: read only up to the last stable offset, and return the aborted
+      transactions.
+    * ``memory_bytes``: maximum size of all frames that are arriving, or that contain
       records which have not been released.
     * ``fetch_bytes``: maximum size of the records in one response.
+    * ``max_wait_ms``: time that a broker may wait for new records before it answers.
+    * ``on_data_loss``: "raise" ends the scan if records are lost. "earliest" and
+      "latest" continue at the log start or end offset.
+    * ``rack``: rack of the client, for which brokers choose a close replica (KIP-392).
     """
 
     topics: tuple[str, ...] = ()
@@ -61,16 +68,17 @@ class ScanOptions:
 
 
 class Fetched(NamedTuple):
-    """Record batches of one partition, as a broker sent them.
+    """Chunk: record batches of one partition, in the form in which a broker sent them.
 
-    * ``start_offset`` and ``end_offset``: only the records from ``start_offset`` up to,
-      and not including, ``end_offset`` were requested. ``data`` may contain others. No
-      limit if ``end_offset`` is None.
+    * ``data``: complete record batches. They may contain records outside of the
+      requested offsets.
+    * ``start_offset``, ``end_offset``: requested offsets. ``end_offset`` is exclusive,
+      and None means no limit.
     * ``next_offset``: offset at which reading continues.
-    * ``aborted_transactions``: None unless committed records are read.
-    * ``leader_epoch``: leader epoch of the last batch.
+    * ``aborted_transactions``: None unless only committed records are read.
+    * ``leader_epoch``: leader epoch of the last batch, or -1 if it is unknown.
     * ``reader``: the ``PartitionReader`` of the partition.
-    * ``frame``: the memory that ``data`` keeps alive.
+    * ``frame``: memory that ``data`` keeps alive.
     """
 
     topic: str
@@ -89,14 +97,14 @@ class Fetched(NamedTuple):
 def choose_spec(
     spec: Spec | Mapping[tuple[str, int], Spec], place: tuple[str, int], default: Spec
 ) -> Spec:
-    """Return the offset or lookup for one partition, or ``default``."""
+    """Return the offset or lookup of one partition, or ``default`` if it has none."""
     if isinstance(spec, (int, Lookup)):
         return spec
     return spec.get(place, default)
 
 
 def partitions_in(spec: Spec | Mapping[tuple[str, int], Spec], topic: str) -> set[int]:
-    """Return the partitions of a topic that are keys of ``spec``."""
+    """Return the partitions of a topic that ``spec`` contains as keys."""
     if isinstance(spec, (int, Lookup)):
         return set()
     return {partition for name, partition in spec if name == topic}

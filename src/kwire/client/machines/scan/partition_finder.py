@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``PartitionFinder``: the partitions of topics, which appear and disappear.
+"""``PartitionFinder``: detects new, recreated and deleted partitions of topics.
 
     names or pattern --Metadata--> topics --> partitions
 
-It compares metadata with the readers that its caller has, and returns the difference.
-``client/machines/faults.py`` decides which errors of a topic may pass.
+It compares the metadata with the readers of its caller, and returns the differences.
+``client/machines/faults.py`` defines which errors of a topic are temporary.
 """
 
 from __future__ import annotations
@@ -28,24 +28,27 @@ if TYPE_CHECKING:
     from .partition_reader import PartitionReader
 
 _SEARCH_S = 3.0
-"""Interval in seconds between metadata requests while no topic matches a pattern. As
-soon as a partition is read, ``ClusterSettings.metadata_max_age_s`` applies.
+"""Interval in seconds between metadata requests while no topic matches a pattern. After
+the first match, ``ClusterSettings.metadata_max_age_s`` applies.
 """
 
 _MAX_MISSING = 1000
-"""Number of missing partitions that are kept, in addition to as many as metadata has
-named at the same time.
+"""Maximum number of missing partitions, in addition to the maximum number of partitions
+that the metadata has contained at the same time.
 """
 
 _MAX_NAME_CHARACTERS = 1000
-"""Longer topic names match no pattern. Kafka allows 249 characters."""
+"""Maximum length of a topic name that is compared with a pattern. Kafka permits 249
+characters.
+"""
 
 
 class FoundPartitions(NamedTuple):
-    """The difference between metadata and the readers of a task.
+    """Differences between the metadata and the readers of a task.
 
-    ``new`` are the partitions without a reader. ``recreated`` are the readers of topics
-    that were deleted and created again, with the new topic.
+    * ``new``: partitions without a reader.
+    * ``recreated``: readers whose topic was deleted and created again, and its
+      metadata.
     """
 
     new: list[tuple[TopicInfo, int]]
@@ -58,8 +61,12 @@ _NOTHING = FoundPartitions([], [])
 class PartitionFinder:
     """Finds the partitions of the topics in ``options``.
 
-    ``is_complete`` as soon as all topics were found; ``failure`` if one does not exist.
-    A task with an end ignores partitions that are added after that.
+    During each ``advance`` of the task, call ``take_deleted`` and ``find``. A group
+    consumer, whose coordinator assigns the partitions, calls ``check_topics`` instead.
+
+    * ``is_complete``: True when all topics have been found. Bounded tasks ignore
+      partitions that are created later.
+    * ``failure``: error if a topic or partition does not exist, or None.
     """
 
     def __init__(
@@ -74,15 +81,18 @@ class PartitionFinder:
         self._cleaned_version = 0
         self._unknown_since: dict[str, float] = {}
         self._search_at = now
-        # Partitions that metadata no longer names, by the time when that was noticed,
-        # and the maximum number of partitions that one response has named.
+        # Times since which the metadata does not contain partitions that have readers,
+        # and the maximum number of partitions that it has contained at the same time.
         self._missing_since: dict[tuple[str, int], float] = {}
         self._max_named = 0
 
     def find(
         self, readers: Mapping[tuple[str, int], PartitionReader], now: float
     ) -> FoundPartitions:
-        """Compare new metadata with all readers of the task."""
+        """Compare new metadata with all readers of the task.
+
+        Returns no differences if the metadata has not changed.
+        """
         cluster = self._cluster
         is_news = cluster.version != self._seen_version or self._unknown_since
         if not is_news or not cluster.version:
@@ -101,7 +111,7 @@ class PartitionFinder:
         return found
 
     def check_topics(self, now: float) -> None:
-        """Fail for a topic that does not exist, until all of them have been found."""
+        """Set ``failure`` if a topic does not exist, until all have been found once."""
         if self._cluster.version and not self.is_complete:
             self._known_topics(now)
             self.is_complete = not self._unknown_since
@@ -109,12 +119,14 @@ class PartitionFinder:
     def take_deleted(
         self, readers: Mapping[tuple[str, int], PartitionReader], now: float
     ) -> list[PartitionReader]:
-        """Return the readers of partitions that metadata no longer names.
+        """Return the readers of partitions that the metadata no longer contains.
 
-        A broker that has just started may name too few topics for a while. Therefore a
-        partition has to be missing for ``timeout_s``, unless there are so many that
-        brokers must name other ones in each response. Once all partitions of a bounded
-        task are known, no partition is added, and none is forgotten.
+        A broker that has just started may return too few topics for some time.
+        Therefore, a partition must be missing for ``ClusterSettings.timeout_s``. This
+        does not apply if too many are missing, because brokers could return different
+        topics in each response.
+
+        A bounded task removes no partitions after all have been found.
         """
         if self._cluster.version == self._cleaned_version or (
             self.is_complete and not self._options.follow
@@ -146,7 +158,7 @@ class PartitionFinder:
         return [readers[place] for place in deleted]
 
     def _known_topics(self, now: float) -> list[TopicInfo]:
-        """Return the topics that metadata describes; wait for the others."""
+        """Return the topics in the metadata. Wait for those that are missing."""
         topics = []
         for name in self._names():
             topic = self._cluster.metadata.topics.get(name)
@@ -170,7 +182,7 @@ class PartitionFinder:
         )
 
     def _miss(self, name: str, topic: TopicInfo | None, now: float) -> None:
-        """Wait for a topic that metadata does not describe, or give up."""
+        """Wait for a topic that is missing in the metadata, or set ``failure``."""
         code = faults.NOT_THERE if topic is None else topic.error_code
         failure = faults.topic_failure(name, code)
         give_up_at = self._unknown_since.setdefault(name, now) + MAX_UNKNOWN_TOPIC_S
@@ -210,7 +222,7 @@ class PartitionFinder:
                 found.recreated.append((reader, topic))
 
     def _check_choice(self) -> None:
-        """Fail if there is no partition, and none can appear."""
+        """Set ``failure`` if there is no partition, and none can be created later."""
         pattern = self._options.pattern
         if self._options.follow and (pattern or self._options.topics):
             return

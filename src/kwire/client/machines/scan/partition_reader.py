@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """``PartitionReader``: the position of a scan in one partition, and its state.
 
-Only the methods of this file change a reader. Other files decide when an event happens,
-and send the requests. DESIGN.md has the table of events and states.
+Only the methods of ``PartitionReader`` change a reader. ``Fetcher`` and the other
+classes of this package call them and send the requests. DESIGN.md contains the table of
+states and events.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 
 _REDIRECTS = 3
 _REDIRECT_S = 1.0
-"""Redirects of a partition to another broker that need no pause, and the interval
-between further ones. Brokers that name each other in a circle are paused for this long.
+"""Number of redirects to another broker without a pause, and interval in seconds
+between further ones. The interval also limits requests to brokers that return each
+other as the leader.
 """
 
 
@@ -63,9 +65,9 @@ _FETCH_DUE, _CHECKING, _FETCHING, _PAUSED, _DONE = tuple(ReaderState)[3:]
 
 @dataclass(eq=False, repr=False, slots=True)
 class PartitionReader:
-    """One partition of a scan: its position, its state, and its next request.
+    """Partition of a scan, with its position, its state and its next request.
 
-    Read the fields, and change them by methods alone.
+    Other classes may read the fields, but must only change them by calling methods.
     """
 
     topic: str
@@ -114,21 +116,22 @@ class PartitionReader:
 
     @property
     def place(self) -> tuple[str, int]:
-        """Topic and partition, the key of dicts of readers."""
+        """Topic and partition, which is the key of a reader in dicts."""
         return self.topic, self.partition
 
     # Events.
 
     def start(self, start: Spec, end: Spec | None = None, epoch: int = -1) -> None:
-        """Read from ``start`` on, and up to ``end`` unless it is None.
+        """Begin to read at ``start``, and stop before ``end`` unless it is None.
 
-        ``epoch`` is the leader epoch of the record before ``start``; -1 if unknown.
+        ``epoch`` is the leader epoch of the record before ``start``, or -1 if it is
+        unknown.
         """
         assert self.state is _IDLE
         self._set_start(start, epoch)
         if end is not None:
-            # The log end offset bounds the scan, because nothing waits for an end that
-            # the log has not reached yet.
+            # Also look up the log end offset, because a bounded scan does not wait for
+            # records that have not been written yet.
             self.is_bounded = True
             self.lookups["latest"] = LATEST
             if isinstance(end, int):
@@ -138,29 +141,29 @@ class PartitionReader:
         self.state = self._due_state()
 
     def begin_lookup(self, request: object) -> None:
-        """Note that a ListOffsets request was sent."""
+        """Record that a ListOffsets request was sent."""
         assert self.state is _LOOKUP_DUE
         self.request = request
         self.state = _LOOKING_UP
 
     def begin_check(self, request: object, epoch: int) -> None:
-        """Note that an OffsetForLeaderEpoch request was sent to the leader."""
+        """Record that an OffsetForLeaderEpoch request was sent to the leader."""
         assert self.state is _FETCH_DUE
         self.request = request
         self.sent_epoch = epoch
         self.state = _CHECKING
 
     def begin_fetch(self, request: object, epoch: int) -> None:
-        """Note that a Fetch request was sent to the leader."""
+        """Record that a Fetch request was sent to the leader."""
         assert self.state is _FETCH_DUE
         self.request = request
         self.sent_epoch = epoch
         self.state = _FETCHING
 
     def end_request(self, request: object) -> bool:
-        """Note that a request was answered, or its connection was lost.
+        """Record that a request was answered, or that its connection was lost.
 
-        Returns False if the response is stale, which must then be ignored.
+        Returns False if the response is stale, so that the caller must ignore it.
         """
         if self.request is not request:
             return False
@@ -190,7 +193,7 @@ class PartitionReader:
         return is_first
 
     def advance(self, position: int, epoch: int) -> None:
-        """Continue after records, the last of which has the leader epoch ``epoch``."""
+        """Move the position after records whose last leader epoch is ``epoch``."""
         assert self.state is _FETCH_DUE
         assert self.position is not None and self.position < position
         self.error_count = 0
@@ -208,15 +211,16 @@ class PartitionReader:
         self.state = _DONE
 
     def rewind(self, start: Spec) -> None:
-        """Continue at another position. A response in flight is ignored."""
+        """Continue at another position, and ignore a response in flight."""
         assert self.state not in (_IDLE, _DONE)
         self._reset(start, -1)
 
     def lose(self, start: Spec, topic_id: Any = None, epoch: int = -1) -> None:
         """Continue at ``start``, because records were lost.
 
-        ``topic_id`` is the id of the new topic, if the topic was created again.
-        ``epoch`` is the leader epoch of the record before ``start``; -1 if unknown.
+        * ``topic_id``: id of the new topic, if the topic was created again.
+        * ``epoch``: leader epoch of the record before ``start``, or -1 if it is
+          unknown.
         """
         assert self.state is not _IDLE
         if topic_id is not None:
@@ -227,7 +231,7 @@ class PartitionReader:
         self._reset(start, epoch)
 
     def pause(self) -> None:
-        """Send no request until ``resume``. A response in flight is ignored."""
+        """Send no request until ``resume``, and ignore a response in flight."""
         assert self.state not in (_IDLE, _PAUSED, _DONE)
         self.request = None
         self.state = _PAUSED
@@ -238,22 +242,22 @@ class PartitionReader:
         self.state = self._due_state()
 
     def stop(self) -> None:
-        """Read no more. A response in flight is ignored."""
+        """Stop reading, and ignore a response in flight."""
         self.request = None
         self.state = _IDLE
 
     # Details of the next request, which do not change the state.
 
     def set_topic_id(self, topic_id: Any) -> None:
-        """Note the id of a topic whose brokers had no topic ids before (KIP-516)."""
+        """Set the topic id, after brokers without topic ids were upgraded (KIP-516)."""
         self.topic_id = topic_id
 
     def set_epoch(self, epoch: int) -> None:
-        """Note the last leader epoch that the reader and the log have in common."""
+        """Set the last leader epoch that the reader and the log have in common."""
         self.epoch = epoch
 
     def confirm(self) -> None:
-        """Note a response without an error: the log has not been truncated."""
+        """Record that a response has shown that the log has not been truncated."""
         self.error_count = 0
         self.checked_epoch = self.sent_epoch
 
@@ -272,12 +276,12 @@ class PartitionReader:
         return self.redirects.next_at <= now
 
     def enlarge(self, fetch_bytes: int) -> None:
-        """Request at least so many bytes until records have been read."""
+        """Request at least ``fetch_bytes`` until records have been read."""
         self.confirm()
         self.fetch_bytes = fetch_bytes
 
     def set_replica(self, replica: int, until: float = 0.0) -> None:
-        """Read from a replica until a time (KIP-392); -1 is the leader."""
+        """Read from a preferred replica until a time (KIP-392). -1 means the leader."""
         self.replica = replica
         self.replica_until = until
 

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``PartitionSet``: the partitions that a task reads, and what to do about an error.
+"""``PartitionSet``: the partitions of a task, and the reactions to their errors.
 
-Offset lookups and fetches share it: both send requests to partition leaders, pause
-after errors, and report the same failures. ``client/machines/faults.py`` has the table
-from error code to reaction.
+Offset lookups and fetches share the set, because both send requests to partition
+leaders, pause after errors, and report the same failures. ``client/machines/faults.py``
+contains the table from error code to reaction.
 """
 
 from __future__ import annotations
@@ -29,21 +29,24 @@ if TYPE_CHECKING:
     from .partition_reader import PartitionReader
 
 _MAX_LOSSES = 10_000
-"""Number of losses that are remembered. Brokers can cause losses without an end."""
+"""Maximum number of data losses in ``losses``, because brokers can cause any number."""
 
 _FIRST_CATCH_UP_S = 0.01
-"""First pause, in seconds, if a broker does not know yet what the cluster decided."""
+"""First pause in seconds if a broker has not processed a cluster decision yet."""
 
 _MAX_CATCH_UPS = 9
-"""As ``MAX_EPOCH_RETRIES``, for these shorter pauses."""
+"""Number of these shorter pauses after which an older leader epoch is accepted. See
+``MAX_EPOCH_RETRIES``.
+"""
 
 
 class PartitionSet:
-    """The readers of a task by (topic, partition).
+    """Readers of a task, and their common result.
 
-    ``failure`` is the error that ended the task, or None. ``losses`` are the data
-    losses that were skipped, at most the last 10,000. ``progress_at`` is the time of
-    the last response that brought the task nearer to its end.
+    * ``readers``: the readers by (topic, partition).
+    * ``failure``: error that ended the task, or None.
+    * ``losses``: data losses that were skipped, at most the last 10,000.
+    * ``progress_at``: time of the last response that made progress.
     """
 
     def __init__(
@@ -72,9 +75,9 @@ class PartitionSet:
         now: float,
         is_hinted: bool = False,
     ) -> None:
-        """Handle the error of a partition.
+        """Handle the error code of a partition: retry, or end the task.
 
-        ``is_hinted`` means that the response named a new leader (KIP-951).
+        ``is_hinted`` is True if the response has contained a new leader (KIP-951).
         """
         reaction = faults.choose_reaction(error_code)
         name = codes.name(error_code)
@@ -97,7 +100,10 @@ class PartitionSet:
         reason: str,
         first_s: float | None = None,
     ) -> None:
-        """Repeat the request of a partition after a pause."""
+        """Repeat the request for a partition after a pause.
+
+        ``first_s`` is the first pause in seconds, instead of ``retry_backoff_s``.
+        """
         jitter = self._cluster.random.random()
         failures = reader.error_count + 1
         reader.retry(now + self._cluster.settings.backoff_s(failures, jitter, first_s))
@@ -109,7 +115,7 @@ class PartitionSet:
         )
 
     def retry_all(self, readers: Iterable[PartitionReader], now: float) -> None:
-        """Repeat the requests of partitions that a response omitted, or without one."""
+        """Repeat the requests for partitions that have got no response."""
         for reader in readers:
             reader.set_replica(-1)
             self.retry(reader, now, "there was no response for the partition")
@@ -123,9 +129,13 @@ class PartitionSet:
         resume: int | None = None,
         epoch: int = -1,
     ) -> None:
-        """Handle lost records: end the task, or continue where the options say.
+        """Handle a data loss as ``options.on_data_loss`` specifies.
 
-        ``resume`` overrides the options, and ``epoch`` is the leader epoch before it.
+        The task ends, or the partition continues at its log start or end offset.
+
+        * ``topic_id``: id of the new topic, if the topic was created again.
+        * ``resume``: offset at which to continue, instead of the start or the end.
+        * ``epoch``: leader epoch of the record before ``resume``, or -1.
         """
         position = -1 if reader.position is None else reader.position
         lost = DataLost(reader.topic, reader.partition, position, reason)
@@ -148,7 +158,7 @@ class PartitionSet:
     def fail(
         self, reader: PartitionReader, text: str, cause: KwireError | None = None
     ) -> None:
-        """End the task because of records that cannot be read."""
+        """End the task, because records of a partition cannot be read."""
         failure = ClusterError(
             f"reading {reader.name} at offset {reader.position}: {text}"
         )
@@ -161,7 +171,7 @@ class PartitionSet:
         return all(reader.state is done for reader in self.readers.values())
 
     def check_progress(self, now: float) -> None:
-        """End the task if there was no progress for ``timeout_s``."""
+        """End the task if there was no progress for ``ClusterSettings.timeout_s``."""
         timeout_s = self._cluster.settings.timeout_s
         give_up_at = self.progress_at + timeout_s
         self._cluster.wake(give_up_at)
@@ -184,7 +194,10 @@ class PartitionSet:
             reader.check_invariants()
 
     def _catch_up(self, reader: PartitionReader, now: float, reason: str) -> None:
-        """Wait, usually for milliseconds, for a leader that does not know its epoch."""
+        """Retry after a short pause, because a leader does not know its epoch yet.
+
+        This usually takes some milliseconds.
+        """
         self.retry(reader, now, reason, _FIRST_CATCH_UP_S)
         if reader.error_count >= MAX_EPOCH_RETRIES:
             self._cluster.want_metadata()

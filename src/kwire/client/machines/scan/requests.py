@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the requests of a scan for some partitions of one broker."""
+"""Builds the requests of a scan. Each request contains partitions of one broker."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 _FIRST_WITH_ISOLATION = first_version("ListOffsetsRequest", "isolation_level")
 
 _CONSUMER = -1
-"""What a consumer has for a replica id; brokers show followers more of the log."""
+"""Replica id of a consumer. Followers send their node id, and can read more records."""
 
 _NO_SESSION = 0, -1
-"""Id and epoch of a request outside of all sessions."""
+"""Session id and session epoch of a request without a session."""
 
 
 def lookups_request(
@@ -31,11 +31,11 @@ def lookups_request(
     options: ScanOptions,
     version: int,
 ) -> ListOffsetsRequest:
-    """Write the ListOffsets request for one kind of lookup of each partition.
+    """Build the ListOffsets request for one kind of lookup in some partitions.
 
-    ``epochs`` are the current leader epochs.
+    ``epochs`` contains the partitions with their current leader epochs.
     """
-    # Brokers whose requests have no isolation level have no transactions either.
+    # Brokers that do not support isolation levels do not support transactions either.
     committed = options.read_committed and version >= _FIRST_WITH_ISOLATION
     return ListOffsetsRequest(
         replica_id=_CONSUMER,
@@ -60,9 +60,9 @@ def lookups_request(
 def epoch_ends_request(
     epochs: Mapping[PartitionReader, int],
 ) -> OffsetForLeaderEpochRequest:
-    """Write the request for where the epoch that each partition read last ends.
+    """Build the OffsetForLeaderEpoch request for the last epoch that each reader read.
 
-    ``epochs`` are the current leader epochs.
+    ``epochs`` contains the partitions with their current leader epochs.
     """
     return OffsetForLeaderEpochRequest(
         replica_id=_CONSUMER,
@@ -89,12 +89,13 @@ def fetch_request(
     options: ScanOptions,
     session: FetchSession,
 ) -> FetchRequest:
-    """Write the Fetch request for the positions of the partitions.
+    """Build the Fetch request for the positions of some partitions.
 
-    ``epochs`` are the current leader epochs. A request of a session contains only the
-    partitions that have changed. ``max_bytes`` limits all partitions together, so that
-    the limit of each one does not change with their number. Old versions have no common
-    limit: each partition gets its share.
+    * ``epochs``: the partitions with their current leader epochs.
+    * ``max_bytes``: maximum size of the response. In versions without this limit, each
+      partition gets an equal share. With sessions, the limit of a partition is always
+      ``fetch_bytes``, so that it does not change with the number of partitions.
+    * ``session``: an incremental request contains only partitions that have changed.
     """
     share = options.fetch_bytes if session.has_sessions else max_bytes
     if not session.has_max_bytes:
@@ -161,8 +162,8 @@ def _by_topic(
 def _by_topic_id(
     positions: Mapping[PartitionReader, Position],
 ) -> Iterable[list[PartitionReader]]:
-    """Group readers by name and id: a topic that was created again is another one."""
-    # A UUID takes longer to hash than all the rest here.
+    """Group readers by topic name and id. A recreated topic has another id."""
+    # Hash the id as an integer, because hashing a UUID would take most of the time.
     topics: dict[tuple[str, int], list[PartitionReader]] = {}
     for reader, position in positions.items():
         key = reader.topic, position.topic_id.int
