@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures for CLI tests: a runner for each engine, and small logs."""
+"""Fixtures for CLI tests: runners for both engines, and small logs."""
 
 import importlib
 import json

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lines that are formatted for many records at once, compared with single lines."""
+"""Lines that are formatted for many records together, compared with single lines."""
 
 import io
 import json

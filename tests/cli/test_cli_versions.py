@@ -367,7 +367,7 @@ def test_encrypted_key_is_refused_and_no_password_asked_for(tmp_path):
 
 
 def test_address_that_does_not_answer_is_passed_over(run, start):
-    """One of the addresses is enough. They may be separated by commas."""
+    """A single valid address is enough. Addresses may be separated by commas."""
     with Listener(lambda stream: None) as closed:
         pass
     brokers = start(of("4.1"))

@@ -3,7 +3,7 @@
 """Complete client sessions with one broker. A test changes its bytes or responses.
 
 A session is a scan, a producer, a transaction, a group consumer, or a scan with SASL.
-Each session must end within a time limit and with a limited number of requests. The
+Sessions must end within a time limit and with a limited number of requests. The
 network and the clock are simulated, so that a session is reproducible.
 """
 

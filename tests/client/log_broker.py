@@ -24,7 +24,7 @@ SASL = {SaslHandshakeRequest.api_key: (1, 1), SaslAuthenticateRequest.api_key: (
 
 
 class LogBroker(Broker):
-    """Cluster of one broker. ``topics`` is {name: records of each partition}."""
+    """Cluster of one broker. ``topics`` is {name: record count per partition}."""
 
     def __init__(self, topics, **options):
         """Write the topics in small batches, and start listening."""

@@ -43,5 +43,5 @@ def with_offsets(rows):
 
 
 def rows_of(broker, topic="orders"):
-    """Return the rows of each partition."""
+    """Return the rows of all partitions."""
     return [each.rows() for each in broker.cluster_truth.topics[topic].logs]

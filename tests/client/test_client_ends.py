@@ -296,7 +296,7 @@ def interrupt_after_call(number, methods, run):
 
 
 def test_following_sees_what_is_written_meanwhile(client):
-    """A scan that follows reads new records. Its position is after the last one."""
+    """A scan that follows reads new records. Its position is after the last record."""
     before = open_sockets()
     with LogBroker({"live": (5,)}) as running:
         with client.connect_sync(running.address) as kafka:

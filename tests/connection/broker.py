@@ -172,7 +172,7 @@ class Broker:
 
 
 class Cluster:
-    """State of the broker, and its response to each request."""
+    """State of the broker, and its responses to requests."""
 
     def __init__(self, kwire, host, port):
         """Store the address of the only broker."""

@@ -73,7 +73,7 @@ class Cleaned:
         return starts
 
     def _replica(self, folder, starts, held):
-        """Write one replica; return the state of each offset in it."""
+        """Write one replica; return the state of its offsets."""
         state, before, is_whole = {}, 0, True
         for number, start in enumerate(starts):
             stop = starts[number + 1] if number + 1 < len(starts) else len(self.log)

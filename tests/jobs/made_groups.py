@@ -68,7 +68,7 @@ class Log:
 
 
 class Topic(Log):
-    """Partition of a topic that records the arrival time of each record."""
+    """Partition of a topic that stores the arrival times of its records."""
 
     def __init__(self, root, topic, partition, base_offset=0, topic_id=None):
         super().__init__(root, topic, partition, base_offset)

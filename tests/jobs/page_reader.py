@@ -8,7 +8,7 @@ VOID = {"meta", "link", "br", "wbr", "input"}
 
 
 class PageReader(HTMLParser):
-    """Record each tag with its attributes and its own text. Checks the nesting."""
+    """Record all tags with their attributes and their own text. Checks the nesting."""
 
     def __init__(self, html):
         super().__init__(convert_charrefs=True)

@@ -137,5 +137,5 @@ def test_many_damaged_batches_take_linear_time(tmp_path):
 
         return export
 
-    # 16 times the time, not 256 times.
+    # The time is linear: it grows by 16, not by 256.
     assert growth(make_export, 100, 1600, most=64) < 64

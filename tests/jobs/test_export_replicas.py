@@ -108,7 +108,7 @@ def test_a_checkpoint_tells_where_an_epoch_began_whose_batches_are_gone():
 
 
 def test_the_highest_epoch_decides_which_history_is_the_log():
-    """If two leaders did not know each other, the history of the last one is used."""
+    """If two leaders were active, the history with the higher epoch is used."""
     last = chain((1, 0, 114), (3, 115, 120))
     other = chain((1, 0, 99), (2, 100, 130))
     lineage = Lineage([last, other])

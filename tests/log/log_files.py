@@ -117,7 +117,7 @@ class Folder:
         path.mkdir(parents=True, exist_ok=True)
 
     def segment(self, base_offset, batches, suffix=".log"):
-        """Write a segment; return its path, and position and size of each batch."""
+        """Write a segment; return its path, and positions and sizes of its batches."""
         path = self.path / f"{base_offset:020}{suffix}"
         path.write_bytes(b"".join(batches))
         spans, at = [], 0

@@ -67,5 +67,5 @@ def test_time_is_linear_where_somebody_made_lookalikes(tmp_path, twins):
         partition = log.LogDirectory(folder)["orders", 0]
         return lambda: list(partition.problems())
 
-    # 16 times the time, not 256 times.
+    # The time is linear: it grows by 16, not by 256.
     assert growth(make_search, 2000, 32_000, most=64) < 64

@@ -225,7 +225,7 @@ def test_ranges_grow_to_eight_mib_and_no_byte_is_asked_for_twice(tmp_path, s3):
 
 
 def test_a_part_is_read_and_little_behind_it(tmp_path, s3):
-    """A reader of one part does not prefetch the next part."""
+    """A reader of one part does not prefetch bytes of the next part."""
     path = large(Folder(tmp_path / "orders-0"), 40 * MIB)
     (segment,) = log.LogDirectory(put("s3", tmp_path, s3)).segments
     cuts = [*segment.find_splits(10 * MIB), path.stat().st_size]

@@ -6,7 +6,7 @@ from ast import literal_eval
 
 
 def end_offsets(query):
-    """Return the end offset of each batch; None if a batch has none.
+    """Return the end offsets of all batches; None if a batch has none.
 
     The offset is a string: JSON, or the text of a Python dict in PySpark 4.1.
     """

@@ -91,7 +91,10 @@ def test_records_are_what_internal_topics_reads(kwire, topic):
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_json_is_that_of_the_messages(kwire, topic):
-    """Key and value are those of ``kwire.to_json``. The rest is as with structs."""
+    """Key and value are those of ``kwire.to_json``.
+
+    Other columns are those of the struct form.
+    """
     rows = records()[topic]
     made = rooms(kwire).read_topic_json(topic, *columns(rows))
     structs = rooms(kwire).read_topic(topic, *columns(rows))

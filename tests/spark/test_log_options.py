@@ -69,7 +69,7 @@ def test_settings_that_kafka_does_not_know_are_ignored_as_kafka_ignores_them():
 
 
 def test_a_slip_in_a_setting_of_kafka_is_named_in_a_warning():
-    """Kafka logs such names, too. If the name is a secret, it is not shown."""
+    """Kafka logs such names, too. A name that is a secret is not shown."""
     with pytest.warns(UserWarning, match=r"min\.byte, .* did you mean kaf") as seen:
         options(**{"kafka.fetch.min.byte": "1", "kafka.max.poll.recods": "2"})
     (warning,) = seen

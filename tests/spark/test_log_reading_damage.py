@@ -141,7 +141,7 @@ def test_a_file_that_vanished_is_what_the_mode_makes_of_it(tables, orders):
 
 @pytest.fixture
 def oddly_named(tmp_path):
-    """Two topics with a damaged batch. The name of one is not UTF-8."""
+    """Two topics with a damaged batch. One of the topic names is not UTF-8."""
     for name in (b"good-0", b"b\xffd-0"):
         folder = Folder(tmp_path / os.fsdecode(name))
         path, spans = folder.segment(0, log_of([5] * 4))

@@ -165,4 +165,4 @@ class Aiokafka:
 
 
 CONSUMERS = {"kafka-python": KafkaPython, "aiokafka": Aiokafka}
-"""Consumer class of each client."""
+"""Consumer classes of the clients."""

@@ -22,7 +22,7 @@ from kwire.client import adapters
 
 TOPIC, PARTITION = "values", 3
 CLIENTS = {"kafka-python": adapters.kafka_python, "aiokafka": adapters.aiokafka}
-"""Adapter of each client."""
+"""Adapters of the clients."""
 
 
 class Reading(NamedTuple):

@@ -25,7 +25,7 @@ class AdminAnswers:
     """Number of requests that fail because coordinators are still loading."""
 
     assignments: ClassVar[dict[str, bytes]] = {}
-    """Assignment of the only member of each group."""
+    """Assignments of the only member by group."""
 
     @property
     def received(self):
@@ -206,7 +206,7 @@ class AdminAnswers:
         return make(groups=groups)
 
     def _ConsumerGroupDescribeRequest(self, request, version):
-        """Describe groups of the KIP-848 protocol. Each group has one member."""
+        """Describe groups of the KIP-848 protocol, which have one member."""
         make = self._cluster.messages.ConsumerGroupDescribeResponse
         groups = []
         for name in request.group_ids:
@@ -254,7 +254,7 @@ class AdminAnswers:
         return make(results=results)
 
     def _ReadShareGroupStateRequest(self, request, version):
-        """Return the partition number as the start offset of each partition."""
+        """Return partition numbers as the start offsets of partitions."""
         make = self._cluster.messages.ReadShareGroupStateResponse
         codes = self._cluster.codes
         results = []

@@ -56,7 +56,7 @@ class Attack:
         def changed(request, version, is_late=None):
             if is_late is None:
                 return change(broker.node, answer(request, version))
-            # Respond to each Fetch immediately.
+            # Respond to Fetch requests immediately.
             return change(broker.node, answer(request, version, True))
 
         return changed
@@ -90,7 +90,7 @@ class Attack:
 
 
 def each_partition(response, change):
-    """Return a Fetch response in which ``change`` was applied to each partition."""
+    """Return a Fetch response in which ``change`` was applied to all partitions."""
     return response.replace(
         responses=[
             topic.replace(partitions=[change(part) for part in topic.partitions])
@@ -100,7 +100,7 @@ def each_partition(response, change):
 
 
 def refuse_all(response, code, **fields):
-    """Return a Fetch response with an error for each partition."""
+    """Return a Fetch response with errors for all partitions."""
     return each_partition(
         response,
         lambda part: part.replace(

@@ -46,7 +46,7 @@ EARLIEST, LATEST = -2, -1
 
 
 class SimulatedTopic:
-    """Topic with its id, and the log and leader of each partition."""
+    """Topic with its id, and the logs and leaders of its partitions."""
 
     def __init__(self, name, topic_id, logs, leaders):
         """Store the logs and leaders by partition."""
@@ -60,7 +60,7 @@ class SimulatedCluster:
     """Actual state of the cluster: brokers, topics and leaders."""
 
     def __init__(self, kwire, random, count, releases):
-        """Start ``count`` brokers. Each has a random release from ``releases``."""
+        """Start ``count`` brokers with random releases from ``releases``."""
         self.kwire = kwire
         self.random = random
         self.messages = kwire.messages
@@ -127,7 +127,7 @@ class SimulatedCluster:
         return self.transactions[key]
 
     def is_moving(self):
-        """Whether each request moves its leader or coordinator."""
+        """Whether requests currently move their leader or coordinator."""
         return self.world is not None and self.world.now < self.moving_until
 
     def move_one(self, node, places):

@@ -78,7 +78,7 @@ class FaultyCluster:
         self._any_broker().learn()
 
     def _move_in_turns(self):
-        """Move leaders and coordinators on each request, for 0.5 to 6 s."""
+        """Move leaders and coordinators on every request, for 0.5 to 6 s."""
         pause = self.random.uniform(0.5, 6)
         self.cluster.moving_until = self.world.now + pause
 

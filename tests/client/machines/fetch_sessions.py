@@ -51,7 +51,7 @@ class FetchSessions:
 
 
 class Session:
-    """Partitions of one session, with the positions and the last state of each."""
+    """Partitions of one session, with their positions and last states."""
 
     def __init__(self, number, has_ids):
         """Start in epoch 1, which the next request must have."""

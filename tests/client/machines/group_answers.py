@@ -150,7 +150,7 @@ class GroupAnswers:
         return make(groups=[found])
 
     def _failed_topics(self, request, code):
-        """Return an error for each partition. Versions 0 and 1 have no other field."""
+        """Return errors for all partitions. Versions 0 and 1 have no other field."""
         messages = self._cluster.messages.OffsetFetchResponse
         return [
             messages.OffsetFetchResponseTopic(

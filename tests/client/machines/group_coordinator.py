@@ -64,9 +64,9 @@ class SimulatedGroup:
         self.turn = 0
         """Number of shuffles. It rotates the target assignment."""
         self.check_commit = lambda place, offset: None
-        """Called with each commit that is written."""
+        """Called with any commit that is written."""
         self.check_removal = lambda member: None
-        """Called with each member that did not revoke its partitions in time."""
+        """Called with any member that did not revoke its partitions in time."""
 
     def partitions(self):
         """Return all partitions as (topic id, partition)."""

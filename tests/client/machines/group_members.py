@@ -49,7 +49,7 @@ class Seat:
 
 
 class SimulatedCaller:
-    """Consumer and its caller. ``watch`` checks each chunk that it returns."""
+    """Consumer and its caller. ``watch`` checks all chunks that it returns."""
 
     def __init__(self, world, machine, watch, habits):
         """Start the first wait for a chunk."""

@@ -49,7 +49,7 @@ class Habits:
     """Behavior of the callers in a scenario after they receive a chunk."""
 
     def __init__(self, random, module):
-        """Draw the probabilities of each behavior."""
+        """Draw the probabilities of all behaviors."""
         self.random = random
         self.lost = module.PartitionLost
         self.skips = random.choice([0.0, 0.0, 0.3])
@@ -140,7 +140,7 @@ class GroupScenario:
         self.habits = Habits(random, self.module)
         self.callers: list[SimulatedCaller] = []
         self.settings = []
-        """Settings of each member, which contain its metrics."""
+        """Settings of all members, which contain their metrics."""
         self.done: dict[tuple, int] = {}
         """Offset by partition up to which callers have received all records."""
         self.acknowledged: dict[tuple, int] = {}
@@ -269,7 +269,7 @@ class GroupScenario:
         self.world.at(START_S + FAULTS_S, self._heal)
 
     def _move_in_turns(self):
-        """Move leaders and coordinators on each request, for 0.5 to 6 s."""
+        """Move leaders and coordinators on every request, for 0.5 to 6 s."""
         pause = self.random.uniform(0.5, 6)
         self.cluster.moving_until = self.world.now + pause
 

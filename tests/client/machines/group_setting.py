@@ -17,7 +17,7 @@ class Setting:
     """One broker, one topic, and a consumer of the topic."""
 
     def __init__(self, kwire, release="4.1", pattern=None, partitions=1, **group):
-        """Create the consumer. Each partition contains ``RECORDS`` records."""
+        """Create the consumer. The partitions contain ``RECORDS`` records."""
         self.kwire = kwire
         self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
         self.cluster = SimulatedCluster(kwire, random.Random(1), 1, [release])
@@ -59,7 +59,7 @@ class Setting:
         return machine.take()
 
     def refuse(self, code):
-        """Make the coordinator respond to each heartbeat with an error."""
+        """Make the coordinator respond to all heartbeats with an error."""
 
         def heartbeat(request, now):
             raise GroupError(code)

@@ -174,7 +174,7 @@ class JoiningScenario(GroupScenario):
 
 
 class CommittingScenario(GroupScenario):
-    """Sequence of consumers. Each one starts from the committed offsets."""
+    """Sequence of consumers, which start from the committed offsets."""
 
     def __init__(self, kwire, seed, release):
         """Start without records."""

@@ -59,11 +59,11 @@ class PartitionLog:
         self.open: dict[int, int] = {}
         self.aborted: list[Aborted] = []
         self.ever: dict[int, set[bytes]] = {}
-        """All values that have ever been readable at each offset."""
+        """All values that have ever been readable at an offset."""
         self.last: dict[int, bytes] = {}
-        """Value that was written last at each offset, even if it has been compacted."""
+        """Value that was written last at an offset, even if it has been compacted."""
         self.cut: list[int] = []
-        """Log end offsets after each log truncation, in order."""
+        """Log end offsets after log truncations, in order."""
         self.produced: list[Produced] = []
         """Batches of idempotent producers, in order."""
         self.acknowledged = 0
@@ -238,7 +238,7 @@ class PartitionLog:
         return [each for each in self.aborted if each.last_offset >= offset]
 
     def readable(self, start, end, committed):
-        """Return the value of each record that a reader must receive, by offset."""
+        """Return the values of all records that a reader must receive, by offset."""
         seen = {}
         for each in self.batches:
             for offset, value in each.values.items():

@@ -34,7 +34,7 @@ class ProduceAnswers:
     """Error code of the next batch, and whether the batch is still appended."""
 
     def begin_produce(self, request, version):
-        """Append the batches of a request; return the result of each batch."""
+        """Append the batches of a request; return their results."""
         done = []
         self._cluster.move_one(
             self.node,

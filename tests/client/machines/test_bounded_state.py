@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of state machines if each response contains new names for a long time.
+"""Memory of state machines if responses contain new names for a long time.
 
 The names are topics, partitions, brokers, coordinators and leaders. The state of a
 machine may depend on the names that exist at one time, but not on all names so far. It
@@ -23,7 +23,7 @@ from tests.client.machines.test_transaction_errors import Setting as Transaction
 from tests.client.machines.world import START_S, World
 
 MANY = 20
-"""Number of new names in each response."""
+"""Number of new names per response."""
 
 FIRST_S, LAST_S = 12.0, 40.0
 MAX_GROWTH = 1.3
@@ -66,7 +66,7 @@ class Naming:
         return self.module.ClusterSettings(metadata_max_age_s=1.0, timeout_s=3.0)
 
     def change_metadata(self, change):
-        """Pass each Metadata response through ``change``."""
+        """Pass Metadata responses through ``change``."""
         for broker in self.cluster.brokers.values():
             answer = broker._MetadataRequest
 
@@ -189,7 +189,7 @@ def test_a_consumer_of_chosen_partitions_keeps_its_size(naming, change):
 def test_a_lookup_of_offsets_ends(naming, change):
     """Check that a lookup returns the partitions of the first metadata only.
 
-    Otherwise it would never end, because each response contains more partitions.
+    Otherwise it would never end, because all responses contain more partitions.
     """
     naming.change_metadata(getattr(naming, change))
     machine = naming.module.OffsetsMachine(
@@ -254,7 +254,7 @@ def test_leader_hints_to_new_brokers_keep_the_size(naming):
 
 
 def test_coordinators_at_new_addresses_keep_the_size(kwire):
-    """Check repeated lookups of a coordinator that has a new address each time.
+    """Check repeated lookups of a coordinator that always has a new address.
 
     Each of the brokers responds that it is not the coordinator.
     """

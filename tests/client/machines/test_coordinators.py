@@ -33,7 +33,7 @@ class Finder:
         return self.cluster.wake_at
 
     def advance(self, now):
-        """Look up the link of each coordinator."""
+        """Look up the links of all coordinators."""
         self.cluster.advance(now)
         self.links = {
             place: self.coordinators.link_to(*place, now) for place in self.places
@@ -55,7 +55,7 @@ class Setting:
         self.finder = Finder(self.module, self.cluster, self.places)
 
     def is_found(self):
-        """Whether each link leads to the actual coordinator."""
+        """Whether all links lead to the actual coordinators."""
         return all(
             link is not None and link.port - 9000 == self.cluster.coordinator(*place)
             for place, link in self.finder.links.items()
@@ -69,9 +69,9 @@ class Setting:
 
 @pytest.mark.parametrize("release", ["2.3", "3.9"])
 def test_coordinators_are_found(kwire, release):
-    """Before version 4, each key has its own request.
+    """Before version 4, keys have separate requests.
 
-    From version 4 on, one is enough.
+    From version 4 on, one request is enough for all keys.
     """
     setting = Setting(kwire, 1, "a", "b", release=release)
     counts = []

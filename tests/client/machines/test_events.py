@@ -97,7 +97,7 @@ def run_seed(kwire, scenario_class, seed):
 
 
 def test_a_simulation_has_the_same_events_for_the_same_seed(kwire):
-    """Two runs of a seed log the same events. Faults cause events of each kind."""
+    """Two runs of a seed log the same events. Faults cause events of all kinds."""
     names = set()
     for seed in range(40):
         records = run_seed(kwire, Scenario, seed)
@@ -161,7 +161,7 @@ def test_every_event_occurs(kwire):
 
 
 def test_metrics_of_a_group_agree_with_its_events(kwire):
-    """Each event that has a metric is counted in the metrics of one of the machines."""
+    """If an event has a metric, the metrics of one of the machines count it."""
     totals = Counter()
     with logged() as records:
         for seed in range(8):

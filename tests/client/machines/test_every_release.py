@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clients in simulated clusters of every release in ``schema/facts/releases.txt``.
 
-Each operation returns its records, or raises ``FeatureUnsupported`` with the release
+Operations return their records, or raise ``FeatureUnsupported`` with the release
 and the feature. This file lists the releases that support each feature, because the
 library uses the same tables as the simulated brokers.
 """
@@ -402,7 +402,7 @@ def test_sasl_names_the_release_that_its_handshake_requires(kwire, release):
 def test_versions_assumed_of_a_broker_are_shared_by_the_operations_of_a_client(
     kwire, release
 ):
-    """Without the cache, each operation would wait for a broker that never responds.
+    """Without the cache, operations would wait for a broker that never responds.
 
     An idle client negotiates again, because the broker may have been upgraded.
     """

@@ -27,7 +27,7 @@ class Memory:
     """Measures the size of all frames that a scan refers to."""
 
     def __init__(self, machine):
-        """Measure before and after each ``advance``, and when ``look`` is called."""
+        """Measure before and after ``advance``, and when ``look`` is called."""
         self.machine = machine
         self.most = 0
         self.taken = []
@@ -55,7 +55,7 @@ class Memory:
 
 
 class Brokers:
-    """Cluster of many brokers. Each of them leads one partition of a topic."""
+    """Cluster of many brokers, which lead one partition of a topic."""
 
     def __init__(self, kwire, count):
         self.kwire = kwire
@@ -88,7 +88,7 @@ class Brokers:
         return machine, Memory(machine)
 
     def hold_back(self, *nodes):
-        """Withhold the last byte of each large response from some brokers."""
+        """Withhold the last byte of large responses from some brokers."""
         accept = self.cluster.at
 
         def at(host, port):
@@ -200,7 +200,7 @@ def test_a_hundred_small_chunks_of_padded_frames_hold_little(kwire):
 def test_incomplete_frames_of_twelve_brokers_share_the_budget(kwire):
     """Only one large frame is received at a time.
 
-    The others remain in their sockets.
+    The other frames remain in their sockets.
     """
     brokers = Brokers(kwire, 12)
     for partition in range(12):

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated consumer groups under faults. Each partition has at most one owner.
+"""Simulated consumer groups under faults. Partitions have at most one owner.
 
-Each seed is a cluster, its faults and a group. Failures contain their seed. The bugs
-below are injected into the consumer one by one, and the simulation must detect each.
+A seed is a cluster, its faults and a group. Failures contain their seed. The bugs below
+are injected into the consumer one by one, and the simulation must detect all of them.
 """
 
 import os
@@ -22,7 +22,7 @@ SHARE = {"fast": 4, "pure": 1}
 PARTS = 4
 ENOUGH_FOR_RATES = 20
 NOTICED_WITHIN = 200
-"""Number of seeds within which each bug is detected."""
+"""Number of seeds within which all bugs are detected."""
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -83,7 +83,7 @@ def keep_when_fenced(module, patch):
 
 
 def forget_commits(module, patch):
-    """Ignore committed offsets, and read each partition from its start."""
+    """Ignore committed offsets, and read all partitions from their start."""
     reader = module.group.group_reader.GroupReader
     known = reader.set_committed
 
@@ -226,7 +226,7 @@ RARE = {ignore_who_stalls: 36, trust_old_fetches: 190}
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__)
 def test_the_simulation_notices_a_bug(kwire, monkeypatch, bug):
-    """Each bug breaks a guarantee of reads or commits under some fault."""
+    """If a bug is injected, a guarantee of reads or commits is broken under faults."""
     bug(import_machines(kwire), monkeypatch)
     first = RARE.get(bug, 0)
     for seed in range(first, first + NOTICED_WITHIN):

@@ -95,7 +95,7 @@ def test_a_log_that_never_reaches_its_end_ends_a_scan(attack, follow):
 @FOLLOW
 @pytest.mark.parametrize("policy", ["raise", "earliest", "latest"])
 def test_a_log_that_is_cut_again_and_again(attack, follow, policy):
-    """Each Fetch response reports a truncation to the start of the log (KIP-320)."""
+    """All Fetch responses report a truncation to the start of the log (KIP-320)."""
     make = attack.make.FetchResponse
 
     def cut(node, response):
@@ -115,7 +115,7 @@ def test_a_log_that_is_cut_again_and_again(attack, follow, policy):
 
 
 def test_batches_without_records_are_given_one_by_one(attack):
-    """The caller receives each empty batch. The scan ends at the log end offset."""
+    """The caller receives all empty batches. The scan ends at the log end offset."""
     log, other = attack.topic.logs
     other.delete_before(other.end)
     log.end = 300
@@ -164,7 +164,7 @@ def test_offsets_that_no_log_has_end_in_a_typed_error(attack):
 
 @FOLLOW
 def test_a_fetch_session_of_another_id_each_time(attack, follow):
-    """The scan accepts each new session id."""
+    """The scan accepts any new session id."""
     numbers = itertools.count(1)
     attack.answer(
         "Fetch", lambda node, response: response.replace(session_id=next(numbers))
@@ -253,7 +253,7 @@ def test_records_after_the_end_come_once(attack):
 
 
 def test_endpoints_are_read_once_for_a_response(attack, monkeypatch):
-    """Reading them for each partition would take quadratic time."""
+    """Reading them per partition would take quadratic time."""
     machine = importlib.import_module(
         f"{attack.kwire.__name__}.client.machines.cluster"
     )
@@ -285,7 +285,7 @@ def test_endpoints_are_read_once_for_a_response(attack, monkeypatch):
 
 
 def test_a_topic_that_is_another_one_each_time(attack):
-    """Each new topic id is a data loss, and metadata is requested with pauses."""
+    """A new topic id is a data loss, and metadata is requested with pauses."""
     numbers = itertools.count(100)
 
     def rename(node, response):
@@ -372,5 +372,5 @@ def test_a_topic_of_many_partitions_takes_few_requests(kwire):
     for broker in attack.cluster.brokers.values():
         broker.learn()
     assert attack.scan() is None
-    # One Metadata request, and two offset lookups for each broker.
+    # One Metadata request, and two offset lookups per broker.
     assert attack.world.requests <= 1 + 2 * 3

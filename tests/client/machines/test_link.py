@@ -162,7 +162,7 @@ def test_a_throttled_link_is_left_alone(kwire, new_link):
 
 
 def test_a_response_that_does_not_come_ends_the_link(kwire, new_link):
-    """Each request in flight is notified once, and the reason is stored."""
+    """All requests in flight are notified once, and the reason is stored."""
     link, broker = new_link(), Broker(kwire)
     link.note_open(0.0)
     broker.exchange(link, 0.0)

@@ -34,7 +34,7 @@ class Setting:
     """Simulated cluster with a topic of two partitions."""
 
     def __init__(self, kwire, brokers=2):
-        """Write three records to each partition."""
+        """Write three records per partition."""
         self.machines = importlib.import_module(f"{kwire.__name__}.client.machines")
         self.random = random_module.Random(5)
         self.cluster = SimulatedCluster(kwire, self.random, brokers, ["4.1"])

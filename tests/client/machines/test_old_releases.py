@@ -63,7 +63,7 @@ def test_joining_a_group_of_an_old_release_is_a_typed_error_under_faults(
 
 @pytest.mark.parametrize("release", OLD)
 def test_committed_offsets_of_an_old_release_are_kept_under_faults(kwire, release):
-    """Each consumer starts at the offsets of the previous one, until all is read."""
+    """Consumers start at the offsets of the previous one, until all is read."""
     complete = 0
     for seed in SEEDS:
         failure = CommittingScenario(kwire, seed, release).run()

@@ -27,7 +27,7 @@ ARGUMENTS = {
     "rewind": [(4,), (EARLIEST,)],
     "lose": [(4,), (EARLIEST,)],
 }
-"""Arguments of each event. Together they lead to all of its next states."""
+"""Arguments by event. Together they lead to all of its next states."""
 
 MUTATORS = {
     *("add", "append", "clear", "discard", "extend", "insert", "note", "pop"),
@@ -96,7 +96,7 @@ def explore(event, state):
 
 
 def test_events_lead_to_the_states_of_the_table_in_design():
-    """Each event leads to the listed states with some arguments, and to no others."""
+    """Events lead to the listed states with some arguments, and to no others."""
     table = read_table("partition of a scan")
     events = {event for event, _, _ in table}
     assert events == ARGUMENTS.keys() | {"finish", "pause", "resume", "stop"}

@@ -96,7 +96,7 @@ def restore(value):
 
 
 def reported(error):
-    """Yield each string that a program may show of an error."""
+    """Yield all strings that a program may show of an error."""
     yield str(error)
     yield repr(error)
     yield from "".join(traceback.format_exception(error)).split("\n")
@@ -110,7 +110,7 @@ def reported(error):
 
 
 def operations(module):
-    """Return a function for each operation that creates and starts its machine."""
+    """Return functions by operation that create and start its machine."""
     new, scan = module, module.ScanOptions
 
     def producer(options):
@@ -253,7 +253,7 @@ def run_operation(kwire, name, seed):
     ],
 )
 def test_no_operation_reports_unescaped_text_of_a_broker(kwire, name, caplog):
-    """Over all seeds, each operation receives every field with and without errors."""
+    """Over all seeds, operations receive all fields with and without errors."""
     caplog.set_level(logging.DEBUG, "kwire.client")
     defaced, failures = set(), 0
     for seed in range(SEEDS):

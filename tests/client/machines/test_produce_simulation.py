@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated producers under faults: each record is written once and in order.
+"""Simulated producers under faults: records are written once and in order.
 
-Each seed is a cluster, its faults and a producer. Failures contain their seed. The bugs
-below are injected into the producer one by one, and the simulation must detect each.
+A seed is a cluster, its faults and a producer. Failures contain their seed. The bugs
+below are injected into the producer one by one, and the simulation must detect all of
+them.
 """
 
 import os
@@ -22,7 +23,7 @@ SHARE = {"fast": 4, "pure": 1}
 
 PARTS = 4
 NOTICED_WITHIN = 300
-"""Number of seeds within which each bug is detected."""
+"""Number of seeds within which all bugs are detected."""
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -246,7 +247,7 @@ RARE = {send_more_than_brokers_remember: 72, begin_with_many: 82}
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__)
 def test_the_simulation_notices_a_bug(monkeypatch, bug):
-    """Each bug loses, duplicates or reorders records under some fault.
+    """If a bug is injected, records are lost, duplicated or reordered under faults.
 
     Both engines run the same state machines, so one of them is enough.
     """

@@ -67,7 +67,7 @@ def find_fields(path, name):
 
 
 def find_changes(path):
-    """Yield line and name of each field of another object that a file changes."""
+    """Yield line and name of all fields of other objects that a file changes."""
     for node in ast.walk(ast.parse(path.read_text())):
         field = None
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
@@ -111,7 +111,7 @@ def test_impossible_event_of_a_batch_is_an_assertion():
     assert batch.receipt is None
 
 
-# Each of these functions breaks one rule of the state.
+# These functions break one rule of the state.
 
 
 def forget_bytes(patch):

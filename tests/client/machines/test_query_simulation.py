@@ -53,7 +53,7 @@ class Simulation:
         )
 
     def offsets(self, lookup, *topics, **options):
-        """Look up an offset for each partition."""
+        """Look up an offset for all partitions."""
         return self.run(
             self.module.OffsetsMachine(
                 self.bootstrap,
@@ -118,7 +118,7 @@ def test_topics_have_their_partitions_and_leaders(kwire, seed):
 
 
 def test_offsets_are_found_while_leaders_move(kwire):
-    """Looks up the start, the end, and the first record at a time."""
+    """Covers lookups of the start, the end, and the first record at a time."""
     for seed in range(SEEDS):
         simulation = Simulation(kwire, seed)
         logs = simulation.logs()
@@ -180,7 +180,7 @@ def test_a_log_without_start_or_end_is_not_waited_for_for_ever(
 
 
 def test_topics_of_a_cluster_that_goes_away_are_given_up(kwire, monkeypatch):
-    """The brokers negotiate but do not respond. Each receives only a few requests."""
+    """The brokers negotiate but do not respond. They receive only a few requests."""
     simulation = Simulation(kwire, 0)
     monkeypatch.setattr("tests.client.machines.world.Wire._answer", lambda *_: None)
     with pytest.raises(simulation.module.BrokersUnreachable):
@@ -190,7 +190,7 @@ def test_topics_of_a_cluster_that_goes_away_are_given_up(kwire, monkeypatch):
 
 
 def test_sizes_are_those_of_leaders(kwire):
-    """Each broker gets one request, for all topics, one topic, or none."""
+    """Brokers get one request, for all topics, one topic, or none."""
     simulation = Simulation(kwire, 1)
     sizes = {place: log.size for place, log in simulation.logs().items()}
     assert simulation.sizes() == sizes

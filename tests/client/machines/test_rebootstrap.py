@@ -51,7 +51,7 @@ class Recovery:
             self._record(broker)
 
     def _record(self, broker):
-        """Record the broker id and the name of each request."""
+        """Record broker ids and names of requests."""
         answer = broker.answer
 
         def answer_and_record(request, version):

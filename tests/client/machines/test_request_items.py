@@ -44,7 +44,7 @@ def find_field(struct, attribute):
 
 
 def make_value(field, number):
-    """Return a value of a field that is unique for each number."""
+    """Return a value of a field that is unique for a number."""
     return VALUES.get(field.type, int)(number)
 
 
@@ -85,7 +85,7 @@ def make_message(kwire, name, levels, second_keys=False):
 def test_items_of_a_split_request_are_merged_in_its_order(
     kwire, items, name, second_keys
 ):
-    """Several brokers respond to some of the items, each in a different order."""
+    """Several brokers respond to some of the items, in different orders."""
     route = ROUTES[name]
     source = random.Random(name)
     request = make_message(kwire, f"{name}Request", route.items, second_keys)

@@ -66,7 +66,7 @@ class Setting:
         return machine.result()
 
     def latest(self, *topics):
-        """Return a request for the end of each partition of some topics."""
+        """Return a request for the ends of all partitions of some topics."""
         make = self.messages.ListOffsetsRequest
         return make(
             replica_id=-1,
@@ -161,7 +161,7 @@ def test_items_are_answered_while_leaders_move(kwire):
 
 
 def test_partitions_that_redirect_in_turns_are_not_requested_without_pause(kwire):
-    """The leader moves on each request, so that no response is ever final."""
+    """The leader moves on every request, so that no response is ever final."""
     setting = Setting(kwire)
     setting.cluster.moving_until = START_S + 1000
     response = setting.request(setting.delete_records("a", {0: 1, 1: 1}))
@@ -436,7 +436,7 @@ def test_request_without_items_goes_to_any_broker(kwire):
 
 @pytest.mark.parametrize("release", ["1.0", "2.3", "2.8", "4.1"])
 def test_offsets_of_several_groups_are_fetched_from_every_release(kwire, release):
-    """Before OffsetFetch version 8, each group requires a request."""
+    """Before OffsetFetch version 8, groups require separate requests."""
     setting = Setting(kwire, 3, [release])
     topic_id = setting.cluster.topics["a"].topic_id
     for n in range(3):

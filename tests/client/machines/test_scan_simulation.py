@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simulated scans under faults: no record is lost or duplicated.
 
-Each seed is a cluster, its faults and a scan. Failures contain their seed: ``python -m
+A seed is a cluster, its faults and a scan. Failures contain their seed: ``python -m
 tests.client.machines.replay SEED`` runs it again and prints its state.
 """
 

@@ -313,7 +313,7 @@ def test_scans_are_correct_while_their_metrics_are_pushed(kwire):
 
 
 def read_payloads(client):
-    """Return {name: data point} of each push, decoded by OpenTelemetry."""
+    """Return {name: data point} of all pushes, decoded by OpenTelemetry."""
     proto = pytest.importorskip("opentelemetry.proto.metrics.v1.metrics_pb2")
     payloads = []
     for push in client.receiver.pushes:

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated transactions under faults: atomic, and each record once.
+"""Simulated transactions under faults: atomic, without duplicate records.
 
-Each seed is a cluster, its faults and the producers of one transactional id. Failures
+A seed is a cluster, its faults and the producers of one transactional id. Failures
 contain their seed. The bugs below are injected into the producer one by one, and the
-simulation must detect each.
+simulation must detect all of them.
 """
 
 import os
@@ -24,7 +24,7 @@ from tests.client.machines.transaction_scenario import (
 
 SEEDS = int(os.environ.get("KWIRE_SIMULATION_SEEDS", "600")) // 12
 NOTICED_WITHIN = 300
-"""Number of seeds within which each bug is detected."""
+"""Number of seeds within which all bugs are detected."""
 
 
 def test_a_transaction_is_all_or_nothing():
@@ -210,7 +210,7 @@ RARE = {keep_the_epoch: 70, have_no_doubts: 150, go_on_in_the_epoch: 1380}
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__)
 def test_the_simulation_notices_a_bug(monkeypatch, bug):
-    """Each bug shows a part of a transaction, hides one, or leaves one open."""
+    """If a bug is injected, a transaction is partly visible, hidden, or left open."""
     bug(monkeypatch)
     first = RARE.get(bug, 0)
     for seed in range(first, first + NOTICED_WITHIN):

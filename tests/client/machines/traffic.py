@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 WINDOW_S = 5.0
-"""Length of a time window in seconds. Requests are counted in each window."""
+"""Length of the time windows in seconds in which requests are counted."""
 
 CONNECTION = "connection"
 """Pseudo request type of a new connection, whose first request is ApiVersions."""

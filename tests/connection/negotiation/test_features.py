@@ -48,7 +48,7 @@ def table(kwire, offered):
 
 
 def feature(kwire, name):
-    """Look up a feature by its name."""
+    """Return the feature with a name."""
     (found,) = (
         each for each in kwire.connection.negotiation.FEATURES if each.name == name
     )

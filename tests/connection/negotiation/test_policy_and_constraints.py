@@ -90,7 +90,7 @@ def unstable_keys(kwire):
 
 
 def test_unstable_versions_are_used_if_asked_for_alone(kwire):
-    """A broker may offer unstable versions. This alone does not enable them."""
+    """A broker may offer unstable versions. The offer alone does not enable them."""
     keys = unstable_keys(kwire)
     assert keys, "the newest schemas have unstable versions"
     for key in keys:
