@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where Spark looks for the format ``kafka-log`` by itself."""
+"""Module in which Spark automatically looks for the format ``kafka-log``."""
 
 from kwire.spark.log.source import KafkaLogSource as DefaultSource
 

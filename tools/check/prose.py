@@ -26,6 +26,7 @@ from tools import ROOT
 
 FOLDERS = ("src", "tools", "docs", "benchmarks", "examples", "fuzz")
 ENDINGS = (".md", ".py", ".pyx", ".pxd", ".pxi")
+GENERATED = {ROOT / "benchmarks" / "RESULTS.md"}
 
 GLOSSARY = {
     r"at once": "immediately, or at the same time",
@@ -135,8 +136,10 @@ def _read_prose(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _read_page(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the paragraphs of a page, without its code, tables and comments."""
-    blank = re.compile(r"^(`{3,}|~{3,}).*?^\1|<!--.*?-->|^\s*\|.*?$", re.DOTALL | re.M)
+    """Yield the paragraphs of a page, without code, tables, headings and comments."""
+    blank = re.compile(
+        r"^(`{3,}|~{3,}).*?^\1|<!--.*?-->|^\s*\|[^\n]*|^#+ [^\n]*", re.DOTALL | re.M
+    )
     text = blank.sub(lambda match: "\n" * match[0].count("\n"), text)
     line = 1
     for paragraph in re.split(r"(\n\s*\n)", text):
@@ -200,7 +203,7 @@ def find_files() -> list[Path]:
         if file.suffix in ENDINGS
     ]
     own = {Path(__file__), Path(__file__).with_name("test_prose.py")}
-    return sorted({*files, *ROOT.glob("*.md")} - own)
+    return sorted({*files, *ROOT.glob("*.md")} - own - GENERATED)
 
 
 def read_added_lines() -> dict[Path, set[int]]:

@@ -27,17 +27,17 @@ from tools.check import commits
     ],
 )
 def test_messages_of_commits_are_checked(tmp_path, monkeypatch, message, problem):
-    """The subject must be short and imperative, without banned commits.
+    """The subject must be short and imperative, without a full stop.
 
     The check is also available as a git hook.
     """
-    found = list(commits.check_message(message))
-    assert len(found) == (problem is not None)
-    assert problem is None or problem in found[0]
+    problems = list(commits.check_message(message))
+    assert len(problems) == (problem is not None)
+    assert problem is None or problem in problems[0]
     (tmp_path / "message").write_text(message + "\n# git: nobody\n")
     argv = ["commits.py", str(tmp_path / "message")]
     monkeypatch.setattr(commits.sys, "argv", argv)
-    assert commits.main() == len(found)
+    assert commits.main() == len(problems)
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

@@ -106,7 +106,7 @@ class Server(exchange.Answerer):
     ``served`` is a table, or maps API keys to versions in any form that
     ``version_lists`` accepts: ``(0, 3)``, "0-3", ``[0, 1, 2, 3]``. Raises
     ``ValueError`` if a list omits a version between its ends, because the document only
-    supports ranges. The response leaves out API keys that are not served.
+    supports ranges. The response omits API keys that are not served.
     """
 
     def __init__(

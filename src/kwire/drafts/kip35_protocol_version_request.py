@@ -115,8 +115,8 @@ def make_table(
 ) -> ApiVersionTable:
     """Create the version table for a response with three or four columns.
 
-    A table only supports ranges, so its policy excludes versions that a list leaves out
-    between its ends. APIs with an empty list are left out.
+    A table only supports ranges, so its policy excludes versions that a list omits
+    between its ends. APIs with an empty list are omitted.
     """
     return make_version_table(
         {row.api_key: row.api_versions for row in response.apis}, policy

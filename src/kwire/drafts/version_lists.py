@@ -58,8 +58,8 @@ def make_version_table(
 ) -> ApiVersionTable:
     """Create a version table from listed versions by API key.
 
-    A table only supports ranges, so its policy excludes versions that a list leaves out
-    between its ends. APIs without versions are left out.
+    A table only supports ranges, so its policy excludes versions that a list omits
+    between its ends. APIs without versions are omitted.
     """
     ranges = {
         key: (min(api_versions), max(api_versions))

@@ -557,8 +557,8 @@ def _udf(name: str, function: Callable[..., Any], kind: Any) -> Callable[..., Co
         from .pandas_columns import make_column_function
 
         return make_column_function(call, parse_type(returned))
-    made: Callable[..., Column] = arrow_udf(shorten_errors(call), returned)
-    return made
+    column_function: Callable[..., Column] = arrow_udf(shorten_errors(call), returned)
+    return column_function
 
 
 def _read(options: Options, *known: str) -> dict[str, Any]:

@@ -69,10 +69,10 @@ def make_column_function(
     # pandas_udf returns a struct as a data frame, whose rows cannot be null. Wrap each
     # struct in an array with one element, which can be null.
     returned = types.ArrayType(kind) if is_struct else kind
-    made = functions.pandas_udf(shorten_errors(decode), returned)
+    column_function = functions.pandas_udf(shorten_errors(decode), returned)
 
     def call(*columns: Column | str) -> Column:
-        column = made(*columns)
+        column = column_function(*columns)
         return column.getItem(0) if is_struct else column
 
     return call

@@ -32,8 +32,8 @@ from ..output.terminal import say
 def command(segment: str, output_path: str, form: RowFormat) -> int:
     """Copy the intact batches of a .log file to a new file, byte for byte.
 
-    The file of --output must not exist. The damaged file is not changed. Each region
-    that is left out is a row on stdout. Offsets stay as they are; indexes are not
+    The file of --output must not exist. The damaged file is not changed. Each omitted
+    region is a row on stdout. Offsets stay as they are; indexes are not
     copied, brokers write new ones.
     """
     if os.path.isdir(segment):

@@ -104,7 +104,7 @@ def command(
     Without a file, stdin is read, and lines and Arrow record batches are written as
     they arrive. A record without a timestamp gets the present time. The topic has to
     exist. If the command ends early, it prints how many records of the input are
-    written, and the --skip to go on with.
+    written, and the --skip to continue with.
     """
     if form is None:
         ending = os.path.splitext(path or "")[1].lower()

@@ -179,8 +179,8 @@ class Evidence:
         """Find the lost offset ranges and their explanations.
 
         * ``gaps``: offset ranges that no batch covers.
-        * ``claims``: explanations by offset for the start and the end of the log, if
-          only file names or checkpoints prove that the log extended to this offset.
+        * ``claims``: explanations by offset for the log start offset and the log end
+          offset, if only file names or checkpoints prove that the log extended to it.
 
         The reason is "damaged" if a damaged region overlaps the range, otherwise "cut"
         if a file was truncated there, otherwise "missing". In a compacted log, ranges
