@@ -1,12 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the compiled engine; everything else is in pyproject.toml.
+"""Builds the compiled engine. All other settings are in pyproject.toml.
 
-Environment variables choose another build: ``KWIRE_BUILD_PURE=1`` compiles nothing,
-``KWIRE_BUILD_DEBUG=1`` compiles with -O0, assertions and line tracing,
-``KWIRE_BUILD_SANITIZE=1`` with the address and undefined-behaviour sanitizers,
-``KWIRE_BUILD_QUICK=1`` with little optimisation, for an engine that is run once. A
-failed C build is an error, never a silent fall-back.
+Environment variables select the type of build:
+
+* ``KWIRE_BUILD_PURE=1``: compile nothing.
+* ``KWIRE_BUILD_DEBUG=1``: compile with -O0, assertions and line tracing.
+* ``KWIRE_BUILD_SANITIZE=1``: compile with the address and undefined-behaviour
+  sanitizers.
+* ``KWIRE_BUILD_QUICK=1``: compile with less optimisation, for an engine that only runs
+  once.
+
+If the C build fails, the installation fails. There is no automatic fallback to the
+Python engine.
 """
 
 from __future__ import annotations
@@ -18,7 +24,7 @@ import sys
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-sys.path.insert(0, ".")  # build backends leave it out
+sys.path.insert(0, ".")  # build backends do not add the current directory
 from tools.release.software_bill import BuildWheel
 
 PURE, DEBUG, SANITIZE, QUICK = (
@@ -28,7 +34,7 @@ PURE, DEBUG, SANITIZE, QUICK = (
 
 
 class BuildEngine(build_ext):
-    """Compile the engine; if that fails, report what to do in one line."""
+    """Compile the engine. If that fails, print a one-line error with a solution."""
 
     def run(self) -> None:
         try:
@@ -42,23 +48,25 @@ class BuildEngine(build_ext):
 
 
 def choose_flags() -> tuple[list[str], list[str]]:
-    """Choose the flags of the compiler and of the linker."""
+    """Return the flags for the compiler and for the linker."""
     if sys.platform == "win32":
         return ["/O2"], []
     level = "-O0" if DEBUG else "-O1" if QUICK or SANITIZE else "-O3"
     flags = [level, "-g3" if DEBUG else "-g0"]
     flags += ["-fno-strict-aliasing", "-fvisibility=hidden"]
-    # Calls into Python go through the table of addresses, not through a stub.
+    # Call functions of the interpreter through the global offset table, without the
+    # additional jump through the procedure linkage table.
     flags += ["-fno-plt"] if sys.platform == "linux" else []
     if not SANITIZE:
         return flags, []
     links = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    # Python's own flags make signed overflow defined, and so unseen.
+    # CPython's own flags contain -fwrapv. It defines signed overflow, so the sanitizer
+    # would not report it.
     return [*flags, *links, "-g", "-fno-omit-frame-pointer", "-fno-wrapv"], links
 
 
 def make_extensions() -> list[Extension]:
-    """Make the C of the engine and list its extension modules."""
+    """Generate the C code of the engine, and return its extension modules."""
     from Cython.Build import cythonize
 
     flags, links = choose_flags()
@@ -67,7 +75,7 @@ def make_extensions() -> list[Extension]:
             source.removeprefix("src/").removesuffix(".pyx").replace("/", "."),
             [source],
             include_dirs=["src/kwire/_engine/fast"],
-            # This file as well: it has the flags.
+            # Compile the engine again if the flags in this file change.
             depends=[*glob.glob("src/kwire/_engine/fast/*.h"), "setup.py"],
             extra_compile_args=flags,
             extra_link_args=links,
