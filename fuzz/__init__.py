@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fuzzing of kwire: targets, seeds, the corpus, and the command that runs them.
 
-A target is one file ``targets/fuzz_*.py`` with ``TestOneInput``; see ``README.md``.
-Nothing here belongs to the wheel.
+A target is a file ``targets/fuzz_*.py`` with a function ``TestOneInput``, as described
+in ``README.md``. The wheel does not contain this package.
 """

@@ -13,7 +13,7 @@ from fuzz import corpus, ledger, process, runner
 
 
 def main() -> int:
-    """Do what the command line asks for."""
+    """Run the action that the command line specifies."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument(
         "action",

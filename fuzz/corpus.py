@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The inputs that fuzzing keeps: ``corpus/TARGET.zip`` and ``findings/``.
+"""Permanent inputs of the fuzzer: ``corpus/TARGET.zip`` and ``findings/``.
 
-A packed file holds the inputs of a target that reach further than its seeds. Findings
-are every input that ever failed; they stay when their cause is gone.
+A packed file contains the inputs of a target that cover more code than its seeds.
+Findings are all inputs that have ever failed. They are preserved after the error has
+been fixed.
 """
 
 from __future__ import annotations
@@ -20,11 +21,14 @@ from fuzz import process, seeds
 
 FOLDER = Path(__file__).resolve().parent / "corpus"
 MOST, MOST_INPUTS = 128 * 1024, 300
-"""Bytes and number of one target's packed inputs; the smallest ones come first."""
+"""Maximum size in bytes and maximum number of a target's packed inputs.
+
+The smallest inputs are packed first.
+"""
 
 
 def pack(targets):
-    """Put what the runs found, and the seeds do not reach, into the packed files."""
+    """Pack the inputs of all runs that cover more code than the seeds."""
     FOLDER.mkdir(exist_ok=True)
     for target in targets:
         merged = process.WORK / "merged" / target
@@ -42,7 +46,10 @@ def pack(targets):
 
 
 def _write(path, inputs):
-    """Write a packed file, the same for the same inputs; count what fitted."""
+    """Write a packed file, and return the number of inputs that fit into it.
+
+    The result is reproducible: equal inputs result in equal files.
+    """
     kept = size = 0
     if not inputs:
         path.unlink(missing_ok=True)
@@ -60,7 +67,7 @@ def _write(path, inputs):
 
 
 def packed(target):
-    """Give the names and the bytes of a target's packed inputs."""
+    """Yield the names and the bytes of a target's packed inputs."""
     path = FOLDER / f"{target}.zip"
     if not path.exists():
         return
@@ -70,14 +77,14 @@ def packed(target):
 
 
 def findings(target):
-    """Give the paths of all inputs that ever failed in a target."""
+    """Return the paths of all inputs that have ever failed in a target."""
     return sorted(
         path for path in process.FINDINGS.glob(f"{target}-*") if path.suffix != ".txt"
     )
 
 
 def keep_entry(name, data):
-    """Keep an input that went wrong at an entry of ``tests/safety/entries.py``."""
+    """Store an input that failed for an entry in ``tests/safety/entries.py``."""
     process.FINDINGS.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256(data).hexdigest()[:12]
     path = process.FINDINGS / f"entry-{name.replace(' ', '-')}-{digest}"
@@ -87,19 +94,22 @@ def keep_entry(name, data):
 
 
 def entry_findings():
-    """Give the entries and the inputs of all that ever failed in a deep run."""
+    """Yield the entry and the input of all failures in deep runs."""
     for path in sorted(process.FINDINGS.glob("entry-*.txt")):
         name = path.read_text(encoding="utf-8").strip()
         yield name, path.with_name(path.name.removesuffix(".txt")).read_bytes()
 
 
 def judge(target):
-    """Give the function that judges an input."""
+    """Return the function that checks an input."""
     return importlib.import_module(f"fuzz.targets.{target}").TestOneInput
 
 
 def retry(targets=process.TARGETS):
-    """Try all findings again, each in a process of its own; count those still open."""
+    """Check all findings again, and return how many of them still fail.
+
+    Each finding is checked in a separate process.
+    """
     still = 0
     for target in targets:
         for path in findings(target):
@@ -116,12 +126,16 @@ def retry(targets=process.TARGETS):
 
 
 def _try_finding(target, path):
-    """Try one finding; tell what is wrong, if something is."""
+    """Check a finding. Return a description of the error, or a false value."""
     return _ended("fuzz.replay", target, str(path))
 
 
 def _ended(module, *arguments):
-    """Run a module in a process of its own; tell what is wrong, if something is."""
+    """Run a module in a separate process.
+
+    Returns a description of the error, or 0 if the process was successful. An input
+    that takes more than a minute is an error.
+    """
     try:
         done = subprocess.run(
             [sys.executable, "-m", module, *arguments],
@@ -133,6 +147,6 @@ def _ended(module, *arguments):
     except subprocess.TimeoutExpired:
         return "no end within a minute"
     said = [f"exit code {done.returncode}"]
-    # What is indented belongs to a traceback, or to the values after the message.
+    # Indented lines belong to a traceback, or to the values that follow the message.
     said += (line for line in done.stderr.decode().splitlines() if line[:1] > " ")
     return done.returncode and said[-1]

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loads both engines in one process, and compares their results.
 
-The engine in plain Python is the same source imported a second time, as
-``kwire_pure``: a fuzzer that sees which lines of Python run is guided by that one, and
-both are judged. What is done with an input is the targets' business.
+The package is imported a second time as ``kwire_pure``, which uses the Python engine.
+The fuzzer can observe which Python lines run, so the Python engine guides it, while
+both engines are checked. The targets determine how an input is used.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _LEAVES = frozenset((int, str, bytes, bool, type(None)))
 
 
 class Finding(AssertionError):
-    """Something that must hold for every input does not hold for this one."""
+    """An input violates a condition that must hold for every input."""
 
 
 @cache
 def pure():
-    """Import the package on the engine in plain Python."""
+    """Import the package with the Python engine."""
     import kwire
 
     if kwire.backend == "pure":
@@ -57,21 +57,22 @@ def pure():
 
 @cache
 def packages():
-    """Give the package on the compiled engine, if it is built, and on the other."""
+    """Return the package with the compiled engine, if built, and the Python engine."""
     import kwire
 
     return (kwire, pure()) if kwire.backend == "fast" else (pure(),)
 
 
 def module(package, name):
-    """Give a module of the package on one engine."""
+    """Return a module of the package with one engine."""
     return importlib.import_module(f"{package.__name__}.{name}")
 
 
 def neutral(value):
-    """Turn a value into one that equals its like from the other engine.
+    """Convert a value so that it can be compared with a value of the other engine.
 
-    Types count: ``True`` is not 1, bytes are no memoryview; a NaN equals itself.
+    Types are compared as well: ``True`` differs from 1, and bytes differ from a
+    memoryview. A NaN equals itself.
     """
     kind = type(value)
     if kind in _LEAVES:
@@ -98,7 +99,11 @@ def neutral(value):
 
 
 def facts(package, error, size=None):
-    """Tell everything that an error says; an offset has to lie in the input."""
+    """Return all details of an error.
+
+    Raises ``Finding`` if the offset of a ``DecodeError`` is not a position in the
+    input, which has ``size`` bytes.
+    """
     said = [type(error).__name__, str(error)]
     if isinstance(error, package.errors.DecodeError):
         if type(error.offset) is not int or error.offset < 0:
@@ -110,7 +115,10 @@ def facts(package, error, size=None):
 
 
 def outcome(package, call, *arguments, size=None):
-    """Call on one engine: ("value", what came), or ("error", all that it says)."""
+    """Call a function with one engine.
+
+    Returns ("value", the result) or ("error", the details of the error).
+    """
     try:
         return "value", neutral(call(package, *arguments))
     except package.errors.KwireError as error:
@@ -118,7 +126,10 @@ def outcome(package, call, *arguments, size=None):
 
 
 def agree(call, *arguments, size=None):
-    """Call on each engine, which have to say the same; give what they said."""
+    """Call a function with both engines, and return their common outcome.
+
+    Raises ``Finding`` if the outcomes differ.
+    """
     said = [outcome(each, call, *arguments, size=size) for each in packages()]
     for other in said[1:]:
         if other != said[0]:
@@ -127,19 +138,20 @@ def agree(call, *arguments, size=None):
 
 
 def differ(what, fast, other):
-    """Report what differs."""
+    """Raise a ``Finding`` with the different outcomes."""
     raise Finding(f"{what}: the engines differ:\n  {fast!r:.2000}\n  {other!r:.2000}")
 
 
 def equal(what, one, other):
-    """Refuse two things that have to be the same."""
+    """Raise ``Finding`` if two values differ."""
     if one != other:
         raise Finding(f"{what}:\n  {one!r:.2000}\n  {other!r:.2000}")
 
 
-# Which message an input is for must survive new messages, or the corpus would mean
-# something else after each release: so each name has a place on a circle of two
-# bytes, and the part of the circle from there to the next name.
+# Two bytes of an input select a message. New messages must not change the selection,
+# because otherwise the corpus would become useless with every release. Therefore
+# message names are hashed to positions on a circle of 65,536 values (consistent
+# hashing). A message is selected by all values from its position to the next position.
 
 
 @cache
@@ -155,12 +167,12 @@ def place_of(name):
 
 
 def message_at(head):
-    """Find the message that two bytes select."""
+    """Return the name of the message that two bytes select."""
     places, names = _circle()
     return names[places[bisect_right(places, int.from_bytes(head, "big")) - 1]]
 
 
 def version_at(package, name, byte):
-    """Find the version that a byte selects, counted from the lowest valid one."""
+    """Return the version that a byte selects, counted from the lowest valid version."""
     versions = getattr(package.messages, name).valid_versions
     return versions.min + byte % (versions.max - versions.min + 1)

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a target under atheris, guided by plain Python and checked on both engines.
+"""Runs a target under atheris, guided by the Python engine and checked on both engines.
 
-The command ``python -m fuzz`` asks for two things by the environment: a file in which
-inputs are counted, and a folder for findings, with which a run goes on after one. Left
-alone, as a fuzzing service runs a target, the first finding ends the process.
+``python -m fuzz`` sets environment variables with a file in which inputs are counted,
+the CPU time limit, and a directory for findings. A run with these variables continues
+after a finding. Without them, the first finding ends the process, as fuzzing services
+expect.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ COUNTS = "KWIRE_FUZZ_COUNTS"
 FINDINGS = "KWIRE_FUZZ_FINDINGS"
 CPU_SECONDS = "KWIRE_FUZZ_CPU_SECONDS"
 LONGEST = 5.0
-"""Seconds of work that one input may take."""
+"""Maximum CPU time for one input in seconds."""
 
 ENDED = "the process ended"
-"""How the report of a finding begins that nothing else can be said of."""
+"""Beginning of a report if the process ended without an exception."""
 
 _LEAP = 256 * 1024
-"""KiB by which no input may raise the highest memory of the process."""
+"""Maximum growth of the process's peak memory in KiB that one input may cause."""
 
 
 def main(test_one_input, modules):
-    """Fuzz until the run is stopped; coverage of ``modules`` of kwire guides it."""
+    """Fuzz until the run is stopped, guided by the coverage of ``modules`` in kwire."""
     import atheris
 
     with atheris.instrument_imports(include=[engines.PURE]):
@@ -47,7 +48,7 @@ def main(test_one_input, modules):
         _instrument_emitted(atheris, engines.module(package, "_engine.pure.emitter"))
     if COUNTS in os.environ:
         test_one_input = _counted(test_one_input)
-    # To merge a corpus the process starts itself again by its first argument.
+    # To merge a corpus, libFuzzer starts a new process with this command.
     itself = sys.argv[0]
     if not getattr(sys, "frozen", False):
         itself = shlex.join((sys.executable, itself))
@@ -56,8 +57,9 @@ def main(test_one_input, modules):
 
 
 def _instrument_emitted(atheris, emitter):
-    # The reader of each message is Python that is compiled when it is first needed.
-    # There is an end to Kafka's messages, but none to what a schema can ask for.
+    # Readers of messages are Python code, which is generated and compiled on first use.
+    # Only instrument them for targets that use Kafka's messages. Their number is
+    # limited, while arbitrary schemas could generate any number of readers.
     def compiled(source, name, mode):
         return atheris.instrument_bytecode.patch_code(
             compile(source, name, mode), trace_dataflow=True
@@ -67,7 +69,10 @@ def _instrument_emitted(atheris, emitter):
 
 
 def _counted(test_one_input):
-    """Count inputs, keep findings and go on, and end when the time is used up."""
+    """Wrap a target: count its inputs, store findings, and continue after them.
+
+    The process ends when it has used its CPU time.
+    """
     target = Path(sys.argv[0]).stem
     folder = Path(os.environ[FINDINGS])
     allowed = float(os.environ[CPU_SECONDS])
@@ -99,7 +104,7 @@ def _counted(test_one_input):
 
 
 def measured(test_one_input, data):
-    """Judge an input, and what it takes of a processor and of memory."""
+    """Check an input, and the CPU time and memory that it requires."""
     start = time.process_time()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     test_one_input(data)
@@ -112,7 +117,10 @@ def measured(test_one_input, data):
 
 
 def _still_open(test_one_input, reports):
-    """Give the signatures of findings whose cause is there: one of each is enough."""
+    """Yield the signatures of findings that still fail.
+
+    They are not stored again, because one input is enough for each cause.
+    """
     for report in reports:
         if report.read_text(encoding="utf-8").startswith(ENDED):
             continue
@@ -123,7 +131,11 @@ def _still_open(test_one_input, reports):
 
 
 def signature(error):
-    """Tell findings of different causes apart: where it was raised, and what it is."""
+    """Return a key that differs for findings with different causes.
+
+    It consists of the exception class, the last two source positions in its traceback,
+    and the beginning of its message.
+    """
     frames = traceback.extract_tb(error.__traceback__)
     places = [(frame.filename, frame.lineno) for frame in frames]
     return type(error).__name__, *places[-2:], str(error).partition(":")[0][:60]

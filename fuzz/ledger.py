@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The ledger of all fuzzing: one line of ``ledger.jsonl`` for each run of a target."""
+"""Ledger of all fuzzing: ``ledger.jsonl`` has one line for each run of a target."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from pathlib import Path
 
 LEDGER = Path(__file__).resolve().parent / "ledger.jsonl"
 WANTED = 8
-"""Hours of a processor that a release needs."""
+"""CPU hours of fuzzing that a release requires."""
 
 
 def add(line):
-    """Write down one run of a target."""
+    """Append a run of a target to the ledger."""
     with LEDGER.open("a", encoding="utf-8") as file:
         file.write(json.dumps(line) + "\n")
 
 
 def lines():
-    """Read the ledger."""
+    """Return all runs in the ledger."""
     if not LEDGER.exists():
         return []
     return [json.loads(line) for line in LEDGER.read_text("utf-8").splitlines()]
 
 
 def row(line):
-    """Say one run in one line."""
+    """Format a run, or the sums of several runs, as one line of text."""
     return (
         f"{line['target']:18} {line['cpu_seconds'] / 60:8.1f} min"
         f" {line['inputs']:12,} inputs {line['new_inputs']:6,} new"
@@ -35,14 +35,14 @@ def row(line):
 
 
 def totals():
-    """Add up the ledger: hours of a processor, inputs."""
+    """Return the total CPU hours and the total number of inputs."""
     found = lines()
     hours = sum(line["cpu_seconds"] for line in found) / 3600
     return hours, sum(line["inputs"] for line in found)
 
 
 def table():
-    """Say what each target has had, and all of them."""
+    """Format the sums of every target and the total as a table."""
     sums = {}
     for line in lines():
         total = sums.setdefault(line["target"], dict.fromkeys(_SUMMED, 0))
@@ -59,7 +59,7 @@ _SUMMED = ("cpu_seconds", "inputs", "new_inputs", "findings")
 
 
 def record_figures(open_findings):
-    """Record the figures of the promise that fuzzing goes on."""
+    """Record the figures for the promise about continuous fuzzing (P17)."""
     from tools.generate.promises import Figure, record
 
     hours, inputs = totals()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m fuzz.replay TARGET FILE...``: runs inputs once, without atheris."""
+"""``python -m fuzz.replay TARGET FILE...``: checks inputs once, without atheris."""
 
 import sys
 from pathlib import Path

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs targets in turn, each in a child process and for a share of the time.
+"""Runs targets in turn, each in a child process and for a part of the time.
 
-What a target has learnt is kept under ``build/fuzz`` and taken up again by the next
-run. Time is what the child used of a processor, as the system reports when it ends.
+The corpus of a target is stored below ``build/fuzz``, and the next run continues with
+it. Time means the CPU time of the child process, which the operating system reports at
+its end.
 """
 
 from __future__ import annotations
@@ -23,18 +24,22 @@ _STOP: list[bool] = []
 
 
 def run(targets, end, slice_seconds):
-    """Run the targets until ``end``; count the findings."""
+    """Run the targets until ``end`` (seconds since the epoch).
+
+    Return the number of findings.
+    """
     found = 0
     order = list(targets)
     random.shuffle(order)
-    # A run that is ended early still writes what it did to the ledger.
+    # Write the results to the ledger even if the run is terminated early.
     signal.signal(signal.SIGTERM, lambda *_: _STOP.append(True))
     while True:
         for target in order:
             left = end - time.time()
             if left < 10 or _STOP:
                 return found
-            # On a busy machine a slice takes longer by the clock, up to a point.
+            # On a busy machine a slice takes more wall time than CPU time. Limit it to
+            # three times the CPU time.
             line = run_slice(target, slice_seconds, min(3 * slice_seconds, left))
             ledger.add(line)
             found += line["findings"]
@@ -42,7 +47,10 @@ def run(targets, end, slice_seconds):
 
 
 def run_slice(target, seconds, wall):
-    """Run one target for some seconds of a processor; tell what came of it."""
+    """Run a target for ``seconds`` of CPU time, or ``wall`` seconds of wall time.
+
+    Returns a line for the ledger.
+    """
     corpus, seeded = process.WORK / "corpus" / target, process.WORK / "seeds" / target
     artifacts = process.WORK / "artifacts" / target
     for folder in (corpus, artifacts, process.FINDINGS):
@@ -87,9 +95,10 @@ def run_slice(target, seconds, wall):
 
 
 def _take_seeds(target, corpus, seeded):
-    """Take those seeds into the corpus that add to it, if they are not those of last.
+    """Copy the seeds that add coverage into the corpus, if the seeds have changed.
 
-    One pass over thousands of seeds is enough; each start of a target would make one.
+    There are thousands of seeds. Without this step, the fuzzer would process all of
+    them at every start of the target.
     """
     if not seeds.write(target, seeded):
         return
@@ -106,7 +115,10 @@ def _version():
 
 
 def _wait(child, wall):
-    """Wait for a child, no longer than the time is; give what it used."""
+    """Wait up to ``wall`` seconds for a child process, then kill it.
+
+    Returns its resource usage.
+    """
     end = time.monotonic() + wall
     while True:
         pid, status, usage = os.wait4(child.pid, os.WNOHANG)

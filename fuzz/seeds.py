@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The seeds: golden vectors and recorded data, in the form of each target.
+"""Seeds: golden vectors and recorded data, converted to the format of each target.
 
-They are made when they are needed and never committed: their bytes are in ``tests/``
-already. Each function is named after its target and gives inputs for it.
+Seeds are generated when a run requires them and never committed, because ``tests/``
+already contains their data. Each function is named after its target, and yields inputs
+for it.
 """
 
 from __future__ import annotations
@@ -21,12 +22,15 @@ from fuzz import engines
 
 TESTS = Path(__file__).resolve().parent.parent / "tests"
 LARGEST = 4096
-"""Bytes; what is larger costs more time than it finds."""
+"""Maximum size of a seed in bytes.
+
+Larger seeds take more time, but cover little additional code.
+"""
 
 
 @cache
 def golden():
-    """Give the module that reads the golden vectors."""
+    """Return the module that reads the golden vectors."""
     from tests.harness import golden
 
     return golden
@@ -34,12 +38,12 @@ def golden():
 
 @cache
 def vectors():
-    """Read the golden vectors: those of one (message, version) one after the other."""
+    """Return the golden vectors, grouped by message and version."""
     return [each for each in golden().vectors() if len(each.data) < LARGEST]
 
 
 def fuzz_message():
-    """Give each vector, the modes in turn."""
+    """Yield every vector. The modes alternate."""
     for number, (name, version, data, _) in enumerate(vectors()):
         versions = getattr(engines.packages()[0].messages, name).valid_versions
         head = engines.place_of(name) + bytes((version - versions.min, number % 16))
@@ -48,7 +52,7 @@ def fuzz_message():
 
 @cache
 def record_sets():
-    """Read the batches that Kafka's classes wrote, and the pieces of real segments."""
+    """Return batches written by Kafka's classes, and beginnings of real segments."""
     found = []
     with lzma.open(TESTS / "vectors" / "records.jsonl.xz") as lines:
         for line in lines:
@@ -61,7 +65,7 @@ def record_sets():
 
 
 def fuzz_header():
-    """Give frames, prefixed messages, and records of internal topics."""
+    """Yield frames, prefixed messages, and records of internal topics."""
     kwire = engines.packages()[0]
     framing = kwire.messages.framing
     for number, (name, version, data, _) in enumerate(vectors()[::4]):
@@ -86,14 +90,14 @@ def fuzz_header():
 
 
 def _parts(key, value):
-    """Write a key and a value, in hex or None, as one input has both."""
+    """Encode a key and a value (hexadecimal or None) in the format of an input."""
     key = None if key is None else bytes.fromhex(key)
     value = b"null" if value is None else bytes.fromhex(value)
     return b"\xff" + value if key is None else bytes((len(key),)) + key + value
 
 
 def fuzz_frames():
-    """Give streams of a few frames of all sizes."""
+    """Yield streams of up to three frames, and beginnings of invalid streams."""
     framed = [len(each.data).to_bytes(4, "big") + each.data for each in vectors()[::40]]
     for number in range(0, len(framed), 3):
         head = bytes((number % 256, number * 7 % 256, number % 4))
@@ -102,7 +106,7 @@ def fuzz_frames():
 
 
 def fuzz_wire():
-    """Give each primitive the start of some vectors, and values of its own."""
+    """Yield the beginning of a vector, and synthetic values, for every primitive."""
     for choice in range(256):
         data = vectors()[choice * 20].data[:64]
         yield bytes((choice, choice % 3)) + data
@@ -110,14 +114,17 @@ def fuzz_wire():
 
 
 def fuzz_batch():
-    """Give each set as it is, and with what is in it compressed in turn."""
+    """Yield every record set unchanged, and with its records compressed.
+
+    The codecs alternate.
+    """
     for number, data in enumerate(record_sets()[::3]):
         yield bytes((0, number % 256)) + data
         yield bytes((8 + 1 + number % 4, 0xFF)) + data
 
 
 def _compressed(codec):
-    """Give what is compressed by a codec in real batches, and what to compress."""
+    """Yield payloads of real batches that a codec compressed, and data to compress."""
     kwire = engines.packages()[0]
     compression = engines.module(kwire, "records.compression")
     number = 0
@@ -138,33 +145,33 @@ def _compressed(codec):
     for number, data in enumerate(record_sets()[::40]):
         yield bytes((2, 0x80)) + data
         yield bytes((2, number % 24)) + compression.compress(codec, data, 2)
-    # Much of the same, and what does not get smaller.
+    # Data with a high compression ratio, and data that is hard to compress.
     for data in (bytes(8000), bytes(range(256)) * 8):
         yield bytes((2, 4)) + compression.compress(codec, data, 2)
 
 
 def fuzz_gzip():
-    """Give what is compressed by gzip."""
+    """Yield data compressed with gzip, and data to compress."""
     return _compressed(1)
 
 
 def fuzz_snappy():
-    """Give what is compressed by snappy."""
+    """Yield data compressed with snappy, and data to compress."""
     return _compressed(2)
 
 
 def fuzz_lz4():
-    """Give what is compressed by lz4."""
+    """Yield data compressed with lz4, and data to compress."""
     return _compressed(3)
 
 
 def fuzz_zstd():
-    """Give what is compressed by zstd."""
+    """Yield data compressed with zstd, and data to compress."""
     return _compressed(4)
 
 
 def fuzz_log():
-    """Give the starts of real segments, each with one of the files beside it."""
+    """Yield beginnings of real segments, each with another file of a partition."""
     from fuzz.targets import fuzz_log as target
 
     names = (*target.FILES, *target.ABOVE)
@@ -187,7 +194,7 @@ def fuzz_log():
 
 
 def fuzz_schema():
-    """Give schemas in Kafka's language: made of all that the registry has."""
+    """Yield schemas in Kafka's language, including schemas of registered messages."""
     kwire = engines.packages()[0]
     for path in sorted((TESTS.parent / "src/kwire/drafts/schemas").glob("*.json")):
         yield b"\4\0\1\2\3" + path.read_bytes()
@@ -203,7 +210,7 @@ def fuzz_schema():
 
 
 def _as_text(model):
-    """Write a message of the registry in Kafka's language, as far as seeds need it."""
+    """Convert a message to a schema with the properties that seeds require."""
     flexible = model.flexible_versions
     return {
         "name": model.name,
@@ -254,12 +261,12 @@ SCHEMAS = (
 
 
 def fuzz_negotiation():
-    """Give answers to ApiVersions, each as one frame and after a refusal."""
+    """Yield ApiVersions responses, each as a single frame and after a rejection."""
     refusal = b"\x06\0\0\0\0\0\x23"
     for number, (name, version, data, _) in enumerate(golden().vectors()):
         if name == "ApiVersionsResponse":
             head = bytes((number % 8 | 2, version))
-            # In version 4 its header has a tag section, and those above 0 as well.
+            # The size byte 0xFF means that the frame extends to the end of the input.
             yield head + b"\xff\0\0\0\0" + data[:2000]
             yield bytes((number % 8 | 2, 5)) + refusal + b"\xff\0\0\0\1" + data[:2000]
     yield b"\3\5" + refusal * 5
@@ -267,7 +274,7 @@ def fuzz_negotiation():
 
 
 def fuzz_connection():
-    """Give what each side hears from its peer in a good conversation."""
+    """Yield the bytes that each side receives from its peer in a valid conversation."""
     kwire = engines.packages()[0]
     from fuzz.targets import fuzz_connection as target
 
@@ -296,7 +303,7 @@ def fuzz_connection():
 
 
 def fuzz_twins():
-    """Give choices, high and low, for every message."""
+    """Yield low and random choice bytes for every message."""
     dice = random.Random(1)
     for name in engines.packages()[0].messages.ALL:
         for version in range(4):
@@ -306,7 +313,7 @@ def fuzz_twins():
 
 
 def fuzz_arrow():
-    """Give rows of messages, of requests' headers, and record sets."""
+    """Yield rows of messages, rows of request headers, and record sets."""
     kwire = engines.packages()[0]
     by_pair = golden().by_pair()
     for number, ((name, version), found) in enumerate(by_pair.items()):
@@ -326,7 +333,7 @@ def fuzz_arrow():
 
 
 def fuzz_tables():
-    """Give small tables in each format and type, lines, and C arrays."""
+    """Yield small tables in every format and type, text lines, and C arrays."""
     import pyarrow
     from pyarrow import parquet
 
@@ -358,7 +365,7 @@ def fuzz_tables():
 
 
 def _small_tables(pyarrow):
-    """Make tables of a record's columns in all types that can be cast."""
+    """Yield tables with the columns of a record, in all suitable types."""
     texts = pyarrow.array(["a", "text of more than twelve bytes", None, "a"])
     pair = pyarrow.struct([("key", pyarrow.string()), ("value", pyarrow.binary())])
     lists = [[("h", b"v"), ("i", None)], None, [], [("h", b"w")]]
@@ -375,7 +382,10 @@ def _small_tables(pyarrow):
 
 
 def write(target, folder):
-    """Write the seeds of a target into a folder; tell whether they were others."""
+    """Write the seeds of a target to a directory.
+
+    Returns whether they differ from its previous content.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     inputs = {
         hashlib.sha1(data, usedforsecurity=False).hexdigest(): data
@@ -391,6 +401,7 @@ def write(target, folder):
 
 
 if __name__ == "__main__":
-    # python -m fuzz.seeds FOLDER: those of all targets, for who has no runner.
+    # python -m fuzz.seeds FOLDER writes the seeds of all targets, for fuzzing services
+    # that do not use the runner.
     for path in Path(__file__).parent.glob("targets/fuzz_*.py"):
         write(path.stem, Path(sys.argv[1]) / path.stem)

@@ -2,13 +2,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds each target into one file, in the image of a fuzzing service. The sources go
-# in as data too: a target imports kwire a second time, as its engine in plain Python.
+# Builds every target as a single file, in the image of a fuzzing service. The file also
+# contains kwire's sources as data, because a target imports kwire a second time with the
+# Python engine.
 
 cd "$SRC/kwire"
 pip3 install ".[numpy,compression,arrow]"
 
-# Seeds come from the vectors, which are not there later.
+# Generate seeds now, because the test vectors are not available in later steps.
 PYTHONPATH=. python3 -m fuzz.seeds "$WORK/seeds"
 
 for target in fuzz/targets/fuzz_*.py; do

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One file for each fuzzing target, and what several targets share.
+"""Fuzzing targets, one file for each of them, and modules that several targets share.
 
-The stem of a target's file names its corpus, its findings and its lines in the ledger.
+The corpus, the findings and the ledger lines of a target have the name of its file
+without the extension.
 """

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of the Arrow C data interface whose numbers are wrong.
+"""Arrays of the Arrow C data interface with incorrect numbers.
 
-pyarrow exports a good array. Then counts, buffers and child lengths are changed in its
-C struct, which no constructor of pyarrow lets through. The interface does not transfer
-the sizes of buffers, so each buffer is followed by ``SLACK`` bytes that may be read:
-the size that an importer computes from false numbers stays within them.
+pyarrow exports a valid array. Then counts, buffers and child lengths are changed in its
+C struct, because no pyarrow constructor accepts such values. The interface does not
+transfer buffer sizes. Every buffer is therefore followed by ``SLACK`` readable bytes,
+so that an importer that computes a size from incorrect numbers reads valid memory.
 """
 
 import ctypes
@@ -13,7 +13,7 @@ import ctypes
 import pyarrow
 
 SLACK = 1 << 16
-"""Bytes after each buffer."""
+"""Number of readable bytes after each buffer."""
 
 NUMBERS = {
     0: (-(2**62), -1, 0, 1, 5, 7, 9),
@@ -21,11 +21,13 @@ NUMBERS = {
     2: (0, 1, 2, 7, 9, 20),
     3: (0, 1, 2),
 }
-"""New numbers of the fields of a ``DamagedArray``.
+"""Numbers that replace a field of a ``DamagedArray``, by field.
 
-The interface has no sizes of buffers. So a length or an offset beyond the slack cannot
-be detected, nor an offset before the buffer. The fourth buffer of views has the sizes
-of the others, and pyarrow reads it before anything can be checked.
+The interface does not transfer buffer sizes. Therefore an importer cannot detect a
+length or an offset beyond the slack, or an offset before the buffer, and the lists do
+not contain such numbers. The fourth buffer of view arrays contains the sizes of the
+other buffers. It is never removed, because pyarrow reads it before an importer can
+check anything.
 """
 
 _LENGTH, _NULL_COUNT, _OFFSET, _BUFFER_COUNT, _CHILD_COUNT = range(5)
@@ -41,7 +43,7 @@ def _add_slack(data):
 
 
 def build(kind, length, buffers, null_count=-1, offset=0, children=()):
-    """Make an array over roomy buffers, without a check of what they contain."""
+    """Create an array from buffers with slack, without validating their content."""
     made = [None if data is None else _add_slack(data) for data in buffers]
     return pyarrow.Array.from_buffers(
         kind, length, made, null_count, offset, list(children) or None
@@ -49,7 +51,7 @@ def build(kind, length, buffers, null_count=-1, offset=0, children=()):
 
 
 def make_roomy(array):
-    """Copy an array into buffers with slack, children and dictionary included."""
+    """Copy an array, its children and its dictionary into buffers with slack."""
     if pyarrow.types.is_dictionary(array.type):
         return pyarrow.DictionaryArray.from_arrays(
             make_roomy(array.indices), make_roomy(array.dictionary), safe=False
@@ -63,15 +65,15 @@ def make_roomy(array):
 
 
 class DamagedArray:
-    """Exports an array after changing numbers of its C struct.
+    """Array that is exported with changed numbers in its C struct.
 
-    ``changes`` are (node, field, number): node counts the array, its children and its
-    dictionary in preorder; field is 0 for the length, 1 the null count, 2 the offset,
-    and 3 removes a buffer.
+    ``changes`` are tuples (node, field, number). ``node`` is an index into the array,
+    its children and its dictionary in preorder. ``field`` is 0 for the length, 1 for
+    the null count, 2 for the offset, and 3 to remove the buffer with this number.
     """
 
     def __init__(self, array, changes):
-        """Store the array and the changes. ``__arrow_c_array__`` exports them."""
+        """Store the array and the changes."""
         self.array, self.changes = array, changes
 
     def __arrow_c_array__(self, requested_schema=None):
@@ -93,7 +95,7 @@ def _int64s(address, count):
 
 
 def _nodes(address):
-    """Iterate over the C structs of an array, its children and its dictionary."""
+    """Yield the C structs of an array, its children and its dictionary."""
     struct = _int64s(address, 10)
     yield struct
     if struct[_CHILD_COUNT]:

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The fuzz target of a compression codec, under a size limit.
+"""Fuzzing target for a compression codec with a size limit.
 
-An input is a byte for the format of the records, one for the limit, and compressed
-bytes, or, with the highest bit of the second byte, bytes to compress.
+The first byte of an input selects the record format, and the second byte selects the
+limit. The other bytes are compressed data. If the highest bit of the second byte is
+set, they are data to compress.
 """
 
 from fuzz import engines
@@ -12,24 +13,27 @@ MODULES = ("records.compression",)
 CEILINGS = (0, 1, 100, 1000, 65_536, 1_048_576)
 RATIOS = (None, None, 1, 4)
 RAW = 0x80
-"""The bit of the second byte with which the rest is to be compressed."""
+"""Bit of the second byte: the other bytes are data to compress."""
 
 
 class Memory:
-    """Gives memory to a decompressor, and knows how much that was."""
+    """Memory allocator for a decompressor, which records the largest allocation."""
 
     def __init__(self):
-        """Begin with none."""
+        """Start without allocations."""
         self.largest = 0
 
     def allocate(self, size):
-        """Give writable memory."""
+        """Return a writable buffer."""
         self.largest = max(self.largest, size)
         return bytearray(size)
 
 
 def decompress(package, codec, data, magic, ceilings):
-    """Decompress under limits that the memory and the result must not exceed."""
+    """Decompress data.
+
+    Raises ``Finding`` if the result or the memory exceeds the limits.
+    """
     compression = engines.module(package, "records.compression")
     size, ratio = ceilings
     limits = package.Limits(decompressed_bytes=size, decompressed_ratio=ratio)
@@ -40,14 +44,17 @@ def decompress(package, codec, data, magic, ceilings):
     highest = size if ratio is None else min(size, ratio * len(data))
     if len(found) > highest:
         raise engines.Finding(f"{len(found)} bytes came under a limit of {highest}")
-    # A decompressor may go one block past the limit before it notices.
+    # A decompressor may exceed the limit by one block before it detects this.
     if memory.largest > highest + 4 * 1024 * 1024:
         raise engines.Finding(f"{memory.largest} bytes for a limit of {highest}")
     return bytes(found)
 
 
 def through(package, codec, data, magic):
-    """Compress and decompress: the bytes come back, and within the bound."""
+    """Compress and decompress data.
+
+    Raises ``Finding`` if the result differs or the compressed data exceeds the bound.
+    """
     compression = engines.module(package, "records.compression")
     packed = compression.compress(codec, data, magic)
     if len(packed) > compression.bound(codec, len(data)):
@@ -59,7 +66,7 @@ def through(package, codec, data, magic):
 
 
 def judge(codec, data):
-    """Judge one input of a codec."""
+    """Check one input of a codec."""
     if len(data) < 2:
         return
     magic = data[0] % 3

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes messages, request headers and records into Arrow columns.
+"""Decodes messages, request headers and records to Arrow columns.
 
-An input is a byte for the kind and its options, three for a message and its version,
-and rows, each after a byte for its size (255: a null row; 254: all that is left).
+An input consists of a byte with the kind and its options, three bytes for a message and
+its version, and rows. Each row follows a byte with its size (255: a null row, 254: all
+remaining bytes).
 """
 
 from fuzz import engines, guided
@@ -19,7 +20,7 @@ ON_ERROR = ("raise", "null")
 
 
 def binary_array(rows, slice_first):
-    """Make the array; with a row in front that its offset leaves out."""
+    """Create an array. If ``slice_first``, an additional first row is sliced off."""
     import pyarrow
 
     made = pyarrow.array([b"left out", *rows] if slice_first else rows, "binary")
@@ -27,13 +28,13 @@ def binary_array(rows, slice_first):
 
 
 def values_of(made):
-    """Check an array and take its values."""
+    """Validate an array, and return its type and its values."""
     made.validate(full=True)
     return made.type, made.to_pylist()
 
 
 def messages(package, rows, name, version, on_error, slice_first):
-    """Decode messages into columns."""
+    """Decode messages to columns."""
     cls = getattr(package.messages, name)
     array = binary_array(rows, slice_first)
     kind, values = values_of(
@@ -43,7 +44,7 @@ def messages(package, rows, name, version, on_error, slice_first):
 
 
 def request_headers(package, rows, on_error, slice_first):
-    """Decode headers of requests into columns."""
+    """Decode request headers to columns."""
     array = binary_array(rows, slice_first)
     made = package.messages.arrow.request_headers_to_arrow(array, on_error=on_error)
     kind, values = values_of(made)
@@ -51,7 +52,7 @@ def request_headers(package, rows, on_error, slice_first):
 
 
 def one_by_one(package, rows, name, version):
-    """Decode rows as messages; tell what is wrong with each."""
+    """Decode every row as a message. Return the error offset or None for each row."""
     cls = getattr(package.messages, name)
     said = []
     for row in rows:
@@ -65,13 +66,14 @@ def one_by_one(package, rows, name, version):
 
 
 def records(package, data, unit):
-    """Decode records into a batch."""
+    """Decode records to an Arrow record batch."""
     limits = package.Limits(decompressed_bytes=256 * 1024)
     made = package.records.arrow.records_to_arrow(
         data, timestamp_unit=unit, limits=limits
     )
     made.validate(full=True)
-    # Timestamps that Python's cannot hold are none of the columns' fault.
+    # Compare timestamps as integers, because Python's datetime cannot represent all of
+    # them.
     numbers = [
         column.cast("int64") if name == "timestamp" else column
         for name, column in zip(made.schema.names, made.columns, strict=True)
@@ -80,7 +82,7 @@ def records(package, data, unit):
 
 
 def TestOneInput(data):
-    """Judge one input."""
+    """Check one input."""
     if len(data) < 4:
         return
     kind, head, rest = data[0], data[1:4], data[4:]

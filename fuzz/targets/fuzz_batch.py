@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Record sets of magic 0, 1 and 2: as rows, as columns, converted, written again.
+"""Decodes record sets of magic 0, 1 and 2 as rows and as columns, and encodes them.
 
-An input is a byte that says how the set is made of the rest (``record_bytes.py``), a
-byte of options, and the bytes of a set.
+An input consists of a byte that specifies how the set is prepared
+(``record_bytes.py``), a byte with options, and the bytes of a record set.
 """
 
 import itertools
@@ -21,17 +21,17 @@ MODULES = (
 REPLACE, COMMITTED, UNCHECKED, START, FEW, WRITE, CONVERT, MAP = (
     1 << bit for bit in range(8)
 )
-"""The bits of the second byte."""
+"""Option bits of the second byte."""
 
 
 def limits_of(package, mode):
-    """Choose low limits: 64 MiB for each input would make fuzzing slow."""
+    """Return low limits, because 64 MiB for each input would make fuzzing slow."""
     few = {"records": 3, "decompressed_ratio": 4} if mode & FEW else {}
     return package.Limits(decompressed_bytes=256 * 1024, **few)
 
 
 def options_of(package, mode):
-    """Choose what both readers take."""
+    """Return the options that both readers support."""
     return {
         "errors": "replace" if mode & REPLACE else "strict",
         "aborted_transactions": (),
@@ -42,7 +42,10 @@ def options_of(package, mode):
 
 
 def as_rows(package, data, mode):
-    """Read as objects: heads, rows, and how it ended."""
+    """Decode to objects.
+
+    Return headers, rows, and the error that ended decoding or None.
+    """
     options = options_of(package, mode)
     if not mode & COMMITTED:
         options["aborted_transactions"] = None
@@ -61,7 +64,7 @@ def as_rows(package, data, mode):
 
 
 def as_columns(package, data, mode):
-    """Read as columns: what each holds."""
+    """Decode to columns. Return their values by column name."""
     columns = engines.module(package, "records.columns")
     options = options_of(package, mode)
     table = columns.decode_records(data, batch_columns=True, **options)
@@ -69,7 +72,7 @@ def as_columns(package, data, mode):
 
 
 def columns_of(table):
-    """Take the values out of columns."""
+    """Return the values of all columns by column name."""
     names = [name for name in table.names if name not in ("key", "value", "headers")]
     found = {name: getattr(table, name).tolist() for name in names}
     lists = table.headers.offsets.tolist()
@@ -84,7 +87,10 @@ def columns_of(table):
 
 
 def written_again(package, data, mode):
-    """Write each batch again, as rows, and read it: the records are the same."""
+    """Encode every batch again from its rows, and decode it.
+
+    Raises ``Finding`` if the records differ.
+    """
     options = options_of(package, mode & ~COMMITTED) | {"aborted_transactions": None}
     found = []
     for batch in package.records.decode_batches(data, **options):
@@ -118,20 +124,20 @@ def converted(package, data, to_magic, mode):
 
 
 def mapped(package, data, mode):
-    """Map the bytes: the spans, and what the map says is wrong."""
+    """Return the spans of the byte map and its error."""
     found = package.explain.record_map(data, limits=limits_of(package, mode))
     return found.spans, found.error and engines.facts(package, found.error, len(data))
 
 
 def TestOneInput(data):
-    """Judge one input."""
+    """Check one input."""
     if len(data) < 2:
         return
     mode, data = data[1], set_of(data[:1] + data[2:])
     size = len(data)
     _, rows, error = engines.agree(as_rows, data, mode)[1]
     table = engines.agree(as_columns, data, mode, size=size)
-    # With a start offset the readers may differ in what below it they look into.
+    # With a start offset, the readers may decode different parts below this offset.
     alike = mode & COMMITTED and not mode & START
     if alike:
         wrong = table[1] if table[0] == "error" else None
@@ -145,7 +151,8 @@ def TestOneInput(data):
         for magic in (0, 1, 2):
             made = engines.agree(converted, data, magic, mode, size=size)
             if made[0] == "value":
-                # Batches that were in this format are copied, damaged or not.
+                # Batches that already have this format are copied, even if they are
+                # damaged.
                 engines.agree(as_rows, made[1][0][1], 0)
     if mode & MAP:
         engines.agree(mapped, data, mode)

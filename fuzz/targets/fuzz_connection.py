@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Feeds bytes to a client or server connection: events or a documented error.
+"""Passes bytes to a client or server connection, which must return events or an error.
 
-An input is a byte for the side, one for the options, one for the sizes of the pieces,
-and the stream.
+An input consists of a byte that selects the side, a byte with options, a byte for the
+piece size, and the stream.
 """
 
 from functools import cache
@@ -21,17 +21,20 @@ MODULES = (
 OFFERED = {0: (0, 8), 1: (0, 11), 3: (0, 9), 12: (0, 4), 17: (0, 1), 18: (0, 4)}
 SIDES = ("asking", "waiting", "signing", "drafting", "serving", "emptying")
 JAVA, ZERO_COPY, SMALL, AT_ONCE = 1, 2, 4, 8
-"""The bits of the second byte; with the last one a user acts at once."""
+"""Option bits of the second byte.
+
+``AT_ONCE``: the user reacts to an event immediately.
+"""
 
 
 @cache
 def table(package):
-    """Make the table that both sides have."""
+    """Return the version table that both sides use."""
     return package.connection.negotiation.ApiVersionTable.from_ranges(OFFERED)
 
 
 def client(package, side, options):
-    """Make a client in some state."""
+    """Create a client connection in one of several states."""
     connection = package.connection
     if side == "asking":
         return connection.ClientConnection("fuzz", **options)
@@ -54,7 +57,11 @@ MODES = {"serving": "close", "emptying": "empty"}
 
 
 def conversation(package, side, options, pieces, at_once):
-    """Feed a side; answer what it has to answer; list all that comes."""
+    """Pass pieces of a stream to a connection, and answer its events.
+
+    Returns the events, the sent bytes, the error or None, and the connection's
+    ``repr``.
+    """
     limits = package.Limits(frame_bytes=4096 if options.pop("small") else 1 << 20)
     options["limits"] = limits
     connection = package.connection
@@ -81,13 +88,13 @@ def conversation(package, side, options, pieces, at_once):
 
 
 def event_values(event):
-    """Tell what an event says, without the way it is made."""
+    """Return the type and the fields of an event."""
     names = getattr(type(event), "__match_args__", ())
     return type(event).__name__, *(getattr(event, name) for name in names)
 
 
 def answer(package, made, event):
-    """Do what a user of a connection does at an event."""
+    """React to an event in the same way as the user of a connection."""
     connection = package.connection
     if not made.is_open:
         return
@@ -103,7 +110,7 @@ def answer(package, made, event):
 
 
 def TestOneInput(data):
-    """Judge one input."""
+    """Check one input."""
     if len(data) < 3:
         return
     side, mode, size = SIDES[data[0] % len(SIDES)], data[1], data[2] + 1
@@ -120,7 +127,8 @@ def TestOneInput(data):
     pieces = [data[at : at + size] for at in range(0, len(data), size)]
     apart = engines.agree(talk, pieces)
     whole = engines.agree(talk, [data] if data else [])
-    # What a user does, SASL above all, counts for the pieces that come after it.
+    # The user's reactions, especially during SASL, affect how later pieces are
+    # processed, so the outcomes are only comparable without immediate reactions.
     if apart[0] == whole[0] == "value" and not mode & AT_ONCE:
         engines.equal("however it is split, events", apart[1][0], whole[1][0])
         engines.equal("however it is split, errors", apart[1][2], whole[1][2])

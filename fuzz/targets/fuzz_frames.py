@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Splits a stream at any place: the frames are the same.
+"""Splits a stream at different positions, which must result in the same frames.
 
-An input is two bytes for the sizes of the pieces, one for the limit, and the stream.
+An input consists of two bytes for the piece sizes, a byte for the frame size limit, and
+the stream.
 """
 
 from fuzz import engines, guided
@@ -11,7 +12,10 @@ MODULES = ("messages.framing",)
 
 
 def frames_of(package, pieces, ceiling):
-    """Feed pieces; list the frames and what is wrong."""
+    """Pass pieces to a splitter.
+
+    Return the frames, the error or None, and pending bytes.
+    """
     limits = package.Limits(frame_bytes=ceiling)
     splitter = package.messages.framing.FrameSplitter(limits)
     frames = []
@@ -24,7 +28,7 @@ def frames_of(package, pieces, ceiling):
 
 
 def cut(data, sizes):
-    """Cut into pieces of these sizes in turn."""
+    """Split data into pieces. The piece sizes alternate."""
     pieces = []
     at = turn = 0
     while at < len(data):
@@ -35,7 +39,7 @@ def cut(data, sizes):
 
 
 def TestOneInput(data):
-    """Judge one input."""
+    """Check one input."""
     if len(data) < 3:
         return
     sizes = (data[0] % 64 + 1, data[1] + 1)

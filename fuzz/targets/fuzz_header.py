@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Frames with their headers, messages after their version, internal topics.
+"""Decodes frames with headers, messages with a version prefix, and internal topics.
 
-An input is a byte for the kind, one for the way to read, three for a message and its
-version where the bytes do not say it, and the bytes.
+An input consists of a byte for the kind, a byte with options, three bytes for a message
+and its version, if the data does not contain them, and the data.
 """
 
 from fuzz import engines, guided
@@ -27,7 +27,7 @@ def request(package, data, options):
 
 
 def request_again(package, data):
-    """Write a request again from what was read, and read that."""
+    """Decode a request, encode it again, and decode the result."""
     header, message = package.messages.framing.decode_request(data)
     version = header.request_api_version
     written = package.messages.framing.encode_request(
@@ -39,7 +39,7 @@ def request_again(package, data):
 
 
 def request_map(package, data):
-    """Map a request; only what is wrong is compared with the reader's."""
+    """Return the spans of a request's byte map and its error."""
     found = package.explain.frame_map(data)
     return found.spans, found.error and engines.facts(package, found.error, len(data))
 
@@ -51,7 +51,7 @@ def response(package, data, name, version, options):
 
 
 def response_again(package, data, name, version):
-    """Write a response again from what was read, and read that."""
+    """Decode a response, encode it again, and decode the result."""
     cls = getattr(package.messages, name)
     correlation_id, message = package.messages.framing.decode_response(
         cls, data, version
@@ -63,7 +63,7 @@ def response_again(package, data, name, version):
 
 
 def prefixed(package, data, name, options):
-    """Decode a message that follows its version number."""
+    """Decode a message with a version prefix."""
     cls = getattr(package.messages, name)
     return package.messages.framing.decode_prefixed(cls, data, **options)
 
@@ -81,7 +81,11 @@ def control(package, key, value):
 
 
 def parts(data):
-    """Cut a key off: a byte for its size, 255 for none; the same for a null value."""
+    """Split data into a key and a value.
+
+    The first byte is the size of the key, or 255 for a null key. The value ``null`` is
+    a null value.
+    """
     size, data = data[0] if data else 255, data[1:]
     key = None if size == 255 else data[:size]
     value = data if key is None else data[size:]
@@ -89,7 +93,7 @@ def parts(data):
 
 
 def TestOneInput(data):
-    """Judge one input."""
+    """Check one input."""
     if len(data) < 5:
         return
     kwire = engines.packages()[0]

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a segment in every way, and the files beside it.
+"""Reads a segment with all functions of ``kwire.log``, and other files of a partition.
 
-An input is a byte that chooses the file, one of options, a byte for how a record set
-is made (``record_bytes.py``), and the bytes. A set is always there; the chosen file
-has what follows the first 0xFF 0x00 0xFF, if anything does.
+An input consists of a byte that selects a file, a byte with options, a byte that
+specifies how the record set is prepared (``record_bytes.py``), and the data. The
+segment always contains a record set. The selected file contains the data after the
+first 0xFF 0x00 0xFF, if there is one.
 """
 
 import os
@@ -31,15 +32,16 @@ ABOVE = (
     "log-start-offset-checkpoint",
     "cleaner-offset-checkpoint",
 )
-"""Files of the data directory, above the folder of the partition."""
+"""Files of the data directory, the parent of the partition directory."""
 
 COMMITTED, STRICT_TAIL, DEEP, RAISE, SMALL, CHECKED = (1 << bit for bit in range(6))
-"""The bits of the second byte."""
+"""Option bits of the second byte."""
 
 
 @cache
 def _folder():
-    # In memory if there is such a place: thousands of files come and go each second.
+    # Use a file system in memory if possible, because thousands of files are created
+    # and deleted every second.
     place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     made = tempfile.TemporaryDirectory(prefix="kwire-fuzz-", dir=place)
     (Path(made.name) / "topic-3").mkdir()
@@ -47,7 +49,7 @@ def _folder():
 
 
 def _written(data):
-    """Write the files of an input; give the folder."""
+    """Write the files of an input. Return the data directory."""
     root = Path(_folder().name)
     folder = root / "topic-3"
     for path in (*folder.iterdir(), *root.glob("*[stn]")):
@@ -65,12 +67,12 @@ def _written(data):
 
 
 def limits_of(package):
-    """Choose low limits: 64 MiB for each input would make fuzzing slow."""
+    """Return low limits, because 64 MiB for each input would make fuzzing slow."""
     return package.Limits(decompressed_bytes=256 * 1024)
 
 
 def headers(package, path, mode):
-    """Walk the heads of a segment; note what is wrong."""
+    """Read the batch headers of a segment. Return them and the problems."""
     wrong = []
     segment = package.log.Segment(path, access="read")
     tell = "raise" if mode & RAISE else wrong.append
@@ -83,7 +85,7 @@ def headers(package, path, mode):
 
 
 def batches(package, path, mode):
-    """Decode a segment as objects; note what is wrong."""
+    """Decode a segment to objects. Return the batches and the problems."""
     wrong = []
     segment = package.log.Segment(path, access="read")
     found = segment.batches(
@@ -95,7 +97,7 @@ def batches(package, path, mode):
 
 
 def columns(package, path, mode):
-    """Decode a segment as columns; note what is wrong."""
+    """Decode a segment to columns. Return the rows and the problems."""
     wrong = []
     segment = package.log.Segment(path, access="read")
     found = segment.columns(
@@ -113,7 +115,7 @@ def columns(package, path, mode):
 
 
 def places(package, path, mode):
-    """Seek offsets and times, cut the segment, tell its good regions."""
+    """Look up offsets and timestamps, find splits, and find valid regions."""
     segment = package.log.Segment(path, access="read")
     return (
         [segment.seek(offset) for offset in (0, 1, 5, 1 << 40)],
@@ -125,7 +127,7 @@ def places(package, path, mode):
 
 
 def verified(package, root, mode):
-    """Find all that is wrong with a directory."""
+    """Verify a data directory. Return problems, unreadable parts and start offsets."""
     found = package.log.LogDirectory(root, access="read")
     problems = [
         problem
@@ -142,7 +144,7 @@ def verified(package, root, mode):
 
 
 def beside(package, root, mode):
-    """Read each file beside the log; each has a value or an error."""
+    """Read all files except the segment. Return a value or an error for each file."""
     log = package.log
     folder = root / "topic-3"
     readers = (
@@ -169,7 +171,7 @@ def beside(package, root, mode):
 
 
 def TestOneInput(data):
-    """Judge one input."""
+    """Check one input."""
     if len(data) < 3:
         return
     root, mode = _written(data), data[1]

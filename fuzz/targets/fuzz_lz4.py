@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""lz4 as Kafka frames it, under a size limit (``codec_target.py``)."""
+"""Compresses and decompresses lz4 in Kafka's format, with a size limit."""
 
 from fuzz import guided
 from fuzz.targets import codec_target
 
 
 def TestOneInput(data):
-    """Judge one input."""
+    """Check one input."""
     codec_target.judge(3, data)
 
 

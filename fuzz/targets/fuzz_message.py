@@ -1,16 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies of all messages in all versions: decoded, encoded, and decoded again.
+"""Decodes, encodes and decodes again the bodies of all messages in all versions.
 
-An input is two bytes for the message, one for the version, one for the way to read,
-and the body.
+An input consists of two bytes that select the message, one byte for the version, one
+byte with options, and the body.
 """
 
 from fuzz import engines, guided
 
 MODULES = ("messages.codec", "messages", "messages.json_form", "explain")
 JAVA, ZERO_COPY, JSON, MAP = 1, 2, 4, 8
-"""The bits of the fourth byte."""
+"""Option bits of the fourth byte."""
 
 
 def decode(package, name, version, body, options):
@@ -19,7 +19,10 @@ def decode(package, name, version, body, options):
 
 
 def encoded_again(package, name, version, body):
-    """Encode what a body decodes to: that has to be possible, and to be the same."""
+    """Decode a body and encode the message again.
+
+    Raises ``Finding`` if decoding or encoding the result again changes it.
+    """
     cls = getattr(package.messages, name)
     message = package.decode(cls, body, version)
     data = package.encode(message, version)
@@ -30,25 +33,29 @@ def encoded_again(package, name, version, body):
 
 
 def through_json(package, name, version, body):
-    """Write a message as JSON and read it: it has to be the same."""
+    """Convert a message to JSON and back.
+
+    Raises ``Finding`` if this changes the message.
+    """
     cls = getattr(package.messages, name)
     message = package.decode(cls, body, version)
     form = package.to_json(message, version)
     again = package.from_json(cls, form, version)
-    # Kafka's JSON form leaves unknown tags out, and has one NaN for all.
+    # Compare JSON instead of messages, because Kafka's JSON format omits unknown tags
+    # and has only one NaN.
     engines.equal("through JSON", package.to_json(again, version), form)
     return form
 
 
 def mapped(package, name, version, body):
-    """Map the bytes: the spans, and what the map says is wrong."""
+    """Return the spans of the byte map and its error."""
     found = package.explain.byte_map(getattr(package.messages, name), body, version)
     error = found.error and engines.facts(package, found.error, len(body))
     return found.spans, error
 
 
 def TestOneInput(data):
-    """Judge one input."""
+    """Check one input."""
     if len(data) < 4:
         return
     name = engines.message_at(data[:2])

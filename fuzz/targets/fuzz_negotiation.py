@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Feeds frames to the handshake, and makes tables of the responses.
+"""Passes frames to the version handshake, and uses the resulting version tables.
 
-An input is a byte of options, one for the first question's version, and frames, each
-after a byte for its size (255: all that is left).
+An input consists of a byte with options, a byte for the version of the first request,
+and frames. Each frame follows a byte with its size (255: all remaining bytes).
 """
 
 from fuzz import engines, guided
@@ -13,7 +13,7 @@ FALLBACK, RIGHT_ID, LOST = 1, 2, 4
 
 
 def handshake(package, mode, newest, frames):
-    """Answer the questions of a handshake with these frames."""
+    """Answer the requests of a handshake with the specified frames."""
     asked = package.connection.negotiation.ApiVersionsHandshake(
         "fuzz",
         "1",
@@ -34,7 +34,7 @@ def handshake(package, mode, newest, frames):
 
 
 def described(package, table):
-    """Use a table: what it picks of each API, and what a cluster with it has."""
+    """Return the selected versions, cluster ranges and features of a version table."""
     negotiation = package.connection.negotiation
     picked = []
     for name in package.messages.ALL:
@@ -50,7 +50,7 @@ def described(package, table):
 
 
 def TestOneInput(data):
-    """Judge one input."""
+    """Check one input."""
     if len(data) < 2:
         return
     mode, newest, rest = data[0], data[1] % 6, data[2:]

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads any text as a schema: a message class or a ``SchemaError``.
+"""Parses text as a schema, which must return a message class or raise ``SchemaError``.
 
-An input is a byte for the number of bytes that a body has, the body, and the text. The
-class that a text gives decodes the body, and encodes what came, in each version.
+An input consists of a byte with the body size, the body, and the schema text. The
+resulting class decodes the body and encodes the message again, in up to four versions.
 """
 
 from fuzz import engines, guided
@@ -13,21 +13,21 @@ MOST_VERSIONS = 4
 
 
 def shape(package, text):
-    """Build a class; tell what it is."""
+    """Build a message class, and return its properties."""
     cls = package.messages.message_class(text)
     versions = list(cls.valid_versions)[:MOST_VERSIONS]
     return cls.__name__, cls.api_key, cls.kind, versions, repr(cls())
 
 
 def build_and_use(package, text, body):
-    """Build a class and use it on bytes."""
+    """Build a message class, and use it to decode and encode bytes."""
     cls = package.messages.message_class(text)
     said = []
     for version in list(cls.valid_versions)[:MOST_VERSIONS]:
         try:
             message = package.decode(cls, body, version)
         except package.errors.SchemaError as error:
-            # Kafka has layouts that kwire refuses to use.
+            # kwire does not support some layouts that Kafka's language allows.
             said.append(engines.facts(package, error))
             continue
         except package.errors.DecodeError as error:
@@ -45,7 +45,7 @@ def build_and_use(package, text, body):
 
 
 def TestOneInput(data):
-    """Judge one input."""
+    """Check one input."""
     if not data:
         return
     size = data[0] % 64

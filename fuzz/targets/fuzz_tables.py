@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads files that ``kwire write`` reads, and arrays of the Arrow C interface.
+"""Reads files in the formats of ``kwire write``, and arrays of the Arrow C interface.
 
-The first byte of an input chooses the kind: a Parquet file, an Arrow file or stream,
-JSON lines, CSV, text, or a C array. The file follows; for a C array, choices of types
-and numbers. All that is read is encoded as a producer encodes it.
+The first byte of an input selects the format: a Parquet file, an Arrow file or stream,
+JSON lines, CSV, text, or a C array. The other bytes are the file. For a C array, they
+select types and numbers. All rows are encoded in the same way as in a producer.
 """
 
 import os
@@ -27,7 +27,7 @@ MODULES = (
 KINDS = ("parquet", "arrow", "jsonl", "csv", "text", "c-array")
 ROLES = ("key", "value", "headers", "timestamp")
 MOST_PIECES = 4
-"""Pieces of an input that are read; a file of one byte can have a billion null rows."""
+"""Maximum number of pieces to read. A tiny file can contain a billion null rows."""
 
 TYPES = ("string", "large_binary", "binary_view", "string_view", "dictionary")
 
@@ -39,12 +39,12 @@ def _folder():
 
 
 def input_path():
-    """Return the path of the file that has an input."""
+    """Return the path of the file for an input."""
     return Path(_folder().name) / "input"
 
 
 def encode_table(package, table, names):
-    """Encode the rows of a table as ``send_table`` does."""
+    """Encode the rows of a table in the same way as ``send_table``."""
     import numpy
 
     engine = engines.module(package, "_engine.active").record_engine
@@ -64,11 +64,14 @@ def encode_table(package, table, names):
 
 
 def read_file(package, kind, path):
-    """Read a file by its format. Return the batches and the error that ended it."""
+    """Read a file.
+
+    Return its encoded batches, and the error that ended reading or None.
+    """
     lines = engines.module(package, "cli.input.records")
     tables = engines.module(package, "cli.input.tables")
     click = tables.click
-    # Inputs of a few kilobytes need no gigabyte.
+    # Reduce the limit from a gigabyte, because inputs only have a few kilobytes.
     engines.module(package, "cli.input.arrow_messages").MAX_DECOMPRESSED_BYTES = 1 << 24
     encoded = []
     try:
@@ -93,7 +96,7 @@ def read_file(package, kind, path):
 
 
 def make_array(choices):
-    """Make a record batch as a C array whose numbers are damaged."""
+    """Create a C array for a record batch, with incorrect numbers."""
     import pyarrow
 
     texts = ["a", "text of more than twelve bytes", None, "b"]
@@ -131,7 +134,7 @@ def read_array(package, choices):
 
 
 def TestOneInput(data):
-    """Judge one input."""
+    """Check one input."""
     if len(data) < 3:
         return
     kind = KINDS[data[0] % len(KINDS)]

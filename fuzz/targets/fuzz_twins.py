@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes values, good and bad: both engines write the same, or raise the same.
+"""Encodes valid and invalid values, which must have the same result in both engines.
 
-The other targets compare what the engines read. Here an input is two bytes for the
-message and one for the version, and the rest chooses the values, field by field.
+While other targets mostly compare decoders, this target compares encoders. An input
+consists of two bytes for the message, one byte for the version, and bytes that select
+the value of every field.
 """
 
 import uuid
@@ -28,27 +29,30 @@ TAGS = (
 
 
 class Choices:
-    """The bytes of an input as a source of choices; after their end all are 0."""
+    """Source of choices, read from the bytes of an input.
+
+    After its end, all bytes are 0.
+    """
 
     def __init__(self, data):
-        """Begin at the first byte."""
+        """Start at the first byte."""
         self.data = data
         self.at = 0
 
     def byte(self):
-        """Take one byte."""
+        """Consume one byte."""
         self.at += 1
         return self.data[self.at - 1] if self.at <= len(self.data) else 0
 
     def number(self):
-        """Take up to eight bytes as an int."""
+        """Consume a width byte, and an integer of up to eight bytes."""
         width = 1 << self.byte() % 4
         digits = bytes(self.byte() for _ in range(width))
         return int.from_bytes(digits, "big", signed=True)
 
 
 def leaf(package, code, choices):
-    """Choose a value that is no struct and no array; now and then a strange one."""
+    """Choose a value for a scalar field. Some values have an unsuitable type."""
     plan = package.schema.plan
     choice = choices.byte()
     if choice >= 0xF0 or code == plan.STRUCT:  # a struct that this version lacks
@@ -82,14 +86,14 @@ def field(package, binding, step, choices, depth):
 
 
 def one(package, binding, step, choices, depth):
-    """Choose one element, or the value of a field that is no array."""
+    """Choose an array element, or the value of a field that is not an array."""
     if step.plan is not None:
         return struct(package, binding, step.plan, choices, depth + 1)
     return leaf(package, step.code, choices)
 
 
 def struct(package, binding, layout, choices, depth=0):
-    """Choose the values of a struct; fields that are not chosen have their default."""
+    """Choose the values of a struct. Other fields have their default values."""
     values = {}
     for step in layout.steps:
         if depth < DEPTH and choices.byte() & 1:
@@ -101,7 +105,7 @@ def struct(package, binding, layout, choices, depth=0):
 
 
 def encoded(package, name, version, data):
-    """Build a message and encode it."""
+    """Build a message, encode it, and decode the result."""
     cls = getattr(package.messages, name)
     binding = engines.module(package, "_engine.active").engine.binding_of(cls)
     try:
@@ -114,7 +118,7 @@ def encoded(package, name, version, data):
 
 
 def TestOneInput(data):
-    """Judge one input."""
+    """Check one input."""
     if len(data) < 3:
         return
     name = engines.message_at(data[:2])

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The primitives of ``kwire.messages.wire``, single and in bulk.
+"""Decodes and encodes primitives of ``kwire.messages.wire``, individually and in bulk.
 
-An input is a byte for the primitive, one for where to begin, and the bytes.
+An input consists of a byte that selects the primitive, a byte for the start offset, and
+the data.
 """
 
 from fuzz import engines, guided
@@ -67,13 +68,16 @@ def decode_bulk(package, name, data, count, offset):
 
 
 def through_bulk(package, name, data, count, offset):
-    """Decode many varints, and encode the array."""
+    """Decode many varints, and encode the resulting array."""
     values, _ = getattr(package.messages.wire, f"decode_{name}")(data, count, offset)
     return getattr(package.messages.wire, f"encode_{name}")(values)
 
 
 def value_of(package, name, data, offset, *kind):
-    """Decode a value and encode it: it has to come back from its bytes."""
+    """Decode a value and encode it again.
+
+    Raises ``Finding`` if decoding the result returns a different value.
+    """
     read = getattr(package.messages.wire, f"decode_{name}")
     write = getattr(package.messages.wire, f"encode_{name}")
     value = read(data, *kind, offset)[0]
@@ -84,7 +88,7 @@ def value_of(package, name, data, offset, *kind):
 
 
 def TestOneInput(data):
-    """Judge one input."""
+    """Check one input."""
     if len(data) < 2:
         return
     choice, offset, data = data[0], data[1], data[2:]

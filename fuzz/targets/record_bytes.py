@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Prepares record sets for a target: right checksums, and compressed contents.
+"""Prepares record sets for a target: sets checksums and compresses records.
 
-A wrong checksum would stop nearly every changed batch, so most inputs get the right
-one, and the contents of compressed batches are compressed here.
+Without this step, almost every changed batch would only fail because of its checksum.
+So most inputs receive a correct checksum. Compressed batches are compressed here, so
+that the fuzzer can change their uncompressed records.
 """
 
 import zlib
@@ -11,11 +12,11 @@ import zlib
 from fuzz import engines
 
 PACK = 8
-"""Added to a codec in the first byte of an input: compress the records with it."""
+"""Bit of an input's first byte: compress the records with the codec in bits 0 to 2."""
 
 
 def repaired(data):
-    """Put the right checksum into every entry that is whole."""
+    """Set the correct checksum in every complete batch or message."""
     crc32c = engines.module(
         engines.packages()[0], f"_engine.{engines.packages()[0].backend}.checksums"
     ).crc32c
@@ -37,7 +38,7 @@ def repaired(data):
 
 
 def packed(data, codec):
-    """Compress the records of the first batch, or the set as one message."""
+    """Compress the records of the first batch, or the complete set as one message."""
     kwire = engines.packages()[0]
     compress = engines.module(kwire, "records.compression").compress
     magic = data[16] if len(data) > 16 else 255
@@ -57,7 +58,7 @@ def packed(data, codec):
 
 
 def set_of(data):
-    """Make the record set of an input whose first byte says how."""
+    """Create the record set for an input. Its first byte contains the options."""
     mode, data = data[0], data[1:]
     if mode & PACK and 1 <= mode & 7 <= 4:
         data = packed(data, mode & 7)
