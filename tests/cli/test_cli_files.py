@@ -270,7 +270,7 @@ def test_what_may_not_be_read_is_named(run, orders, nobodys, command):
 
 
 def test_a_closed_folder_is_skipped_by_every_reader(orders, nobodys):
-    """It may contain partitions, so it is reported by the directory and by jobs."""
+    """A directory without access may contain partitions, so that jobs report it."""
     folder, somebody = nobodys
     logs = shutil.copytree(orders, folder / "logs")
     closed = logs / "orders-1"

@@ -64,7 +64,7 @@ def test_an_unknown_topic_names_those_that_are_near(run, address):
 
 
 def test_partitions_without_a_leader_are_problems(run, kwire, address, monkeypatch):
-    """They have no offsets, and the command does not wait for a leader."""
+    """Partitions without a leader have no offsets. The command does not wait."""
     client = __import__(f"{kwire.__name__}.client", fromlist=["KafkaSync"])
     found = client.KafkaSync.topics
 

@@ -380,7 +380,7 @@ def test_address_that_does_not_answer_is_passed_over(run, start):
 
 
 def test_broker_that_cannot_be_reached(run, start):
-    """The others are printed, and the exit code reports the missing brokers."""
+    """Other brokers are printed, and the exit code reports the missing ones."""
     brokers = start(of("4.1"), of("4.1"), of("2.8"))
     brokers[1].__exit__()
     done = run("versions", brokers[0].address, "-o", "jsonl")
@@ -428,7 +428,7 @@ def test_ipv6_addresses_stand_in_brackets(run, start):
 
 
 def test_broker_before_api_versions(run):
-    """Its versions are those of the release in the option."""
+    """The versions are those of the release in the option."""
     answered = Broker(of("0.10.0"))
     answered._server.close()
 

@@ -208,7 +208,7 @@ def test_a_pipe_is_followed(address, topic, rows):
 
 
 def test_a_bad_line_does_not_take_those_before_it_along(write, rows):
-    """They are written and counted. The recommended option skips the line."""
+    """Earlier lines are written and counted. The recommended option skips the line."""
     lines = [b'{"value": "%d"}' % n for n in range(6)]
     bad = [*lines[:4], b"{", *lines[4:]]
     code, err = write(
@@ -228,7 +228,7 @@ def test_a_bad_line_does_not_take_those_before_it_along(write, rows):
 
 @pytest.mark.parametrize("form", ["text", "jsonl", "csv", "parquet", "arrow"])
 def test_records_can_be_left_out(write, rows, tmp_path, form):
-    """All formats support it. It may exceed the number of records."""
+    """All formats can skip records. If the file has fewer, nothing is written."""
     values = [f"{n}" for n in range(3000)]
     path = tmp_path / f"rows.{form}"
     table = pyarrow.table({"value": values})

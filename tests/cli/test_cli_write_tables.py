@@ -285,7 +285,7 @@ def shared_tables():
 
 
 def test_rows_that_share_a_value_are_held_in_limited_pieces(kwire, tmp_path):
-    """Their 590 MB are never in memory together, for all types that share values."""
+    """The 590 MB of the rows are never in memory together, for all shared types."""
     for name, table in shared_tables():
         path = tmp_path / f"{name}.records.arrow"
         path.write_bytes(write_ipc(pyarrow.ipc.new_stream, table))

@@ -257,7 +257,7 @@ def test_seek_before_the_first_poll_is_an_error(kwire, cluster, topic):
 def test_callbacks_report_the_assigned_and_the_lost_partitions(
     consume, topic, frequent_heartbeats
 ):
-    """They run in the caller's thread before a chunk. A seek chooses the start."""
+    """Callbacks run in the caller's thread before a chunk. A seek sets the start."""
     calls = []
 
     async def check(opened):

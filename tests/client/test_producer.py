@@ -570,7 +570,7 @@ def test_other_options_that_cannot_be(kwire):
 
 
 def test_brokers_that_are_not_there(kwire):
-    """The first call raises the error."""
+    """The first call raises an error if no broker is reachable."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")
     with client.connect_sync("localhost:1") as kafka:

@@ -318,7 +318,7 @@ def test_events_that_nobody_fetches_come_with_the_next(kwire):
 
 
 def test_a_closed_connection_tells_what_stays_unanswered(kwire):
-    """It is unknown whether the broker has executed these requests."""
+    """The broker may or may not have executed the unanswered requests."""
     connection = make_client(kwire)
     table, requests = connection.table, [metadata(kwire, each) for each in "ab"]
     for request in requests:

@@ -123,7 +123,7 @@ def test_what_a_server_writes(kwire, mode, expected):
 
 
 def test_an_empty_response_waits_for_its_turn(kwire):
-    """It is sent after the responses to earlier requests."""
+    """The empty response is sent after the responses to earlier requests."""
     server = serving(kwire, "empty")
     older = kwire.messages.framing.encode_request(
         kwire.messages.MetadataRequest(), 8, 6, "kw"

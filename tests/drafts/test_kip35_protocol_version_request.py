@@ -178,7 +178,7 @@ def test_holes_come_on_top_of_what_the_client_excludes(draft, negotiation):
 
 
 def test_deprecated_versions_are_for_information(draft):
-    """They may also be in the list of supported versions, without any effect."""
+    """Deprecated versions have no effect, even if they are listed as supported."""
     strategy = negotiate(draft, {1: [0, 1, 2], 2: [2]}, {1: [0, 1], 2: [0, 1]})
     assert strategy.table.usable(1) == (0, 1, 2)
     assert strategy.table.usable(2) == (2,)

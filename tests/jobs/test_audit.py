@@ -213,7 +213,7 @@ def test_each_request_is_a_row(capture, audited):
 
 
 def test_software_is_that_of_the_connection(audited):
-    """It is known from the ApiVersions request on, which is included."""
+    """The software is known from the ApiVersions request on, which is included."""
     named = [row for row in rows_of(audited, "requests") if row["software_name"]]
     assert len(named) == 4 + 3 + 4 + 4
     assert {row["client_id"] for row in named} == {

@@ -72,13 +72,13 @@ def test_a_client_that_never_asks_breaks_on_exactly_what_is_removed(old):
 
 
 def test_one_that_asks_breaks_if_its_broker_had_offered_more():
-    """It used Fetch 2 although 0-11 was offered, so 2 is its maximum."""
+    """If a client used Fetch 2 although 0-11 was offered, 2 is its maximum."""
     asking = make_usage((API_VERSIONS, 0), (FETCH, 2))
     assert verdict(asking, "4.1", {FETCH: 11}).verdict == BREAKS
 
 
 def test_one_that_asks_is_unknown_if_its_broker_had_no_more():
-    """It used Fetch 2 of the offered 0-2, so it may support 4 as well."""
+    """If a client used Fetch 2 of the offered 0-2, it may support 4 as well."""
     asking = make_usage((API_VERSIONS, 0), (FETCH, 2))
     assert verdict(asking, "4.1", {FETCH: 2}).verdict == UNKNOWN
     assert verdict(asking, "4.1", {}).verdict == UNKNOWN
@@ -93,7 +93,7 @@ def test_offers_of_brokers_that_it_did_not_use_say_nothing():
 
 
 def test_one_that_asks_is_fine_if_it_was_seen_with_a_version_that_stays():
-    """It used an old version with an old broker, and 12 with a new one."""
+    """The client used an old version with an old broker, but 12 with a new one."""
     asking = make_usage((API_VERSIONS, 0), (FETCH, 2), (FETCH, 12))
     found = verdict(asking, "4.1", {FETCH: 17})
     assert (found.verdict, found.reason) == (OK, "has versions besides Fetch 2")

@@ -79,7 +79,7 @@ def extremes():
 
 
 def test_any_input_makes_well_formed_svg():
-    """It parses as XML without scripts and NaN, and its size is limited."""
+    """The SVG is valid XML without scripts and NaN, and its size is limited."""
     count = 0
     for svg in extremes():
         ElementTree.fromstring(svg)

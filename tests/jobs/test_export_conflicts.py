@@ -64,7 +64,7 @@ def test_a_stale_replica_is_not_taken_for_the_log(tmp_path):
 def test_stale_batch_with_a_damaged_epoch_is_not_exported(tmp_path):
     """The epoch itself does not show the divergence, but the batch before it does.
 
-    It is after the log end offset, so that no other replica contradicts it.
+    The batch is after the log end offset, so that no other replica contradicts it.
     """
     folders, batches = one_log(tmp_path)
     change = next(batch.base for batch in batches if batch.epoch == 4)
@@ -134,7 +134,7 @@ def test_a_file_that_disagrees_is_not_used_where_nobody_contradicts_it(tmp_path)
 
 
 def test_a_batch_that_cannot_be_decoded_is_taken_from_elsewhere(tmp_path):
-    """Its checksum is valid. Without another copy, it is reported as lost."""
+    """The checksum is valid, but the batch is lost if no other copy exists."""
     folders, batches = one_log(tmp_path)
     for number, base in ((0, 40), (0, 60), (1, 60)):
         name, at = position(batches, base)

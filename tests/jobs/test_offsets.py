@@ -54,7 +54,7 @@ def test_every_commit_that_counts_is_a_row(results, cluster):
 
 
 def test_lag_is_that_of_the_time_of_the_commit(results, cluster):
-    """The lag is counted record by record. It is null if the topic has no log."""
+    """The lag is counted record by record. The lag is null if the topic has no log."""
     assert by_commit(read_rows(results, "lag")) == cluster.lag
     unknown = [row for row in cluster.lag if row["log_end"] is None]
     assert {row["topic"] for row in unknown} == {"unseen"}

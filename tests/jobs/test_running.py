@@ -109,7 +109,7 @@ def test_missing_pyspark_is_an_error_of_one_line(monkeypatch):
 
 
 def test_jobs_import_without_pyspark_and_pyarrow():
-    """They are only imported by the functions that need them."""
+    """Only the functions that need the packages import them."""
     code = (
         "import sys\n"
         "sys.modules['pyspark'] = sys.modules['pyarrow'] = None\n"

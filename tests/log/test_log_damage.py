@@ -285,7 +285,7 @@ def test_a_batch_with_holes_shows_a_compacted_topic(tmp_path, open_log, kwire):
 
 @pytest.mark.parametrize("cut", [1, 5, 11, 12, 16, 17, 40, 60, 61, 80])
 def test_a_torn_tail_is_no_problem_in_the_newest_segment(sound, open_log, cut):
-    """It is only reported if the caller is strict."""
+    """The incomplete end is only reported if the caller is strict."""
     path, (at, _) = sound.paths[2], sound.spans[2][9]
     path.write_bytes(path.read_bytes()[: at + cut])
     partition = open_log(sound)

@@ -276,7 +276,7 @@ def test_every_offset_and_time_is_found(log, release):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_aborted_transactions_are_those_of_the_indexes(log, release):
-    """Their markers are enough in partitions that were never compacted."""
+    """Transaction markers are enough in partitions that were never compacted."""
     compared = 0
     for partition in log.LogDirectory(DATA / release / "data"):
         if partition.is_compacted:

@@ -48,7 +48,7 @@ def test_a_plan_keeps_no_index_in_memory(large):
 
 
 def test_a_plan_in_a_store_has_two_requests_for_each_segment(large):
-    """One for the index, and one for the batches. The listing contains the sizes."""
+    """The requests are for index and batches, because the listing contains sizes."""
     pieces = plan(LateStore.serve(large, 0), failOnDataLoss="false")
     assert LateStore.requests == {"list": 1, "size": 1, "range": 4 * SEGMENTS}
     cut = [(each.path.rpartition("/")[2], each.start) for each in pieces]
@@ -56,7 +56,7 @@ def test_a_plan_in_a_store_has_two_requests_for_each_segment(large):
 
 
 def test_a_search_for_lost_records_has_three_requests_for_each_segment(large):
-    """One for the index, one for its last batch, and one for the remaining headers."""
+    """The requests are for the index, its last batch, and the remaining headers."""
     plan(LateStore.serve(large, 0), failOnDataLoss="false")
     before = LateStore.requests["range"]
     plan(LateStore.serve(large, 0))

@@ -130,7 +130,7 @@ def raw(talk, *turns):
     ids=["PLAIN", "SCRAM", "GSSAPI"],
 )
 def test_tokens_without_headers_are_secret(turns):
-    """They start after a handshake of version 0, and end with the next request."""
+    """Raw tokens start after a handshake of version 0, until the next request."""
     talk = Conversation()
     handshake = messages.SaslHandshakeRequest(mechanism="PLAIN")
     asked = talk.request(request(handshake, 0, 1))

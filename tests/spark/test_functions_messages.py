@@ -400,7 +400,7 @@ def test_mixed_streams_become_json(kwire):
 
 
 def test_bad_values_are_errors_of_their_rows(kwire):
-    """Such a row is null and has an error, while valid rows are encoded.
+    """A row with an invalid value is null and has an error. Valid rows are encoded.
 
     A null becomes the default of a field that does not allow null.
     """

@@ -115,7 +115,7 @@ def test_any_fields_of_records_equal_those_of_the_whole_type(kwire, names):
 
 
 def test_exploded_records_have_the_columns_of_the_schema(kwire):
-    """They follow the kept columns. Damage is a row of nulls."""
+    """Record columns follow the kept columns. Damage is a row of nulls."""
     table = pyarrow.record_batch({"id": [1, 2, 3], "sets": make_rows(kwire)})
     schema = pyarrow.struct(
         [("TIMESTAMP", pyarrow.int64()), ("offset", pyarrow.int64())]

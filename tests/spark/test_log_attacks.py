@@ -127,7 +127,7 @@ def test_the_batches_view_has_the_wrapper_that_the_end_is_in(wrappers):
 
 
 def test_a_folder_that_two_paths_lead_to_is_read_once(orders):
-    """Its files are one log, even if only one of them is selected."""
+    """The files of both paths are one log, even if only one file is selected."""
     orders.second, _ = orders.segment(30, log_of([3], 30))
     everything = list(range(33))
     paths = [orders.root, orders.path, orders.root / ".." / "logs"]
@@ -139,7 +139,7 @@ def test_a_folder_that_two_paths_lead_to_is_read_once(orders):
 
 
 def test_a_folder_without_a_number_can_be_given_offsets(tmp_path):
-    """Its partition is -1 in all rows and in the options."""
+    """If the name has no number, the partition is -1 in rows and options."""
     Folder(tmp_path / "orders").segment(0, log_of([3]))
     given = {"startingOffsets": '{"orders": {"-1": 2}}', "assign": '{"orders": [-1]}'}
     assert offsets_of(tmp_path, **given) == [2]

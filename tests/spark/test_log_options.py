@@ -260,7 +260,7 @@ def test_the_columns_are_those_of_sparks_own_kafka_source():
 
 
 def test_the_column_of_corrupt_regions_comes_when_it_is_named():
-    """It is only included if an option or the schema contains it."""
+    """The column is only included if an option or the schema contains it."""
     assert default_layout(options(mode="PERMISSIVE")).corrupt is None
     named = default_layout(options(columnNameOfCorruptRecord="bad"))
     assert named.corrupt == "bad" and "bad" in named.columns

@@ -114,7 +114,7 @@ def test_small_files_share_a_split_and_large_ones_are_cut(tables, tmp_path):
 
 
 def test_a_record_without_headers_has_null_as_in_sparks_own_source(tables, tmp_path):
-    """Otherwise ``headers IS NULL`` would have other results than with brokers."""
+    """If the list were empty, ``headers IS NULL`` would have other results."""
     folder = Folder(tmp_path / "orders-0")
     rows = [(b"a", b"1"), (b"b", b"2", 5, [("h", b"1"), ("h", None)]), (b"c", b"3")]
     folder.segment(0, [records.encode_batch(rows), messages(3, 2)])

@@ -366,7 +366,7 @@ ALIKE = {
     ],
 )
 def test_the_sentence_comes_first(spark, damaged, tmp_path, case):
-    """It is on the first or second line, after Spark's description of the position."""
+    """The sentence is on the first or second line, after Spark's own description."""
     action, sentence = SAID[case]
     with pytest.raises(PySparkException) as caught:
         action(spark, damaged, tmp_path).collect()

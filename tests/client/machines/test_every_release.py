@@ -373,7 +373,7 @@ def test_a_topic_is_created_by_brokers_that_have_the_request(kwire, release):
 def test_brokers_without_api_versions_need_the_setting_that_the_error_names(
     kwire, release
 ):
-    """Such brokers close the connection or do not respond. The client sees no more."""
+    """Old brokers close the connection or do not respond, without any other sign."""
     setting = Setting(kwire, release)
     setting.settings = setting.module.ClusterSettings(timeout_s=20.0)
     machine = setting.make("TopicsMachine")

@@ -82,7 +82,7 @@ def test_seek_ignores_the_response_to_a_fetch_in_flight(kwire):
 
 
 def test_seek_drops_the_chunks_that_were_not_taken(kwire):
-    """Their memory is released, and the next chunk starts at the new position."""
+    """The memory of the chunks is released. The next chunk has the new position."""
     setting = Setting(kwire)
     machine = setting.machine
     assert setting.poll() is not None
@@ -227,7 +227,7 @@ def test_partition_that_is_revoked_before_its_report_is_never_reported(kwire):
 
 
 def test_partition_that_is_revoked_after_its_report_is_reported_as_lost_once(kwire):
-    """It is reported when it is released. Until then, its chunks can be committed."""
+    """The loss is reported on the release. Until then, chunks can be committed."""
     setting = Setting(kwire)
     machine = setting.machine
     wait_for(setting, lambda: machine.assignment() == {PLACE})

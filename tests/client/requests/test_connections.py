@@ -198,7 +198,7 @@ def test_unsupported_request_leaves_the_client_usable(client, runner, messages, 
 
 @pytest.mark.parametrize("name", ["SaslHandshakeRequest", "SaslAuthenticateRequest"])
 def test_requests_of_sasl_cannot_be_sent(client, runner, messages, name):
-    """They would change the state of the connection, so that ``connect`` sends them."""
+    """SASL requests change the connection state, so only ``connect`` sends them."""
     with (
         Broker(make_table("2.8")) as broker,
         pytest.raises(ValueError, match="set sasl"),
