@@ -5,8 +5,8 @@
     python examples/opentelemetry_metrics.py broker:9092 orders
 
 Requires ``pip install opentelemetry-sdk``. The metrics are printed as JSON every minute
-and at the end. A program that sends them to a collector has an ``OTLPMetricExporter``
-of the package opentelemetry-exporter-otlp instead of the ``ConsoleMetricExporter``.
+and at the end. To send them to a collector, replace ``ConsoleMetricExporter`` with
+``OTLPMetricExporter`` from the package opentelemetry-exporter-otlp.
 """
 
 import sys
@@ -23,7 +23,7 @@ from kwire import client
 
 
 def read_number(source, name, options):
-    """Observe one metric; the thread of the reader calls this."""
+    """Observe a metric. The metric reader calls this function in its own thread."""
     return [Observation(source.metrics()[name])]
 
 
@@ -36,7 +36,7 @@ def read_lags(source, options):
 
 
 def observe(meter, source):
-    """Make an instrument for each metric of a client, scan, consumer or producer."""
+    """Create an instrument for every metric of a client, scan, consumer or producer."""
     for name in source.metrics():
         if name == "records_lag":
             read, make = partial(read_lags, source), meter.create_observable_gauge

@@ -4,7 +4,7 @@
 
     python examples/prometheus_metrics.py broker:9092 orders 9400
 
-Requires ``pip install prometheus-client``. Port 0 chooses a free one.
+Requires ``pip install prometheus-client``. If the port is 0, a free port is selected.
 """
 
 import sys
@@ -17,13 +17,16 @@ from kwire import client
 
 
 class KafkaCollector(Collector):
-    """The metrics of a client, scan, consumer or producer, for one registry."""
+    """Prometheus collector for the metrics of a client, scan, consumer or producer."""
 
     def __init__(self, source):
         self._source = source
 
     def collect(self):
-        """Read the metrics once for each scrape, in the thread of the server."""
+        """Read the metrics.
+
+        The HTTP server calls this method in its thread for a scrape.
+        """
         for name, value in self._source.metrics().items():
             if name == "records_lag":
                 labels = ["topic", "partition"]
@@ -33,7 +36,7 @@ class KafkaCollector(Collector):
                 yield family
                 continue
             is_counter = name.endswith(("_total", "_total_s"))
-            # The library appends _total to the names of counters.
+            # Remove _total, because the library appends it to the names of counters.
             metric = f"kwire_{name}".replace("_total", "")
             if metric.endswith("_s"):
                 metric = f"{metric}econds"

@@ -4,7 +4,7 @@
 
     python examples/recorded_scan.py broker:9092 orders captures/
 
-Requires ``pip install kwire[arrow]``. Any client can take the place of the scan.
+Requires ``pip install kwire[arrow]``. You can replace the scan with any Kafka client.
 """
 
 import sys

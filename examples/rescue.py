@@ -4,7 +4,8 @@
 
     python examples/rescue.py kafka-logs/ rescued/
 
-Requires ``pip install kwire[arrow,pages]``. Replicas complete each other.
+Requires ``pip install kwire[arrow,pages]``. Records missing in one replica are read
+from others.
 """
 
 import sys

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Make a column of record sets, and decode it by hand and by kwire, in turn.
+"""Generate a column of record sets, and decode it in turn with a UDF and with kwire.
 
-Each job decodes all rows and discards them; the time of a job that only reads the
-column is subtracted. The first rounds warm Spark up. The exit code is 1 if the two
-results differ.
+Each job decodes all rows and discards the result. The time of a job that only reads the
+column is subtracted. The first rounds are a warm-up and are not measured. The exit code
+is 1 if the results differ.
 """
 
 import random
@@ -25,7 +25,7 @@ from . import by_hand
 
 ROWS = 20_000
 RECORDS = 20
-"""Records in a row."""
+"""Number of records in each row."""
 VALUE_BYTES = 100
 CORES = 2
 WARM_UP, ROUNDS = 2, 3
@@ -35,11 +35,11 @@ SUMS = (
     "sum(r.offset)",
     "sum(hash(r.offset, r.timestamp, r.key, r.value, r.headers))",
 )
-"""Facts of all records, timestamps among them, that every way has to agree on."""
+"""Aggregates over all records, including timestamps, that must be equal."""
 
 
 def main() -> None:
-    """Compare the results, time both ways and print the table."""
+    """Compare the results, measure all alternatives, and print the table."""
     try:
         with (
             tempfile.TemporaryDirectory(prefix="kwire-drop-in-") as folder,
@@ -59,7 +59,10 @@ def main() -> None:
 
 
 def write_sets(path: Path) -> int:
-    """Write a Parquet file of record sets, one batch a row; return their bytes."""
+    """Write a Parquet file with one record batch per row.
+
+    Return their size in bytes.
+    """
     dice = random.Random(7)
     sets = []
     for number in range(ROWS):
@@ -80,7 +83,7 @@ def write_sets(path: Path) -> int:
 
 
 def ways() -> dict:
-    """Name the ways to decode; each takes the rows and gives the decoded ones."""
+    """Return the alternatives by name: functions from a DataFrame to a DataFrame."""
     from pyspark.sql.functions import udf
 
     plain = udf(by_hand.decode_records, by_hand.SCHEMA)
@@ -98,7 +101,7 @@ def ways() -> dict:
 
 
 def compare(rows) -> None:
-    """Check that both decode the same records, into columns of the same type."""
+    """Check that the UDF and ``from_kafka_records`` return equal types and records."""
     types, sums = [], []
     for decode in list(ways().values())[1:3]:
         lists = decode(rows).toDF("records")
@@ -113,7 +116,10 @@ def compare(rows) -> None:
 
 
 def race(rows) -> dict[str, float]:
-    """Run all ways in turn; return the median seconds of each, reading taken off."""
+    """Run all alternatives in turn.
+
+    Returns the median seconds of every alternative, without the time for reading.
+    """
     jobs = {"nothing": lambda rows: rows.selectExpr("length(sets)"), **ways()}
     times: dict[str, list[float]] = {name: [] for name in jobs}
     for turn in range(WARM_UP + ROUNDS):

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""An ordinary Python UDF: record batches taken apart by hand, with ``struct``.
+"""Typical Python UDF that parses record batches with ``struct``, without kwire.
 
-As it is written when a column of Kafka's bytes turns up: it knows format v2 without
-compression, checks no checksum, and gives the records as Spark rows. Nothing of kwire.
+It only supports format v2 without compression, does not verify checksums, and returns
+the records as Spark rows.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _batch_header = struct.Struct(">qiibIhiqqqhii")
 
 
 def decode_records(data):
-    """Decode a record set into a list of tuples."""
+    """Decode a record set to a list of tuples."""
     if data is None:
         return None
     records = []
@@ -52,7 +52,7 @@ def decode_records(data):
 
 
 def read_varint(data, at):
-    """Read a zigzag varint; return it and the position after it."""
+    """Read a zigzag varint. Return its value and the position after it."""
     number = shift = 0
     while True:
         byte = data[at]
@@ -64,7 +64,7 @@ def read_varint(data, at):
 
 
 def read_bytes(data, at):
-    """Read bytes after their length; -1 is null."""
+    """Read bytes with a length prefix. The length -1 represents null."""
     size, at = read_varint(data, at)
     if size < 0:
         return None, at

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """From Kafka's bytes to reports: ``python -m examples.pipeline``.
 
-``traffic`` and ``old_client`` make traffic, which ``kwire record`` keeps, ``frames``
-checks it; ``brokers`` copies the disks of a real broker and damages them; the three
-jobs run over both, and ``race`` is about speed. ``__main__`` puts that in a row.
+``traffic`` and ``old_client`` generate traffic, which ``kwire record`` stores and
+``frames`` checks. ``brokers`` copies the data directories of a real broker and damages
+them. The three jobs analyse the traffic and the data directories, and ``race`` measures
+speed. ``__main__`` runs all steps.
 """

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run the demo: record traffic, run the three jobs on Spark, time both engines.
+"""Run the demo: record traffic, run the three jobs on Spark, measure both engines.
 
-Each step is checked. If a check fails, a line has FAILED and the exit code is 1. The
-output stays in ``demo-output/``, which each run replaces: ``index.html`` shows it as
-pictures, and ``demo.log`` has all lines of ``--verbose``.
+Every step is checked. If a check fails, a line contains FAILED and the exit code is 1.
+The output is stored in ``demo-output/``, which every run replaces: ``index.html`` shows
+it as charts, and ``demo.log`` contains all lines of ``--verbose``.
 """
 
 import argparse
@@ -44,7 +44,7 @@ FAILURES = (KwireError, KafkaException, OSError, ImportError, TimeoutError)
 
 
 def main(verbose: bool) -> int:
-    """Run the demo; see the package's docstring for the parts."""
+    """Run the demo, and return the exit code. The package describes its parts."""
     if problem := java_problem():
         sys.exit(f"demo: {problem}")
     shutil.rmtree(OUT, ignore_errors=True)
@@ -62,7 +62,7 @@ def main(verbose: bool) -> int:
 
 
 def run(checks: Checks) -> int:
-    """Run all steps; return the exit code."""
+    """Run all steps, and return the exit code."""
     try:
         with traffic.mock_cluster() as cluster:
             done = record(checks, cluster)
@@ -97,7 +97,7 @@ def run(checks: Checks) -> int:
 
 
 def show_paths(checks: Checks, paths: list[Path]) -> None:
-    """Print where the pages are: the demo's own one, then those of the jobs."""
+    """Print the report paths: first the demo's own report, then the jobs' reports."""
     text = f"all {checks.count} checks are ok. Open these in a browser:"
     checks.step(f"Done: {text}", "Done", seconds=0)
     checks.result(f"Done: {text}")
@@ -107,7 +107,7 @@ def show_paths(checks: Checks, paths: list[Path]) -> None:
 
 
 def record(checks: Checks, cluster: str) -> traffic.Traffic:
-    """Run the clients through ``kwire record``."""
+    """Run the clients, which connect through ``kwire record``."""
     checks.step(
         "Traffic: a mock cluster of three brokers, a producer for each codec, a"
         " transactional one, a consumer group and a client of 2013, all of them"
@@ -135,7 +135,7 @@ def record(checks: Checks, cluster: str) -> traffic.Traffic:
 
 @contextmanager
 def recording(checks: Checks, upstream: str) -> Iterator[str]:
-    """Run the command ``kwire record``; yield the address that clients bootstrap of."""
+    """Run the command ``kwire record``. Yield its bootstrap address for clients."""
     command = [sys.executable, "-m", "kwire", "record", "--listen", "127.0.0.1:0"]
     command += ["--upstream", upstream, "--output", str(OUT / "capture")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -160,7 +160,7 @@ def recording(checks: Checks, upstream: str) -> Iterator[str]:
 
 
 def check_frames(checks: Checks, spark, done: traffic.Traffic) -> None:
-    """Decode and encode every recorded frame again, on each engine."""
+    """Decode every recorded frame and encode it again, with both engines."""
     checks.step(
         "Every frame decoded, encoded again and compared, on each engine",
         "Frames decoded and encoded again",
@@ -203,7 +203,7 @@ def check_frames(checks: Checks, spark, done: traffic.Traffic) -> None:
 
 
 def audit(checks: Checks, spark, done: traffic.Traffic) -> Result:
-    """Run the audit over the recording; return its result."""
+    """Run the audit of the recording, and return its result."""
     checks.step(
         f"Job 1, kwire audit: who breaks when the brokers become {TARGET}?",
         "kwire audit",
@@ -234,7 +234,7 @@ def audit(checks: Checks, spark, done: traffic.Traffic) -> Result:
 
 
 def injure(checks: Checks) -> set[brokers.Offset]:
-    """Copy the disks of a broker twice and damage them; return the lost offsets."""
+    """Copy and damage the data directories of two brokers. Return the lost offsets."""
     checks.step(
         f"Disks: files that a broker of Kafka {brokers.RELEASE} wrote, copied for two"
         " brokers, and then",
@@ -251,7 +251,7 @@ def injure(checks: Checks) -> set[brokers.Offset]:
 
 
 def export(checks: Checks, spark, lost: set[brokers.Offset]) -> Result:
-    """Recover the segments; return the result."""
+    """Export the damaged segments, and return the result."""
     checks.step(
         "Job 2, kwire export: what can be recovered of both, what is lost?",
         "kwire export",
@@ -288,7 +288,7 @@ def export(checks: Checks, spark, lost: set[brokers.Offset]) -> Result:
 
 
 def offsets(checks: Checks, spark) -> Result:
-    """Run the job over consumer groups; return its result."""
+    """Run the job for consumer groups, and return its result."""
     checks.step(
         "Job 3, kwire offsets: what did consumer groups do?",
         "kwire offsets",
@@ -344,7 +344,7 @@ def read_log(checks: Checks, spark) -> None:
 
 
 def run_race(checks: Checks) -> tuple[race.Log, dict]:
-    """Race the engines through the same job; return the log and the median seconds."""
+    """Run the same job with both engines. Return the log and the median seconds."""
     with tempfile.TemporaryDirectory(prefix="race-", dir=OUT) as folder:
         log = race.write_log(Path(folder))
         checks.step(
@@ -374,7 +374,7 @@ def run_race(checks: Checks) -> tuple[race.Log, dict]:
 
 
 def read_live(checks: Checks, cluster: str, done: traffic.Traffic) -> None:
-    """Read the topic from the brokers into polars: no Spark, and no object a record."""
+    """Read the topic to polars, without Spark and without an object for each record."""
     checks.step(
         "A live topic, from the mock cluster into polars by kwire.client",
         "Live topic",
@@ -383,7 +383,8 @@ def read_live(checks: Checks, cluster: str, done: traffic.Traffic) -> None:
     with client.connect_sync(cluster) as kafka:
         begun = time.perf_counter()
         columns = ("partition", "offset", "key", "value")
-        # The mock cluster gives the markers of its transactions no checksum.
+        # Do not verify checksums, because the mock cluster does not set them in its
+        # transaction markers.
         scan = kafka.scan(traffic.TOPIC, columns=columns, check_crc=False)
         orders = polars.DataFrame(scan)
         took = time.perf_counter() - begun
@@ -404,7 +405,7 @@ def read_live(checks: Checks, cluster: str, done: traffic.Traffic) -> None:
 
 
 def run_laps(checks: Checks, log: race.Log) -> list[dict]:
-    """Run all rounds; return the seconds of each."""
+    """Run all rounds of the race, and return their seconds."""
     laps = race.run(log)
     for engine, (engines, count) in next(laps).items():
         checks.must(
@@ -429,7 +430,7 @@ def run_laps(checks: Checks, log: race.Log) -> list[dict]:
 
 
 def rows_of(result, table: str, columns: list[str] | None = None) -> list[dict]:
-    """Read a table of a job's result."""
+    """Return the rows of a table in a job's result."""
     return pyarrow.parquet.read_table(result.tables[table], columns=columns).to_pylist()
 
 

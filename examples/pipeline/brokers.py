@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The disks of two brokers with the same partitions, and what happened to them.
+"""Data directories of two brokers with the same partitions, and their damage.
 
-Both are copies of files that a real broker wrote (``tests/data``). The expected batches
-and offsets come from Kafka's own tool, which read the same files. kwire has to find the
-same.
+Both directories are copies of files that a real broker wrote (``tests/data``). Kafka's
+own tool read the same files. kwire must find the same batches and offsets.
 """
 
 import json
@@ -19,11 +18,11 @@ DATA = Path(__file__).resolve().parents[2] / "tests" / "data" / RELEASE
 CONTROL_FIELD = "control"
 
 Offset = tuple[str, int, int]
-"""A topic, a partition, an offset."""
+"""Topic, partition and offset."""
 
 
 class Injury(NamedTuple):
-    """What happened to one batch, or to one file, on one broker or on both."""
+    """Damage to a batch or a file, on one broker or on both brokers."""
 
     partition: str
     batch: int
@@ -42,7 +41,7 @@ INJURIES = (
 
 
 class Batch(NamedTuple):
-    """A batch as Kafka's tool saw it."""
+    """Batch according to Kafka's tool."""
 
     file: str
     position: int
@@ -52,14 +51,14 @@ class Batch(NamedTuple):
 
 
 def copy(folder: Path) -> None:
-    """Copy the disks of both brokers, and the store of tiered segments."""
+    """Copy the data directories of both brokers, and the tiered storage."""
     for name in BOTH:
         shutil.copytree(DATA / "data", folder / name)
     shutil.copytree(DATA / "remote", folder / "remote")
 
 
 def injure(folder: Path) -> set[Offset]:
-    """Damage the copies; return the offsets that no broker holds any more."""
+    """Damage the copies. Return the offsets that no broker contains afterwards."""
     lost: set[Offset] = set()
     for injury in INJURIES:
         every = list(batches(injury.partition))
@@ -78,7 +77,7 @@ def injure(folder: Path) -> set[Offset]:
 
 
 def hurt(path: Path, batch: Batch, how: str) -> None:
-    """Damage the bytes of a batch in one of a few ways."""
+    """Damage a batch, or delete its file."""
     if how == "its file deleted":
         path.unlink()
         return
@@ -107,7 +106,7 @@ def batches(partition: str) -> Iterator[Batch]:
 
 
 def records() -> set[Offset]:
-    """Return the offsets of all records but control records, of every partition."""
+    """Return the offsets of all records except control records, in all partitions."""
     found: set[Offset] = set()
     for file, batch in logged():
         topic, number = split(file.partition("/")[0])
@@ -118,7 +117,10 @@ def records() -> set[Offset]:
 
 
 def commits() -> set[tuple[str, str, int, int | None]]:
-    """Return (group, topic, partition, offset) of each commit; None deletes one."""
+    """Return (group, topic, partition, offset) of all commits.
+
+    The offset is None for a tombstone, which deletes a commit.
+    """
     found = set()
     for file, batch in logged():
         if not file.startswith("__consumer_offsets-"):
@@ -134,7 +136,7 @@ def commits() -> set[tuple[str, str, int, int | None]]:
 
 
 def consumed() -> set[Offset]:
-    """Return what librdkafka's consumer got of the broker, while it ran."""
+    """Return the records that librdkafka's consumer read from the running broker."""
     found: set[Offset] = set()
     for partition, got in read_json("consumed.json.xz").items():
         topic, number = split(partition)
@@ -143,7 +145,7 @@ def consumed() -> set[Offset]:
 
 
 def logged() -> Iterator[tuple[str, dict]]:
-    """Yield file and batch of all that Kafka's tool printed of segments."""
+    """Yield the file and the batch for all batches that Kafka's tool printed."""
     files = read_json("manifest.json.xz")["files"]
     for file in sorted(files):
         if file.endswith(".log"):
@@ -152,12 +154,12 @@ def logged() -> Iterator[tuple[str, dict]]:
 
 
 def read_json(name: str) -> dict:
-    """Read one of the files that describe the disks."""
+    """Read a file that describes the data directories."""
     with lzma.open(DATA / name, "rt", encoding="utf-8") as file:
         return json.load(file)
 
 
 def split(partition: str) -> tuple[str, int]:
-    """Split the name of a partition's folder."""
+    """Split the name of a partition directory into topic and partition."""
     topic, _, number = partition.rpartition("-")
     return topic, int(number)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the demo prints: steps, facts, and whether each check held.
+"""Output of the demo: steps, facts and the results of checks.
 
-The verbose output has all of it, and so has the log file. The brief output has one
-line for each step. If a check fails, the brief output has everything about that step.
+The verbose output and the log file contain all lines. The brief output contains one
+line for each step. If a check fails, it contains all lines of this step.
 """
 
 import textwrap
@@ -20,11 +20,12 @@ INDENT = 10
 class Checks:
     """Counts checks, and writes lines of at most 80 columns to a screen and a log.
 
-    ``with`` ends with the hidden lines of the last step if an exception leaves it.
+    If an exception ends the ``with`` block, the hidden lines of the last step are
+    printed.
     """
 
     def __init__(self, screen: Screen, log: TextIO, *, verbose: bool) -> None:
-        """Start the clock."""
+        """Start measuring the duration of the demo."""
         self._started = time.monotonic()
         self._screen = screen
         self._log = log
@@ -45,7 +46,7 @@ class Checks:
 
     @property
     def count(self) -> int:
-        """Number of checks so far."""
+        """Number of completed checks."""
         return self._count
 
     @property
@@ -54,9 +55,9 @@ class Checks:
         return time.monotonic() - self._started
 
     def step(self, text: str, title: str, seconds: float) -> None:
-        """Begin a part, with the seconds since the start.
+        """Begin a step, and print the seconds since the start.
 
-        ``title`` is shown beside the progress bar. ``seconds`` is the usual duration.
+        ``title`` is shown next to the progress bar. ``seconds`` is the usual duration.
         """
         self._hidden.clear()
         self._shows_step = self._is_verbose
@@ -65,20 +66,20 @@ class Checks:
         self.progress(title, seconds)
 
     def progress(self, title: str, seconds: float) -> None:
-        """Move the bar to the next piece of work, which usually takes ``seconds``."""
+        """Advance the bar to the next part. ``seconds`` is its usual duration."""
         self._screen.begin(title, seconds)
 
     def say(self, text: str) -> None:
-        """Print a fact."""
+        """Print an observation."""
         self._write_wrapped(" " * INDENT, text)
 
     def say_lines(self, lines: list[str]) -> None:
-        """Print lines of a table without wrapping them."""
+        """Print the lines of a table without wrapping them."""
         for line in lines:
             self._write(" " * INDENT + line if line else "")
 
     def must(self, holds: bool, fact: str, otherwise: str) -> None:
-        """Print and count a check; a failure changes the exit code alone."""
+        """Print and count a check. A failure only affects the exit code."""
         self._count += 1
         if holds:
             self._write_wrapped("       ok ", fact)
@@ -94,17 +95,17 @@ class Checks:
             self._write(line)
 
     def result(self, text: str) -> None:
-        """End a step: print its only line of the brief output, unless it failed."""
+        """End a step, and print its line in the brief output, unless it failed."""
         if not self._shows_step:
             self.summarize(f"[{self.seconds:3.0f} s] {text}")
 
     def summarize(self, line: str) -> None:
-        """Print a line that only the brief output has."""
+        """Print a line in the brief output only."""
         if not self._is_verbose:
             self._screen.show(line)
 
     def show(self, line: str) -> None:
-        """Print a line of both outputs."""
+        """Print a line in both outputs."""
         self._shows_step = True
         self._write(line)
 
@@ -129,7 +130,7 @@ class Checks:
 
 
 def difference(found: set, expected: set) -> str:
-    """Describe how two sets differ, with an example of each side."""
+    """Describe the differences of two sets, with an example from each set."""
     parts = []
     for title, rest in ("missing", expected - found), ("too many", found - expected):
         if rest:

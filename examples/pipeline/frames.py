@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What runs in Spark's workers over recorded frames: each is decoded and encoded again.
+"""Decodes and encodes recorded frames again, in Spark's workers.
 
-The function is for ``DataFrame.mapInArrow`` over ``kafka-capture``; the frames are what
-clients and brokers really sent. No Spark is imported here.
+``check`` is a function for ``DataFrame.mapInArrow`` on the format ``kafka-capture``.
+The frames are real traffic of clients and brokers. This module does not import Spark.
 """
 
 import struct
@@ -35,8 +35,8 @@ UNSUPPORTED_VERSION = b"\x00\x23"
 ODD_METADATA = 9
 ALL_TOPICS = b"\0\0\0\0\x01\0\0"
 
-# Base offset, length of what follows, leader epoch, magic, crc, attributes, 34 bytes on
-# offsets, times and producer, record count.
+# Base offset, length of the remaining batch, leader epoch, magic, CRC, attributes, 34
+# bytes with offset delta, timestamps and producer fields, record count.
 BATCH_HEADER = struct.Struct(">qiibIh34xi")
 LENGTH_END = 12
 CONTROL = 0x20
@@ -44,7 +44,7 @@ BYTES_SHOWN = 12
 
 
 class Frame(NamedTuple):
-    """One row of a capture, as far as it matters here."""
+    """Columns of a capture row that the checks require."""
 
     direction: str
     api_key: int
@@ -55,16 +55,17 @@ class Frame(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Name the frame: its message, version and place."""
+        """Description of the frame: its message, version and sequence number."""
         name = messages.by_key(self.api_key, self.direction).__name__
         return f"{name} v{self.api_version}, frame {self.sequence}"
 
 
 def check(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield a row for each frame: is it the same again, and what records it brings.
+    """Yield a row for every frame, with the outcome and the number of its records.
 
-    ``outcome`` is "same", "odd", or says what is wrong; ``produced`` counts the records
-    of a Produce request; ``fetched`` those of a Fetch answer, by where they lie.
+    * ``outcome``: "same", "odd", or a description of the error.
+    * ``produced``: number of records in a Produce request.
+    * ``fetched``: numbers of records in a Fetch response by batch position.
     """
     for batch in batches:
         columns = (batch.column(name).to_pylist() for name in Frame._fields)
@@ -84,7 +85,10 @@ def check(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def round_trip(frame: Frame):
-    """Decode a frame and encode it again; give the outcome and the message."""
+    """Decode a frame and encode it again.
+
+    Return the outcome, and the message or None.
+    """
     if is_odd(frame):
         return ODD, None
     version, data = frame.api_version, frame.frame
@@ -110,11 +114,12 @@ def round_trip(frame: Frame):
 
 
 def is_odd(frame: Frame) -> bool:
-    """Whether a frame is one of the mock cluster's known violations of the protocol.
+    """Return whether a frame contains a known protocol violation.
 
-    It answers an unknown version of ApiVersions with error 35 before a body of no
-    version. From Metadata version 9 on its responses have an extra byte for each topic,
-    and a request for all topics has four bytes where one is correct.
+    The mock cluster answers an unknown version of ApiVersions with error 35, followed
+    by a body that does not match any version. Since Metadata version 9, its responses
+    contain an additional byte for every topic, and librdkafka's requests for all topics
+    contain four bytes instead of one.
     """
     if frame.api_key == messages.MetadataRequest.api_key:
         if frame.direction == "request":
@@ -127,16 +132,16 @@ def is_odd(frame: Frame) -> bool:
 
 
 def produced_batches(request) -> Iterator[tuple[int, int]]:
-    """Yield (base offset, record count) of each batch in a Produce request."""
+    """Yield (base offset, record count) for every batch in a Produce request."""
     for topic in request.topic_data:
         for partition in topic.partition_data:
             yield from record_batches(partition.records)
 
 
 def fetched_batches(response) -> Iterator[tuple[str, int]]:
-    """Yield the place in the log and the record count of each fetched batch.
+    """Yield the log position and the record count of every fetched batch.
 
-    A batch may be fetched twice; then its place is the same.
+    If a batch is fetched several times, its log position is the same each time.
     """
     for answer in response.responses:
         topic = answer.topic or answer.topic_id
@@ -146,9 +151,10 @@ def fetched_batches(response) -> Iterator[tuple[str, int]]:
 
 
 def record_batches(records: bytes | None) -> Iterator[tuple[int, int]]:
-    """Yield (base offset, record count) of each whole batch, from its header alone.
+    """Yield (base offset, record count) for every complete batch, from its header.
 
-    Control batches (the end of a transaction) hold no message and are left out.
+    Control batches mark the end of a transaction. They are skipped, because they
+    contain no messages.
     """
     records = records or b""
     position = 0
@@ -158,7 +164,7 @@ def record_batches(records: bytes | None) -> Iterator[tuple[int, int]]:
         )
         position += LENGTH_END + length
         if position > len(records):
-            return  # Fetch may cut the last batch
+            return  # a Fetch response may contain an incomplete last batch
         if magic != 2:
             raise ValueError(f"a record batch of magic {magic}, expected 2")
         if not attributes & CONTROL:

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A client as there were in 2013: it asks for no versions and speaks the first ones.
+"""Client from 2013, which does not negotiate versions and only supports early versions.
 
-Kafka 4.0 removed those, so an audit has to find it. Written with kwire and a socket.
+Kafka 4.0 has removed these versions, so the audit must report this client. It is
+implemented with kwire and a socket.
 """
 
 import socket
@@ -24,9 +25,10 @@ LARGEST = 1 << 20
 
 
 def fetch_once(address: str, topic: str) -> int:
-    """Ask where a topic is and fetch a piece of each partition; return the requests.
+    """Request the metadata of a topic, and fetch from all partitions once.
 
-    Every partition is asked of its leader, on a new connection.
+    Each Fetch request is sent to the partition leader on a new connection. Returns the
+    number of requests.
     """
     request = MetadataRequest(
         topics=(MetadataRequest.MetadataRequestTopic(name=topic),)
@@ -48,7 +50,7 @@ def fetch_once(address: str, topic: str) -> int:
 
 
 def ask(address: str, request, answer: type, version: int):
-    """Send one request and return the answer to it."""
+    """Send a request on a new connection, and return its response."""
     host, _, port = address.rpartition(":")
     with socket.create_connection((host, int(port)), DEADLINE_S) as connection:
         connection.sendall(framing.encode_request(request, version, 1, CLIENT_ID))
@@ -57,7 +59,7 @@ def ask(address: str, request, answer: type, version: int):
 
 
 def receive(connection: socket.socket, size: int) -> bytes:
-    """Receive exactly so many bytes."""
+    """Receive exactly ``size`` bytes."""
     data = b""
     while len(data) < size:
         piece = connection.recv(size - len(data))

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The demo's own page: traffic, negotiation, records and the race as pictures.
+"""HTML report of the demo: charts of traffic, negotiation, records and the race.
 
-The numbers come from the recording, the tables of the jobs and the race. The page is
-one HTML file whose pictures are inline SVG; it loads nothing.
+The numbers are read from the recording, the tables of the jobs and the race. The report
+is a single HTML file with inline SVG charts, and loads no external resources.
 """
 
 from collections import Counter
@@ -32,7 +32,7 @@ ENGINE_NAMES = {"fast": "compiled", "pure": "pure Python"}
 
 
 class Results(NamedTuple):
-    """What the steps of the demo have found."""
+    """Results of all steps in the demo."""
 
     traffic: traffic.Traffic
     audit: Result
@@ -44,13 +44,13 @@ class Results(NamedTuple):
 
     @property
     def reports(self) -> list[Path]:
-        """The pages of the three jobs, relative to the current directory."""
+        """Report paths of the three jobs, relative to the current directory."""
         jobs = self.audit, self.export, self.offsets
         return [Path(job.report).relative_to(Path.cwd()) for job in jobs]
 
 
 def write(folder: Path, results: Results) -> Path:
-    """Write ``index.html`` beside the reports of the jobs; return its path."""
+    """Write ``index.html`` to a directory, and return its path."""
     recorded = list(read_frames(folder / "capture"))
     gains = race.gains(results.medians)
     report = Report(
@@ -88,7 +88,7 @@ def write(folder: Path, results: Results) -> Path:
 
 
 class Recorded(NamedTuple):
-    """A frame of the recording, and when it passed."""
+    """Recorded frame with its timestamp and its size in bytes."""
 
     frame: Frame
     moment: datetime
@@ -96,7 +96,7 @@ class Recorded(NamedTuple):
 
 
 def read_frames(capture: Path) -> Iterator[Recorded]:
-    """Yield the frames of a recording in their order."""
+    """Yield the frames of a recording in their original order."""
     names = [*Frame._fields, "timestamp", "size"]
     for batch in read_captures(capture, names):
         for *values, moment, size in zip(
@@ -106,7 +106,7 @@ def read_frames(capture: Path) -> Iterator[Recorded]:
 
 
 def add_traffic(report: Report, recorded: list[Recorded]) -> None:
-    """Show the requests of each client by API, and the bytes over time."""
+    """Add charts with requests by client and API, and with bytes over time."""
     requests = Counter(
         (api_name(frame.api_key), frame.client_id)
         for frame, _, _ in recorded
@@ -144,7 +144,7 @@ def add_traffic(report: Report, recorded: list[Recorded]) -> None:
 def sum_over_time(
     recorded: list[Recorded],
 ) -> Iterator[tuple[str, list[tuple[int, float]]]]:
-    """Yield the bytes of requests, then of responses, in equal steps of time."""
+    """Yield the bytes of requests, then of responses, in equal time intervals."""
     times = [to_milliseconds(moment) for _, moment, _ in recorded]
     start, end = min(times), max(times)
     step = (end - start) // TIME_STEPS + 1
@@ -159,7 +159,7 @@ def sum_over_time(
 
 
 def add_negotiation(report: Report, recorded: list[Recorded]) -> None:
-    """Show the versions of each API that the broker offers and the clients chose."""
+    """Add a chart with the offered versions and the selected versions of every API."""
     offered = find_offer(frame for frame, _, _ in recorded)
     chosen: dict[tuple[int, bool], set[int]] = {}
     for frame, _, _ in recorded:
@@ -201,7 +201,7 @@ def add_negotiation(report: Report, recorded: list[Recorded]) -> None:
 
 
 def find_offer(frames: Iterable[Frame]) -> dict[int, tuple[int, int]]:
-    """Return the first and last version of each API in an ApiVersions response."""
+    """Return the minimum and maximum version by API, from an ApiVersions response."""
     for frame in frames:
         if (
             frame.api_key == NEGOTIATES
@@ -219,8 +219,8 @@ def find_offer(frames: Iterable[Frame]) -> dict[int, tuple[int, int]]:
 
 
 def add_records(report: Report, recorded: list[Recorded], messages_sent: int) -> None:
-    """Show how many bytes each codec needs for the same number of messages."""
-    # The transactional producer sends a share, too.
+    """Add a chart with the size of the same number of messages for every codec."""
+    # The transactional producer sends the same number of messages as each codec.
     share = messages_sent // (len(traffic.CODECS) + 1)
     bytes_by_client: Counter[str] = Counter()
     for frame, _, _ in recorded:
@@ -250,7 +250,7 @@ def add_records(report: Report, recorded: list[Recorded], messages_sent: int) ->
 
 
 def add_recovery(report: Report, export: Result) -> None:
-    """Show the offsets that the export recovered of the damaged partitions."""
+    """Add a chart with recovered and lost offsets of the damaged partitions."""
     coverage, lost = (
         pyarrow.parquet.read_table(export.tables[name]).to_pylist()
         for name in ("coverage", "lost")
@@ -289,7 +289,7 @@ def add_recovery(report: Report, export: Result) -> None:
 
 
 def add_race(report: Report, results: Results) -> None:
-    """Show the records per second of both engines."""
+    """Add a chart with the records per second of both engines."""
     items = []
     for kind in race.KINDS:
         for engine in race.ENGINES:
@@ -309,18 +309,18 @@ def add_race(report: Report, results: Results) -> None:
 
 
 def api_name(key: int) -> str:
-    """Return the name of an API, short enough for a label."""
+    """Return the name of an API, shortened for a label."""
     name = messages.by_key(key, "request").__name__.removesuffix("Request")
     return shorten(name, LABEL_CHARACTERS)
 
 
 def api_versions(key: int) -> tuple[int, int]:
-    """Return the first and the last version of an API that kwire knows."""
+    """Return the minimum and the maximum version of an API that kwire supports."""
     versions = messages.by_key(key, "request").valid_versions
     return min(versions), max(versions)
 
 
 def client_name(client_id: str) -> str:
-    """Return the part of a client id that is unique: "gzip" of "shop-gzip"."""
+    """Return the unique part of a client id, for example "gzip" for "shop-gzip"."""
     name = client_id.removeprefix("shop-")
     return name.partition("-")[0]

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The same ``kafka-log`` job on kwire's compiled engine and on its pure Python one.
+"""Runs the same ``kafka-log`` job with the compiled engine and with the Python engine.
 
-The log is made here, as large as a race needs. Every column of every row is built by
-the engine and thrown away by Spark. All workers of a Spark run on one engine, so each
-engine has a Spark of its own; this file is also the program that does its laps. In
-each round it decodes alone, too: one core, no Spark. Engines take turns; the first
-round warms up.
+The log is generated with a suitable size. The engine creates all columns of all rows,
+and Spark discards them. All workers of a Spark session use the same engine, so every
+engine has a separate session in a separate process, which runs this module as its main
+program. In each round the engine also decodes the log without Spark, on one core. The
+engines take turns, and the first round is a warm-up.
 """
 
 import json
@@ -45,7 +45,7 @@ BASE_OFFSET = struct.Struct(">q")
 
 
 class Log(NamedTuple):
-    """The log of the race."""
+    """Generated log, with its number of records and its size in bytes."""
 
     folder: Path
     records: int
@@ -53,7 +53,7 @@ class Log(NamedTuple):
 
 
 def write_log(folder: Path) -> Log:
-    """Write partitions of one segment each."""
+    """Write a log with one segment for each partition."""
     values = random.Random(7)
     rows = [
         (
@@ -76,13 +76,14 @@ def write_log(folder: Path) -> Log:
 
 
 class Runner:
-    """An engine with a Spark of its own; ``with`` ends it.
+    """Process with a Spark session for one engine. ``with`` terminates the process.
 
-    ``engines`` are those that its workers run on, ``records`` what they read.
+    ``engines`` lists the engines that its workers use, and ``records`` is the number of
+    records that they read.
     """
 
     def __init__(self, engine: str, log: Log) -> None:
-        """Start the program; it gets ready while others do."""
+        """Start the process. It initializes itself in parallel with other runners."""
         self._process = subprocess.Popen(
             [sys.executable, "-m", __spec__.name, str(log.folder)],
             env={**os.environ, "KWIRE_BACKEND": engine},
@@ -96,15 +97,15 @@ class Runner:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the program: it reads no more laps to do."""
+        """End the process by closing its stdin."""
         self._process.communicate(timeout=SECONDS_TO_END)
 
     def wait(self) -> None:
-        """Wait until it is ready."""
+        """Wait until the process is ready."""
         self.engines, self.records = self._read()
 
     def lap(self, kind: str) -> float:
-        """Do the job once, of one of the kinds; return the seconds."""
+        """Run one job of the specified kind, and return its duration in seconds."""
         self._process.stdin.write(f"{kind}\n")
         self._process.stdin.flush()
         return self._read()
@@ -117,9 +118,9 @@ class Runner:
 
 
 def run(log: Log) -> Iterator[dict]:
-    """Yield what each engine says that it is, then the seconds of each round.
+    """Yield the engines and record counts of all runners, then the rounds.
 
-    Those are by (kind, engine).
+    A round is a dict with the duration in seconds by (kind, engine).
     """
     with ExitStack() as stack:
         runners = {
@@ -140,7 +141,7 @@ def run(log: Log) -> Iterator[dict]:
 
 
 def medians(rounds: list[dict]) -> dict:
-    """Return the median seconds of each kind and engine, without the warm-up."""
+    """Return the median seconds by (kind, engine), without the warm-up."""
     return {
         each: statistics.median(seconds[each] for seconds in rounds[1:])
         for each in rounds[0]
@@ -148,12 +149,12 @@ def medians(rounds: list[dict]) -> dict:
 
 
 def gains(seconds: dict) -> list[float]:
-    """Return how many times as fast the compiled engine is, for each kind."""
+    """Return the speed ratio of the compiled engine to the Python engine, by kind."""
     return [seconds[kind, "pure"] / seconds[kind, "fast"] for kind in KINDS]
 
 
 def main() -> None:
-    """Do a lap for each line of the input."""
+    """Run a job for every line in stdin."""
     folder = Path(sys.argv[1])
     with open_session(f"local[{CORES}]") as spark:
         spark.dataSource.register(KafkaLogSource)
@@ -172,7 +173,7 @@ def main() -> None:
 
 
 def decode(folder: Path) -> None:
-    """Turn all of the log into Arrow arrays, a few batches at a time."""
+    """Convert the complete log to Arrow arrays, a few batches at a time."""
     for path in sorted(folder.glob("*/*.log")):
         data = memoryview(path.read_bytes())
         size = len(data) // BATCHES * BATCHES_AT_ONCE

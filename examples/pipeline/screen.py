@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lines on stdout, with a progress bar below them if stdout is a terminal.
+"""Prints lines to stdout, and a progress bar below them if stdout is a terminal.
 
-A file or a pipe gets the lines alone, without control characters.
+Files and pipes only receive the lines, without control characters.
 """
 
 import sys
@@ -20,9 +20,10 @@ BAR_WIDTH = 30
 
 
 class Screen:
-    """Prints lines; the bar is there while the ``with`` block runs.
+    """Prints lines, and shows a progress bar while its ``with`` block runs.
 
-    ``expected_s`` is the sum of the seconds that are passed to ``begin``.
+    ``expected_s`` is the expected total duration: the sum of the seconds that are
+    passed to ``begin``.
     """
 
     def __init__(self, expected_s: float, *, has_bar: bool = True) -> None:
@@ -44,23 +45,23 @@ class Screen:
         self._part_s = 0.0
 
     def __enter__(self) -> "Screen":
-        """Draw the bar."""
+        """Show the progress bar."""
         if not self._bar.disable:
             self._bar.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Remove the bar, so that other output can follow."""
+        """Remove the progress bar, so that other output can follow."""
         if not self._bar.disable:
             self._bar.stop()
 
     def begin(self, title: str, seconds: float) -> None:
-        """Complete the previous part, and begin one of about ``seconds`` seconds."""
+        """Complete the previous step, and begin a step with an expected duration."""
         self._bar.update(self._task, advance=self._part_s, description=title)
         self._part_s = seconds
 
     def show(self, line: str) -> None:
-        """Print a line above the bar."""
+        """Print a line above the progress bar."""
         if self._bar.disable:
             print(line, flush=True)
         else:

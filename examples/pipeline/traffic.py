@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A mock cluster and real clients that talk to it through ``kwire record``.
+"""Mock cluster and real clients that communicate with it through ``kwire record``.
 
-The cluster is the one built into librdkafka (three brokers, loopback). The clients are
-librdkafka's producers (one per codec, one of them transactional) and a consumer group.
-Nothing here knows kwire.
+The mock cluster is part of librdkafka (three brokers on the loopback interface). The
+clients are producers of librdkafka (one for each codec and one with transactions), and
+a consumer group. This module does not use kwire.
 """
 
 import random
@@ -30,7 +30,7 @@ QUIET = {"log_level": 2}
 
 
 class Traffic(NamedTuple):
-    """What the clients themselves say that they did."""
+    """Traffic according to the clients."""
 
     delivered: int
     received: int
@@ -40,7 +40,7 @@ class Traffic(NamedTuple):
 
 @contextmanager
 def mock_cluster(brokers: int = 3) -> Iterator[str]:
-    """Run librdkafka's mock cluster; yield the address of one of its brokers."""
+    """Run librdkafka's mock cluster. Yield the address of one of its brokers."""
     handle = Producer(
         {"bootstrap.servers": "mock", "test.mock.num.brokers": brokers, **QUIET}
     )
@@ -50,7 +50,7 @@ def mock_cluster(brokers: int = 3) -> Iterator[str]:
 
 
 def run_clients(bootstrap_servers: str, messages: int) -> Traffic:
-    """Produce ``messages`` messages, consume them all, commit and leave."""
+    """Produce and consume ``messages`` messages, commit, and leave the group."""
     clients = {"bootstrap.servers": bootstrap_servers, **QUIET}
     payloads = random.Random(18)
     share = messages // (len(CODECS) + 1)
@@ -88,7 +88,7 @@ def run_clients(bootstrap_servers: str, messages: int) -> Traffic:
         received += consume(consumer, delivered - received)
         consumer.commit(asynchronous=False)
         consumer.committed(consumer.assignment(), timeout=DEADLINE_S)
-        # Two questions that the cluster answers with an error.
+        # Send two requests that the cluster answers with an error.
         consumer.committed([TopicPartition(TOPIC, NO_SUCH_PARTITION)], DEADLINE_S)
         consumer.list_topics("no-such-topic", DEADLINE_S)
     finally:
@@ -99,7 +99,8 @@ def run_clients(bootstrap_servers: str, messages: int) -> Traffic:
 def group_member(clients: dict) -> Consumer:
     """Return a subscribed consumer, the only member of its group.
 
-    With two, the mock may answer SyncGroup with a null that the protocol forbids.
+    In a group with two members, the mock cluster may return a null in a SyncGroup
+    response, which the protocol does not allow.
     """
     member = Consumer(
         {
@@ -118,7 +119,7 @@ def group_member(clients: dict) -> Consumer:
 
 
 def produce(producer: Producer, count: int, payloads: random.Random) -> int:
-    """Send ``count`` messages; return how many the cluster confirmed."""
+    """Send ``count`` messages. Return how many of them the cluster confirmed."""
     confirmed = 0
 
     def on_delivery(error, message):
@@ -135,7 +136,7 @@ def produce(producer: Producer, count: int, payloads: random.Random) -> int:
             headers={"trace": payloads.randbytes(8)},
             on_delivery=on_delivery,
         )
-        # Bursts with pauses, as a shop has them: many Produce requests, not a few.
+        # Pause between bursts, so that many small Produce requests are sent.
         if number % 50 == 49:
             producer.poll(0.01)
     producer.flush(DEADLINE_S)
@@ -158,7 +159,7 @@ def produce_in_transaction(
 
 
 def consume(consumer: Consumer, count: int) -> int:
-    """Receive ``count`` messages, and wait a little for any that must not be there."""
+    """Receive ``count`` messages, and wait 0.5 s for unexpected additional messages."""
     received = 0
     deadline = time.monotonic() + DEADLINE_S
     while received < count and time.monotonic() < deadline:
@@ -167,10 +168,11 @@ def consume(consumer: Consumer, count: int) -> int:
 
 
 def messages(consumer: Consumer, timeout: float) -> list:
-    """Return what arrived within ``timeout`` seconds; errors are raised.
+    """Return the messages that arrived within ``timeout`` seconds. Raises errors.
 
-    All but one: the group subscribes before the first message creates the topic, and
-    librdkafka reports that the topic is unknown until its metadata is fetched again.
+    Ignores that the topic is unknown. The group subscribes before the first message
+    creates the topic, and librdkafka reports this error until it refreshes the
+    metadata.
     """
     arrived = []
     for message in consumer.consume(1000, timeout):

@@ -31,7 +31,7 @@ TAGS = (
 class Choices:
     """Source of choices, read from the bytes of an input.
 
-    After its end, all bytes are 0.
+    After the end of the input, all bytes are 0.
     """
 
     def __init__(self, data):
