@@ -66,7 +66,10 @@ class FileSplit(NamedTuple):
 
 
 class WantedRange(NamedTuple):
-    """Offsets of a partition to read. None means the start or end of the log."""
+    """Offset range of a partition to read.
+
+    None means the log start offset (``start``) or the log end offset (``end``).
+    """
 
     partition: Partition
     start: int | None
@@ -187,9 +190,9 @@ def offset_range(
 ) -> tuple[int | None, int | None]:
     """Return the start and end offset (exclusive) that the options specify.
 
-    None means the start or end of the log. Raises ``ValueError`` if the options specify
-    no offset for the partition, if it has no record for a timestamp, or if the start is
-    greater than the end.
+    None means the log start offset or the log end offset. Raises ``ValueError`` if the
+    options specify no offset for the partition, if it has no record for a timestamp, or
+    if the start is greater than the end.
     """
     start = _offset_of_batch(partition, "starting", options)
     end = _offset_of_batch(partition, "ending", options)
