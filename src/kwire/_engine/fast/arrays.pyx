@@ -532,9 +532,7 @@ cdef Export* new_export(Array array, size_t struct_size, int slots) except NULL:
 
 
 cdef ArrowArray* export_array(Array array) except NULL:
-    """Export the data of a tree. The struct of the root directly follows the
-    ``Export``.
-    """
+    """Export the data of a tree. The root directly follows the ``Export`` struct."""
     cdef ExportCursor place
     cdef Export* export = new_export(array, sizeof(ArrowArray), array.slots)
     cdef ArrowArray* root = <ArrowArray*>(export + 1)

@@ -63,7 +63,9 @@ cdef extern from *:
 
 
 cdef inline uint64_t load_byte(const uint8_t* at) noexcept nogil:
-    """Load a byte as 64 bits, as varints require. The caller must have checked bounds.
+    """Load a byte as 64 bits, which varints require.
+
+    The caller must have checked the bounds.
     """
     return once(at[0])
 

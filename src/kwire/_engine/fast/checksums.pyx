@@ -72,7 +72,9 @@ def crc32(data, value=0):
 
 
 def _implementations():
-    """Return the kernels that this machine supports, by name (``crc32c``, ``crc32``).
+    """Return the kernels that this machine supports, by name.
+
+    Each entry contains a ``crc32c`` and a ``crc32`` function.
     """
     return {
         usable[index].name.decode(): (

@@ -225,7 +225,10 @@ cdef inline Outcome append_string(
 cdef inline bint append_short(
     Column* column, int64_t row, const uint8_t* at, int64_t size
 ) noexcept nogil:
-    """Append an ASCII string as the last row. Returns False without a row for others.
+    """Append an ASCII string as the last row.
+
+    Returns False without a row if the string is not ASCII, or if there is not
+    sufficient space.
     """
     cdef int64_t used = column.used + size
     if unlikely(used > column.text.room or used > column.limit):
@@ -275,8 +278,9 @@ cdef inline Outcome mark_null(Column* column, int64_t row) noexcept nogil:
 
 
 cdef inline Outcome put_null(Column* column, int64_t row) noexcept nogil:
-    """Set a row to null for which space has been allocated, with all fields of a
-    struct.
+    """Set a row to null for which space has been allocated.
+
+    If the column is a struct, all of its fields are set to null too.
     """
     cdef Outcome outcome = mark_null(column, row)
     if column.kind == OP_STRUCT:
@@ -364,7 +368,9 @@ cdef inline Outcome fill_default(
 cdef inline void repeat_value(
     Column* column, int64_t start, int64_t end
 ) noexcept nogil:
-    """Store a fixed-size default in rows. Each copy doubles the number of filled rows.
+    """Store a fixed-size default in rows.
+
+    Each copy doubles the number of rows that have been filled.
     """
     cdef uint8_t* first = column.values.data + start * column.width
     cdef int64_t size = (end - start) * column.width
@@ -391,7 +397,9 @@ cdef inline Outcome complete(Column* column, int64_t rows) noexcept nogil:
 
 
 cdef inline void rewind(Column* column, int64_t rows, int64_t touched) noexcept nogil:
-    """Truncate a tree to ``rows`` rows. Rows below ``touched`` may be marked as null.
+    """Truncate a tree to its first ``rows`` rows.
+
+    Rows below ``touched`` may have been set to null. Their validity bits are set again.
     """
     cdef Column* child
     cdef int64_t good

@@ -396,8 +396,9 @@ cdef const uint8_t* copy_buffer(
 cdef const uint8_t* open_bits(
     Source* s, object data, int64_t start, int64_t end, int64_t last
 ) except? NULL:
-    """Copy the validity of rows from the byte of the first row on. NULL if there is
-    none.
+    """Copy the validity of rows, beginning with the byte of the first row.
+
+    Returns NULL if there is no validity.
     """
     if data is None:
         return NULL

@@ -140,7 +140,9 @@ cdef const uint8_t* open_buffer(
 cdef const uint8_t* open_validity(
     ColumnRows rows, object validity, int64_t end
 ) except? NULL:
-    """Acquire the validity of the rows before ``end``. Returns NULL if there is none.
+    """Acquire the validity of the rows before ``end``.
+
+    Returns NULL if there is none.
     """
     if validity is None:
         return NULL
@@ -164,7 +166,9 @@ cdef int open_bytes(
 
 
 cdef inline bint is_valid(const uint8_t* bits, int64_t place) noexcept:
-    """Whether a row is not null, by its validity bit. Without bits, all rows are valid.
+    """Whether a row is not null, by its validity bit.
+
+    Without bits, all rows are valid.
     """
     return bits == NULL or load_byte(bits + (place >> 3)) >> (place & 7) & 1
 

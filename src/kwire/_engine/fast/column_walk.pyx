@@ -379,8 +379,7 @@ cdef bint walk_tagged_field(
 
 
 cdef bint read_marker(Cursor* cursor) noexcept nogil:
-    """Read the INT8 before a nullable struct: 1 if the struct is present, -1 for null.
-    """
+    """Read the INT8 before a nullable struct: 1 if it is present, -1 for null."""
     cdef const uint8_t* start = cursor.at
     cdef int8_t marker = <int8_t>read_uint8(cursor)
     if not cursor.fault and marker != 1 and marker != -1:
@@ -389,8 +388,7 @@ cdef bint read_marker(Cursor* cursor) noexcept nogil:
 
 
 cdef bint read_tagged_marker(Cursor* cursor) noexcept nogil:
-    """Read the marker of a nullable struct in the tag section: UNSIGNED_VARINT 1 or 0.
-    """
+    """Read the marker of a tagged nullable struct: UNSIGNED_VARINT 1 or 0."""
     cdef const uint8_t* start = cursor.at
     cdef uint32_t marker = read_unsigned_varint(cursor)
     if not cursor.fault and marker > 1:

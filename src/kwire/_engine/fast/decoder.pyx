@@ -291,7 +291,7 @@ cdef Py_ssize_t read_values(
 
 
 cdef bint read_marker(Cursor* cursor) noexcept:
-    """Read the INT8 before a nullable struct: 1 if the struct is present, -1 for null.
+    """Read the INT8 before a nullable struct: 1 if it is present, -1 for null.
 
     Any other value is an error. A lenient cursor accepts it and uses only its sign.
     """
@@ -306,7 +306,7 @@ cdef bint read_marker(Cursor* cursor) noexcept:
 
 
 cdef bint read_tagged_marker(Cursor* cursor) noexcept:
-    """Read the marker of a nullable struct in the tag section: UNSIGNED_VARINT 1 or 0.
+    """Read the marker of a tagged nullable struct: UNSIGNED_VARINT 1 or 0.
 
     Any other value is an error at its first byte. A lenient cursor interprets it as an
     int32 and uses only its sign.

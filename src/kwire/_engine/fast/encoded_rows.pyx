@@ -78,8 +78,7 @@ cdef class EncodedRows:
         return self.entry.count
 
     def extend(self, records, Py_ssize_t start=0, int64_t timestamp=-1):
-        """Add records from index ``start`` on. Returns the index of the first remaining
-        one.
+        """Add records from index ``start`` on. Returns the first index not added.
 
         ``records`` is a list or a tuple of records, whose offsets are ignored.
         ``timestamp`` (ms) is the default timestamp. The function stops before the first
@@ -186,10 +185,10 @@ cdef class EncodedRows:
         return max(start, index)
 
     def make_batch(self, header, compress=None):
-        """Return the batch. ``header`` and ``compress`` are the same as for
-        ``encode_batch``.
+        """Return the batch. The rows are kept, so that another call is possible.
 
-        The rows are kept, so that the function can be called again with another header.
+        ``header`` and ``compress`` are the same as for ``encode_batch``. Another call
+        may pass another header.
         """
         cdef Entry entry
         cdef int64_t used
@@ -235,10 +234,10 @@ cdef class EncodedRows:
         return data
 
     cdef inline int64_t measure(self, Row* row, int64_t* body) noexcept:
-        """Compute the size of the next record in bytes, with and without its length
-        field.
+        """Compute the size of the next record in bytes.
 
-        Returns -1 if the record is too large for a batch.
+        ``body`` is set to the size without the length field. Returns -1 if the record
+        is too large for a batch.
         """
         row.offset = self.entry.count
         if row.offset == 0:
@@ -289,7 +288,9 @@ cdef class EncodedRows:
         return True
 
     cdef inline uint8_t* put(self, Row* row, int64_t body) noexcept:
-        """Write the next record up to its headers. Returns the position of the headers.
+        """Write the next record up to its headers.
+
+        Returns the position of the headers.
         """
         cdef uint8_t* at = <uint8_t*>PyBytes_AS_STRING(self.out)
         at += BATCH_OVERHEAD + self.content

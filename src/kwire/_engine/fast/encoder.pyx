@@ -548,8 +548,9 @@ cdef object make_failure(Writer* writer, Program program):
 
 
 cdef object pending():
-    """Return the exception that is set: a ``MemoryError`` or an error of a user's
-    object.
+    """Return the pending exception.
+
+    It is a ``MemoryError``, or an exception that an object of the caller has raised.
     """
     cdef object failure = None
     # Do not return from the except clause: Cython would then drop the traceback, and

@@ -106,9 +106,9 @@ def decode_request_headers(
     Fields: api_key, api_version, correlation_id, client_id, and body_position, the
     position of the body in the row (bytes). A null row becomes a null struct.
 
-    Raises the exception from ``judge`` for the first invalid row, whose path then
-    begins with the row number. Raises ``LimitExceeded`` if a column would exceed
-    Arrow's 32-bit offsets.
+    Raises the exception from ``judge`` for the first invalid row, with the row number
+    inserted before its path. Raises ``LimitExceeded`` if a column would exceed Arrow's
+    32-bit offsets.
     """
     cdef ColumnShape shape = find_header_shape()
     cdef Py_buffer buffers[3]

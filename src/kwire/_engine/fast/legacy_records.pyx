@@ -161,8 +161,7 @@ cdef bint read_classic(
 
 
 def find_payload(data, header):
-    """Return the start and the end of the compressed bytes of a batch or wrapper
-    message.
+    """Return the start and the end of the compressed bytes of an entry.
 
     The key of a wrapper message is ignored. A wrapper message without a value is an
     error at its first byte.

@@ -198,7 +198,9 @@ cdef int check_sizes(
 cdef int64_t walk_rows(
     RowWalk* w, Rows* rows, Table* table, Column* column
 ) noexcept nogil:
-    """Read all rows. Returns the number of rows, or the row at which an error occurred.
+    """Read all rows.
+
+    Returns the number of rows, or the row at which an error occurred.
     """
     cdef int64_t row
     cdef int64_t place

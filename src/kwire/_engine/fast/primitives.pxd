@@ -417,7 +417,9 @@ cdef inline bint as_int(
 
 
 cdef inline bint as_int32(Writer* writer, PyObject* value, int64_t* number) noexcept:
-    """Convert a value to an int32. A small int has at most 30 bits, so it always fits.
+    """Convert a value to an int32.
+
+    A small int has at most 30 bits, so it always fits.
     """
     if likely(is_small_int(value)):
         number[0] = small_int(value)

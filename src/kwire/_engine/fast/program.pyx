@@ -30,7 +30,9 @@ cdef frozenset SIGNED = frozenset((plans.INT8, plans.INT16, plans.INT32, plans.I
 
 
 cdef class Program:
-    """Tables of one message version. The program owns the objects that they refer to.
+    """Tables of one message version.
+
+    The program owns the objects to which the tables refer.
     """
 
     def __cinit__(self, layout, binding):

@@ -50,7 +50,9 @@ cdef object make_failure(Reading* r, int64_t position)
 cdef inline PyObject* make_record(
     Reading* r, int64_t offset, int64_t timestamp
 ) noexcept:
-    """Create a record with its offset and timestamp. The other slots are still empty.
+    """Create a record with its offset and timestamp.
+
+    The other slots are still empty.
     """
     cdef PyObject* made = new_struct(r.cls, RECORD_SLOTS)
     cdef PyObject** slots

@@ -81,7 +81,9 @@ def read_records(data, header, *, bint compressed=False, bint replace=False):
 
 
 cdef tuple read_batch_records(Reading* r, const uint8_t* start):
-    """Read the records of an uncompressed batch. ``start`` is the start of the input.
+    """Read the records of an uncompressed batch.
+
+    ``start`` is the start of the input.
     """
     cdef PyObject* made
     r.cursor.start = start

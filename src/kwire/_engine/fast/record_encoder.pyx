@@ -121,7 +121,9 @@ def encode_batch(rows, header, compress=None):
 
 
 cdef object compress_records(object view, Py_ssize_t head, object compress):
-    """Compress the bytes of a view after the first ``head`` bytes. Releases the view.
+    """Compress the bytes of a view after the first ``head`` bytes.
+
+    Releases the view.
     """
     # A with statement would crash in Cython's code if there was no memory.
     try:
@@ -351,7 +353,9 @@ cdef inline bint make_room(Encoding* e, int64_t size) noexcept:
 
 
 cdef object finish_encoding(Encoding* e, Py_ssize_t head, object compress):
-    """Return the written bytes. With ``compress``, all after ``head`` are compressed.
+    """Return the written bytes.
+
+    With ``compress``, all after ``head`` are compressed.
     """
     cdef Py_ssize_t used = e.at - <uint8_t*>PyBytes_AS_STRING(e.out)
     cdef PyObject* out = e.out

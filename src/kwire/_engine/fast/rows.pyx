@@ -157,8 +157,7 @@ cdef class RecordList:
         return when if self.take(key, value, timestamp, headers) else 0
 
     def extend(self, records, Py_ssize_t start=0, int64_t timestamp=-1):
-        """Add records from index ``start`` on. Returns the index of the first remaining
-        one.
+        """Add records from index ``start`` on. Returns the first index not added.
 
         ``records`` is a list or a tuple of records. ``timestamp`` (ms) is the default
         timestamp. The function stops before the first record with which the batch might

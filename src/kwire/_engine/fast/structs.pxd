@@ -104,8 +104,9 @@ cdef inline PyObject* take_struct(Layout* layout, PyTypeObject* cls) noexcept:
 
 
 cdef inline PyObject* new_struct(PyTypeObject* cls, Py_ssize_t count) noexcept:
-    """Allocate a struct with empty slots. Returns NULL with ``MemoryError`` set on
-    failure.
+    """Allocate a struct with empty slots.
+
+    Returns NULL with ``MemoryError`` set if there is no memory.
     """
     cdef PyObject* made = take_struct(<Layout*>methods_of(cls), cls)
     cdef Py_ssize_t index

@@ -301,8 +301,9 @@ cdef object return_self(object self, object ignored):
 
 
 cdef Layout* layout_of(PyObject* cls) noexcept:
-    """Return the layout of a class created by ``make_struct``, or NULL for other
-    objects.
+    """Return the layout of a class created by ``make_struct``.
+
+    Returns NULL for other objects.
     """
     if not is_type(cls) or dealloc_of(cls) != <void*>struct_dealloc:
         return NULL
@@ -468,7 +469,9 @@ cdef inline Py_ssize_t find(
 cdef inline int store(
     Layout* layout, PyObject* made, Py_ssize_t index, object value
 ) except -1:
-    """Store the value of a field. A sequence is converted to a tuple if it is an array.
+    """Store the value of a field.
+
+    A sequence is converted to a tuple if it is an array.
     """
     if layout.arrays[index] and not PyTuple_CheckExact(<PyObject*>value):
         value = as_array(value)

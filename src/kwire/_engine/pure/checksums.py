@@ -113,8 +113,9 @@ def view_bytes(data: Buffer) -> memoryview:
 
 
 def fold_message(view: memoryview, start: int) -> int:
-    """Reduce a message to the length of the table, with the same CRC from start value
-    0.
+    """Fold a message into a short one that has the same CRC from start value 0.
+
+    The result is as long as the table.
     """
     head = len(view)
     if head > STATE // 8:
@@ -159,8 +160,9 @@ def cuts(
 
 
 def rows_of_table(count: int) -> list[list[int]]:
-    """Return tables with the CRC of each byte value followed by 0, 1, 2, ... zero
-    bytes.
+    """Return one table for each number of zero bytes after a byte, from 0 on.
+
+    A table contains the CRC of every byte value.
     """
     basis = []
     for bit in range(8):

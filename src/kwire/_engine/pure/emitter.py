@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Generates Python code without loops over a plan: the fast path of the Python engine.
+"""Generates straight-line Python code from plans: the fast path of this engine.
 
 Without a twin: the compiled engine interprets the plan. This module writes Python
 source code for a plan, one fragment for each step, in the same order in which
@@ -19,11 +19,11 @@ version 4 of the Heartbeat request:
     o0.generation_id, = unpack_i(data, at)
     at += 4
 
-Generated code must not accept anything that ``decoder.py`` or ``encoder.py`` rejects.
-It contains only the checks that this requires. For example, a slice may exceed the end
-of the input, because the position then exceeds the end too, which is checked once for
-the whole message. Generated code does not determine the cause of an error: after any
-exception, the caller follows the plan instead.
+Generated code must not accept anything that ``decoder.py`` or ``encoder.py`` rejects,
+and it contains no other checks. For example, a slice may exceed the end of the input,
+because the position then exceeds the end too, which is checked once for the whole
+message. Generated code does not determine the cause of an error: after any exception,
+the caller follows the plan instead.
 """
 
 from __future__ import annotations
@@ -197,8 +197,9 @@ class _Reader(_Emitter):
         self.add(indent, f"{target}.__class__ = {self.name('struct', cls)}")
 
     def run(self, run: list[plan.Step], length: str, target: str, indent: int) -> None:
-        """Read adjacent fixed-size fields, and a classic length after them, in one
-        call.
+        """Read adjacent fixed-size fields in one call.
+
+        ``length`` is the format of a classic length that follows them, or empty.
         """
         form = "".join(_FORMATS[step.code] for step in run) + length
         if not form:

@@ -52,8 +52,7 @@ class EncodedRows:
     def extend(
         self, records: Sequence[RecordLike], start: int = 0, timestamp: int = -1
     ) -> int:
-        """Add records from index ``start`` on. Returns the index of the first remaining
-        one.
+        """Add records from index ``start`` on. Returns the first index not added.
 
         ``records`` is a list or a tuple of records, whose offsets are ignored.
         ``timestamp`` (ms) is the default timestamp. The function stops before the first
@@ -111,10 +110,10 @@ class EncodedRows:
     def make_batch(
         self, header: BatchHeader, compress: Compress | None = None
     ) -> bytes:
-        """Return the batch. ``header`` and ``compress`` are the same as for
-        ``encode_batch``.
+        """Return the batch. The rows are kept, so that another call is possible.
 
-        The rows are kept, so that the function can be called again with another header.
+        ``header`` and ``compress`` are the same as for ``encode_batch``. Another call
+        may pass another header.
         """
         check_base(header)
         last = header.base_offset + self._count - 1

@@ -140,8 +140,7 @@ class RecordList:
     def extend(
         self, records: Sequence[RecordLike], start: int = 0, timestamp: int = -1
     ) -> int:
-        """Add records from index ``start`` on. Returns the index of the first remaining
-        one.
+        """Add records from index ``start`` on. Returns the first index not added.
 
         ``records`` is a list or a tuple of records. ``timestamp`` (ms) is the default
         timestamp. The function stops before the first record with which the batch might
