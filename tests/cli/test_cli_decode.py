@@ -115,7 +115,7 @@ def test_files_hold_the_bytes_themselves_as_well(kwire, run, request_frame, tmp_
     assert run_with_input(kwire, request_frame, "decode", "-") == tuple(expected)
 
 
-def test_the_form_can_be_said(run, tmp_path):
+def test_notation_can_be_specified(run, tmp_path):
     """Four letters are two bytes in hex, three in base64, and four as text."""
     path = tmp_path / "letters"
     path.write_text("cafe")
@@ -129,7 +129,7 @@ def test_the_form_can_be_said(run, tmp_path):
     assert found.rows[0]["bytes"] == "ab", "who says base64 needs no padding"
 
 
-def test_a_request_says_itself_what_it_is(kwire, run, request_frame):
+def test_request_is_recognized_by_its_header(kwire, run, request_frame):
     """Covers all versions of all APIs, with and without the size."""
     for data in request_frame, request_frame[4:]:
         (row,) = run("decode", data.hex(), "-o", "jsonl").rows
@@ -222,7 +222,7 @@ def test_a_message_with_one_version_needs_none_named(run):
     assert row["body"]["name"] == "a" and row["version"] == 0
 
 
-def test_a_message_behind_its_version_names_it(kwire, run):
+def test_message_after_its_version_prefix_is_recognized(kwire, run):
     cls = kwire.messages.ConsumerProtocolSubscription
     data = kwire.messages.framing.encode_prefixed(cls(topics=["t"]), 1)
     args = ("-m", cls.__name__, "--prefixed", "-o", "jsonl")
@@ -246,7 +246,7 @@ def test_record_sets_are_recognized(kwire, run):
             assert (second["key_base64"], second["value"]) == ("/w==", None)
 
 
-def test_the_batches_of_a_message_stand_in_it(run, response_frame):
+def test_batches_of_a_message_are_decoded_in_place(run, response_frame):
     """Kafka's JSON form does not contain the decoded batches."""
     (row,) = run("decode", *RESPONSE, response_frame.hex(), "-o", "jsonl").rows
     (partition,) = row["body"]["responses"][0]["partitions"]
@@ -317,7 +317,7 @@ def tags_of(struct):
     return len(struct.unknown_tagged_fields) + below
 
 
-def test_the_form_is_that_of_to_json_and_what_it_leaves_out(kwire):
+def test_decode_json_equals_to_json_with_additions(kwire):
     """Compares the JSON of all vectors of Kafka, which is split into lines."""
     module = importlib.import_module(f"{kwire.__name__}.cli.output.message_json")
     seen = 0
@@ -382,7 +382,7 @@ def test_lines_are_filled_and_not_wider_than_asked(kwire):
         (("0000 0007 0000",), "if these are not requests, name their type"),
     ],
 )
-def test_what_cannot_be_read_is_one_line_that_says_what_to_do(run, args, said):
+def test_undecodable_input_is_a_one_line_error_with_a_solution(run, args, said):
     for command in "decode", "explain":
         found = run(command, *args)
         assert found.code == 2 and said in found.err, found.err
@@ -397,6 +397,6 @@ def test_a_file_without_its_sign_is_recognized(run, tmp_path):
     assert found.code == 2 and f"write @{path}" in found.err
 
 
-def test_stdin_without_bytes_is_told_from_a_terminal(kwire):
+def test_empty_stdin_is_distinguished_from_a_terminal(kwire):
     code, out, err = run_with_input(kwire, b"", "decode")
     assert (code, out) == (2, "") and "the input is empty" in err

@@ -119,7 +119,7 @@ ODD = [
 ]
 
 
-def test_bytes_that_are_no_text_say_what_they_are(run, tmp_path):
+def test_bytes_that_are_not_text_have_a_format_prefix(run, tmp_path):
     write_log(tmp_path / "odd-0", [ODD])
     found = run("dump", tmp_path, "-o", "jsonl").rows
     assert found[0]["key"] is None and found[0]["value"] is None
@@ -133,7 +133,7 @@ def test_bytes_that_are_no_text_say_what_they_are(run, tmp_path):
     ]
 
 
-def test_csv_tells_null_from_empty_and_text_from_base64(run, tmp_path):
+def test_csv_distinguishes_null_empty_text_and_base64(run, tmp_path):
     write_log(tmp_path / "odd-0", [ODD])
     found = list(csv.DictReader(io.StringIO(run("dump", tmp_path, "-o", "csv").out)))
     assert [row["key_encoding"] for row in found] == ["", "text", "text", "base64"]
@@ -154,12 +154,12 @@ def test_table_prints_nothing_that_moves_the_cursor(run, tmp_path):
     ("form", "field", "content"),
     [("hex", "key_hex", "6b65792d30"), ("base64", "key_base64", "a2V5LTA=")],
 )
-def test_bytes_can_be_asked_for_in_one_form(run, orders, form, field, content):
+def test_byte_format_option_selects_one_format(run, orders, form, field, content):
     row = run("dump", orders, "-o", "jsonl", "-n", 1, "--format-bytes", form).rows[0]
     assert row[field] == content and "key" not in row
 
 
-def test_what_the_table_shows_finds_the_key(run, tmp_path):
+def test_key_copied_from_the_table_finds_the_record(run, tmp_path):
     """A key that is copied from a table can be passed to ``--key``, with its prefix."""
     write_log(tmp_path / "odd-0", [ODD])
     for key, offset in (("base64:G1szMW0=", 3), ("text:hex:00", 2), ("", 1)):
@@ -200,7 +200,7 @@ def test_wrong_usage_is_one_line_and_exit_code_2(run, orders, options):
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv"])
-def test_the_name_of_a_file_says_the_format(run, orders, tmp_path, suffix):
+def test_file_name_selects_the_format(run, orders, tmp_path, suffix):
     path = tmp_path / f"out.{suffix}"
     ran = run("dump", orders, "--output", path)
     assert (ran.code, ran.out) == (0, "")
@@ -237,7 +237,7 @@ def test_parquet_has_the_bytes_and_several_row_groups(
     assert "key_json" not in table[0]
 
 
-def test_damage_stops_a_dump_behind_what_is_good(run, damaged):
+def test_damage_stops_a_dump_after_the_valid_records(run, damaged):
     ran = run("dump", damaged, "-o", "jsonl")
     assert ran.code == 2
     assert [row["offset"] for row in ran.rows] == [0, 1, 2, 3, 4]
@@ -264,7 +264,7 @@ def test_a_partition_that_is_named_twice_comes_once(run, orders):
     assert len(ran.rows) == 25
 
 
-def test_names_of_headers_that_are_no_text_stop_nothing(run, kwire, tmp_path):
+def test_header_names_that_are_not_text_do_not_stop_a_dump(run, kwire, tmp_path):
     path = write_log(tmp_path / "odd-0", [[(b"k", b"v", START, [("nnnn", b"")])]])
     data = bytearray(path.read_bytes().replace(b"nnnn", b"nn\xff\xff"))
     crc = importlib.import_module(f"{kwire.__name__}._engine.pure.checksums").crc32c
@@ -311,7 +311,7 @@ def test_tail_of_batches(run, orders):
     assert [row["base_offset"] for row in ran.rows] == [4, 10, 0]
 
 
-def test_tail_does_not_read_what_is_before(run, tmp_path):
+def test_tail_does_not_read_earlier_records(run, tmp_path):
     """Damage at the start of a large segment does not affect its last records."""
     batches = [[(b"k", os.urandom(50_000), START)] for _ in range(100)]
     path = write_log(tmp_path / "large-0", batches)

@@ -80,7 +80,7 @@ def test_without_an_address_the_error_names_the_variable(run, monkeypatch, value
         assert "set KWIRE_BOOTSTRAP_SERVERS" in ran.err
 
 
-def test_a_path_with_a_colon_is_no_address(run, configured, tmp_path):
+def test_path_with_a_colon_is_not_an_address(run, configured, tmp_path):
     logs = tmp_path / "2026-11-24T10:00"
     write_log(logs / "orders-0", [rows(0, 3)])
     ran = run("restore", logs)

@@ -360,7 +360,7 @@ def test_of_very_many_packed_records_the_first_are_shown(kwire, run, tmp_path):
     assert path.stat().st_size < 3_000_000
 
 
-def test_the_page_says_what_is_wrong(kwire, run, tmp_path):
+def test_page_shows_the_error_of_invalid_bytes(kwire, run, tmp_path):
     data = bytearray(batch(kwire))
     data[-2] ^= 1
     body = fetch_response(kwire, bytes(data))[:-1]

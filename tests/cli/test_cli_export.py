@@ -69,7 +69,7 @@ def test_topics_and_partitions_can_be_chosen(run):
     assert "1 partition recovered" in done.stderr
 
 
-def test_what_cannot_be_done_is_one_line(run):
+def test_impossible_export_is_a_one_line_error(run):
     """No logs, an unknown topic, and an existing directory cause exit code 2."""
     Path("full").mkdir()
     Path("full/file").touch()

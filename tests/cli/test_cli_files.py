@@ -84,7 +84,7 @@ def test_ls_shows_empty_segments_as_such(run, tmp_path):
     ]
 
 
-def test_ls_leaves_folders_out_of_use_aside_unless_asked(run, orders):
+def test_ls_skips_unused_directories_by_default(run, orders):
     gone = f"orders-1.{'0' * 32}-delete"
     (orders / "orders-1").rename(orders / gone)
     assert len(run("ls", orders, "-o", "jsonl").rows) == 1
@@ -93,7 +93,7 @@ def test_ls_leaves_folders_out_of_use_aside_unless_asked(run, orders):
 
 
 @pytest.mark.parametrize("command", ["ls", "dump", "verify"])
-def test_what_is_not_there_is_one_line(run, tmp_path, command):
+def test_missing_path_is_a_one_line_error(run, tmp_path, command):
     (tmp_path / "empty").mkdir()
     for path in (tmp_path / "nothing", tmp_path / "empty"):
         ran = run(command, path)
@@ -107,7 +107,7 @@ def test_verify_is_silent_where_all_is_good(run, orders):
     assert "2 partitions" in ran.err and "no problems" in ran.err
 
 
-def test_verify_tells_what_is_damaged(run, damaged):
+def test_verify_reports_damaged_batches(run, damaged):
     ran = run("verify", damaged.parent, "-o", "jsonl")
     (problem,) = ran.rows
     assert ran.code == 1
@@ -116,7 +116,7 @@ def test_verify_tells_what_is_damaged(run, damaged):
     assert "1 problem" in ran.err
 
 
-def test_what_is_not_known_is_null(run, tmp_path):
+def test_unknown_values_are_null(run, tmp_path):
     """Unknown offsets are null in JSON and empty in CSV, instead of -1."""
     (tmp_path / "t-0").mkdir()
     (tmp_path / "t-0" / f"{0:020}.log").write_bytes(b"garbage" * 30)
@@ -152,7 +152,7 @@ def test_verify_names_a_damaged_checkpoint(run, orders):
     assert listed.code == 0 and "skipped" in listed.err
 
 
-def test_repair_copies_what_is_good(run, damaged, tmp_path):
+def test_repair_copies_the_intact_batches(run, damaged, tmp_path):
     target = tmp_path / f"{0:020}.log"
     before = damaged.read_bytes()
     ran = run("repair", damaged, "--output", target, "-o", "jsonl")
@@ -249,7 +249,7 @@ def nobodys():
 
 
 @pytest.mark.parametrize("command", ["ls", "verify"])
-def test_what_may_not_be_read_is_named(run, orders, nobodys, command):
+def test_inaccessible_paths_are_reported(run, orders, nobodys, command):
     """An inaccessible directory or file is reported, and does not stop the command."""
     folder, somebody = nobodys
     logs = shutil.copytree(orders, folder / "logs")
@@ -269,7 +269,7 @@ def test_what_may_not_be_read_is_named(run, orders, nobodys, command):
     assert run(command, closed).err == f"kwire: {closed}: permission denied\n"
 
 
-def test_a_closed_folder_is_skipped_by_every_reader(orders, nobodys):
+def test_inaccessible_directory_is_skipped_by_every_reader(orders, nobodys):
     """A directory without access may contain partitions, so that jobs report it."""
     folder, somebody = nobodys
     logs = shutil.copytree(orders, folder / "logs")

@@ -89,7 +89,7 @@ def test_a_timeout_is_a_time(run, timeout):
 
 
 @pytest.mark.parametrize("command", ["decode", "explain"])
-def test_a_stream_that_is_no_kafka_ends_soon(run, tmp_path, command):
+def test_input_that_is_not_kafka_ends_after_some_errors(run, tmp_path, command):
     """After twenty errors, a million more would not be useful."""
     path = tmp_path / "frames"
     path.write_bytes(bytes.fromhex("00000001 00") * 1000)
@@ -121,7 +121,7 @@ def test_a_page_is_no_other_format(run, tmp_path):
     assert done.code == 2 and "exclude each other" in done.err
 
 
-def test_a_page_is_not_written_over_a_folder(run, tmp_path):
+def test_page_does_not_replace_a_directory(run, tmp_path):
     frame = "0012000000000007ffff"
     done = run("explain", frame, "--html", tmp_path)
     assert done.code == 2 and "is a folder; name a file in it" in done.err

@@ -90,7 +90,7 @@ def group_of(protocol_type, subscription):
     return internal_topics.encode(OFFSETS, key, value, 3)
 
 
-def test_members_that_cannot_be_read_stay_bytes(run, tmp_path):
+def test_undecodable_members_remain_bytes(run, tmp_path):
     """Other protocols have other formats, and a member may send any bytes."""
     groups = [
         ("connect", b"\0\0\0\0\0\0"),
@@ -116,7 +116,7 @@ def test_members_of_a_newer_client_are_decoded(run, tmp_path):
     assert member["subscription"]["data"]["topics"] == ["t"]
 
 
-def test_what_cannot_be_decoded_is_raw_with_the_reason(run, tmp_path):
+def test_undecodable_records_are_raw_with_the_reason(run, tmp_path):
     """A newer Kafka release may write unknown records."""
     write_log(tmp_path / "__consumer_offsets-0", [[(b"\x7f\x00future", b"\x00\x00")]])
     row = run("dump", tmp_path, "-o", "jsonl").rows[0]
@@ -132,7 +132,7 @@ def test_checkpoints_of_the_metadata_log_are_read(run):
     assert any(row["value_json"]["name"] == "TopicRecord" for row in ran.rows)
 
 
-def test_control_records_are_hidden_unless_asked_for(run):
+def test_control_records_are_hidden_by_default(run):
     folder = NEWEST / "transactions-0"
     hidden = run("dump", folder, "-o", "jsonl").rows
     found = run("dump", folder, "-o", "jsonl", "--control").rows

@@ -23,7 +23,7 @@ def run(tmp_path, monkeypatch):
     return run
 
 
-def test_audit_of_no_request_is_no_all_clear(run, tmp_path):
+def test_audit_without_requests_is_an_error(run, tmp_path):
     """If the file is not a log, nothing is known about the clients."""
     (tmp_path / "server.log").write_text("[2026-11-21] INFO started (kafka.Server)\n")
     done = run("audit", "server.log", "--target", "4.1", "--output", "out")
@@ -31,7 +31,7 @@ def test_audit_of_no_request_is_no_all_clear(run, tmp_path):
     assert "nothing to judge; 1 problem in the input" in done.stderr
 
 
-def test_export_of_nothing_but_garbage_is_no_success(run, tmp_path):
+def test_export_without_an_intact_batch_is_an_error(run, tmp_path):
     """Without an intact batch, the number of lost records is unknown."""
     folder = tmp_path / "disk" / "orders-0"
     folder.mkdir(parents=True)
@@ -41,7 +41,7 @@ def test_export_of_nothing_but_garbage_is_no_success(run, tmp_path):
     assert "1 path could not be read at all" in done.stderr
 
 
-def test_offsets_names_a_group_that_is_not_there(run):
+def test_offsets_reports_an_unknown_group(run):
     done = run("offsets", DATA, "--output", "out", "-g", "absent")
     assert done.exit_code == 0
     assert "no group 'absent' in __consumer_offsets" in done.stderr
@@ -64,7 +64,7 @@ def test_export_counts_the_topics_that_it_does_not_list(run):
         ),
     ],
 )
-def test_record_says_which_address_is_wrong(run, listen, upstream, text):
+def test_record_names_the_invalid_address(run, listen, upstream, text):
     done = run("record", "--listen", listen, "--upstream", upstream, "--output", "out")
     assert done.exit_code == 2
     assert text in " ".join(done.stderr.split())

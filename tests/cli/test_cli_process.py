@@ -100,7 +100,7 @@ def test_output_is_utf8_whatever_the_locale(tmp_path, environment):
         assert "ключ" in out.decode() and "日本" in out.decode()
 
 
-def test_names_of_folders_that_are_no_text_stop_nothing(tmp_path, environment):
+def test_directory_names_that_are_not_text_are_escaped(tmp_path, environment):
     folder = os.fsencode(tmp_path) + b"/\xe9t\xe9-0"
     try:
         os.mkdir(folder)
@@ -126,7 +126,7 @@ def test_a_closed_pipe_ends_it_quietly(tmp_path, environment):
     process.stderr.close()
 
 
-def test_a_closed_pipe_is_no_unreadable_file(damaged, environment):
+def test_closed_pipe_is_not_reported_as_an_unreadable_file(damaged, environment):
     read_end, write_end = os.pipe()
     os.close(read_end)
     process = start(["verify", damaged], environment, stdout=write_end)
@@ -196,7 +196,7 @@ def test_problems_do_not_run_into_the_bar(damaged, environment):
     assert visible(line.rpartition("\x1b[2K")[2].rpartition("\r")[0]).startswith("/")
 
 
-def test_no_arguments_say_which_engine_runs(environment):
+def test_program_without_arguments_prints_the_engine(environment):
     process = start([], environment)
     out, _ = process.communicate()
     assert process.returncode == 0
@@ -204,7 +204,7 @@ def test_no_arguments_say_which_engine_runs(environment):
     assert environment["KWIRE_BACKEND"] in out.decode()
 
 
-def test_without_click_one_line_says_what_to_install(tmp_path, environment):
+def test_missing_click_is_a_one_line_error(tmp_path, environment):
     (tmp_path / "click.py").write_text("raise ModuleNotFoundError(name='click')\n")
     environment |= {"PYTHONPATH": f"{tmp_path}{os.pathsep}{SOURCE}"}
     process = start(["ls", tmp_path], environment)
@@ -213,7 +213,7 @@ def test_without_click_one_line_says_what_to_install(tmp_path, environment):
     assert err == b"kwire: the command line requires click: pip install kwire[cli]\n"
 
 
-def test_without_pyarrow_one_line_says_what_to_install(orders, tmp_path, environment):
+def test_missing_pyarrow_is_a_one_line_error(orders, tmp_path, environment):
     (tmp_path / "pyarrow.py").write_text("raise ImportError\n")
     environment |= {"PYTHONPATH": f"{tmp_path}{os.pathsep}{SOURCE}"}
     target = tmp_path / "x.parquet"

@@ -156,7 +156,7 @@ def test_columns_in_a_pipe_are_those_of_a_file(address, tmp_path, form):
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
-def test_columns_are_no_output_for_a_terminal(address, form):
+def test_columns_are_not_printed_to_a_terminal(address, form):
     parent, child = os.openpty()
     with start(address, "orders", "-o", form, stdout=child) as process:
         os.close(child)
@@ -220,7 +220,7 @@ def test_arrow_that_follows_is_flushed_by_chunk_and_ends_with_ctrl_c(address):
         ),
     ],
 )
-def test_what_is_wrong_is_one_sentence(run, address, args, reason):
+def test_read_errors_are_one_sentence(run, address, args, reason):
     """The exit code is 2."""
     ran = run("read", address, *args)
     assert ran.code == 2 and reason in ran.err
@@ -244,7 +244,7 @@ def follow(address, *options, topic="orders", **streams):
     )
 
 
-def test_following_prints_at_once_and_ends_with_ctrl_c(producer, address):
+def test_follow_prints_immediately_and_ends_with_ctrl_c(producer, address):
     """Records are printed immediately. Ctrl-C does not cause a traceback."""
     options = "-f", r"%v\n", "-p", "2", "--from", "latest"
     pipe = subprocess.PIPE

@@ -45,7 +45,7 @@ def test_another_release_is_listed_as_it_was(run):
     assert len(cells(run("schema", "--release", "0.8.0"))) == 8
 
 
-def test_columns_stand_below_each_other_whatever_the_names(run):
+def test_columns_are_aligned_for_all_names(run):
     for args in ([], ["--all"], ["--since", "3.9"]):
         lines = run("schema", *args).out.splitlines()
         at = lines[0].index("VERSIONS" if "--since" not in args else "REMOVED")
@@ -106,7 +106,7 @@ def test_an_api_is_its_request_and_its_response(run):
     assert run("schema", "12").out == ran.out
 
 
-def test_layouts_are_marked_where_they_are_gone_or_going(run):
+def test_removed_and_deprecated_layouts_are_marked(run):
     now = run("schema", "FetchRequest", "--version", "2-4").out
     assert [line for line in now.splitlines() if line.startswith("#")] == [
         "# header version 1, removed in 4.0",
@@ -179,7 +179,7 @@ def test_a_terminal_gets_lines_that_fit_and_bold_titles(run):
     assert visible(seen).split() == run("schema", "Fetch").out.split()
 
 
-def test_an_upgrade_tells_what_it_removes_and_adds(run):
+def test_upgrade_prints_removed_and_added_versions(run):
     rows = cells(run("schema", "--release", "4.0", "--since", "3.9"))
     assert ["0", "Produce", "0-2", "12"] in rows
     assert ["4", "LeaderAndIsr", "0-7", "-"] in rows
@@ -191,7 +191,7 @@ def test_an_upgrade_tells_what_it_removes_and_adds(run):
     ]
 
 
-def test_a_page_is_written_to_a_new_file_or_into_a_folder(run, tmp_path):
+def test_page_is_written_to_a_new_file_or_into_a_directory(run, tmp_path):
     ran = run("schema", "--html", tmp_path / "page.html", "--release", "2.8")
     assert (ran.code, ran.out) == (0, "")
     assert "page.html: Kafka 2.8, " in ran.err
@@ -240,7 +240,7 @@ def test_a_file_that_exists_is_not_touched(run, tmp_path):
         (["-o", "csv"], "'csv' is not one of"),
     ],
 )
-def test_what_cannot_be_done_is_one_line_and_code_2(
+def test_wrong_schema_usage_is_a_one_line_error(
     run, args, words, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)

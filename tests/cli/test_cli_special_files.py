@@ -87,7 +87,7 @@ def put(path, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_commands_pass_over_what_is_no_file(run, orders, tmp_path, kind):
+def test_commands_skip_paths_that_are_not_regular_files(run, orders, tmp_path, kind):
     """All other records are printed, and stderr lists the skipped paths."""
     paths = [orders / place for place in PLACES]
     for path in paths:
@@ -119,7 +119,7 @@ def test_commands_pass_over_what_is_no_file(run, orders, tmp_path, kind):
 
 @pytest.mark.parametrize("kind", KINDS[:4])
 @pytest.mark.parametrize("command", ["ls", "verify", "dump", "repair", "audit"])
-def test_what_is_no_file_can_be_named_and_is_refused(run, tmp_path, kind, command):
+def test_special_file_as_an_argument_is_rejected(run, tmp_path, kind, command):
     path = tmp_path / f"{0:020}.log"
     put(path, kind)
     options = {
@@ -132,7 +132,7 @@ def test_what_is_no_file_can_be_named_and_is_refused(run, tmp_path, kind, comman
         assert ran.err == f"kwire: {path}: {WORDS[kind]}\n"
 
 
-def test_offsets_and_audit_pass_over_what_is_no_file(run, orders, tmp_path):
+def test_offsets_and_audit_skip_paths_that_are_not_regular_files(run, orders, tmp_path):
     """Covers paths next to group partitions, and among request logs."""
     data = Path(__file__).parents[1] / "data"
     folder = tmp_path / "logs" / "__consumer_offsets-0"

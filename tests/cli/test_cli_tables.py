@@ -46,7 +46,9 @@ def write_commit(folder, group, topic):
 
 @pytest.mark.parametrize("columns", [40, 80, 120, None])
 @pytest.mark.parametrize(("group", "topic"), [("g", "t"), (GROUP, TOPIC)])
-def test_a_commit_says_whose_it_is_and_where(table, tmp_path, columns, group, topic):
+def test_commit_row_shows_group_topic_partition_and_offset(
+    table, tmp_path, columns, group, topic
+):
     """Group, topic, partition and offset are shown even in narrow terminals."""
     write_commit(tmp_path, group, topic)
     lines = table(columns, "dump", tmp_path)
@@ -74,7 +76,7 @@ NAMES = ["k", "key-of-16-letters", "a-much-longer-key-than-the-column-has-" * 3,
 
 
 @pytest.mark.parametrize("columns", [80, 130, None])
-def test_values_stand_in_one_column(table, tmp_path, columns):
+def test_values_are_aligned_in_one_column(table, tmp_path, columns):
     """Long keys are truncated in a terminal. Otherwise later rows are aligned."""
     rows = [(name.encode(), b"VALUE", START, []) for name in NAMES]
     write_log(tmp_path / "t-0", [rows])
@@ -89,7 +91,7 @@ def test_values_stand_in_one_column(table, tmp_path, columns):
 
 
 @pytest.mark.parametrize("columns", [80, None])
-def test_tables_of_what_is_known_are_aligned(kwire, columns):
+def test_tables_with_long_names_are_aligned(kwire, columns):
     """Cells after a long name are below their column header."""
     module = importlib.import_module(f"{kwire.__name__}.cli.output.tables")
     stream = io.StringIO()

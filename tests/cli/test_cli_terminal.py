@@ -211,7 +211,7 @@ def test_every_command_is_tried(run):
     assert set(program.list_commands(None)) <= tried
 
 
-def test_what_libraries_print_is_escaped_as_well():
+def test_output_of_libraries_is_escaped():
     """Tracebacks, warnings, logs and prints of libraries are escaped as well."""
     script = (
         "import logging, sys, warnings\n"

@@ -77,7 +77,7 @@ def test_refused_deletion_is_an_error_and_the_others_are_deleted(run, kwire):
     assert "'a'" in ran.err and "set delete.topic.enable=true" in ran.err
 
 
-def test_user_without_permission_is_told_what_to_do(run, kwire):
+def test_missing_permission_is_an_error_with_a_solution(run, kwire):
     with AdminBroker({"a": (1,), "b": (1,)}) as broker:
         code = kwire.error_codes.TOPIC_AUTHORIZATION_FAILED
         broker.refused["DeleteTopics", "a"] = code

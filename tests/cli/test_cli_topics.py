@@ -36,7 +36,7 @@ def test_a_table_has_each_partition_below_its_topic(run, address):
     assert ran.err == "kwire: 2 topics, 8 partitions\n"
 
 
-def test_rows_name_what_is_known(run, address):
+def test_rows_contain_all_known_fields(run, address):
     """JSON lines and CSV have the same fields."""
     rows = run("topics", address, "orders", "-o", "jsonl").rows
     assert [row["partition"] for row in rows] == [0, 1, 2, 3]
@@ -50,7 +50,7 @@ def test_rows_name_what_is_known(run, address):
     assert table[1]["end_offset"] == "2"
 
 
-def test_offsets_can_be_left_out(run, address):
+def test_offsets_can_be_omitted(run, address):
     """The option is useful for clusters with many partitions."""
     rows = run("topics", address, "--no-offsets", "-o", "jsonl").rows
     assert {row["end_offset"] for row in rows} == {None}
@@ -83,7 +83,7 @@ def test_partitions_without_a_leader_are_problems(run, kwire, address, monkeypat
 
 
 @pytest.mark.parametrize("command", [["topics"], ["read", "orders"]])
-def test_where_nobody_listens_is_one_sentence(run, command):
+def test_closed_port_is_one_sentence(run, command):
     """The error contains the address. The exit code is that of ``kwire versions``."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

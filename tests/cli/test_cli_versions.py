@@ -99,7 +99,7 @@ def test_table_of_several_releases(run, start):
     assert rows["ShareFetch"] == ["78", "-", "1", "none", "-", "not on all brokers"]
 
 
-def test_refused_versions_are_told(run, start):
+def test_offered_but_unsupported_versions_have_a_note(run, start):
     """Brokers since 4.0 offer Produce 0-2 only for an old client (KAFKA-18659)."""
     table = of("4.1")
     table.advertised[0] = (0, 13)
@@ -199,7 +199,7 @@ def test_compat_is_the_text_of_kafkas_tool(run, start):
     assert keys == sorted(keys)
 
 
-def test_compat_with_brokers_that_cannot_be_reached(run, start):
+def test_compat_output_contains_unreachable_brokers(run, start):
     """All brokers have a block. An error replaces the versions."""
     brokers = start(of("4.1"), of("4.1"))
     brokers[1].__exit__()
@@ -338,7 +338,7 @@ def test_options_that_do_not_fit(run, certificate, tmp_path, args, words):
     assert done.err.count("\n") == 1
 
 
-def test_encrypted_key_is_refused_and_no_password_asked_for(tmp_path):
+def test_encrypted_key_is_rejected_without_a_password_prompt(tmp_path):
     """OpenSSL would prompt in the terminal, so that a job would wait forever."""
     both = tmp_path / "both.pem"
     files = make_certificate(tmp_path, b"secret")
@@ -402,7 +402,7 @@ def test_cluster_that_names_no_broker(run, start):
     assert "the metadata lists no brokers" in done.err
 
 
-def test_broker_that_says_nothing(run):
+def test_silent_broker_is_an_error_after_the_timeout(run):
     """The command stops waiting after the timeout."""
     with Listener(lambda stream: stream.recv(1 << 16) and stream.recv(1)) as silent:
         done = run("versions", silent.address, "--timeout", "0.2")
@@ -420,7 +420,7 @@ def test_hostile_names_cannot_move_the_cursor(run, start):
         assert "\\x1b[2Jr\\nx" in done.out
 
 
-def test_ipv6_addresses_stand_in_brackets(run, start):
+def test_ipv6_addresses_are_in_brackets(run, start):
     (broker,) = start(of("4.1"), host="::1")
     done = run("versions", broker.address)
     assert done.code == 0

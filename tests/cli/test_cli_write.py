@@ -95,7 +95,7 @@ def test_a_separator_divides_keys_and_values(write, rows):
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet", "arrow"])
-def test_what_read_writes_can_be_written(
+def test_output_of_read_can_be_written(
     handle, run, address, write, rows, tmp_path, form
 ):
     """Nulls, bytes, headers and timestamps are preserved by all formats."""
@@ -158,7 +158,9 @@ def test_a_file_of_lines_is_read_by_its_option(write, rows, tmp_path):
         ("text", b"a:b\nc\n", "line 2: there is no ':' between key and value"),
     ],
 )
-def test_lines_that_are_no_records_are_named(write, form, lines, text):
+def test_lines_that_are_not_records_are_errors_with_their_number(
+    write, form, lines, text
+):
     """The error contains the line number, and the exit code is 2."""
     options = ["-K", ":"] if form == "text" else []
     code, err = write("--input-format", form, *options, stdin=lines)
@@ -166,7 +168,7 @@ def test_lines_that_are_no_records_are_named(write, form, lines, text):
     assert text in err and "stdin, line" in err
 
 
-def test_options_that_cannot_be(write, run, address, tmp_path):
+def test_invalid_options_are_rejected(write, run, address, tmp_path):
     """The errors contain a solution."""
     path = tmp_path / "empty.parquet"
     pyarrow.parquet.write_table(pyarrow.table({"id": [1]}), path)
@@ -227,7 +229,7 @@ def test_a_bad_line_does_not_take_those_before_it_along(write, rows):
 
 
 @pytest.mark.parametrize("form", ["text", "jsonl", "csv", "parquet", "arrow"])
-def test_records_can_be_left_out(write, rows, tmp_path, form):
+def test_records_at_the_start_can_be_skipped(write, rows, tmp_path, form):
     """All formats can skip records. If the file has fewer, nothing is written."""
     values = [f"{n}" for n in range(3000)]
     path = tmp_path / f"rows.{form}"
@@ -249,7 +251,7 @@ def test_records_can_be_left_out(write, rows, tmp_path, form):
     assert [row["value"] for row in rows()] == wanted
 
 
-def test_a_file_that_is_damaged_later_says_how_to_go_on(write, rows, tmp_path):
+def test_file_with_later_damage_reports_how_to_continue(write, rows, tmp_path):
     """Without the number of written rows, the next run would write them twice."""
     path = tmp_path / "rows.parquet"
     table = pyarrow.table({"value": [f"{n}" for n in range(90_000)]})
@@ -266,7 +268,7 @@ def test_a_file_that_is_damaged_later_says_how_to_go_on(write, rows, tmp_path):
     assert f"--skip {done} goes on after them" in err
 
 
-def test_what_could_not_be_sent_is_not_in_doubt(run, write, address, tmp_path):
+def test_unsent_records_are_not_in_doubt(run, write, address, tmp_path):
     """An unknown topic or partition means that no record was written."""
     path = tmp_path / "lines"
     path.write_bytes(b"a\nb\n")
@@ -276,7 +278,7 @@ def test_what_could_not_be_sent_is_not_in_doubt(run, write, address, tmp_path):
     assert (ran.code, ran.err.count("; no record is written\n")) == (2, 1)
 
 
-def test_an_interrupted_write_says_how_to_go_on(address, topic, rows):
+def test_interrupted_write_reports_how_to_continue(address, topic, rows):
     """Ctrl-C has its own exit code."""
     with subprocess.Popen(
         [*PROGRAM, "write", address, topic],

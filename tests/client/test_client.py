@@ -129,7 +129,7 @@ def test_a_duration_is_so_long_ago(read, broker):
     assert values_by_offset(chunks) == expected_values(broker, [("other", 0)])
 
 
-def test_a_position_is_where_the_next_scan_goes_on(kwire, broker):
+def test_scan_continues_at_the_position_of_the_previous_scan(kwire, broker):
     """The first scan stops early. Together, both scans read every record once."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
@@ -200,7 +200,7 @@ def test_a_scan_is_a_table(kwire, broker):
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
-def test_timestamps_have_the_unit_that_was_wanted(kwire, broker, unit):
+def test_timestamps_have_the_requested_unit(kwire, broker, unit):
     """The column type contains the unit, and the times are equal in all units."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:

@@ -295,7 +295,7 @@ def interrupt_after_call(number, methods, run):
     return False
 
 
-def test_following_sees_what_is_written_meanwhile(client):
+def test_follow_returns_new_records(client):
     """A scan that follows reads new records. Its position is after the last record."""
     before = open_sockets()
     with LogBroker({"live": (5,)}) as running:

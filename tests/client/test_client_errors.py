@@ -82,7 +82,7 @@ def test_a_closed_port_is_named(kwire, runner):
     )
 
 
-def test_an_unknown_host_is_named_at_once(kwire, runner):
+def test_unknown_host_is_reported_immediately(kwire, runner):
     """The error is raised immediately if the host name cannot be resolved."""
     text = refusal(kwire, runner, "kafka.invalid:9092")
     assert "the host name cannot be resolved" in text or "no address" in text
@@ -121,7 +121,7 @@ def test_no_tls_to_a_tls_port_is_named(kwire, runner, secure_broker):
     assert "TLS" in text
 
 
-def test_a_certificate_that_nobody_vouches_for_is_named(kwire, runner, secure_broker):
+def test_untrusted_certificate_is_reported(kwire, runner, secure_broker):
     """``ssl=True`` trusts the certificate authorities of the system."""
     text = refusal(kwire, runner, secure_broker.address, ssl=True)
     assert "its certificate is not trusted" in text
@@ -197,7 +197,7 @@ def test_a_broker_that_hangs_up_is_named(kwire, runner):
         refusal(kwire, runner, listener.address)
 
 
-def test_a_broker_that_is_silent_is_given_up(kwire, runner):
+def test_silent_broker_is_an_error_after_connect_timeout_s(kwire, runner):
     """The client stops waiting after ``connect_timeout_s``."""
     with Listener(lambda stream: stream.recv(1 << 16) and stream.recv(1)) as listener:
         text = refusal(kwire, runner, listener.address, connect_timeout_s=0.3)

@@ -296,7 +296,7 @@ def test_scan_that_a_stream_has_begun_raises(client, broker, read_again):
             read_again(scan)
 
 
-def test_reading_the_schema_of_a_scan_is_no_use(client, broker):
+def test_reading_the_schema_does_not_use_a_scan(client, broker):
     """DuckDB and other libraries export a stream for the schema, then another one."""
     with client.connect_sync(broker.address) as kafka:
         scan = kafka.scan("orders")

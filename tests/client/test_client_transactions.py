@@ -165,7 +165,7 @@ def test_a_transaction_is_entered_once(produce):
         ("g", {("in", "0"): 1}, "offsets must be"),
     ],
 )
-def test_offsets_that_cannot_be_are_refused(produce, group, offsets, text):
+def test_invalid_offsets_are_rejected_by_send_offsets(produce, group, offsets, text):
     """Nothing is sent, and the transaction can be committed."""
 
     async def write(producer):
@@ -249,7 +249,7 @@ def test_a_producer_without_an_id_has_no_transactions(kwire):
         ({"transaction_timeout_s": 0}, "transaction_timeout_s must be more than 0"),
     ],
 )
-def test_options_of_transactions_that_cannot_be(kwire, options, text):
+def test_invalid_transaction_options_are_rejected(kwire, options, text):
     """The error is raised before a request is sent."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with pytest.raises(ValueError, match=text):

@@ -144,7 +144,7 @@ ALL = {n: [b"%d" % value for value in range(10)] for n in range(PARTITIONS)}
 
 
 @pytest.mark.parametrize("how", [{}, {"partitions": "all"}], ids=["joined", "by-hand"])
-def test_a_group_goes_on_where_it_committed(consume, topic, how):
+def test_group_continues_at_its_committed_offsets(consume, topic, how):
     """The second consumer receives no records that the first one has committed."""
 
     async def check(opened):
@@ -160,7 +160,7 @@ def test_a_group_goes_on_where_it_committed(consume, topic, how):
     consume(check)
 
 
-def test_what_was_not_committed_is_read_again(consume, topic):
+def test_uncommitted_records_are_read_again(consume, topic):
     """``close`` commits nothing. ``commit`` without a chunk commits all chunks."""
 
     async def check(opened):
@@ -455,7 +455,7 @@ def test_a_wait_that_is_cancelled_loses_nothing(kwire, cluster, topic):
     asyncio.run(run())
 
 
-def test_two_tasks_may_not_read_at_once(kwire, cluster, topic):
+def test_two_tasks_cannot_read_concurrently(kwire, cluster, topic):
     """For the group, the second poll would mean that the first chunk is processed."""
     client = importlib.import_module(f"{kwire.__name__}.client")
 

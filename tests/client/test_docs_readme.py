@@ -57,7 +57,7 @@ def test_it_is_short_and_reads_well_as_plain_text():
     assert not re.search(r"<\w+|^ {0,3}\[\w+\]:", text, re.MULTILINE)
 
 
-def test_it_has_one_picture_that_the_text_before_it_replaces():
+def test_readme_picture_repeats_figures_of_the_text():
     """The picture shows a ratio, and the text before it contains the same figures.
 
     Otherwise the facts would be missing on a package index.

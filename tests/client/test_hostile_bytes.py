@@ -135,7 +135,7 @@ def failures(kwire):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_bytes_that_are_no_response_are_a_typed_error(failures, case):
+def test_bytes_that_are_not_a_response_are_a_typed_error(failures, case):
     """The client reconnects with pauses. The final error contains the reason."""
     assert CASES[case][1] in str(failures[case].result())
 

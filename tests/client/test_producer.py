@@ -409,7 +409,7 @@ def test_a_function_chooses_partitions(cluster, produce, topic):
     assert calls == [(k, (0, 1, 2, 3)) for k in (None, b"k", b"l", None)]
 
 
-def test_what_is_not_there_is_refused(kwire, cluster, produce, topic):
+def test_missing_partition_is_rejected(kwire, cluster, produce, topic):
     """All methods reject a partition that the topic does not have."""
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")
 
@@ -526,7 +526,7 @@ def test_a_closed_producer_takes_nothing(cluster, produce, topic):
     read(cluster[0], topic, 1)
 
 
-def test_an_exception_drops_what_is_not_sent(cluster, produce, topic):
+def test_exception_drops_unsent_records(cluster, produce, topic):
     """The block ends immediately, and all sockets are closed."""
 
     async def fail(producer):
@@ -552,14 +552,14 @@ def test_an_exception_drops_what_is_not_sent(cluster, produce, topic):
         ({"delivery_timeout_s": 0}, "delivery_timeout_s must be more than 0"),
     ],
 )
-def test_options_that_cannot_be_are_refused(kwire, options, text):
+def test_invalid_producer_options_are_rejected(kwire, options, text):
     """The error contains the argument, and is raised before a request is sent."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with pytest.raises(ValueError, match=text):
         client.connect_sync("localhost:1").producer(**options)
 
 
-def test_other_options_that_cannot_be(kwire):
+def test_invalid_partitioner_and_compression_are_rejected(kwire):
     """The partitioner is not a function, or the compression is unknown."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     kafka = client.connect_sync("localhost:1")
@@ -569,7 +569,7 @@ def test_other_options_that_cannot_be(kwire):
         kafka.producer(compression="lzma")
 
 
-def test_brokers_that_are_not_there(kwire):
+def test_unreachable_brokers_are_an_error_of_the_first_call(kwire):
     """The first call raises an error if no broker is reachable."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")

@@ -54,7 +54,7 @@ def send(kwire, cluster, topic):
     return run
 
 
-def test_rows_go_where_their_key_says(kwire, send):
+def test_rows_go_to_the_partition_of_their_key(kwire, send):
     """The partition is that of single records with the same key. Text is UTF-8."""
     partitioners = importlib.import_module(f"{kwire.__name__}.records.partitioners")
     keys = [f"k{n % 11}" for n in range(5000)]
@@ -100,7 +100,7 @@ def test_all_parts_of_a_record_may_be_columns(send):
     assert (third.key, third.timestamp, third.headers) == (b"c", 3000, ())
 
 
-def test_rows_whose_partition_is_null_go_where_their_key_says(kwire, send):
+def test_rows_with_a_null_partition_go_to_the_partition_of_their_key(kwire, send):
     """Rows without a key have an arbitrary partition."""
     partitioners = importlib.import_module(f"{kwire.__name__}.records.partitioners")
     keys = [b"k%d" % (n % 7) for n in range(300)] + [None]
@@ -236,7 +236,7 @@ def test_senders_that_share_the_memory_do_not_wait_for_each_other(kwire, cluster
     )
 
 
-def test_a_row_that_cannot_be_written_is_named(kwire, cluster, topic):
+def test_row_that_cannot_be_encoded_is_named_in_the_error(kwire, cluster, topic):
     """The error contains the row in its chunk, and the producer remains usable."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     table = pyarrow.table({"value": ["a", "b"], "time": [5, -2]})
@@ -282,7 +282,7 @@ def test_tables_of_other_libraries_are_taken(kwire, send):
     assert rows == [(b"k", b"v", 5), (None, b"w", 6)]
 
 
-def test_columns_that_cannot_be_are_refused(kwire, cluster, topic):
+def test_invalid_column_arguments_are_rejected(kwire, cluster, topic):
     """The error contains the argument, and is raised before a request is sent."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")

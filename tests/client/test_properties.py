@@ -229,7 +229,7 @@ def test_each_property_has_its_effect(kwire):
         ({}, "HOST:PORT"),
     ],
 )
-def test_what_kwire_cannot_obey_is_named(kwire, config, text):
+def test_unsupported_properties_are_errors(kwire, config, text):
     """A property is never ignored silently, and no password is shown."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     for connect in (client.connect, client.connect_sync):
@@ -305,7 +305,7 @@ def test_the_release_to_assume_is_read_like_librdkafkas(text, fallback):
 
 
 @pytest.mark.parametrize("text", ["0.7.2", "new", "0.9", "", "2.8.1; rm"])
-def test_a_fallback_that_is_no_release_is_rejected(text):
+def test_fallback_that_is_not_a_release_is_rejected(text):
     """Applies to the property and to the argument."""
     with pytest.raises(
         ValueError, match=r"broker\.version\.fallback must be a release"

@@ -68,7 +68,7 @@ def test_files_are_read_as_java_reads_them(client, tmp_path, end):
     ],
     ids=["digits", "surrogate", "size", "binary"],
 )
-def test_what_is_no_property_file_is_named_without_its_values(
+def test_invalid_property_file_is_an_error_without_its_values(
     client, tmp_path, data, text
 ):
     """The error contains name and line, but nothing that may be a password."""

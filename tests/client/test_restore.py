@@ -135,7 +135,7 @@ def test_records_come_back_as_they_were(run_restore, tmp_path, wanted, form, cod
         assert rows_of(broker) == list(map(with_offsets, wanted))
 
 
-def test_a_topic_is_created_if_that_is_wanted(run_restore, tmp_path, wanted):
+def test_topic_is_created_on_request(run_restore, tmp_path, wanted):
     """The topic has the partitions of the source, CreateTime, and long retention."""
     with RestoreBroker() as broker:
         code, err = run_restore(broker, tmp_path / "logs")
@@ -210,7 +210,7 @@ def test_a_topic_that_cannot_be_created_is_one_sentence(
     assert "creating topics: 'orders': " in err and text in err
 
 
-def test_what_a_broker_says_of_a_topic_is_one_short_line(kwire, job):
+def test_topic_error_message_of_a_broker_is_one_short_line(kwire, job):
     """The message is shortened and contains no terminal control characters."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with RestoreBroker() as broker:
@@ -287,7 +287,7 @@ def test_another_source_does_not_continue_a_restore(
         assert rows_of(broker)[0] == with_offsets(wanted[0])
 
 
-def test_aborted_and_unfinished_transactions_are_left_out(run_restore, tmp_path):
+def test_aborted_and_unfinished_transactions_are_skipped(run_restore, tmp_path):
     """Records after an unfinished transaction are skipped as well, and reported."""
     folder = tmp_path / "orders-0"
     folder.mkdir()
@@ -401,7 +401,7 @@ def test_a_damaged_log_is_restored_up_to_the_damage(run_restore, tmp_path):
         ]
 
 
-def test_sources_that_cannot_be(run_restore, tmp_path, wanted):
+def test_invalid_restore_sources_are_errors(run_restore, tmp_path, wanted):
     """The errors contain a solution."""
     logs = tmp_path / "logs"
     installed.jobs.export([logs], tmp_path / "out")
@@ -454,7 +454,7 @@ def test_the_brokers_deletions_are_reported(run_restore, tmp_path, wanted):
         assert code == 2 and "its 30 records are deleted already" in err
 
 
-def test_an_interrupted_restore_says_how_to_go_on(
+def test_interrupted_restore_reports_how_to_continue(
     run_restore, job, tmp_path, wanted, monkeypatch
 ):
     """The exit code is that of Ctrl-C."""

@@ -235,7 +235,7 @@ def test_timestamps_beyond_the_range_of_an_export_are_not_restored_as_missing(
     assert "beyond the range of Parquet" in err and "orders-1" not in err
 
 
-def test_small_partitions_of_an_export_share_what_is_read(
+def test_small_partitions_of_an_export_share_row_groups(
     run_restore, kwire, tmp_path, monkeypatch
 ):
     """A row group is read once, even if it contains several partitions."""

@@ -97,7 +97,7 @@ def test_offsets_of_several_topics_are_by_place(kafka):
 
 
 @pytest.mark.parametrize("at", [5, -1, "newest", None, True])
-def test_what_is_no_offset_to_find_is_named(kafka, at):
+def test_invalid_offset_lookup_is_an_error(kafka, at):
     """An offset itself cannot be looked up."""
     with pytest.raises(ValueError, match="at must be"):
         kafka.ask("offsets", "orders", at=at)

@@ -134,7 +134,7 @@ def test_only_questions_for_versions_are_answered_as_such(kwire, version):
         kwire.connection.negotiation.answer_api_versions(frame, served)
 
 
-def test_a_topic_asked_for_twice_is_answered_once(kwire):
+def test_topic_requested_twice_is_returned_once(kwire):
     """Otherwise a small request would result in an unlimited response."""
     draft = module(kwire, "drafts.kip35_api_version")
     codec = module(kwire, "messages.codec")
@@ -157,7 +157,7 @@ class Keys(tuple):
         raise AssertionError("searched for each key that is served")
 
 
-def test_keys_asked_for_are_not_searched_for_each_that_is_served(kwire, monkeypatch):
+def test_requested_keys_are_not_searched_sequentially(kwire, monkeypatch):
     """A request may contain as many keys as fit into a frame."""
     draft = module(kwire, "drafts.kip35_api_versions_query")
     exchange = module(kwire, "drafts.exchange")
@@ -210,7 +210,7 @@ def test_an_impossible_address_is_a_typed_error(kwire, host, port):
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
 @pytest.mark.parametrize("names", [("\udcff", "x"), ("x", "\udcff")])
-def test_credentials_that_utf_8_cannot_carry_are_refused_at_once(
+def test_credentials_that_utf_8_cannot_encode_are_rejected_immediately(
     kwire, mechanism, names
 ):
     """The error is raised before a connection is opened."""

@@ -47,7 +47,7 @@ def produce(kwire, acks):
     return kwire.messages.ProduceRequest(acks=acks, timeout_ms=1, topic_data=[])
 
 
-def test_the_first_bytes_ask_for_versions(kwire):
+def test_first_bytes_are_an_api_versions_request(kwire):
     """ApiVersions is sent once, and no other request is sent before its response."""
     connection = kwire.connection.ClientConnection(
         "kw", client_name="kwire", client_version="1.0"
@@ -64,7 +64,7 @@ def test_the_first_bytes_ask_for_versions(kwire):
     assert connection.is_open and connection.failure is None
 
 
-def test_a_refused_version_is_asked_for_again_and_ids_go_on(kwire):
+def test_api_versions_is_repeated_with_the_next_correlation_id(kwire):
     """The two ApiVersions requests have ids 0 and 1, and the first request has id 2."""
     connection = kwire.connection.ClientConnection("kw")
     connection.data_to_send()
@@ -126,7 +126,7 @@ def test_the_client_id_may_be_missing(kwire, client_id):
     assert header.client_id == client_id
 
 
-def test_what_cannot_be_sent_leaves_the_connection_as_it_was(kwire):
+def test_rejected_request_leaves_the_connection_unchanged(kwire):
     """No id is used, nothing is in flight, and the next request succeeds."""
     connection = make_client(kwire)
     for wrong, error in (
@@ -224,7 +224,7 @@ def test_an_answer_that_comes_twice_breaks_the_rules(kwire):
         receive(connection, answer(kwire, 0) * 2)
 
 
-def test_a_response_behind_the_handshake_has_no_request(kwire):
+def test_response_after_the_negotiation_has_no_request(kwire):
     """The table is available before the error closes the connection."""
     connection = kwire.connection.ClientConnection()
     asked = framed(f"00000000 {ANSWER_V4}")
@@ -236,7 +236,7 @@ def test_a_response_behind_the_handshake_has_no_request(kwire):
         next(events)
 
 
-def test_events_before_an_error_are_told(kwire):
+def test_events_before_an_error_are_returned(kwire):
     """The error is raised once. Later calls contain it as the reason."""
     connection = make_client(kwire)
     for _ in range(3):
@@ -297,7 +297,7 @@ def test_after_an_error_every_call_says_why(kwire, data, reason):
     assert connection.data_to_send() == b""
 
 
-def test_an_error_that_nobody_fetches_is_one_all_the_same(kwire):
+def test_error_applies_even_if_no_event_is_read(kwire):
     """The bytes are processed by the call, not during iteration over the events."""
     connection = make_client(kwire)
     connection.receive_data(bytes.fromhex("ffffffff"))
@@ -306,7 +306,7 @@ def test_an_error_that_nobody_fetches_is_one_all_the_same(kwire):
         connection.send(metadata(kwire))
 
 
-def test_events_that_nobody_fetches_come_with_the_next(kwire):
+def test_unread_events_are_returned_by_the_next_call(kwire):
     """If an iterator is discarded, its events are returned by the next call."""
     connection = make_client(kwire)
     for _ in range(3):
@@ -317,7 +317,7 @@ def test_events_that_nobody_fetches_come_with_the_next(kwire):
     assert [each.correlation_id for each in events] == [1, 2]
 
 
-def test_a_closed_connection_tells_what_stays_unanswered(kwire):
+def test_closed_connection_reports_unanswered_requests(kwire):
     """The broker may or may not have executed the unanswered requests."""
     connection = make_client(kwire)
     table, requests = connection.table, [metadata(kwire, each) for each in "ab"]
@@ -337,7 +337,7 @@ def test_a_closed_connection_tells_what_stays_unanswered(kwire):
             call()
 
 
-def test_a_close_in_the_middle_of_a_frame_says_so(kwire):
+def test_close_within_a_frame_reports_the_received_bytes(kwire):
     """The event contains the number of received bytes of the frame."""
     connection = make_client(kwire)
     connection.send(metadata(kwire))
@@ -378,7 +378,7 @@ def test_a_close_on_the_question_without_a_fallback(kwire, fallback, words):
     assert event.fallback is None and words in event.reason
 
 
-def test_a_close_in_the_middle_of_the_answer_is_no_old_broker(kwire):
+def test_close_within_the_response_does_not_lead_to_the_fallback(kwire):
     """The broker had started to respond, so it supports ApiVersions."""
     connection = kwire.connection.ClientConnection(fallback="0.9.0")
     receive(connection, framed(f"00000000 {ANSWER_V4}")[:10])
@@ -441,7 +441,7 @@ def test_zero_copy_gives_views_of_the_frame(kwire):
         assert type(records) is kind and bytes(records) == b"records"
 
 
-def test_the_ceiling_for_frames_is_the_callers(kwire):
+def test_frame_limit_is_an_argument_of_the_client(kwire):
     """A frame that exceeds the limit by one byte is rejected, also in negotiation."""
     data = answer(kwire, 0)
     limits = kwire.Limits(frame_bytes=len(data) - 4)

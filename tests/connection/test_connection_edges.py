@@ -27,7 +27,7 @@ def receive(connection, data):
     return list(connection.receive_data(data))
 
 
-def test_what_is_negotiated_keeps_the_policy(kwire):
+def test_negotiated_table_keeps_the_policy(kwire):
     policy = kwire.connection.negotiation.VersionPolicy({3: "0-5"})
     client = kwire.connection.ClientConnection(policy=policy)
     answer = kwire.messages.framing.encode_response(
@@ -44,7 +44,7 @@ def test_what_is_negotiated_keeps_the_policy(kwire):
     assert negotiated.table.pick(3) == 5
 
 
-def test_a_raised_ceiling_holds_for_responses(kwire):
+def test_raised_frame_limit_applies_to_responses(kwire):
     """The limit applies to the frame and to its decoded content."""
     limits = kwire.Limits(frame_bytes=2 * OVER_THE_USUAL_CEILING)
     client = client_of(kwire, {14: (0, 0)}, limits=limits, zero_copy=True)
@@ -55,7 +55,7 @@ def test_a_raised_ceiling_holds_for_responses(kwire):
     assert len(event.response.assignment) == many
 
 
-def test_a_raised_ceiling_holds_for_requests(kwire):
+def test_raised_frame_limit_applies_to_requests(kwire):
     """The limit applies to the frame and to its decoded content."""
     limits = kwire.Limits(frame_bytes=2 * OVER_THE_USUAL_CEILING)
     server = kwire.connection.ServerConnection(
@@ -85,7 +85,7 @@ def test_a_server_with_a_name_answers_for_itself_alone(kwire):
         assert event.error_code == error_code
 
 
-def test_nothing_goes_behind_a_handshake_of_sasl_sent_by_hand(kwire):
+def test_no_request_follows_a_manual_sasl_handshake(kwire):
     """Applies even if an earlier request is still waiting for its response."""
     client = client_of(kwire, {3: (0, 8), 17: (0, 1)})
     client.send(kwire.messages.MetadataRequest())

@@ -424,7 +424,7 @@ def test_a_server_that_wants_to_close_keeps_nothing_that_still_comes(kwire):
     assert peak_of(send_more) < len(more)
 
 
-def test_keys_that_nobody_knows_leave_nothing_behind(kwire):
+def test_unknown_api_keys_are_not_stored(kwire):
     """The table is shared by all connections of a server, so it must not grow."""
     served = table(kwire)
 

@@ -102,7 +102,7 @@ def serving(kwire, mode, offered=None):
 
 
 @pytest.mark.parametrize(("mode", "expected"), [("close", b""), ("empty", A)])
-def test_what_a_server_writes(kwire, mode, expected):
+def test_server_sends_an_empty_response_or_closes(kwire, mode, expected):
     """The server sends an empty response and continues, or closes the connection."""
     server = serving(kwire, mode)
     (event,) = receive(server, UNKNOWN_TO_SERVER)

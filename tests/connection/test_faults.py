@@ -146,7 +146,9 @@ def test_bytes_that_trickle_make_the_same_events(kwire, peers):
 
 
 @pytest.mark.parametrize("left", [1, 2, 4, 5, 20])
-def test_a_stream_that_ends_within_a_response_says_so(kwire, negotiated_peers, left):
+def test_end_within_a_response_reports_the_received_bytes(
+    kwire, negotiated_peers, left
+):
     """The event contains the received bytes and the requests without a response."""
     wire = negotiated_peers.wire
     asked = [metadata(kwire, "a"), metadata(kwire, "b")]
@@ -162,9 +164,7 @@ def test_a_stream_that_ends_within_a_response_says_so(kwire, negotiated_peers, l
     is_dead(kwire, wire.connection, f"in the middle of a frame, after {left} bytes")
 
 
-def test_a_stream_that_ends_between_frames_is_no_fault_of_bytes(
-    kwire, negotiated_peers
-):
+def test_end_between_frames_reports_no_incomplete_frame(kwire, negotiated_peers):
     """The reason mentions no frame. Answered requests are not reported."""
     wire = negotiated_peers.wire
     first, second = (wire.connection.send(metadata(kwire, name)) for name in "ab")
@@ -228,7 +228,7 @@ def test_a_connection_that_is_reset_ends_with_the_sockets_error(
         ((0,), 0, "0, which no request in flight has"),
     ],
 )
-def test_responses_out_of_order_or_of_nobody_end_it(
+def test_responses_out_of_order_or_without_a_request_are_errors(
     kwire, negotiated_peers, answers, events, words
 ):
     """Responses before the error are returned. The rest cannot be assigned."""
@@ -343,7 +343,7 @@ def test_a_version_of_the_last_connection_is_hung_up_on(kwire):
     assert [each.version for each in closed.unanswered] == [old]
 
 
-def test_a_broker_that_cannot_be_asked_is_met_again_with_its_fallback(kwire):
+def test_broker_without_api_versions_is_reconnected_with_the_fallback(kwire):
     """After the connection is closed, the next one uses the versions of 0.9."""
     messages = kwire.messages
     with Broker(kwire, "0.9.0") as broker:
@@ -379,7 +379,7 @@ def test_a_broker_that_hangs_up_on_the_question_without_a_fallback(kwire):
 
 
 @pytest.mark.parametrize("negotiated", [False, True])
-def test_a_client_that_meets_tls_says_so(kwire, peers, negotiated):
+def test_client_reports_a_tls_port(kwire, peers, negotiated):
     """A TLS port responds to plaintext with an alert."""
     if negotiated:
         negotiate(peers)
@@ -389,7 +389,7 @@ def test_a_client_that_meets_tls_says_so(kwire, peers, negotiated):
     is_dead(kwire, peers.wire.connection, "the peer speaks TLS")
 
 
-def test_a_server_that_meets_tls_says_so(kwire):
+def test_server_reports_a_tls_client(kwire):
     """A real client sends TLS. The next client is served normally."""
     context = ssl.create_default_context()
     with Broker(kwire, RELEASE) as broker:
@@ -433,7 +433,7 @@ def test_an_announced_size_takes_no_memory(kwire, peers, side, size):
 
 
 @pytest.mark.parametrize("side", ["client", "server"])
-def test_the_ceiling_is_the_callers(kwire, side):
+def test_frame_limit_is_an_argument_of_both_sides(kwire, side):
     """A frame of exactly the limit is accepted, but not one byte more."""
     module = importlib.import_module(f"{kwire.__name__}.connection")
     limits = kwire._limits.Limits(frame_bytes=1000)
@@ -523,7 +523,7 @@ def test_records_without_acks_have_no_response(kwire):
         assert offsets == [1, 4, 6]
 
 
-def test_a_server_cannot_answer_what_wants_no_answer(kwire, negotiated_peers):
+def test_server_cannot_respond_to_acks_0(kwire, negotiated_peers):
     """The client would use it as the response to the next request."""
     negotiated_peers.wire.connection.send(produce(kwire, "t", 0))
     (event,) = answer_once(negotiated_peers)

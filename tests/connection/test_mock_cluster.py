@@ -231,7 +231,7 @@ def test_fetch_without_topic_ids_is_a_version_that_has_names(
     assert found == ROWS
 
 
-def test_a_response_that_nobody_waits_for_is_refused(kwire, leader):
+def test_response_to_acks_0_is_rejected(kwire, leader):
     """The mock cluster responds to acks=0, so that the order would be lost."""
     wire, topic = leader
     silent = wire.connection.send(produce_request(kwire, topic, ROWS[0], acks=0))
@@ -244,7 +244,7 @@ def test_a_response_that_nobody_waits_for_is_refused(kwire, leader):
 
 
 @pytest.mark.parametrize("version", range(NEWEST_METADATA + 1, 14))
-def test_bytes_that_the_mock_leaves_behind_are_passed_over_if_told_to(
+def test_additional_bytes_of_the_mock_cluster_are_ignored_with_compat(
     kwire, cluster, version
 ):
     """Kafka's client ignores additional bytes. Kwire only does so with ``compat``."""

@@ -262,7 +262,7 @@ def test_clients_use_the_newest_version_that_both_sides_know(exchange):
     assert broker.events_of("UnsupportedReceived") == []
 
 
-def test_clients_find_a_version_to_ask_in(exchange):
+def test_clients_retry_api_versions_in_a_supported_version(exchange):
     """ApiVersions in an unsupported version is rejected, and repeated in another."""
     broker, client = exchange.broker, exchange.client
     newest = broker.table.range_of(broker.kwire.messages.ApiVersionsRequest).max
@@ -279,7 +279,7 @@ def test_clients_find_a_version_to_ask_in(exchange):
         assert set(answers) - {answers[0]} == {(each, codes.NONE) for each in versions}
 
 
-def test_clients_say_what_software_they_are(exchange):
+def test_clients_report_their_software(exchange):
     """ApiVersions contains name and version of the software from version 3 on."""
     for event in exchange.broker.events_of("ApiVersionsAnswered"):
         tells = event.version >= 3 and not event.error_code
@@ -288,7 +288,7 @@ def test_clients_say_what_software_they_are(exchange):
 
 
 @pytest.mark.parametrize("client", [Librdkafka, KafkaPython])
-def test_a_client_that_is_told_not_to_ask_needs_no_versions(kwire, client):
+def test_client_with_known_versions_sends_no_api_versions(kwire, client):
     """A broker of 0.9 does not support ApiVersions, so its versions must be known."""
     with Broker(kwire, "0.9.0") as broker:
         peer = client(broker.address, **client.dated)
@@ -310,7 +310,7 @@ def test_librdkafka_lists_the_topics_of_every_release(kwire, release):
     assert not broker.failures
 
 
-def test_a_client_that_asks_a_broker_of_0_9_is_hung_up_on(kwire):
+def test_kafka_0_9_closes_the_connection_on_api_versions(kwire):
     """As in 0.9, the connection is closed without a response."""
     with Broker(kwire, "0.9.0") as broker:
         admin = confluent_kafka.Producer(
@@ -353,7 +353,7 @@ def test_clients_sign_in_before_they_exchange_records(kwire, client, release, sh
     assert broker.tokens == {shape: handshakes}
 
 
-def test_a_wrong_password_is_told_in_the_servers_words(kwire):
+def test_wrong_password_is_reported_with_the_message_of_the_server(kwire):
     """SaslAuthenticate contains the reason, and no later request is processed."""
     told = []
     with Broker(kwire, "2.8", users={USER: PASSWORD}) as broker:

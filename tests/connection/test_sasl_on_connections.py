@@ -161,7 +161,7 @@ def test_a_broker_without_a_handshake_has_no_sasl(kwire, offered):
     assert client.is_open
 
 
-def test_a_broker_that_cannot_be_asked_has_none_either(kwire):
+def test_broker_without_api_versions_has_no_sasl(kwire):
     """Kafka 0.9 supports GSSAPI without a handshake, which kwire does not support."""
     fallback = kwire.connection.negotiation.fallback_table("0.9.0")
     client = kwire.connection.ClientConnection(table=fallback)
@@ -189,7 +189,7 @@ def test_a_refused_mechanism_names_the_others(kwire, offered):
 
 
 @pytest.mark.parametrize("message", ["wrong password", None])
-def test_a_refused_token_says_why(kwire, message):
+def test_rejected_token_is_reported_with_its_reason(kwire, message):
     """The error contains the message of the broker, if there is one."""
     client, server = both(kwire, MODERN)
     client.start_sasl("PLAIN")
@@ -251,7 +251,7 @@ def test_a_server_sends_raw_tokens_in_the_old_way_alone(kwire):
         server.send_sasl_token(b"token")
 
 
-def test_raw_tokens_keep_to_the_ceiling(kwire):
+def test_raw_tokens_respect_the_frame_limit(kwire):
     """The size is checked before the bytes arrive, as for frames."""
     offered = table(kwire, OLD)
     limits = kwire.Limits(frame_bytes=100)

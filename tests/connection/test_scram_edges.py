@@ -50,11 +50,11 @@ def test_scram_errors_escape_what_the_server_sent(sasl):
         ("rr=1,r=abcxyz,s=c2FsdA==,i=4096", "a name twice"),
     ],
 )
-def test_what_almost_looks_like_scram_is_refused(sasl, exchange, said, words):
+def test_almost_valid_scram_messages_are_rejected(sasl, exchange, said, words):
     with pytest.raises(sasl.SaslError, match=words):
         exchange.challenge(said.encode())
 
 
-def test_the_ceiling_of_iterations_is_allowed_itself(exchange):
+def test_iteration_count_at_the_limit_is_accepted(exchange):
     said = b"r=abcxyz,s=c2FsdA==,i=5000"
     assert exchange.challenge(said).startswith(b"c=biws,r=abcxyz,p=")

@@ -161,7 +161,7 @@ def test_two_requests_of_one_correlation_id_get_each_its_own_response(kwire):
     ) + encode(kwire.messages.MetadataResponse(), 8, 7)
 
 
-def test_twins_of_a_request_are_told_apart(kwire):
+def test_equal_requests_are_distinguished(kwire):
     """Requests with equal bytes are different requests, in any order of responses."""
     server = serving(kwire)
     first, second = receive(server, request_bytes(kwire, "Metadata", 8, 7) * 2)
@@ -171,7 +171,7 @@ def test_twins_of_a_request_are_told_apart(kwire):
     assert data.index(b"first") < data.index(b"second")
 
 
-def test_what_is_no_answer_is_refused(kwire):
+def test_invalid_responses_are_rejected_by_the_server(kwire):
     """Rejects another API's response, a second response, and additional ones."""
     server = serving(kwire)
     (event,) = receive(server, request_bytes(kwire, "Metadata", 4, 7))
@@ -195,7 +195,7 @@ def test_what_is_no_answer_is_refused(kwire):
     ("api_key", "version"),
     [(3, 9), (3, -1), (3, 32767), (2, 0), (200, 0), (-1, 0), (32767, 32767)],
 )
-def test_what_is_not_served_closes_the_connection(kwire, api_key, version):
+def test_unsupported_request_closes_the_connection(kwire, api_key, version):
     """As in Kafka, the body is not decoded. The caller gets the API key and version."""
     server = serving(kwire)
     start = b"".join(n.to_bytes(2, "big", signed=True) for n in (api_key, version))
@@ -254,7 +254,7 @@ def test_how_to_refuse_is_one_of_two_words(kwire):
         serving(kwire, on_unsupported="ignore")
 
 
-def test_what_clients_leave_behind_a_request_is_passed_over_as_in_kafka(kwire):
+def test_additional_bytes_after_a_request_are_ignored(kwire):
     """When librdkafka requests all topics, it sends additional bytes.
 
     The next request is received correctly.
@@ -305,7 +305,7 @@ def test_after_an_error_every_call_says_why(kwire, data, error):
     assert ids_of(kwire, server.data_to_send()) == [1]
 
 
-def test_events_before_an_error_are_told(kwire):
+def test_events_before_an_error_are_returned(kwire):
     """The events are in the order of the bytes."""
     server = serving(kwire)
     data = request_bytes(kwire, "Metadata", 8, 1) * 2 + b"\xff" * 4
@@ -316,7 +316,7 @@ def test_events_before_an_error_are_told(kwire):
 
 
 @pytest.mark.parametrize("cut", [0, 3, 4, 9])
-def test_a_client_that_goes(kwire, cut):
+def test_client_that_disconnects_is_an_event(kwire, cut):
     """The client disconnects between frames or within a frame."""
     server = serving(kwire)
     if cut:

@@ -69,7 +69,7 @@ def test_request_has_the_same_bytes_as_the_released_one(kwire, draft):
     assert asked.endswith(bytes.fromhex("ffffffff"))
 
 
-def test_objects_say_that_they_were_never_released(draft):
+def test_objects_report_that_they_were_never_released(draft):
     assert draft.PROVENANCE.released is False
     assert str(draft.PROVENANCE) == (
         "KIP-35, one protocol version per broker, in Metadata v1 (document"
@@ -111,7 +111,7 @@ def test_every_protocol_version_leads_to_the_table_of_its_release(kwire, draft):
 
 
 @pytest.mark.parametrize("number", [-1, 6, 32767])
-def test_a_number_without_documentation_is_no_table(kwire, draft, number):
+def test_protocol_version_without_documentation_has_no_table(kwire, draft, number):
     """A higher number is unknown too, because an upgrade may have removed versions."""
     strategy = draft.ClientStrategy(documents=DOCUMENTS)
     frame = bytes(4) + kwire.encode(response_of(draft, number), 1)
@@ -136,7 +136,7 @@ def test_a_server_needs_a_protocol_version_that_exists(draft):
     ("asked", "names"),
     [(None, []), ((), ["a", "b"]), (("b",), ["b"]), (("b", "x"), ["b", "x"])],
 )
-def test_null_topics_ask_for_the_version_alone(kwire, draft, asked, names):
+def test_null_topics_request_only_the_version(kwire, draft, asked, names):
     """Null requests no topics, and an empty list requests all, as in Metadata v0."""
     topics = [topic(draft, "a"), topic(draft, "b")]
     server = draft.Server(4, "0.10.0", documents=DOCUMENTS, topics=topics)

@@ -80,7 +80,7 @@ def test_the_draft_owns_no_api_key(kwire, draft):
         draft.ClientStrategy()
 
 
-def test_objects_say_that_they_were_never_released(draft):
+def test_objects_report_that_they_were_never_released(draft):
     assert str(draft.PROVENANCE) == (
         "KIP-35, ranges of versions in ApiVersionRequest (document 004), never released"
     )
@@ -90,7 +90,7 @@ def test_objects_say_that_they_were_never_released(draft):
     ("asked", "keys"),
     [(None, [0, 1, 2]), ((1, 0), [0, 1]), ((2, 77), [2]), ((77,), []), ((), [])],
 )
-def test_null_asks_for_all_and_a_list_for_what_it_names(
+def test_null_requests_all_apis_and_a_list_requests_its_apis(
     draft, negotiation, asked, keys
 ):
     """An empty list requests no APIs, and must not be treated as all."""
@@ -98,14 +98,16 @@ def test_null_asks_for_all_and_a_list_for_what_it_names(
     assert ranges_of(table) == {key: SERVED["B2"][key] for key in keys}
 
 
-def test_an_answer_about_what_was_not_asked_is_refused(kwire, draft):
+def test_response_with_unrequested_apis_is_rejected(kwire, draft):
     strategy = draft.ClientStrategy(REQUEST_KEY, [0])
     with pytest.raises(kwire.RemoteProtocolError, match="API key 1"):
         strategy.receive_frame(bytes(4) + B1)
     assert strategy.table is None
 
 
-def test_two_brokers_have_in_common_what_the_document_says(draft, negotiation, kwire):
+def test_two_brokers_have_the_common_versions_of_the_document(
+    draft, negotiation, kwire
+):
     """Worked example: 1-2 for key 0, 2-3 for key 1, and no key 2."""
     tables = {
         broker: exchange_versions(draft, negotiation, served)
@@ -153,7 +155,7 @@ def test_released_message_of_the_same_content_has_an_error_code_more(kwire, draf
     assert kwire.encode(released, 0) == RELEASED_V0 == b"\0\0" + B1
 
 
-def test_released_bytes_read_as_draft_fail_by_what_is_left_over(kwire, draft):
+def test_released_bytes_read_as_draft_fail_because_of_remaining_bytes(kwire, draft):
     """The error code and the count are read as an empty list of the draft.
 
     Only the remaining bytes show the error.

@@ -334,7 +334,7 @@ def test_servers_refuse_requests_that_are_cut_or_too_long(kwire, parties):
 
 
 @pytest.mark.parametrize("at", [1, 3], ids=["key", "version"])
-def test_servers_do_one_of_two_things_with_what_they_do_not_know(kwire, parties, at):
+def test_servers_respond_empty_or_close_on_unsupported_requests(kwire, parties, at):
     """Covers an unknown API key, and an unknown version of the supported API."""
     unknown = bytearray(parties.client(correlation_id=7).data_to_send()[4:])
     unknown[at] ^= 0x10

@@ -100,14 +100,14 @@ def test_the_draft_owns_no_api_key(kwire, draft):
         draft.ClientStrategy()
 
 
-def test_objects_say_that_they_were_never_released(draft):
+def test_objects_report_that_they_were_never_released(draft):
     assert str(draft.PROVENANCE) == (
         "KIP-35, lists of versions in ProtocolVersionRequest (document 001, page"
         " version 13), never released"
     )
 
 
-def test_the_most_preferred_version_stands_last(draft):
+def test_most_preferred_version_is_last(draft):
     """With this rule, the document's example prefers version 0 of ProduceRequest."""
     assert draft.preferred((0, 1, 2)) == 2
     assert draft.preferred((2, 1, 0)) == 0
@@ -130,7 +130,7 @@ def test_the_most_preferred_version_stands_last(draft):
         ((), False),
     ],
 )
-def test_a_descending_list_is_told(draft, versions, descending):
+def test_descending_list_is_detected(draft, versions, descending):
     assert draft.is_strictly_descending(versions) is descending
 
 
@@ -159,7 +159,7 @@ def test_a_preferred_version_is_one_that_both_sides_can_use(draft, negotiation):
     assert draft.ClientStrategy(REQUEST_KEY).preferred(1) is None
 
 
-def test_holes_of_a_list_cannot_be_used(kwire, draft):
+def test_gaps_of_a_version_list_are_not_usable(kwire, draft):
     table = negotiate(draft, {1: [0, 1, 5], 3: [4, 2], 12: [0, 1]}).table
     assert table.ranges()[1] == kwire.VersionRange(0, 5)
     assert table.usable(1) == (0, 1, 5)
@@ -167,7 +167,7 @@ def test_holes_of_a_list_cannot_be_used(kwire, draft):
     assert table.usable(12) == (0, 1)
 
 
-def test_holes_come_on_top_of_what_the_client_excludes(draft, negotiation):
+def test_gaps_are_added_to_the_exclusions_of_the_client(draft, negotiation):
     """The policy keeps its ranges, its exclusions and its unstable versions."""
     policy = negotiation.VersionPolicy({1: (0, 4)}, {1: [1], 12: [0]}, unstable=True)
     versions = {1: [0, 1, 3, 4, 5], 12: [0, 1], 22: [4, 6]}
@@ -198,7 +198,7 @@ def test_order_and_unknown_keys_stay_as_received(draft):
     assert table.usable(900) == ()
 
 
-def test_lists_across_all_versions_cost_no_more_than_what_is_known(draft):
+def test_long_version_lists_are_limited_to_known_versions(draft):
     """For 6,000 lists of two ends, the versions in between are not stored."""
     table = negotiate(draft, {key: [0, 32767] for key in range(-3000, 3000)}).table
     assert table.usable(3) == (0,)
@@ -242,7 +242,7 @@ def test_released_api_versions_read_as_draft_fails(kwire, draft, version):
                 draft.decode(data, columns=columns)
 
 
-def test_describe_on_the_cluster_is_asked_for(draft):
+def test_describe_permission_on_the_cluster_is_required(draft):
     """Unauthorized clients get no response, because the document defines no error."""
     asked = []
 

@@ -159,7 +159,7 @@ def test_every_cell_is_tested(kip87):
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_what_was_stored_before_the_stage_keeps_its_own_rule(kip87, name):
+def test_messages_stored_before_the_stage_keep_their_rule(kip87, name):
     """In magic 0 and 1, the null value still decides, despite "flag only"."""
     stage = kip87.STAGES[name]
     for magic in (0, 1):
@@ -459,7 +459,7 @@ def test_record_batches_of_today_are_named_to_the_draft(kwire, kip87, requests):
 @sweep("acks", [-1, 0, 1])
 @sweep("timeout_ms", [0, 1000, 30_000, 65_536, 2**31 - 1])
 @sweep("name", ["t", "topic", "x" * 249])
-def test_kafkas_produce_3_is_no_draft(kwire, requests, acks, timeout_ms, name):
+def test_produce_3_of_kafka_is_not_the_draft(kwire, requests, acks, timeout_ms, name):
     """A Produce 3 of Kafka is an error for a broker of the draft."""
     cls = kwire.messages.ProduceRequest
     batch = kwire.records.encode_batch([(b"k", b"v")])
@@ -479,7 +479,7 @@ def test_kafkas_produce_3_is_no_draft(kwire, requests, acks, timeout_ms, name):
 
 @pytest.mark.parametrize("max_bytes", [0, 1, 1000, 50 * 2**20, 2**31 - 1])
 @pytest.mark.parametrize("topics", [(), ("t",), ("topic", "u")])
-def test_kafkas_fetch_3_is_no_draft(kwire, requests, max_bytes, topics):
+def test_fetch_3_of_kafka_is_not_the_draft(kwire, requests, max_bytes, topics):
     """In place of Kafka's response limit, the draft has the number of topics."""
     cls = kwire.messages.FetchRequest
     rows = [cls.FetchPartition(fetch_offset=1, partition_max_bytes=2**20)]

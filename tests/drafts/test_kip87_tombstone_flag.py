@@ -47,7 +47,7 @@ def kip87(kwire):
     return importlib.import_module(f"{kwire.__name__}.drafts.kip87_tombstone_flag")
 
 
-def test_provenance_says_that_it_was_never_released(kip87):
+def test_provenance_reports_that_it_was_never_released(kip87):
     """A message of the draft contains the name of its document."""
     assert str(kip87.PROVENANCE).startswith("KIP-87, ")
     assert str(kip87.PROVENANCE).endswith(", never released")
@@ -194,7 +194,7 @@ def test_down_goes_to_0_or_1(kwire, kip87, to_magic):
         kip87.down_convert([], to_magic)
 
 
-def test_conversion_refuses_what_is_still_compressed(kwire, kip87):
+def test_conversion_rejects_compressed_messages(kwire, kip87):
     """The values of inner messages have not been decoded."""
     wrapper = kip87.Message(value=b"", attributes=1)
     for convert in (kip87.down_convert, kip87.up_convert):
@@ -218,7 +218,7 @@ def test_up_and_down_again_loses_nothing(messages):
 
 
 @given(st.lists(MESSAGES.filter(lambda message: message.magic == 2), max_size=4))
-def test_down_and_up_again_loses_what_the_report_says(messages):
+def test_down_conversion_report_matches_the_losses(messages):
     """The report is lossless if and only if all messages are restored."""
     plain = [row._replace(attributes=row.attributes & 0x18) for row in messages]
     down, report = answer_draft.down_convert(plain)
@@ -521,7 +521,7 @@ def test_any_bytes_give_messages_or_typed_errors(kwire, kip87, seeds, check_crc)
     assert refused > 1000
 
 
-def test_hostile_lengths_point_to_where_they_stand(kwire, kip87):
+def test_hostile_lengths_are_errors_with_their_position(kwire, kip87):
     """The error contains the first byte of the length, or the end of the message."""
     cases = {
         (26, b"\xff\xff\xff\xfe"): (kwire.InvalidLength, 26),

@@ -127,7 +127,7 @@ def test_repair_changes_two_words_of_fetch_and_one_of_produce(kip951, texts):
     assert kip951.repaired(texts["produce"]) == expected
 
 
-def test_provenance_says_that_it_was_never_released(kip951):
+def test_provenance_reports_that_it_was_never_released(kip951):
     """A class of the draft contains the name of its document."""
     assert str(kip951.PROVENANCE).startswith("KIP-951, ")
     assert str(kip951.PROVENANCE).endswith(", never released")
@@ -316,7 +316,7 @@ def test_produce_9_of_the_draft_is_an_error_to_kafka(kwire, kip951):
         kwire.decode(kwire.messages.ProduceResponse, data, 9)
 
 
-def test_versions_that_kafka_raised_are_no_draft(kwire, kip951):
+def test_newer_fetch_and_produce_versions_are_not_the_draft(kwire, kip951):
     """The draft ends before Fetch 16 and Produce 10, which have the released form."""
     with pytest.raises(kwire.UnsupportedVersion):
         kwire.decode(kip951.ProduceResponse, PRODUCE_10, 10)

@@ -223,7 +223,7 @@ def test_software_is_that_of_the_connection(audited):
     }
 
 
-def test_rows_say_what_became_of_their_version(audited):
+def test_rows_contain_the_fate_of_their_version(audited):
     """A version is deprecated, removed in a release, or neither."""
     found = {
         (row["api"], row["api_version"]): (row["deprecated"], row["removed_in"])
@@ -379,7 +379,7 @@ def test_log_of_a_live_broker_gives_the_clients_that_were_there(release, tmp_pat
     }
 
 
-def test_target_is_told_if_there_is_none_of_the_name(tmp_path, capture):
+def test_unknown_target_is_an_error_with_all_targets(tmp_path, capture):
     """The error lists all targets, and is raised before the output is written."""
     path = capture.write(tmp_path / "frames.parquet")
     with pytest.raises(ValueError, match=r"use one of 0\.8\.0, "):
@@ -387,7 +387,7 @@ def test_target_is_told_if_there_is_none_of_the_name(tmp_path, capture):
     assert not (tmp_path / "out").exists()
 
 
-def test_nothing_to_read_is_said(tmp_path):
+def test_input_without_captures_and_logs_is_an_error(tmp_path):
     """Covers a directory without captures and logs, and a missing path."""
     (tmp_path / "server.log").write_text("[2026-01-01 00:00:00,000] INFO started\n")
     with pytest.raises(FileNotFoundError, match="no captures and no request logs"):
@@ -414,7 +414,7 @@ def test_command_ends_with_3_if_a_client_breaks(capture, tmp_path):
     assert "6 break on 4.1" in done.stderr and "report.html" in done.stderr
 
 
-def test_command_ends_with_0_if_nobody_breaks_and_1_after_problems(tmp_path):
+def test_command_exits_with_0_without_breaks_and_1_after_problems(tmp_path):
     """Release 3.9 supports all versions, but warns about some of them."""
     log = tmp_path / "request.log.gz"
     whole = gzip.compress((LOGS / "kafka-3.9.2.log").read_bytes())

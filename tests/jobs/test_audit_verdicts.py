@@ -54,7 +54,7 @@ def request(client, api_key, version, broker, timestamp, **software):
 
 
 @pytest.mark.parametrize("old", releases.NAMES)
-def test_a_client_that_never_asks_breaks_on_exactly_what_is_removed(old):
+def test_client_without_api_versions_breaks_on_removed_versions(old):
     """For every newer release, these are the removals in ``releases.changes``."""
     spoken = releases.ranges(old)
     spoken.pop(API_VERSIONS, None)
@@ -71,20 +71,20 @@ def test_a_client_that_never_asks_breaks_on_exactly_what_is_removed(old):
         assert found.verdict == (BREAKS if removed else OK)
 
 
-def test_one_that_asks_breaks_if_its_broker_had_offered_more():
+def test_client_with_api_versions_breaks_if_more_was_offered():
     """If a client used Fetch 2 although 0-11 was offered, 2 is its maximum."""
     asking = make_usage((API_VERSIONS, 0), (FETCH, 2))
     assert verdict(asking, "4.1", {FETCH: 11}).verdict == BREAKS
 
 
-def test_one_that_asks_is_unknown_if_its_broker_had_no_more():
+def test_client_with_api_versions_is_unknown_if_no_more_was_offered():
     """If a client used Fetch 2 of the offered 0-2, it may support 4 as well."""
     asking = make_usage((API_VERSIONS, 0), (FETCH, 2))
     assert verdict(asking, "4.1", {FETCH: 2}).verdict == UNKNOWN
     assert verdict(asking, "4.1", {}).verdict == UNKNOWN
 
 
-def test_offers_of_brokers_that_it_did_not_use_say_nothing():
+def test_offers_of_unused_brokers_are_ignored():
     """Another broker offered more, but did not receive requests of this client."""
     asking = make_usage((API_VERSIONS, 0), (FETCH, 2))
     target = Target("4.1")
@@ -92,7 +92,7 @@ def test_offers_of_brokers_that_it_did_not_use_say_nothing():
     assert judge(Client("a", "c"), asking, target, offered).verdict == UNKNOWN
 
 
-def test_one_that_asks_is_fine_if_it_was_seen_with_a_version_that_stays():
+def test_client_with_api_versions_is_ok_if_it_used_a_remaining_version():
     """The client used an old version with an old broker, but 12 with a new one."""
     asking = make_usage((API_VERSIONS, 0), (FETCH, 2), (FETCH, 12))
     found = verdict(asking, "4.1", {FETCH: 17})
@@ -137,12 +137,12 @@ def test_a_release_that_is_older_leaves_those_unknown_who_ask():
 
 
 @pytest.mark.parametrize("pair", [(10_000, 0), (FETCH, 99), (FETCH, -3)])
-def test_what_no_release_has_is_unknown(pair):
+def test_client_with_unknown_apis_is_unknown(pair):
     """Covers the API of a vendor, and bytes that are not Kafka."""
     assert verdict(make_usage(pair, (METADATA, 9)), "4.1").verdict == UNKNOWN
 
 
-def test_frames_that_nobody_can_read_are_unknown():
+def test_client_with_undecodable_frames_is_unknown():
     """The frames may be TLS, even if all other frames are valid."""
     usage = make_usage((METADATA, 9))
     usage.unreadable.add(None)
@@ -158,7 +158,7 @@ def test_brokers_do_not_count_as_clients():
     assert verdict(replica, "4.1").verdict == OK
 
 
-def test_deprecated_versions_are_told_and_served():
+def test_deprecated_versions_are_reported_but_supported():
     """Release 3.9 marks Fetch 2 as deprecated."""
     found = verdict(make_usage((FETCH, 2)), "3.9")
     assert (found.verdict, found.reason) == (OK, "3.9 deprecates Fetch 2")
@@ -181,7 +181,7 @@ def test_versions_are_written_in_short():
     assert format_versions([5, 0, 2, 1]) == "0-2, 5"
 
 
-def test_what_tasks_saw_adds_up():
+def test_results_of_tasks_are_merged():
     """Counts, times and addresses are merged in any order of the tasks."""
     client = Client("a", "c")
     one, other = Sightings(), Sightings()
@@ -202,7 +202,7 @@ def test_what_tasks_saw_adds_up():
         assert whole.offered == {BROKER: {FETCH: 11, PRODUCE: 3}}
 
 
-def test_first_and_last_are_told_in_any_order():
+def test_first_and_last_time_do_not_depend_on_the_order():
     """Requests without a time are counted, but do not change the limits."""
     seen = SeenRequests()
     for moment in (None, 20, 30, 10, None):

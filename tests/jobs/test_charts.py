@@ -238,7 +238,7 @@ def test_gaps_of_long_series_and_at_their_ends_are_kept():
     assert path["points"].split()[-1].startswith("490.00,")
 
 
-def test_what_is_not_drawn_is_told():
+def test_number_of_omitted_chart_rows_is_shown():
     """A note below the chart contains the number of omitted values."""
     names = [str(number) for number in range(130)]
     for svg in (

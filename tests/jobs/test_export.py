@@ -112,7 +112,7 @@ def test_an_object_store_gives_the_same_as_a_disk(tmp_path):
     assert listed_losses(local) == listed_losses(result)
 
 
-def test_only_what_is_asked_for_is_read(tmp_path):
+def test_only_requested_partitions_are_read(tmp_path):
     """Limited by topics and partitions. Unused directories are skipped."""
     Disks(tmp_path / "in", 1, partitions=3)
     result = run_export(tmp_path, topics=["orders"], partitions=[2])
@@ -156,7 +156,7 @@ def test_records_have_the_columns_of_sparks_kafka_source(tmp_path):
     assert None in headers and [] not in headers and len(headers) > headers.count(None)
 
 
-def test_the_page_says_what_the_tables_say(tmp_path):
+def test_page_shows_the_rows_of_the_tables(tmp_path):
     folders, batches = one_log(tmp_path)
     for folder in folders:
         flip(folder, batches, 40)

@@ -101,7 +101,7 @@ def test_a_checkpoint_may_not_know_the_last_epoch_yet(tmp_path):
     assert recovered_rows(result)["t", 0] == expected
 
 
-def test_what_most_replicas_have_wins_within_an_epoch(tmp_path):
+def test_majority_of_replicas_wins_within_an_epoch(tmp_path):
     """A segment of one replica has another leader. The problem contains the reason."""
     folders, batches = one_log(tmp_path, brokers=3)
     generator = random.Random(2)
@@ -118,7 +118,7 @@ def test_what_most_replicas_have_wins_within_an_epoch(tmp_path):
     assert not read_table(result, "coverage")[0]["replicas_agree"]
 
 
-def test_a_file_that_disagrees_is_not_used_where_nobody_contradicts_it(tmp_path):
+def test_contradicting_file_is_not_used_for_other_batches(tmp_path):
     """The other batches have another leader too, so it is safer to lose them."""
     folders, batches = one_log(tmp_path, brokers=3)
     generator = random.Random(2)
@@ -133,7 +133,7 @@ def test_a_file_that_disagrees_is_not_used_where_nobody_contradicts_it(tmp_path)
     assert listed_losses(result)["t", 0] == [(52, 55)]
 
 
-def test_a_batch_that_cannot_be_decoded_is_taken_from_elsewhere(tmp_path):
+def test_undecodable_batch_is_read_from_another_replica(tmp_path):
     """The checksum is valid, but the batch is lost if no other copy exists."""
     folders, batches = one_log(tmp_path)
     for number, base in ((0, 40), (0, 60), (1, 60)):

@@ -66,7 +66,7 @@ def test_a_killed_export_leaves_no_result(tmp_path):
     assert run_export(tmp_path).counts["records"] == 84
 
 
-def test_a_file_that_changes_meanwhile_is_said_to(tmp_path, monkeypatch):
+def test_file_that_changes_during_the_export_is_reported(tmp_path, monkeypatch):
     """A change between the passes causes an error instead of wrong records."""
     folders, _ = one_log(tmp_path, brokers=1)
     path = folders[0] / f"{28:020}.log"

@@ -92,7 +92,7 @@ def test_a_false_header_field_costs_no_other_batch(tmp_path):
         assert losses.get(key, []) == lost.get(key, []), case
 
 
-def test_damage_before_a_raised_offset_loses_only_what_it_can_have_held(tmp_path):
+def test_loss_before_a_wrong_offset_is_limited_by_the_damaged_bytes(tmp_path):
     """After a damaged region, the last batch of the log has a distant offset.
 
     No other replica shows the correct offset. If the region contains a readable header,
@@ -168,7 +168,7 @@ def test_a_stranger_among_the_files_ends_no_segment(tmp_path):
     assert listed_losses(result)["t", 0] == [(76, 79)]
 
 
-def test_what_was_deleted_is_not_lost(tmp_path):
+def test_deleted_offsets_are_not_lost(tmp_path):
     """Offsets before the log start offset are deleted. Existing ones are exported."""
     folders, batches = one_log(tmp_path, brokers=1)
     (folders[0].parent / "log-start-offset-checkpoint").write_text("0\n1\nt 0 30\n")
@@ -180,7 +180,7 @@ def test_what_was_deleted_is_not_lost(tmp_path):
     assert read_table(result, "coverage")[0]["log_start_offset"] == 30
 
 
-def test_room_at_the_end_is_no_damage_unless_there_was_more(tmp_path):
+def test_unused_space_is_damage_only_below_the_high_watermark(tmp_path):
     """Files may contain unused space. The high watermark shows missing records."""
     folders, batches = one_log(tmp_path, brokers=1)
     name, at = position(batches, 80)
@@ -194,7 +194,7 @@ def test_room_at_the_end_is_no_damage_unless_there_was_more(tmp_path):
     assert [row["reason"] for row in read_table(result, "lost")] == ["cut"]
 
 
-def test_the_heads_of_cut_batches_tell_what_is_lost(tmp_path):
+def test_headers_of_truncated_batches_show_the_lost_offsets(tmp_path):
     """Applies if no checkpoint of the data directory contains the end."""
     folders, batches = one_log(tmp_path)
     for folder in folders:

@@ -90,7 +90,7 @@ def chain(*runs, epochs=()):
     return ReplicaChain(ReplicaFolder("f", epochs=epochs), [file])
 
 
-def test_what_an_older_leader_went_on_with_is_not_of_the_log():
+def test_later_batches_of_an_older_leader_are_not_in_the_log():
     """If epoch 2 starts at 100, then epoch 1 has no offsets from there on."""
     true = chain((1, 0, 99), (2, 100, 109))
     stale = chain((1, 0, 150))
@@ -99,7 +99,7 @@ def test_what_an_older_leader_went_on_with_is_not_of_the_log():
     assert lineage.find_window(2)[0] == 100
 
 
-def test_a_checkpoint_tells_where_an_epoch_began_whose_batches_are_gone():
+def test_checkpoint_contains_the_start_of_an_epoch_without_batches():
     lineage = Lineage([chain((1, 0, 80), (2, 120, 130), epochs=((1, 0), (2, 100)))])
     assert lineage.find_window(1)[1] == 99
     # A checkpoint that contradicts the batches is not used.

@@ -63,7 +63,7 @@ def test_table_without_rows_has_its_schema(tmp_path):
         assert pq.read_metadata(path).num_rows == 0
 
 
-def test_file_is_not_there_before_its_end(tmp_path):
+def test_file_does_not_exist_before_it_is_complete(tmp_path):
     """Readers see no partial file. A file of an earlier attempt remains until then."""
     path = tmp_path / "a.parquet"
     with open_table(path, SCHEMA) as writer:
@@ -119,7 +119,7 @@ def test_failure_leaves_nothing(tmp_path):
     assert names(tmp_path) == []
 
 
-def test_folder_that_is_in_use_is_refused_before_any_work(tmp_path):
+def test_existing_directory_is_rejected_before_any_work(tmp_path):
     """Existing files are never changed. An empty directory is allowed."""
     (tmp_path / "file").write_text("x")
     for out in tmp_path, tmp_path / "file":
@@ -132,7 +132,7 @@ def test_folder_that_is_in_use_is_refused_before_any_work(tmp_path):
     assert names(tmp_path / "empty") == ["a"]
 
 
-def test_folder_that_came_into_use_meanwhile_is_not_replaced(tmp_path):
+def test_directory_created_during_the_job_is_not_replaced(tmp_path):
     """If two jobs use one directory, the second job fails."""
     out = tmp_path / "out"
     with pytest.raises(FileExistsError), Output(out) as output:
@@ -143,7 +143,7 @@ def test_folder_that_came_into_use_meanwhile_is_not_replaced(tmp_path):
     assert names(out) == ["theirs"]
 
 
-def test_rest_of_a_killed_process_is_no_obstacle(tmp_path):
+def test_files_of_a_killed_process_do_not_block_a_job(tmp_path):
     """In a container, the next process may have the id of the killed process."""
     rest = tmp_path / f"out.partial-{os.getpid()}"
     (rest / "rows").mkdir(parents=True)

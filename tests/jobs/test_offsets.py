@@ -60,7 +60,7 @@ def test_lag_is_that_of_the_time_of_the_commit(results, cluster):
     assert {row["topic"] for row in unknown} == {"unseen"}
 
 
-def test_stuck_is_who_does_not_move_while_the_log_grows(results, cluster):
+def test_group_without_progress_in_a_growing_log_is_stuck(results, cluster):
     """Slow readers are not stuck, and neither are readers of a log without growth."""
     columns = ("group", "topic", "partition", "committed", "log_end", "since")
     found = read_tuples(results, "stuck", *columns, "last_commit")
@@ -100,7 +100,7 @@ def test_markers_of_transactions_are_nothing_to_read(offsets, tmp_path):
     assert read_tuples(result, "lag", "lag", "lag_ms") == [(0, 0), (1, 0)]
 
 
-def test_rebalances_are_told_with_who_came_and_went(results, cluster):
+def test_rebalances_contain_joined_and_left_members(results, cluster):
     first, second = (START + m * MINUTE + 503 for m in (10, 20))
     assert [tuple(row.values()) for row in read_rows(results, "rebalances")] == [
         (first, "good", 1, 2, ["b"], [], second - first, None),
@@ -108,7 +108,7 @@ def test_rebalances_are_told_with_who_came_and_went(results, cluster):
     ]
 
 
-def test_a_classic_state_has_what_members_told_each_other(results, cluster):
+def test_classic_group_state_contains_subscriptions_and_assignments(results, cluster):
     """Subscriptions and assignments are decoded from the consumer protocol."""
     states = read_rows(results, "group_state")
     assert [(s["generation"], s["state"], len(s["members"])) for s in states] == [
@@ -246,7 +246,7 @@ def test_the_clock_of_a_producer_does_not_stop_the_log(offsets, tmp_path):
     assert found == [(2, 500), (4, 1500), (5, 3500)]
 
 
-def test_what_was_before_the_first_segment_is_not_known(offsets, tmp_path):
+def test_lag_before_the_first_segment_is_unknown(offsets, tmp_path):
     topic = Topic(tmp_path, "t", 0, base_offset=100)
     topic.produce(10, START + 1000)
     topic.write()
@@ -344,7 +344,7 @@ def test_the_first_form_of_commits_is_read_too(offsets, tmp_path):
     assert list(row.values())[1:8] == ["g", "t", 2, 5, None, "m", None]
 
 
-def test_damage_costs_what_is_damaged_and_is_told(offsets, tmp_path):
+def test_damage_only_affects_its_batch_and_is_reported(offsets, tmp_path):
     """One changed bit loses the commit of its batch, and no other row."""
     groups = write_cluster(tmp_path)
     path = groups.paths[1]
@@ -365,7 +365,7 @@ def test_damage_costs_what_is_damaged_and_is_told(offsets, tmp_path):
     assert by_commit(read_rows(result, "lag")) == left
 
 
-def test_what_cannot_be_decoded_is_a_row_and_no_dead_job(offsets, tmp_path):
+def test_undecodable_records_are_rows_of_the_problems(offsets, tmp_path):
     """Newer types and versions, truncated values, null keys, invalid members."""
     groups = Groups(tmp_path)
     key = messages.OffsetCommitKey(group="g", topic="t", partition=0)
@@ -401,7 +401,7 @@ def test_what_cannot_be_decoded_is_a_row_and_no_dead_job(offsets, tmp_path):
     assert state["members"][0]["assignment"] == []
 
 
-def test_a_pending_transaction_is_told(results, cluster):
+def test_pending_transaction_is_reported(results, cluster):
     (problem,) = read_rows(results, "problems")
     assert (problem["reason"], problem["offset"]) == ("pending", cluster.pending)
     assert "not counted: 1 offset commit of txn" in problem["error"]
@@ -410,7 +410,7 @@ def test_a_pending_transaction_is_told(results, cluster):
 @pytest.mark.parametrize(
     "trace", ["gap", "end", "empty batch", "delete horizon", "checkpoint"]
 )
-def test_history_is_complete_behind_what_was_cleaned(offsets, tmp_path, trace):
+def test_history_is_complete_after_the_compacted_segments(offsets, tmp_path, trace):
     """The history starts with the first segment that was never compacted."""
     groups = Groups(tmp_path)
     groups.commit("g", "t", 0, 1, START)
@@ -456,7 +456,7 @@ def test_of_several_replicas_the_longest_is_read(offsets, cluster, tmp_path):
     assert by_commit(read_rows(result, "lag")) == cluster.lag
 
 
-def test_only_the_groups_that_are_wanted(offsets, cluster):
+def test_only_requested_groups_are_read(offsets, cluster):
     result = offsets(cluster.root, groups=["slow", "absent"])
     assert read_rows(result, "commits") == [
         row for row in cluster.commits if row["group"] == "slow"
@@ -492,7 +492,7 @@ def test_groups_are_summed_up_worst_first(results, cluster):
     assert found["expired"][3:5] == (0, 1)
 
 
-def test_lag_over_time_goes_on_when_commits_do_not(results, cluster):
+def test_lag_over_time_continues_without_commits(results, cluster):
     """The charts use the last commit before each time."""
     rows = read_rows(results, "lag_over_time")
     dead = [(row["timestamp"], row["lag"]) for row in rows if row["group"] == "dead"]

@@ -142,7 +142,7 @@ def test_names_of_others_cannot_do_anything(tmp_path):
     assert result.findings == 1
 
 
-def test_a_page_without_anything_says_so(tmp_path):
+def test_empty_page_contains_a_note(tmp_path):
     Groups(tmp_path).write()
     jobs.offsets(tmp_path, tmp_path / "out")
     text = (tmp_path / "out" / "report.html").read_text("utf-8")
@@ -206,7 +206,7 @@ def test_the_command_takes_groups_and_times(cluster, tmp_path):
     assert rows[0]["last_commit"] == START + 60_000
 
 
-def test_the_command_refuses_what_it_cannot_do_in_a_line(cluster, tmp_path):
+def test_command_errors_have_one_line(cluster, tmp_path):
     """Covers an existing directory, and a path without the topic."""
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "file").touch()

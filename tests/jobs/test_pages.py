@@ -288,7 +288,7 @@ def test_without_jinja2_one_sentence_names_the_extra(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["frames.parquet"]
 
 
-def test_what_writes_no_page_loads_no_jinja2():
+def test_commands_without_a_page_do_not_import_jinja2():
     """The import takes 0.1 s."""
     code = (
         "import sys; sys.argv[1:] = ['explain', '0000000a00120000000000070000']\n"

@@ -101,7 +101,7 @@ def test_names_cannot_leave_their_place():
     assert "\r" not in html, "a browser would read a line feed"
 
 
-def test_more_rows_than_shown_are_told():
+def test_number_of_omitted_rows_is_shown():
     """The page remains small, and a note below the table locates the other rows."""
     rows = [{"count": number} for number in range(10_000)]
     found = page(*rows)
@@ -115,7 +115,7 @@ def test_more_rows_than_shown_are_told():
     assert page(ROW).find("p") == []
 
 
-def test_a_table_without_rows_says_so():
+def test_table_without_rows_contains_a_note():
     """The columns are shown even without rows."""
     found = page()
     assert found.table("things") == []

@@ -61,7 +61,7 @@ def fake_java(folder, version):
     return str(folder)
 
 
-def test_missing_or_old_java_is_told_in_one_line(tmp_path, monkeypatch):
+def test_missing_or_old_java_is_a_one_line_error(tmp_path, monkeypatch):
     """The message names the required version."""
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -117,7 +117,7 @@ def test_files_beside_segments_are_read_as_kafkas_classes_read_them(kwire, tmp_p
     assert all(deviations.values()), deviations
 
 
-def test_a_fresh_brokers_empty_checkpoints_are_no_problem(log, tmp_path):
+def test_empty_checkpoints_of_a_new_broker_are_valid(log, tmp_path):
     """A broker creates ``cleaner-offset-checkpoint`` empty on its first start."""
     folder = tmp_path / "orders-0"
     folder.mkdir()

@@ -147,7 +147,7 @@ def test_each_flipped_bit_of_a_batch_costs_that_batch(sound, log, segment, numbe
         (70, "crc"),
     ],
 )
-def test_the_reason_says_what_is_wrong(sound, open_log, byte, reason):
+def test_problem_reason_describes_the_damage(sound, open_log, byte, reason):
     flip(sound.paths[1], sound.spans[1][4][0] + byte, 0x40)
     partition = open_log(sound)
     (problem,) = partition.problems()
@@ -165,7 +165,7 @@ def test_raising_names_the_file_and_the_byte(sound, open_log, kwire):
     assert str(sound.paths[1]) in str(caught.value)
 
 
-def test_iterating_tells_of_each_problem_in_its_place(sound, open_log):
+def test_iteration_reports_each_problem_at_its_position(sound, open_log):
     flip(sound.paths[0], sound.spans[0][2][0] + 40)
     flip(sound.paths[2], sound.spans[2][5][0] + 40)
     partition, told = open_log(sound), []
@@ -284,7 +284,7 @@ def test_a_batch_with_holes_shows_a_compacted_topic(tmp_path, open_log, kwire):
 
 
 @pytest.mark.parametrize("cut", [1, 5, 11, 12, 16, 17, 40, 60, 61, 80])
-def test_a_torn_tail_is_no_problem_in_the_newest_segment(sound, open_log, cut):
+def test_incomplete_end_of_the_newest_segment_is_not_a_problem(sound, open_log, cut):
     """The incomplete end is only reported if the caller is strict."""
     path, (at, _) = sound.paths[2], sound.spans[2][9]
     path.write_bytes(path.read_bytes()[: at + cut])
@@ -429,7 +429,9 @@ def test_an_offset_that_is_too_low_in_a_compacted_log(tmp_path, open_log):
 
 
 @pytest.mark.parametrize("byte", [9, 40])
-def test_a_wrong_offset_behind_a_damaged_batch_costs_no_other(sound, open_log, byte):
+def test_wrong_offset_after_a_damaged_batch_affects_no_other_batch(
+    sound, open_log, byte
+):
     """Without an intact batch before it, later batches confirm the offset."""
     flip(sound.paths[1], sound.spans[1][4][0] + byte)
     flip(sound.paths[1], sound.spans[1][5][0] + 6)
@@ -469,7 +471,7 @@ def test_a_false_offset_of_the_last_batch_does_not_condemn_the_one_before(
     assert read_offsets(partition) == sound.all_offsets((2, before - 1), (2, last))
 
 
-def test_a_batch_that_cannot_be_decoded_costs_no_other(tmp_path, open_log, kwire):
+def test_undecodable_batch_does_not_affect_other_batches(tmp_path, open_log, kwire):
     """The checksum is valid, but only a deep check finds the invalid records."""
     from tests.log.log_files import checked, patched
 

@@ -65,7 +65,7 @@ def test_a_tree_of_brokers(log, tmp_path):
     assert len(log.LogDirectory(tmp_path / "one")) == 1
 
 
-def test_the_folder_of_one_partition(log, tmp_path):
+def test_directory_of_one_partition_is_read(log, tmp_path):
     partition(tmp_path / "orders-0", 0)
     (found,) = log.LogDirectory(tmp_path / "orders-0")
     assert (found.topic, found.partition) == ("orders", 0)
@@ -82,7 +82,7 @@ def test_one_file_knows_its_neighbours(log, tmp_path):
         assert segment.next_base_offset == above
 
 
-def test_any_folder_and_any_file_of_batches(log, tmp_path):
+def test_any_directory_and_any_file_with_batches_is_found(log, tmp_path):
     """Copies may have other names, and unknown properties are reported as unknown."""
     partition(tmp_path / "backup", 0)
     (found,) = log.LogDirectory(tmp_path)
@@ -95,7 +95,7 @@ def test_any_folder_and_any_file_of_batches(log, tmp_path):
     assert list(segment.problems()) == [] and segment.index is None
 
 
-def test_folders_that_are_not_in_use(log, tmp_path):
+def test_unused_directories_are_detected(log, tmp_path):
     for name in (
         "orders-0",
         *(f"orders-0.{'0a' * 16}-{s}" for s in ("future", "stray")),
@@ -144,7 +144,7 @@ def test_tiered_storage_with_one_folder_for_each_partition(log, tmp_path):
     assert (found.topic, found.partition) == (f"my-topic-3-{TOPIC_TEXT}", -1)
 
 
-def test_what_is_no_segment_is_not_taken_for_one(log, tmp_path):
+def test_other_files_are_not_treated_as_segments(log, tmp_path):
     folder = partition(tmp_path / "orders-0", 0).path
     for name in (
         f"{10:020}.log.deleted",
@@ -194,7 +194,7 @@ def test_offsets_bound_a_partition(log, tmp_path):
     assert [n for p in pieces for n in p.offset.tolist()] == list(range(13, 32))
 
 
-def test_a_missing_directory_is_said(log, tmp_path):
+def test_missing_directory_is_an_error(log, tmp_path):
     with pytest.raises(FileNotFoundError):
         log.LogDirectory(tmp_path / "none")
 
@@ -208,7 +208,7 @@ def test_a_number_that_no_partition_has_is_part_of_a_name(log, tmp_path):
     assert found == {("orders", 0), ("big-9999999999", -1)}
 
 
-def test_an_unknown_key_names_what_there_is(log, tmp_path):
+def test_unknown_key_is_an_error_with_the_valid_keys(log, tmp_path):
     """The error contains the valid keys instead of only the unknown one."""
     for number in range(12):
         Folder(tmp_path / f"orders-{number}").segment(0, log_of([2]))

@@ -64,7 +64,9 @@ def test_transaction_index(log, tmp_path):
 
 
 @pytest.mark.parametrize("cut", [1, 2, 33])
-def test_a_cut_transaction_index_says_where(log, tmp_path, kwire, cut):
+def test_truncated_transaction_index_is_an_error_with_the_position(
+    log, tmp_path, kwire, cut
+):
     data = aborted_entry(7, 1000, 1005) + aborted_entry(9, 1001, 1009)[:cut]
     path = file(tmp_path, f"{NAME}.txnindex", data)
     with pytest.raises(kwire.Truncated) as caught:
@@ -156,7 +158,9 @@ BAD = [
 
 
 @pytest.mark.parametrize(("content", "offset"), BAD)
-def test_bad_checkpoints_say_where(log, tmp_path, kwire, content, offset):
+def test_invalid_checkpoint_is_an_error_with_the_position(
+    log, tmp_path, kwire, content, offset
+):
     path = file(tmp_path, "leader-epoch-checkpoint", content)
     with pytest.raises(kwire.InvalidValue) as caught:
         log.read_leader_epochs(path)
@@ -224,13 +228,13 @@ def test_any_bytes_give_values_or_decode_errors(log, tmp_path, kwire):
     assert refused > 1000
 
 
-def test_missing_files_are_what_open_says(log, tmp_path):
+def test_missing_file_raises_the_error_of_open(log, tmp_path):
     for reader in (log.read_leader_epochs, log.ProducerSnapshot, log.TransactionIndex):
         with pytest.raises(FileNotFoundError):
             reader(tmp_path / "none")
 
 
-def test_large_files_stop_at_the_ceiling(log, tmp_path, kwire):
+def test_files_over_the_size_limit_are_errors(log, tmp_path, kwire):
     path = file(tmp_path, f"{NAME}.index", bytes(2000))
     with pytest.raises(kwire.LimitExceeded, match="frame_bytes"):
         log.OffsetIndex(path, limits=kwire.Limits(frame_bytes=1999))

@@ -226,7 +226,7 @@ def test_every_entry_of_the_producer_snapshots(log, release, name):
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_nothing_is_found_wrong_with_what_brokers_wrote(log, release):
+def test_directories_of_real_brokers_have_no_problems(log, release):
     """Compaction gaps, truncated logs and open transactions are not problems."""
     logs = log.LogDirectory(DATA / release)
     assert logs.unreadable == ()
@@ -238,7 +238,7 @@ def test_nothing_is_found_wrong_with_what_brokers_wrote(log, release):
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_data_directories_say_what_belongs_together(log, release):
+def test_metadata_files_agree_with_the_segments(log, release):
     """Topic ids, epochs and checkpoints exist, and agree with the segments."""
     for partition in log.LogDirectory(DATA / release / "data"):
         has_id = (partition.path / "partition.metadata").exists()
@@ -320,7 +320,7 @@ def row_fields(record, timestamp_type):
 
 
 @sweep(("release", "name", "level", "rows"), list(list_consumed()))
-def test_readers_get_what_a_consumer_got(log, release, name, level, rows):
+def test_readers_return_the_records_of_a_consumer(log, release, name, level, rows):
     """Covers both isolation levels: aborted, unfinished and control records."""
     topic, _, number = name.rpartition("-")
     logs = log.LogDirectory(DATA / release)

@@ -65,7 +65,7 @@ def test_a_search_for_lost_records_has_three_requests_for_each_segment(large):
 
 
 @pytest.mark.parametrize("job", ["search", "plan", "ls"])
-def test_requests_for_several_segments_run_at_once(large, monkeypatch, job):
+def test_requests_for_several_segments_run_in_parallel(large, monkeypatch, job):
     """The store responds to range requests only when eight are pending.
 
     A search for lost records first looks up the ends of the two partitions.
@@ -99,7 +99,7 @@ def test_a_store_is_listed_as_a_disk_is(large):
     assert here.stdout.count(".log") == 2 * SEGMENTS
 
 
-def test_one_file_that_cannot_be_read_costs_its_partition_alone(large):
+def test_unreadable_file_only_affects_its_partition(large):
     """The other partition is listed, and a final error reports the missing one."""
     uri = LateStore.serve(large, 0)
     read = LateStore.cat_file
@@ -139,7 +139,7 @@ def test_an_error_drops_the_calls_that_have_not_begun():
 @pytest.mark.parametrize(
     "tail", [bytes(400), b"\xff" * 40, bytes(8) + b"\x01" * 80, b"\0\0\0\7\0\0\0\1" * 9]
 )
-def test_what_follows_the_entries_of_an_index_does_not_mislead(tmp_path, tail):
+def test_bytes_after_the_index_entries_are_ignored(tmp_path, tail):
     """Zeros or crash remains do not change offsets and split positions."""
     batches = log_of([4] * 60)
     found = []
@@ -183,7 +183,7 @@ def test_entries_that_do_not_ascend_are_followed_only_to_batches(tmp_path):
         assert len(cuts) > 2
 
 
-def test_little_is_read_after_the_part_that_is_wanted(tmp_path):
+def test_few_bytes_are_read_after_the_requested_header(tmp_path):
     """Reading one header of a live segment used to copy 4 MiB."""
     path = tmp_path / "file"
     path.write_bytes(bytes(8 * MIB))

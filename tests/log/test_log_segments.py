@@ -29,7 +29,7 @@ def write_segment(tmp_path, batches, base_offset=0):
 
 
 @pytest.mark.parametrize("access", ACCESS)
-def test_headers_say_where_batches_are(log, tmp_path, access):
+def test_headers_contain_position_and_size(log, tmp_path, access):
     path, spans = write_segment(tmp_path, log_of([3, 1, 20, 2], 100, epoch=7), 100)
     headers = list(segment_of(log, path, access).headers())
     assert [(h.position, h.size) for h in headers] == spans
@@ -44,7 +44,7 @@ def test_headers_say_where_batches_are(log, tmp_path, access):
 
 @pytest.mark.parametrize("access", ACCESS)
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
-def test_batches_hold_what_was_written(log, tmp_path, codec, access):
+def test_batches_contain_the_written_records(log, tmp_path, codec, access):
     path, spans = write_segment(tmp_path, log_of([3, 1, 20], codec=codec))
     batches = list(segment_of(log, path, access).batches())
     assert [(b.position, b.size) for b in batches] == spans
@@ -132,7 +132,7 @@ def test_a_part_of_a_file_has_the_batches_that_begin_in_it(log, tmp_path):
     assert list(segment.headers(path.stat().st_size)) == []
 
 
-def test_offsets_bound_what_comes(log, tmp_path):
+def test_offsets_limit_the_returned_batches(log, tmp_path):
     path, _ = write_segment(tmp_path, log_of([4] * 10))
     segment = log.Segment(path)
     batches = list(segment.batches(start_offset=6, end_offset=13))
@@ -207,7 +207,7 @@ class TestSeek:
         log.Segment(self.path).seek_timestamp(BASE_TIME + 1506)
         assert set(begins) == {self.spans[100][0]}
 
-    def test_zeros_behind_the_entries_are_no_entries(self, log, folder):
+    def test_zeros_after_the_entries_are_not_entries(self, log, folder):
         """The indexes of the newest segment are created at their full size."""
         zeros = [(0, 0)] * 1000
         folder.beside(1000, ".index", ">ii", *self.entries(50, 100), *zeros)

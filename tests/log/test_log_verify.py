@@ -103,7 +103,7 @@ def test_entries_of_the_index(log, sound):
     assert find_problems(log, sound) == [(path, 24, 81, "index")]
 
 
-def test_an_index_that_goes_on_behind_the_log(log, sound):
+def test_index_with_entries_after_the_log_end_is_a_problem(log, sound):
     with sound.index.open("ab") as file:
         file.write((2000).to_bytes(4, "big") + (10**6).to_bytes(4, "big"))
     assert find_problems(log, sound) == [(str(sound.index), 24, 8, "index")]
@@ -193,7 +193,7 @@ def add(path, content):
         file.write(content)
 
 
-def test_entries_into_a_torn_tail_are_no_damage(log, sound):
+def test_index_entries_within_an_incomplete_end_are_valid(log, sound):
     """A broker truncates the incomplete end and rebuilds the indexes on its start."""
     at, offset = tear(sound)
     index = sound.folder.path / f"{100:020}.index"
@@ -247,7 +247,7 @@ def test_entries_into_the_cut_end_of_an_older_segment_stay_damage(log, sound):
     ]
 
 
-def test_entries_behind_a_tail_that_is_not_torn_stay_damage(log, sound):
+def test_entries_after_a_complete_end_are_damage(log, sound):
     """The newest segment ends with a complete batch, so indexed data was lost."""
     index = sound.folder.path / f"{100:020}.index"
     add(index, struct.pack(">ii", 300, 10**6))
@@ -256,7 +256,7 @@ def test_entries_behind_a_tail_that_is_not_torn_stay_damage(log, sound):
     ]
 
 
-def test_what_a_broker_writes_meanwhile_is_no_damage(log, sound, monkeypatch):
+def test_batches_appended_during_verify_are_not_damage(log, sound, monkeypatch):
     """Indexes are read before the log, so they contain no later batches."""
     index = sound.folder.path / f"{100:020}.index"
     grown = log_of([4], 158, epoch=3)[0]

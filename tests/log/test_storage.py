@@ -206,7 +206,7 @@ def test_one_listing_and_no_look_at_segments(tmp_path, s3):
     assert s3.asked == []
 
 
-def test_ranges_grow_to_eight_mib_and_no_byte_is_asked_for_twice(tmp_path, s3):
+def test_ranges_grow_to_eight_mib_and_no_byte_is_requested_twice(tmp_path, s3):
     folder = Folder(tmp_path / "orders-0")
     path = large(folder, 40 * MIB)
     (segment,) = log.LogDirectory(put("s3", tmp_path, s3)).segments
@@ -224,7 +224,7 @@ def test_ranges_grow_to_eight_mib_and_no_byte_is_asked_for_twice(tmp_path, s3):
     assert edges[-1][1] + 1 == path.stat().st_size
 
 
-def test_a_part_is_read_and_little_behind_it(tmp_path, s3):
+def test_reader_of_a_part_requests_few_later_bytes(tmp_path, s3):
     """A reader of one part does not prefetch bytes of the next part."""
     path = large(Folder(tmp_path / "orders-0"), 40 * MIB)
     (segment,) = log.LogDirectory(put("s3", tmp_path, s3)).segments
@@ -300,7 +300,7 @@ def test_an_object_that_shrinks_ends_earlier(tmp_path, stored, s3):
     assert 1 + len(list(headers)) == 3 * MIB // LARGE
 
 
-def test_an_object_may_become_shorter_than_what_was_read(tmp_path, s3):
+def test_object_may_become_shorter_than_the_read_part(tmp_path, s3):
     path = large(Folder(tmp_path / "orders-0"), 8 * MIB)
     (segment,) = log.LogDirectory(put("s3", tmp_path, s3)).segments
     headers = segment.headers()
@@ -326,7 +326,7 @@ def test_a_store_that_refuses_is_an_error_with_the_path(tmp_path, s3):
     assert caught.value.filename == s3.uri("bucket/kafka")
 
 
-def test_paths_and_what_stands_on_them_can_be_pickled(tmp_path, stored):
+def test_paths_and_their_objects_can_be_pickled(tmp_path, stored):
     root = tree(tmp_path / "tree")
     for partition in log.LogDirectory(stored(root)):
         again = pickle.loads(pickle.dumps(partition))
@@ -377,7 +377,7 @@ def test_secrets_are_refused_and_not_repeated(uri):
     assert "hunter2" not in str(caught.value)
 
 
-def test_what_no_library_knows_is_said(monkeypatch):
+def test_unknown_uri_scheme_is_an_error(monkeypatch):
     with pytest.raises(OSError) as caught:
         log.LogDirectory("nowhere://bucket/x")
     assert caught.value.filename == "nowhere://bucket/x"

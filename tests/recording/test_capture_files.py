@@ -135,7 +135,7 @@ def test_a_kill_while_merging_shows_each_row_once(tmp_path, deleted):
     assert sequences(kept) == list(range(13))
 
 
-def test_a_file_that_was_merged_since_it_was_listed_is_read_all_the_same(tmp_path):
+def test_file_merged_after_the_listing_is_read_completely(tmp_path):
     """A slow reader reads all rows exactly once."""
     writer = CaptureWriter(tmp_path)
     small = [write(writer, 0, 4), write(writer, 5, 9)]
@@ -181,7 +181,7 @@ def test_a_gap_of_deleted_files_is_read_over(tmp_path):
     assert sequences(tmp_path) == [3, 4, 8, 9]
 
 
-def test_hidden_files_and_folders_are_left_aside(tmp_path):
+def test_hidden_files_and_directories_are_skipped(tmp_path):
     writer = CaptureWriter(tmp_path)
     write(writer, 0, 1)
     (writer.folder / ".frames-000000000002-000000000003.parquet.partial").write_text("")
@@ -262,7 +262,7 @@ def empty_file(path):
 
 
 @pytest.mark.parametrize("damage", [damage_byte, cut, empty_file])
-def test_a_damaged_file_says_which_it_is_and_what_to_do(tmp_path, damage):
+def test_damaged_file_is_an_error_with_path_and_solution(tmp_path, damage):
     writer = CaptureWriter(tmp_path)
     path = Path(writer.write([row(n, os.urandom(99)) for n in range(99)]).path)
     damage(path)
@@ -274,7 +274,7 @@ def test_a_damaged_file_says_which_it_is_and_what_to_do(tmp_path, damage):
     assert str(caught.value).endswith("copy it again, or remove it")
 
 
-def test_a_parquet_file_of_other_columns_is_no_capture(tmp_path):
+def test_parquet_file_with_other_columns_is_not_a_capture(tmp_path):
     path = tmp_path / "orders.parquet"
     table = pyarrow.table({"sequence": [1], "order": ["a"]})
     pyarrow.parquet.write_table(table, path)
@@ -286,7 +286,7 @@ def test_a_parquet_file_of_other_columns_is_no_capture(tmp_path):
     )
 
 
-def test_values_of_another_kind_are_no_capture(tmp_path):
+def test_columns_of_another_type_are_not_a_capture(tmp_path):
     path = tmp_path / "orders.parquet"
     table = pyarrow.table({"sequence": ["one"]})
     pyarrow.parquet.write_table(table, path)
@@ -294,7 +294,7 @@ def test_values_of_another_kind_are_no_capture(tmp_path):
         sequences(path)
 
 
-def test_a_folder_without_captures_is_an_error(tmp_path):
+def test_directory_without_captures_is_an_error(tmp_path):
     """A wrong path must not look like a network without traffic."""
     with pytest.raises(FileNotFoundError, match="no captures in this folder"):
         list_capture_files(tmp_path)

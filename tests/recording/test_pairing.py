@@ -53,7 +53,7 @@ def test_requests_without_an_answer_are_not_waited_for(version):
     assert talk.response(b"\0\0\0\x05")[0].api_key == messages.HeartbeatRequest.api_key
 
 
-def test_requests_that_were_skipped_are_given_up():
+def test_skipped_requests_are_removed():
     talk = Conversation()
     for number in range(3):
         talk.request(request(messages.HeartbeatRequest(), 4, number))
@@ -67,7 +67,7 @@ def test_an_answer_to_nothing_has_its_id_alone():
     assert talk.response(b"\0") == (NOTHING, False)
 
 
-def test_what_is_no_kafka_is_told_as_far_as_it_can_be_read():
+def test_frames_that_are_not_kafka_are_described_partially():
     talk = Conversation()
     assert talk.request(b"\x7f\x00\x00\x01") == (NOTHING, False)
     unknown = b"\x7f\x00\x00\x01\0\0\0\x09\0\x02me\xff\xff"
@@ -82,7 +82,7 @@ def test_the_one_header_without_a_client_id():
     assert talk.request(frame) == (Header(7, 0, 1, None), False)
 
 
-def test_what_is_awaited_does_not_grow_for_ever():
+def test_number_of_awaited_responses_is_limited():
     talk = Conversation()
     frame = request(messages.HeartbeatRequest(), 4, 1)
     for _ in range(70_000):
@@ -181,7 +181,7 @@ def test_handshakes_of_unknown_versions_are_secret(version):
     assert talk.response(b"\0\0\0\3" + SECRET)[1]
 
 
-def test_bytes_behind_a_request_are_secret_while_sasl_goes_on():
+def test_bytes_after_a_request_are_secret_during_sasl():
     """The first bytes of a token may look like a request header."""
     start = request(messages.ApiVersionsRequest(), 0, 2)
     handshake = request(messages.SaslHandshakeRequest(mechanism="PLAIN"), 1, 1)
@@ -230,7 +230,7 @@ def test_secrets_within_envelopes_are_secret(times):
     ],
     ids=["empty", "token", "version", "version of no secret", "API", "too deep"],
 )
-def test_envelopes_that_cannot_be_read_are_secret(inner):
+def test_undecodable_envelopes_are_secret(inner):
     """The content is unknown, so that the response is secret as well."""
     talk = Conversation()
     assert talk.request(envelope(inner)) == (Header(58, 0, 1, "shop"), True)
@@ -240,7 +240,7 @@ def test_envelopes_that_cannot_be_read_are_secret(inner):
     assert talk.response(b"\0\0\0\1")[1]
 
 
-def test_what_is_secret_is_what_the_definitions_say():
+def test_secret_messages_are_those_of_the_definitions():
     """The definitions mark secret messages of an API, for all versions."""
     secret = set()
     for api_key in registry.keys("request"):

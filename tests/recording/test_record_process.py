@@ -183,7 +183,7 @@ def test_a_polite_end_writes_everything_and_sums_up(tmp_path, number):
 
 
 @pytest.mark.parametrize("option", [("--count", "10"), ("--seconds", "0.4")])
-def test_it_can_end_by_itself(tmp_path, option):
+def test_record_can_end_after_a_limit(tmp_path, option):
     with (
         Listener(echo) as peer,
         recording(peer.address, tmp_path, *option) as (process, port),

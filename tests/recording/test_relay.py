@@ -135,7 +135,7 @@ def test_frames_are_those_that_were_sent(run):
     assert odd <= {messages.MetadataResponse.api_key}
 
 
-def test_records_that_were_sent_stand_in_the_frames(run):
+def test_sent_records_are_in_the_recorded_frames(run):
     """The record counts of the batches are equal to the delivered records."""
     count = 0
     for row in run.rows:
@@ -158,7 +158,7 @@ def test_only_answers_with_addresses_are_rewritten(run):
     )
 
 
-def test_each_new_listener_is_told_once(run):
+def test_each_new_listener_is_reported_once(run):
     assert len(run.messages) == 2
     for sentence in run.messages:
         assert re.fullmatch(r"listening on 127.0.0.1:\d+ for 127.0.0.1:\d+", sentence)
@@ -183,7 +183,7 @@ def test_kafka_python_talks_through_the_relay(tmp_path):
     assert told and {f"{b.host}:{b.port}" for m in told for b in m.brokers} == {address}
 
 
-def test_what_is_no_message_passes_and_is_recorded(tmp_path):
+def test_undecodable_frames_are_forwarded_and_recorded(tmp_path):
     """Covers empty frames, truncated headers, and unknown APIs."""
     odd = b"".join(
         map(add_size, (b"", b"\0", b"\x7f\0\0\1\0\0\0\5\xff\xff...", b"x" * 99))
@@ -198,7 +198,7 @@ def test_what_is_no_message_passes_and_is_recorded(tmp_path):
     assert recorder.messages == []
 
 
-def test_an_answer_that_kwire_cannot_read_passes_and_is_told_once(tmp_path):
+def test_undecodable_response_is_forwarded_and_reported_once(tmp_path):
     request = framing.encode_request(messages.MetadataRequest(), 12, 5, "me")
     answer = add_size(b"\0\0\0\5\0no metadata")
 
@@ -244,7 +244,7 @@ def test_no_secret_reaches_the_disk(tmp_path, mechanism):
     assert b"sesame" not in stored and b"r=" not in stored
 
 
-def test_an_upstream_that_refuses_is_told_and_tried_again(tmp_path):
+def test_rejecting_upstream_is_reported_and_retried(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
     with Recorder(ANY, address, tmp_path) as recorder:
@@ -314,7 +314,7 @@ def test_the_wildcard_shows_each_client_the_address_it_came_by(tmp_path):
         assert [(node.host, node.port) for node in nodes] == [("127.0.0.1", int(port))]
 
 
-def test_a_port_that_is_taken_is_an_error_and_leaves_no_folder(tmp_path):
+def test_used_port_is_an_error_and_leaves_no_directory(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         with pytest.raises(ListenError, match=r"listening at .*: address alr"):
@@ -322,7 +322,7 @@ def test_a_port_that_is_taken_is_an_error_and_leaves_no_folder(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_relay_told_to_relay_to_itself_does_not_go_round(tmp_path):
+def test_relay_keeps_its_own_address_in_responses(tmp_path):
     """The cluster already advertises the address of the relay."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]

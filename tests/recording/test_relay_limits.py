@@ -33,7 +33,7 @@ from tests.recording.relays import ANY, add_size, echo, read_rows, talk
     ],
     ids=["TLS", "HTTP", "huge", "negative"],
 )
-def test_what_is_no_frame_ends_the_connection_and_is_told(tmp_path, data, sentence):
+def test_invalid_frame_ends_the_connection_and_is_reported(tmp_path, data, sentence):
     with Listener(echo) as peer, Recorder(ANY, peer.address, tmp_path) as recorder:
         assert talk(recorder.address, data) == b""
         assert talk(recorder.address, add_size(b"ok"), 6) == add_size(b"ok")
@@ -154,7 +154,7 @@ def test_connections_are_limited(tmp_path):
     assert sentence.startswith("3 connections are open and further ones are closed")
 
 
-def test_what_many_clients_half_send_is_limited_together(tmp_path):
+def test_incomplete_frames_of_all_clients_share_a_limit(tmp_path):
     """Every client may announce a large frame, but their sum is limited."""
     megabyte = 1 << 20
     with (
@@ -182,7 +182,7 @@ def test_what_many_clients_half_send_is_limited_together(tmp_path):
     assert recorder._relay._held_by_all == 0
 
 
-def test_what_slow_readers_leave_unread_is_limited_together(tmp_path):
+def test_unread_responses_of_all_clients_share_a_limit(tmp_path):
     """Responses wait in the relay for clients that do not read them."""
     answer = add_size(bytes(4 << 20))
 
@@ -333,7 +333,7 @@ def echo_to_the_end(connection):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_the_memory_of_an_ended_connection_is_free_at_once(tmp_path):
+def test_memory_of_a_closed_connection_is_released_immediately(tmp_path):
     """The garbage collector is not needed, because it ignores the size of objects."""
 
     def resident():

@@ -44,7 +44,7 @@ def write_log(folder, text, name="request.log"):
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_rows_are_what_the_clients_sent(release):
+def test_rows_equal_the_requests_of_the_clients(release):
     """The rows contain address, API, version, client id and correlation id of requests.
 
     The remaining rows are connections of the broker itself, and the ApiVersions
@@ -65,7 +65,7 @@ def test_rows_are_what_the_clients_sent(release):
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_brokers_tell_more_than_what_was_sent(release):
+def test_rows_contain_additional_fields_of_the_broker(release):
     """Listener, principal, latency and time are available, and later the software."""
     rows = read(LOGS / f"kafka-{release}.log")
     for row in rows:
@@ -124,7 +124,7 @@ def test_times_are_of_the_time_zone_that_is_given(tmp_path):
     assert [row.timestamp // 10**6 - noon for row in rows] == [-7200, 0]
 
 
-def test_fetches_of_replicas_are_told_from_those_of_consumers(tmp_path):
+def test_fetches_of_replicas_are_distinguished_from_consumers(tmp_path):
     """Since Fetch 15, the replica id is in a struct."""
     header = (
         '{"requestHeader":{"requestApiKey":1,"requestApiVersion":15,"correlationId":1}'
@@ -192,7 +192,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_line_is_told_with_its_number_and_the_next_is_read(name, tmp_path):
+def test_invalid_line_is_reported_and_skipped(name, tmp_path):
     """The error contains path, line, byte, reason, and the start of the line."""
     line, reason = BAD[name]
     path = write_log(tmp_path, "INFO hello\n" + LINE + line + LINE)
@@ -205,7 +205,7 @@ def test_bad_line_is_told_with_its_number_and_the_next_is_read(name, tmp_path):
     assert len(bad.text) <= 200
 
 
-def test_bytes_that_are_no_text_do_no_harm(tmp_path):
+def test_client_ids_that_are_not_text_become_valid_values(tmp_path):
     """Client ids with any bytes, NUL or lone surrogates become valid table values."""
     line = LINE.encode()
     lines = [
@@ -218,7 +218,7 @@ def test_bytes_that_are_no_text_do_no_harm(tmp_path):
     assert batch.schema.names == list(REQUEST_TYPES)
 
 
-def test_line_that_was_cut_at_the_end_of_the_file_is_told(tmp_path):
+def test_incomplete_last_line_is_reported(tmp_path):
     """The broker may still be writing this line."""
     path = write_log(tmp_path, LINE + LINE[:-100])
     _, bad = read_request_log(path)
@@ -264,7 +264,7 @@ def test_gzip_files_are_read_whole(tmp_path):
     assert "gzip file is damaged or incomplete" in bad.reason
 
 
-def test_logs_are_found_in_folders_by_what_is_in_them(tmp_path):
+def test_logs_in_directories_are_found_by_their_content(tmp_path):
     """Files may have any name. Hidden files and other content are skipped."""
     for name in ("a/kafka-request.log", "a/b/request.log.2026-01-01-00", "x.json"):
         path = tmp_path / name

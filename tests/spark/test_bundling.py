@@ -100,7 +100,7 @@ def test_the_same_files_give_the_same_bytes(tmp_path):
     assert first == again
 
 
-def test_compressions_can_be_left_out(tmp_path):
+def test_compression_libraries_can_be_omitted(tmp_path):
     full = names_in(bundle(tmp_path / "full.zip"))
     small = names_in(bundle(tmp_path / "small.zip", compression=False))
     assert small < full and all("cramjam" in name for name in full - small)

@@ -91,7 +91,7 @@ def test_a_schema_chooses_columns(read, tmp_path):
     assert rows == [(b"frame 000", 0), (b"frame 001", 1)]
 
 
-def test_a_damaged_file_ends_the_job_with_its_path_or_is_left_out(read, tmp_path):
+def test_damaged_file_ends_the_job_with_its_path_or_is_skipped(read, tmp_path):
     good, bad = write(tmp_path, 3, 2)
     bad.write_bytes(bad.read_bytes()[:-30])
     with pytest.raises(Exception, match="set mode to DROPMALFORMED") as caught:
@@ -125,7 +125,7 @@ def schema(text):
         ("api_key long", r"api_key of kafka-capture must be int \(got bigint\)"),
     ],
 )
-def test_columns_that_are_not_there_are_refused(text, message):
+def test_unknown_columns_are_rejected(text, message):
     with pytest.raises(ValueError, match=message):
         source(path="x").reader(schema(text))
 
@@ -144,13 +144,13 @@ def test_wrong_options_are_refused_before_anything_is_read(options, message):
         source(**options).schema()
 
 
-def test_a_wrong_path_is_told_when_the_job_is_planned(tmp_path):
+def test_wrong_path_is_an_error_when_the_job_is_planned(tmp_path):
     reader = CaptureReader(str(tmp_path), "FAILFAST", ["frame"])
     with pytest.raises(FileNotFoundError, match="no captures in this folder"):
         reader.partitions()
 
 
-def test_a_foreign_file_is_told_or_left_out(tmp_path):
+def test_foreign_file_is_reported_or_skipped(tmp_path):
     path = tmp_path / "orders.parquet"
     pyarrow.parquet.write_table(pyarrow.table({"a": [1]}), path)
     strict = CaptureReader(str(tmp_path), "FAILFAST", ["frame"])
@@ -162,7 +162,7 @@ def test_a_foreign_file_is_told_or_left_out(tmp_path):
     assert list(lenient.read(lenient.partitions()[0])) == []
 
 
-def test_spark_finds_the_source_by_itself():
+def test_spark_finds_the_source_without_registration():
     """Spark imports modules named ``pyspark_*`` and uses their ``DefaultSource``."""
     import pyspark_kwire_capture
 

@@ -133,7 +133,7 @@ def test_mixed_streams_become_json(requests):
     assert json.loads(last)["maxWaitMs"] == 0
 
 
-def test_wrong_arguments_are_told_at_once(requests):
+def test_wrong_arguments_are_rejected_before_a_job(requests):
     """The errors are raised before a job starts, and contain a solution."""
     renamed = requests.withColumnRenamed("id", "API")
     for call, words in (
@@ -218,7 +218,7 @@ def test_a_schema_is_the_type_of_the_result(spark, requests):
     assert [found[number] for number in (50, 51, 52, 53, 54)] == [None] * 5
 
 
-def test_wrong_schemas_are_told_at_once(requests):
+def test_wrong_schemas_are_rejected_before_a_job(requests):
     """The errors are raised before a job starts, also for types without Arrow."""
     for call, words in (
         (lambda: ks.from_kafka_records("frame", schema="int"), "must be a struct"),

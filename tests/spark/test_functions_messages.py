@@ -227,7 +227,7 @@ def error_of(call, *arguments):
 @pytest.mark.parametrize(
     "name", ["FetchRequest", "MetadataResponse", "JoinGroupRequest"]
 )
-def test_every_cut_frame_says_why(kwire, name):
+def test_truncated_frame_is_null_with_a_reason(kwire, name):
     """An invalid row is null in all fields, with the error of ``messages.framing``."""
     reading = room(kwire, "columns.message_reading")
     cls = getattr(kwire.messages, name)
@@ -254,7 +254,7 @@ def test_every_cut_frame_says_why(kwire, name):
     assert str(caught.value) == wanted[-2]
 
 
-def test_hostile_bodies_say_what_decode_says(kwire):
+def test_hostile_bodies_have_the_errors_of_decode(kwire):
     """Covers bodies with all kinds of errors between valid bodies."""
     reading = room(kwire, "columns.message_reading")
     count = hostile.share(1) // len(hostile.FAMILIES)
@@ -279,7 +279,7 @@ def test_hostile_bodies_say_what_decode_says(kwire):
     assert bad > count
 
 
-def test_versions_that_nobody_knows_are_errors_of_their_rows(kwire):
+def test_unknown_versions_are_errors_of_their_rows(kwire):
     """Covers too new, negative and missing versions. Valid rows are decoded."""
     reading = room(kwire, "columns.message_reading")
     make = kwire.messages.HeartbeatRequest
@@ -296,7 +296,7 @@ def test_versions_that_nobody_knows_are_errors_of_their_rows(kwire):
     assert texts[4].startswith("no version is given for this HeartbeatRequest")
 
 
-def test_frames_that_are_not_as_asked_for_are_errors(kwire):
+def test_frames_that_contradict_the_columns_are_errors(kwire):
     """Covers another API, or a different version than the column specifies."""
     reading = room(kwire, "columns.message_reading")
     beat = kwire.messages.framing.encode_request(kwire.messages.HeartbeatRequest(), 4)[

@@ -73,7 +73,9 @@ def test_columns_through_pandas_equal_those_through_arrow(spark, monkeypatch):
     assert through_pandas[0].m.group_id == "g"
 
 
-def test_functions_that_require_a_newer_spark_say_which(spark, without_arrow_udf):
+def test_functions_that_require_a_newer_spark_name_the_release(
+    spark, without_arrow_udf
+):
     """The error contains the required and installed release, and an alternative."""
     for call in (
         lambda: ks.register_functions(spark),
@@ -96,7 +98,7 @@ print(ks.read_records.__name__)
 """
 
 
-def test_sources_say_which_spark_they_require():
+def test_sources_name_the_required_spark_release():
     """Functions on data frames and columns work without the sources."""
     done = subprocess.run(
         [sys.executable, "-c", NO_SOURCES], capture_output=True, text=True, check=True

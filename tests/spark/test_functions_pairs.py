@@ -149,7 +149,7 @@ def test_produce_without_acks_gets_no_answer(kwire):
     assert pairs_of(kwire, capture)[1] == capture.pairs == {("r", 0): None, ("r", 1): 2}
 
 
-def test_responses_without_a_request_are_left_out(kwire):
+def test_responses_without_a_request_are_omitted(kwire):
     """The capture starts in the middle, or the request has another API."""
     capture = Capture(kwire)
     capture.answer(1, None, 5)

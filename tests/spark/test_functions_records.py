@@ -159,7 +159,7 @@ def test_errors_point_into_their_row(kwire):
     assert str(caught.value) == texts[0]
 
 
-def test_bytes_that_are_no_batches_end_their_row(kwire):
+def test_row_ends_at_bytes_that_are_not_batches(kwire):
     """There is one error per row, for any number of any bytes."""
     rows = [bytes(100_000), b"\xff" * 1000, b"GET / HTTP/1.1\r\n\r\n" * 9]
     made = facts(room(kwire).read_records(binary([*rows, batch(kwire, 1)])))

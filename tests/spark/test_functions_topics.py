@@ -65,7 +65,7 @@ def test_there_are_records_of_every_topic(kwire):
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_records_are_what_internal_topics_reads(kwire, topic):
+def test_records_equal_those_of_internal_topics(kwire, topic):
     """Type, version, key and value are compared. All other structs are null."""
     registry = importlib.import_module(f"{kwire.__name__}.schema.registry")
     rows = [*records()[topic], (None, None, None, None)]

@@ -29,7 +29,7 @@ def options(is_stream=False, **given):
     return read_live_options({**basic, **given}, is_stream)
 
 
-def test_what_is_not_given_has_the_defaults_of_sparks_own_source():
+def test_defaults_are_those_of_sparks_own_source():
     """A batch starts at the earliest offset, a stream at the latest. Losses fail."""
     read = options()
     assert (read.starting, read.ending) == (
@@ -42,7 +42,7 @@ def test_what_is_not_given_has_the_defaults_of_sparks_own_source():
     assert not options(FAILONDATALOSS="False").fail_on_data_loss
 
 
-def test_the_guide_lists_what_becomes_of_every_option():
+def test_guide_lists_the_effect_of_every_option():
     """The lists in the code and in the guide are equal."""
     guide = "spark/live.md"
     assert listed_options(guide, "Options") == sorted(HONOURED)
@@ -65,12 +65,12 @@ def test_every_property_of_a_connection_is_an_option():
 
 
 @pytest.mark.parametrize("name", IGNORED)
-def test_what_cannot_change_rows_is_ignored(name):
+def test_options_without_effect_on_rows_are_ignored(name):
     assert options(**{name.upper(): "whatever"}) == options()
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused_is_refused_with_a_way_out(name):
+def test_unsupported_options_are_rejected_with_an_alternative(name):
     with pytest.raises(ValueError, match="kafka-live does not take") as caught:
         options(**{name.upper(): "true"})
     assert name.upper() in str(caught.value) and REFUSED[name] in str(caught.value)
@@ -102,7 +102,7 @@ def test_settings_of_security_are_followed_or_refused(name):
         ({"kafka.isolaton.level": "x"}, "did you mean kafka.isolation.level?"),
     ],
 )
-def test_mistakes_are_answered_with_what_is_right(given, text):
+def test_wrong_options_are_errors_with_a_correction(given, text):
     with pytest.raises(ValueError, match=r"\w") as caught:
         options(**given)
     assert text in str(caught.value)
@@ -133,7 +133,7 @@ def test_mistakes_are_answered_with_what_is_right(given, text):
         ({"kafka.ssl.keystore.type": "PKCS12"}, "openssl pkcs12 -in store.p12"),
     ],
 )
-def test_what_spark_cannot_use_is_named_with_an_alternative(given, text):
+def test_properties_that_spark_cannot_use_have_an_alternative(given, text):
     """The recommended alternative is not a function, which an option cannot pass."""
     with pytest.raises(
         ValueError, match=r"^options kafka\.\* of kafka-live: "

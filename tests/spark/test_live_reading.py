@@ -205,7 +205,7 @@ def test_a_range_begins_and_ends_within_a_record_batch(broker):
     assert found == {("orders", 0): list(range(13, 27)), ("orders", 1): [3]}
 
 
-def test_aborted_records_are_left_out_of_committed_reads():
+def test_aborted_records_are_omitted_from_committed_reads():
     """As for a consumer, the end is before the first open transaction."""
     with LogBroker({"orders": (3,)}) as broker:
         log = broker.log("orders")
@@ -228,7 +228,7 @@ def test_aborted_records_are_left_out_of_committed_reads():
         assert ranges_of(reader_of(broker, subscribe="orders", **given)) == [(0, 0, 9)]
 
 
-def test_offsets_that_are_gone_end_the_query_unless_the_option_says_otherwise():
+def test_deleted_offsets_end_the_query_by_default():
     with LogBroker({"orders": (30,)}) as broker:
         broker.log("orders").delete_before(12)
         given = {"startingOffsets": '{"orders": {"0": 5}}'}
@@ -299,7 +299,7 @@ def test_a_task_never_reads_offsets_before_its_own():
             assert sum(each.num_rows for each in reader.read(last)) == 0
 
 
-def test_compacted_records_are_no_loss():
+def test_compacted_records_are_not_a_data_loss():
     """Applies even if compaction removed the last records of a range."""
     with LogBroker({"orders": (60,)}) as broker:
         log = broker.log("orders")

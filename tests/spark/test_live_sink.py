@@ -111,7 +111,7 @@ def run(spark, cluster, source, checkpoint, topic, **given):
     assert query.exception() is None
 
 
-def test_a_stream_goes_on_from_its_checkpoint(spark, cluster, tmp_path):
+def test_stream_continues_from_its_checkpoint(spark, cluster, tmp_path):
     """Every line is written once, also lines that were added between two runs."""
     source, checkpoint = tmp_path / "in", tmp_path / "checkpoint"
     source.mkdir()
@@ -144,7 +144,7 @@ def test_a_stream_goes_on_from_its_checkpoint(spark, cluster, tmp_path):
         (["value"], {"topic": "t", "kafka.acks": "0"}, "kafka.acks must be one of"),
     ],
 )
-def test_what_cannot_be_written_is_answered_at_once(spark, change, given, text):
+def test_unsupported_write_is_rejected_immediately(spark, change, given, text):
     """The one-sentence error is raised before a request is sent to a broker."""
     with pytest.raises(PySparkException) as caught:
         write(rows_of(spark, 5).selectExpr(*change), "127.0.0.1:1", **given)

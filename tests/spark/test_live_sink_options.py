@@ -24,7 +24,7 @@ def options(**given):
     return read_sink_options({"kafka.bootstrap.servers": "broker:9092", **given})
 
 
-def test_the_guide_lists_what_becomes_of_every_option():
+def test_guide_lists_the_effect_of_every_option():
     """The lists in the code and in the guide are equal."""
     guide = "spark/write.md"
     assert listed_options(guide, "Options") == sorted(HONOURED)
@@ -87,7 +87,7 @@ def test_properties_of_a_producer_become_its_arguments():
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused_is_refused_with_a_way_out(name):
+def test_unsupported_options_are_rejected_with_an_alternative(name):
     with pytest.raises(ValueError, match="the sink kafka-live does not take") as caught:
         options(**{name.upper(): "true"})
     assert name.upper() in str(caught.value) and REFUSED[name] in str(caught.value)
@@ -123,7 +123,7 @@ def test_what_is_refused_is_refused_with_a_way_out(name):
         ({"kafka.security.protocol": "TLS"}, "options kafka.* of kafka-live: security"),
     ],
 )
-def test_mistakes_are_answered_with_what_is_right(given, text):
+def test_wrong_options_are_errors_with_a_correction(given, text):
     with pytest.raises(ValueError, match=r"\w") as caught:
         options(**given)
     assert text in str(caught.value)
@@ -176,7 +176,7 @@ def test_columns_are_found_by_name_wherever_they_are():
         ([("value", "string")], "requires topics: give the option topic, or a column"),
     ],
 )
-def test_columns_that_cannot_be_written_are_refused(columns, text):
+def test_unsupported_columns_are_rejected(columns, text):
     names = [name.lower() for name, _ in columns]
     if columns and "value" not in names:
         columns = [("value", "string"), *columns]

@@ -34,7 +34,7 @@ def reader(spark, address, **given):
     return spark.read.format("kafka-live").options(**options)
 
 
-def test_spark_finds_the_format_by_itself():
+def test_spark_finds_the_format_without_registration():
     found = importlib.import_module("pyspark_kwire_live")
     assert found.DefaultSource is kwire.spark.KafkaLiveSource
 
@@ -99,7 +99,7 @@ def closed_port():
         return server.getsockname()[1]
 
 
-def test_what_is_wrong_with_brokers_is_one_sentence_with_the_address(spark, broker):
+def test_broker_errors_are_one_sentence_with_the_address(spark, broker):
     """Covers a closed port and an unknown topic, without a traceback of kwire."""
     closed = f"127.0.0.1:{closed_port()}"
     for address, topic, wanted in (
@@ -112,7 +112,7 @@ def test_what_is_wrong_with_brokers_is_one_sentence_with_the_address(spark, brok
         assert wanted in text and "Traceback" not in text, text
 
 
-def test_wrong_options_are_answered_at_once(spark, broker):
+def test_wrong_options_are_rejected_immediately(spark, broker):
     """Applies to batches and streams, before a request is sent to a broker."""
     with pytest.raises(
         PySparkException, match="has no option 'subscrib': did you mean"
@@ -141,7 +141,7 @@ def run(spark, broker, out, checkpoint, name="kafka-live", **given):
     return end_offsets(query)
 
 
-def test_a_stream_goes_on_where_it_stopped(spark, tmp_path):
+def test_stream_continues_after_a_restart(spark, tmp_path):
     """The topic grows in between. ``test_live_stream.py`` covers limits."""
     out, checkpoint = tmp_path / "out", tmp_path / "checkpoint"
     with LogBroker({"orders": (30,)}) as broker:

@@ -84,7 +84,7 @@ def test_a_query_begins_where_sparks_own_source_does(broker, given, first):
     assert reader.reportLatestOffset() == at(30)
 
 
-def test_what_is_written_later_is_read_once(broker):
+def test_records_written_later_are_read_once(broker):
     reader = reader_of(broker)
     broker.log("orders").append(5)
     assert reader.latestOffset(at(30), EVERYTHING) == at(35)
@@ -164,7 +164,7 @@ def test_a_pattern_that_matches_nothing_yet_waits(broker):
     assert reader.latestOffset({}, EVERYTHING) == {}
 
 
-def test_losses_end_the_query_unless_the_option_says_otherwise(broker):
+def test_losses_end_the_query_with_fail_on_data_loss(broker):
     """Covers deleted offsets, a log that has become shorter, and a deleted topic."""
     pattern = {"subscribePattern": "orders"}
     reader = reader_of(broker, **pattern)

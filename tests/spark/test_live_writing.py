@@ -199,14 +199,14 @@ def test_options_of_the_producer_are_followed(cluster, codec):
         (([("a", b""), (None, b"")], None, None, "t", "x"), "a header has no key"),
     ],
 )
-def test_rows_that_are_no_records_are_refused(row, text):
+def test_rows_that_are_not_records_are_rejected(row, text):
     """The error contains the column, and is raised before a request is sent."""
     with pytest.raises(EncodeError) as caught:
         write("127.0.0.1:1", [batch_of(row)])
     assert text in str(caught.value)
 
 
-def test_a_topic_or_a_partition_that_is_not_there_is_named(cluster):
+def test_missing_topic_or_partition_is_named_in_the_error(cluster):
     """The error contains the addresses of the brokers."""
     topic = cluster.make_topic()
     with pytest.raises(TopicNotFound) as caught:
@@ -235,7 +235,7 @@ def test_rows_that_a_broker_refuses_are_named():
     assert "MESSAGE_TOO_LARGE" in str(caught.value)
 
 
-def test_brokers_that_are_not_there_are_named():
+def test_unreachable_brokers_are_named_in_the_error():
     batch = pa.RecordBatch.from_pydict({"value": ["x"]})
     given = {"topic": "orders", "kafka.max.block.ms": "300"}
     with pytest.raises(ClusterError, match=r"127\.0\.0\.1:1"):

@@ -126,7 +126,7 @@ def test_the_batches_view_has_the_wrapper_that_the_end_is_in(wrappers):
     assert found == [2, 5]
 
 
-def test_a_folder_that_two_paths_lead_to_is_read_once(orders):
+def test_directory_with_two_paths_is_read_once(orders):
     """The files of both paths are one log, even if only one file is selected."""
     orders.second, _ = orders.segment(30, log_of([3], 30))
     everything = list(range(33))
@@ -138,7 +138,7 @@ def test_a_folder_that_two_paths_lead_to_is_read_once(orders):
     assert offsets_of(*files, duplicates="error") == everything
 
 
-def test_a_folder_without_a_number_can_be_given_offsets(tmp_path):
+def test_offsets_apply_to_a_directory_without_a_partition_number(tmp_path):
     """If the name has no number, the partition is -1 in rows and options."""
     Folder(tmp_path / "orders").segment(0, log_of([3]))
     given = {"startingOffsets": '{"orders": {"-1": 2}}', "assign": '{"orders": [-1]}'}
@@ -166,7 +166,7 @@ def test_a_damaged_end_of_a_segment_is_damage_and_no_loss(orders):
         read_offsets(reader_of(orders.root), at(0), at(33))
 
 
-def test_a_stream_that_begins_within_a_bad_region_says_so(orders):
+def test_stream_that_starts_within_a_bad_region_reports_it(orders):
     """No earlier batch has reported it, and the offsets from there on are lost."""
     flip(orders.log, orders.spans[3][0] + 80)
     given = {"startingOffsets": json.dumps(at(10))}
@@ -177,7 +177,7 @@ def test_a_stream_that_begins_within_a_bad_region_says_so(orders):
     assert read_offsets(reader, at(10), at(30)) == [None, *range(12, 30)]
 
 
-def test_a_batch_that_goes_bad_between_plan_and_read_is_told(orders):
+def test_batch_damaged_between_plan_and_read_is_reported(orders):
     """At the start of a task, the expected offset is unknown."""
     entries = [(number * 3, orders.spans[number][0]) for number in range(1, 10)]
     orders.beside(0, ".index", ">ii", *entries)
@@ -188,7 +188,7 @@ def test_a_batch_that_goes_bad_between_plan_and_read_is_told(orders):
         list(reader.read(part))
 
 
-def test_foreign_bytes_that_cost_no_offset_are_told_once(orders):
+def test_foreign_bytes_without_lost_offsets_are_reported_once(orders):
     """Bytes between two consecutive batches belong to one range."""
     data = orders.log.read_bytes()
     middle = orders.spans[5][0]
@@ -201,7 +201,7 @@ def test_foreign_bytes_that_cost_no_offset_are_told_once(orders):
         assert [r["offset"] for r in rows if not r["bad"]] == list(range(30))
 
 
-def test_headers_that_are_no_utf_8_come_with_the_way_to_read_them(tmp_path):
+def test_error_of_invalid_header_names_contains_the_option(tmp_path):
     folder = Folder(tmp_path / "orders-0")
     folder.segment(0, [checked(batch(0).replace(b"\x02h\x02x", b"\x02\xff\x02x"))])
     with pytest.raises(ValueError, match=r"not UTF-8.*errors=replace reads such"):
@@ -220,7 +220,7 @@ def test_a_new_partition_begins_where_its_checkpoint_says(orders):
     assert read_offsets(reader_of(orders.root), at(30), end) == list(range(5, 12))
 
 
-def test_a_log_that_starts_behind_its_last_batch_is_empty(orders):
+def test_log_whose_start_offset_is_after_its_last_batch_is_empty(orders):
     """The checkpoint is newer than the copied segments. Offsets never decrease."""
     (orders.root / "log-start-offset-checkpoint").write_text("0\n1\norders 0 50\n")
     Folder(orders.root / "orders-1").segment(0, log_of([3] * 4))
@@ -230,7 +230,7 @@ def test_a_log_that_starts_behind_its_last_batch_is_empty(orders):
     assert end == {"orders": {"0": 50, "1": 4}}
 
 
-def test_a_whole_topic_that_is_gone_ends_only_who_wants_that(orders):
+def test_deleted_topic_ends_a_query_only_with_fail_on_data_loss(orders):
     bills = Folder(orders.root / "bills-0").segment(0, log_of([3]))[0]
     given = {"subscribe": "orders,bills"}
     careless = reader_of(orders.root, **given, failOnDataLoss="false")
@@ -245,7 +245,7 @@ def test_a_whole_topic_that_is_gone_ends_only_who_wants_that(orders):
         reader_of(orders.root, **given, failOnDataLoss="false").initialOffset()
 
 
-def test_a_file_that_is_deleted_while_a_folder_is_read_is_no_error(orders, monkeypatch):
+def test_file_deleted_during_the_listing_is_not_an_error(orders, monkeypatch):
     """A broker deletes old segments, which the next listing does not contain."""
     orders.segment(30, log_of([3], 30))
 
@@ -278,7 +278,7 @@ def test_versions_without_start_offsets_notice_losses_too(orders):
         reader.partitions(at(31), end)
 
 
-def test_a_start_behind_an_open_transaction_waits(tmp_path):
+def test_start_offset_in_an_open_transaction_waits(tmp_path):
     """Nothing is lost if the requested records are in an open transaction."""
     folder = Folder(tmp_path / "orders-0")
     log = [batch(0, 3), batch(3, 2, producer=7), batch(5, 3)]
@@ -344,7 +344,7 @@ def test_a_column_that_must_not_be_null_is_refused():
         source.reader(wanted)
 
 
-def test_a_table_of_the_catalog_is_refused_with_what_works_instead():
+def test_catalog_table_is_rejected_with_an_alternative():
     """Spark does not store its options, so that the table could never be read."""
     given = {"path": "file:/logs", "owner": "me", "provider": "kafka_log"}
     with pytest.raises(ValueError, match="CREATE TEMPORARY VIEW name USING kafka_log"):

@@ -16,7 +16,7 @@ def options(**given):
     return read_options({"path": "logs", **given})
 
 
-def test_what_is_not_said_has_the_defaults_of_the_contract():
+def test_defaults_are_those_of_the_documentation():
     """The default is the first word of a list in the documentation."""
     read = options()
     assert (read.view, read.mode, read.duplicates) == ("records", "FAILFAST", "keep")
@@ -33,7 +33,7 @@ def test_names_and_words_count_without_case():
     assert (read.mode, read.strict_tail) == ("PERMISSIVE", True)
 
 
-def test_the_guide_lists_what_becomes_of_every_option():
+def test_guide_lists_the_effect_of_every_option():
     """The lists in the code and in the guide are equal."""
     assert listed_options("spark/index.md", "Options") == sorted(HONOURED)
     assert listed_options("spark/index.md", "Ignored options") == sorted(IGNORED)
@@ -50,13 +50,13 @@ def test_every_option_of_sparks_own_source_is_known():
 
 
 @pytest.mark.parametrize("name", IGNORED)
-def test_what_cannot_change_rows_is_ignored(name):
+def test_options_without_effect_on_rows_are_ignored(name):
     """Applies to any value, and to any case of the name."""
     assert options(**{name.upper(): "whatever"}) == options()
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_sparks_own_source_refuses_is_refused_with_a_way_out(name):
+def test_options_rejected_by_sparks_own_source_have_an_alternative(name):
     with pytest.raises(ValueError, match="kafka-log does not take") as caught:
         options(**{name.upper(): "true"})
     assert name.upper() in str(caught.value) and REFUSED[name] in str(caught.value)
@@ -134,7 +134,7 @@ def test_the_delay_of_a_trigger_is_written_as_spark_writes_times(text, milliseco
     assert options(maxTriggerDelay=text).max_trigger_delay_ms == milliseconds
 
 
-def test_the_batch_view_reads_heads_alone_unless_checksums_are_asked_for():
+def test_batch_view_only_reads_headers_by_default():
     """The view of headers does not decode records."""
     assert not options(view="batches").verify_crc
     assert options(view="batches", verifyCrc="true").verify_crc
@@ -187,7 +187,7 @@ def test_partitions_are_chosen_as_by_sparks_own_source(given, topic, partition, 
         ),
     ],
 )
-def test_the_first_of_the_three_ways_to_say_a_start_counts(given, starting):
+def test_first_of_the_three_start_options_applies(given, starting):
     """As in Spark: one timestamp, timestamps by partition, offsets."""
     assert options(**given).starting == starting
 
@@ -231,7 +231,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("given", "text"), WRONG, ids=[str(each) for each, _ in WRONG])
-def test_a_wrong_option_is_named_with_what_would_be_right(given, text):
+def test_wrong_option_is_an_error_with_valid_choices(given, text):
     """Spark only shows the text of the error."""
     with pytest.raises(ValueError, match=r".") as caught:
         options(**given)

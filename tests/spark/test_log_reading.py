@@ -71,7 +71,7 @@ def as_consumed(row):
 
 
 @pytest.mark.parametrize(("release", "name", "level", "rows"), list(list_consumed()))
-def test_rows_are_what_a_consumer_got(tables, release, name, level, rows):
+def test_rows_equal_the_records_of_a_consumer(tables, release, name, level, rows):
     """Covers real brokers, a real consumer, both isolation levels, and small splits."""
     topic, _, number = name.rpartition("-")
     table = tables.read(
@@ -134,7 +134,7 @@ def test_a_record_without_a_timestamp_has_null(tables, tmp_path, magic):
 
 
 @pytest.mark.parametrize("most", [1, 4, 7, 30, 59, 60, 1000])
-def test_no_split_has_more_offsets_than_were_asked_for(tables, orders, most):
+def test_no_split_exceeds_the_maximum_number_of_offsets(tables, orders, most):
     """As in Spark, a partition has as few parts as possible, of similar size."""
     options = tables.options.read_options(
         {"path": str(orders.root), "maxRecordsPerPartition": str(most)}
@@ -257,7 +257,7 @@ def test_a_time_means_the_first_offset_that_late_not_all_rows(tables, tmp_path):
         ({"startingTimestamp": str(2**50)}, "no record of timestamp"),
     ],
 )
-def test_what_cannot_be_planned_is_said_in_one_sentence(tables, orders, given, text):
+def test_impossible_plan_is_a_one_sentence_error(tables, orders, given, text):
     with pytest.raises(ValueError, match=r"orders|batch") as caught:
         tables.read(orders.root, **given)
     assert text in str(caught.value)
@@ -379,7 +379,7 @@ def plan_of(tables, root, **bounds):
     return tables.planning.plan_pieces(found, options, tables.planning.Bounds(**bounds))
 
 
-def test_bounds_spare_what_cannot_have_such_rows(tables, orders):
+def test_bounds_skip_segments_without_matching_rows(tables, orders):
     everything = plan_of(tables, orders.root)
     assert len(everything) > 12
     assert plan_of(tables, orders.root, topics=frozenset(["bills"])) == []
@@ -391,7 +391,7 @@ def test_bounds_spare_what_cannot_have_such_rows(tables, orders):
     assert 0 < len(late) <= 4
 
 
-def test_an_upper_time_spares_nothing_that_clients_dated(tables, tmp_path):
+def test_upper_time_skips_no_segment_with_create_time(tables, tmp_path):
     """The header has the time of the first record, which may not be the minimum."""
     folder = Folder(tmp_path / "orders-0")
     log = [batch(n, 1, timestamp=BASE_TIME + 1000 * n) for n in range(10)]
@@ -401,7 +401,7 @@ def test_an_upper_time_spares_nothing_that_clients_dated(tables, tmp_path):
     )
 
 
-def test_an_upper_time_spares_what_the_broker_dated(tables, tmp_path):
+def test_upper_time_skips_segments_with_log_append_time(tables, tmp_path):
     """With LogAppendTime, all records of a batch have the same time."""
     import crc32c
 

@@ -35,7 +35,7 @@ def damaged(orders):
     return orders
 
 
-def test_failfast_says_where_and_what_to_do(tables, damaged):
+def test_failfast_error_contains_position_and_solution(tables, damaged):
     """Spark only shows the text of an error."""
     with pytest.raises(ValueError, match="crc") as caught:
         tables.read(damaged.root)
@@ -74,7 +74,7 @@ def test_dropmalformed_reads_around_it(tables, damaged):
     assert offsets(table) == [*range(9), *range(12, 60)]
 
 
-def test_damage_outside_of_what_is_asked_for_is_nobodys_business(tables, damaged):
+def test_damage_outside_of_the_range_is_ignored(tables, damaged):
     """Damage within the range is reported, even if the range starts inside of it."""
     behind = {"startingOffsets": '{"orders": {"0": 12}}'}
     assert offsets(tables.read(damaged.root, **behind)) == list(range(12, 60))
@@ -112,7 +112,7 @@ def test_a_checksum_that_is_right_over_records_that_are_not(tables, tmp_path):
     assert reason == "records"
 
 
-def test_a_file_that_vanished_is_what_the_mode_makes_of_it(tables, orders):
+def test_deleted_file_is_handled_according_to_the_mode(tables, orders):
     """A broker may delete a segment between the plan and the read."""
     given = {"path": str(orders.root), "columnNameOfCorruptRecord": "bad"}
     plans = {}
@@ -151,7 +151,7 @@ def oddly_named(tmp_path):
 
 
 @pytest.mark.parametrize("view", ["records", "batches"])
-def test_a_topic_whose_name_is_no_utf_8_is_text(tables, oddly_named, view):
+def test_topic_name_that_is_not_utf_8_is_escaped(tables, oddly_named, view):
     """The name is shown with escapes, and the other topic is complete."""
     given = {"view": view, "mode": "PERMISSIVE"}
     rows = tables.read(oddly_named, **given).to_pylist()
@@ -233,7 +233,7 @@ def test_random_damage_read_in_random_splits_loses_nothing_else(tables, tmp_path
         assert sorted(parts.to_pylist(), key=key) == sorted(whole.to_pylist(), key=key)
 
 
-def test_batches_over_the_ceiling_are_told_and_can_be_allowed(tables, tmp_path):
+def test_batches_over_the_limit_are_reported_and_can_be_allowed(tables, tmp_path):
     """Spark calls cannot pass limits, so an option does. Covers compression."""
     folder = Folder(tmp_path / "orders-0")
     large = batch(3, 1, value=bytes(5 << 20))

@@ -146,7 +146,7 @@ def test_queries_of_one_frame_do_not_disturb_each_other(spark, orders):
         spark.conf.unset(PUSHDOWN)
 
 
-def test_failfast_tells_the_user_everything_in_the_text(spark, orders):
+def test_failfast_error_text_is_complete(spark, orders):
     """Spark discards all other attributes of an exception."""
     flip(orders.first, orders.spans[3][0] + 80)
     with pytest.raises(Exception, match="CorruptBatch") as caught:
@@ -191,13 +191,15 @@ def test_permissive_rows_and_the_problems_view_agree(spark, orders):
         ({"subscribe": "bills"}, "no bills under"),
     ],
 )
-def test_wrong_options_are_told_when_the_query_is_planned(spark, orders, given, text):
+def test_wrong_options_are_rejected_when_the_query_is_planned(
+    spark, orders, given, text
+):
     with pytest.raises(Exception, match=r"kafka-log|Offsets|no bills") as caught:
         spark.read.format("kafka-log").options(**given).load(orders.root).count()
     assert text in str(caught.value)
 
 
-def test_a_path_that_is_not_there_is_told_by_name(spark, tmp_path):
+def test_missing_path_is_named_in_the_error(spark, tmp_path):
     with pytest.raises(Exception, match="no such directory") as caught:
         spark.read.format("kafka-log").load(str(tmp_path / "nowhere")).count()
     assert "nowhere" in str(caught.value)
@@ -213,7 +215,7 @@ def test_a_path_without_any_log_is_refused(spark, orders, tmp_path, view):
             reader.load(paths).count()
 
 
-def test_aborted_records_are_left_out_as_by_sparks_own_source(spark):
+def test_aborted_records_are_omitted_as_by_sparks_own_source(spark):
     """Queries of brokers specify it with ``kafka.isolation.level``."""
     reader = spark.read.format("kafka-log").option("subscribePattern", "transactions")
     everything = reader.load(str(DATA)).count()

@@ -80,11 +80,11 @@ def test_offsets_are_those_of_sparks_own_source(orders):
         ({"startingTimestamp": str(1_700_000_000_012)}, 12),
     ],
 )
-def test_a_query_begins_where_it_is_told(orders, given, first):
+def test_query_starts_at_the_configured_offsets(orders, given, first):
     assert reader_of(orders.root, **given).initialOffset() == at(first)
 
 
-def test_what_comes_later_comes_once(orders):
+def test_later_records_are_read_once(orders):
     """A batch may be written in pieces, and a new segment may be started."""
     reader = reader_of(orders.root)
     assert offsets(reader, at(0), at(30)) == list(range(30))
@@ -110,7 +110,7 @@ def test_a_micro_batch_reads_the_same_when_it_is_read_again(orders):
     assert offsets(reader_of(orders.root), at(4), at(25)) == first == list(range(4, 25))
 
 
-def test_the_limit_is_shared_by_what_partitions_have_to_give(orders):
+def test_limit_is_shared_in_proportion_to_available_offsets(orders):
     """Offsets do not exceed the limit, and none remains unread forever."""
     Folder(orders.root / "orders-1").segment(0, log_of([10]))
     reader = reader_of(orders.root, maxOffsetsPerTrigger="8")
@@ -225,7 +225,7 @@ def test_a_new_partition_is_read_from_its_beginning(orders):
     assert offsets(reader, at(30), end) == [50, 51, 52]
 
 
-def test_offsets_that_are_gone_end_the_query_unless_told_otherwise(orders):
+def test_deleted_offsets_end_a_stream_by_default(orders):
     """Offsets that were deleted before the read are a loss. Read ones are not."""
     orders.segment(30, log_of([3] * 2, 30))
     orders.log.unlink()
@@ -249,7 +249,7 @@ def test_a_partition_that_vanishes_or_shrinks_is_a_loss(orders):
         assert careless.latestOffset(both, EVERYTHING) == both
 
 
-def test_a_bad_region_is_told_once_however_offsets_are_cut(orders):
+def test_bad_region_is_reported_once_by_several_micro_batches(orders):
     """Several micro-batches read offsets of the region, but only one reports it."""
     flip(orders.log, orders.spans[3][0] + 80)
     corrupt = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "bad"}
@@ -303,7 +303,7 @@ def test_committed_records_alone_stop_at_an_open_transaction(tmp_path):
         ({"endingOffsets": '{"orders": {"0": 3}}'}, "a stream has no end"),
     ],
 )
-def test_what_a_stream_cannot_do_is_said_at_once(orders, given, text):
+def test_unsupported_stream_options_are_rejected_immediately(orders, given, text):
     with pytest.raises(ValueError, match=text):
         reader_of(orders.root, **given)
 
@@ -333,7 +333,7 @@ def run(spark, root, out, checkpoint, **given):
     return end_offsets(query)
 
 
-def test_a_query_in_spark_goes_on_where_it_stopped(spark, orders, tmp_path):
+def test_query_in_spark_continues_after_a_restart(spark, orders, tmp_path):
     """Covers limited batches, a restart, and a log that grows in between."""
     out, checkpoint = tmp_path / "out", tmp_path / "checkpoint"
     given = {"maxOffsetsPerTrigger": "12"}

@@ -50,7 +50,7 @@ def known(spark):
     return spark
 
 
-def test_spark_reads_what_the_reader_reads(known):
+def test_spark_returns_the_rows_of_the_reader(known):
     """Compares all columns of all logs in many splits, with the declared types."""
     frame = (
         known.read.format("kafka-request-log")
@@ -70,7 +70,7 @@ def test_spark_reads_what_the_reader_reads(known):
     assert sorted(map(tuple, rows.collect()), key=repr) == sorted(wanted, key=repr)
 
 
-def test_spark_shows_bad_lines_in_a_column_that_is_asked_for(known, damaged):
+def test_spark_shows_invalid_lines_in_a_requested_column(known, damaged):
     """The column contains file, line, reason and start. Valid lines remain."""
     frame = (
         known.read.format("kafka-request-log")
@@ -100,7 +100,7 @@ def test_audit_gives_the_same_on_spark(known, tmp_path):
     assert pages[0] == pages[1]
 
 
-def test_bad_line_ends_the_read_unless_the_mode_says_otherwise(damaged):
+def test_invalid_line_is_handled_according_to_the_mode(damaged):
     """FAILFAST reports path, line, byte and fix, while other modes continue."""
     place = rf"request\.log: line 3, byte {sum(len(x.encode()) for x in LINES[:2])}: "
     with pytest.raises(ValueError, match=place + ".*mode=PERMISSIVE"):
@@ -146,13 +146,13 @@ def test_schema_chooses_columns():
         ({"paths": "a,b"}, "paths must be JSON"),
     ],
 )
-def test_wrong_options_are_told(options, words):
+def test_wrong_options_are_errors_with_the_choices(options, words):
     """The one-sentence error contains the available choices."""
     with pytest.raises(ValueError, match=words):
         source(**options).schema()
 
 
-def test_missing_and_empty_places_are_told(tmp_path):
+def test_missing_and_empty_paths_are_errors(tmp_path):
     """The error is raised when the read is planned."""
     for path, words in ((tmp_path / "gone", "gone"), (tmp_path, "no request logs")):
         made = source(path=str(path))

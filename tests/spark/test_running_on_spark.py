@@ -56,7 +56,7 @@ def test_a_failure_is_the_tasks_own(spark, work):
         assert "in work" in "".join(caught.value.__notes__)
 
 
-def test_an_exception_that_cannot_travel_is_told_in_words(spark):
+def test_exception_that_cannot_be_pickled_is_reported_as_text(spark):
     """The class requires arguments that a pickle does not contain."""
 
     class Stubborn(Exception):
@@ -70,7 +70,7 @@ def test_an_exception_that_cannot_travel_is_told_in_words(spark):
         run_tasks(fail, ["too odd"], sizes=[1], spark=spark)
 
 
-def test_a_worker_that_dies_is_told_in_one_line(spark, work):
+def test_worker_crash_is_a_one_line_error(spark, work):
     """The cause is unknown, except that the worker has exited."""
     with pytest.raises(JobError, match="exited unexpectedly") as caught:
         run_tasks(work, [("die", 3)], sizes=[1], spark=spark)
@@ -78,7 +78,7 @@ def test_a_worker_that_dies_is_told_in_one_line(spark, work):
     assert run_tasks(work, [("give", 1)], sizes=[1], spark=spark)[0][0] == 1
 
 
-def test_a_session_that_is_there_is_used_and_goes_on(spark):
+def test_existing_spark_session_is_used_and_not_stopped(spark):
     """A job never stops the session of a notebook."""
     with open_session("local[1]") as session:
         assert session is spark

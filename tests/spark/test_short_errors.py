@@ -129,7 +129,7 @@ def in_three_frames(kind):
     [CorruptBatch("bad", 3), FileNotFoundError(2, "No such file", "/data")],
     ids=["of kwire", "of the system"],
 )
-def test_what_is_said_on_purpose_has_no_frames_of_its_own(error):
+def test_expected_errors_have_no_frames_of_kwire(error):
     """Only the frame of the entry remains, also if an iterator raises it later."""
     frames, raised = frames_of(shorten_errors(in_three_frames(error)))
     assert raised is error
@@ -145,7 +145,7 @@ def test_what_is_said_on_purpose_has_no_frames_of_its_own(error):
     assert frames[2:] == ["_shorten_iterator"]
 
 
-def test_an_option_that_kwire_refuses_is_said_on_purpose():
+def test_value_error_raised_by_kwire_is_short():
     """A ``raise`` statement of kwire raised the ``ValueError``."""
     frames, _ = frames_of(shorten_errors(refuse))
     assert frames[1:] == ["entry"]

@@ -49,13 +49,13 @@ def session(spark, executable, **more):
     return SimpleNamespace(sparkContext=context)
 
 
-def test_workers_that_have_kwire_are_no_problem(spark):
+def test_workers_with_kwire_have_no_problem(spark):
     """Covers the session of the tests, and this interpreter."""
     assert find_worker_problem(spark) is None
     assert find_worker_problem(session(spark, sys.executable)) is None
 
 
-def test_a_python_without_kwire_is_named_with_what_mends_it(spark, bare):
+def test_worker_python_without_kwire_is_reported_with_a_solution(spark, bare):
     """A virtual environment that is not activated has this effect."""
     problem = find_worker_problem(session(spark, bare))
     assert problem.startswith(f"Spark's workers run {bare}, which has no kwire (Mod")
@@ -72,7 +72,7 @@ def test_a_python_of_another_version_is_named_so(spark, python):
     assert MENDED in problem
 
 
-def test_a_python_that_is_not_there_or_no_program(spark, tmp_path):
+def test_missing_or_invalid_worker_python_is_reported(spark, tmp_path):
     """The path is misspelled, or belongs to another machine."""
     problem = find_worker_problem(session(spark, str(tmp_path / "none")))
     assert problem.startswith(
@@ -134,7 +134,7 @@ def test_a_session_without_a_context_is_not_asked():
     assert find_worker_problem(SimpleNamespace()) is None
 
 
-def test_register_says_it_before_anything_is_registered(spark, bare, monkeypatch):
+def test_register_reports_workers_without_kwire_first(spark, bare, monkeypatch):
     """The sentence replaces the error that Spark raises in the first query."""
     monkeypatch.setattr(spark.sparkContext, "pythonExec", bare)
     with pytest.raises(ImportError) as caught:
@@ -142,7 +142,7 @@ def test_register_says_it_before_anything_is_registered(spark, bare, monkeypatch
     assert str(caught.value).startswith("kwire.spark.register: Spark's workers run")
 
 
-def test_a_job_says_it(spark, python, monkeypatch):
+def test_job_reports_workers_without_kwire(spark, python, monkeypatch):
     """A notebook created the session and passed it to a job."""
     old = python("echo 3.7")
     monkeypatch.setattr(spark.sparkContext, "pythonExec", old)

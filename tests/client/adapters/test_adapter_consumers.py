@@ -171,7 +171,7 @@ def test_polls_up_to_a_deserializer_that_raises(client, broker, most):
     assert notes[-1] <= BAD
 
 
-def test_a_program_can_pass_the_record_that_cannot_be_read(client, broker):
+def test_program_can_seek_past_an_undecodable_record(client, broker):
     """The program seeks to the next record, which is in the same batch."""
     with CLIENTS[client]:
 
@@ -186,7 +186,7 @@ def test_a_program_can_pass_the_record_that_cannot_be_read(client, broker):
         assert run(client, broker, script, **options) == [[24, 25, 26, 27, 28]]
 
 
-def test_deserializers_see_what_they_see_without(client):
+def test_deserializers_receive_the_same_values(client):
     """Keys and values, including nulls, in the same order and number."""
     rows = [(b"k", None, 1), (None, b"v", 2), (b"", b"", 3, [("h", b"x")])]
     seen = []

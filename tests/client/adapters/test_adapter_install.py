@@ -163,7 +163,7 @@ def test_without_the_compiled_engine_nothing_changes(name):
     assert run(code, KWIRE_BACKEND="pure") == ["False", "RuntimeWarning"]
 
 
-def test_what_traces_getone_stays(monkeypatch):
+def test_wrapper_of_getone_sees_each_record(monkeypatch):
     """A library that wraps the method still sees all records."""
     seen = []
     own = aiokafka_consumer.AIOKafkaConsumer.getone
@@ -180,7 +180,7 @@ def test_what_traces_getone_stays(monkeypatch):
         consumer.close()
 
 
-def test_what_another_library_replaced_since_stays(client, monkeypatch):
+def test_uninstall_keeps_functions_of_another_library(client, monkeypatch):
     """Restoring the original would silently remove the other library's function."""
     owner, name = SEAMS[client][-1]
     own = vars(owner)[name]

@@ -78,7 +78,7 @@ def test_each_format_reads_as_without_the_adapter(client, name, check_crcs):
 
 
 @sweep("name", sorted(bytes_of()))
-def test_what_kafkas_classes_wrote_reads_as_without_the_adapter(client, name):
+def test_batches_of_kafkas_classes_read_as_without_the_adapter(client, name):
     """The batches were encoded by Kafka's own classes."""
     own, adapted = read_both(client, bytes_of()[name])
     assert adapted == own

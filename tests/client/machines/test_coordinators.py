@@ -125,7 +125,7 @@ def test_a_coordinator_that_has_moved_is_forgotten(kwire):
 
 
 @pytest.mark.parametrize("kind", [GROUP, TRANSACTION])
-def test_a_user_who_may_not_use_a_key_is_told(kwire, kind):
+def test_unauthorized_coordinator_key_is_an_error(kwire, kind):
     """The failure contains the key and the required operation.
 
     Other keys still work.

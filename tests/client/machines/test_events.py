@@ -116,7 +116,7 @@ def test_a_simulation_has_the_same_events_for_the_same_seed(kwire):
     }
 
 
-def test_a_simulation_of_transactions_logs_what_happens_to_them(kwire):
+def test_transaction_simulation_logs_transaction_events(kwire):
     names = set()
     for seed in range(30):
         records = run_seed(kwire, TransactionScenario, seed)

@@ -117,7 +117,7 @@ def test_a_static_member_that_leaves_keeps_its_partitions(kwire):
 
 
 @pytest.mark.parametrize("release", ["2.3", "2.8", "3.9", "4.0", "4.3"])
-def test_partitions_chosen_by_hand_go_on_where_it_was_committed(kwire, release):
+def test_manual_partitions_start_at_committed_offsets(kwire, release):
     """Offsets are stored by any release. Covers all layouts of the offset requests."""
     setting = Setting(kwire, release, joins=False)
     world, machine = setting.world, setting.machine
@@ -133,7 +133,7 @@ def test_partitions_chosen_by_hand_go_on_where_it_was_committed(kwire, release):
     assert (second.start_offset, second.next_offset) == (RECORDS, RECORDS + 3)
 
 
-def test_partitions_by_hand_are_refused_by_a_group_with_members(kwire):
+def test_commits_of_manual_partitions_are_rejected_by_a_group_with_members(kwire):
     """The commits would overwrite those of the members. The error explains this."""
     setting = Setting(kwire)
     assert setting.poll() is not None
@@ -145,7 +145,7 @@ def test_partitions_by_hand_are_refused_by_a_group_with_members(kwire):
         pending.result()
 
 
-def test_a_topic_that_is_not_there_is_an_error(kwire):
+def test_missing_topic_is_an_error(kwire):
     """Waiting forever would hide a misspelled topic name."""
     setting = Setting(kwire)
     del setting.cluster.topics["a"]
@@ -178,7 +178,7 @@ def test_offsets_for_a_transaction_are_those_of_owned_partitions(kwire):
         setting.machine.offsets_to_send([chunk])
 
 
-def test_who_was_fenced_is_named_as_before_until_the_next_chunk(kwire):
+def test_fenced_member_keeps_its_identity_until_the_next_chunk(kwire):
     """With the new epoch, a transaction could commit offsets of lost chunks."""
     setting = Setting(kwire)
     machine = setting.machine
@@ -204,7 +204,7 @@ def test_a_commit_for_a_deleted_topic_ends(kwire):
         pending.result()
 
 
-def test_a_partition_that_was_never_owned_is_given_up(kwire):
+def test_partition_that_was_never_owned_is_released(kwire):
     """A member must report a revoked partition even if its topic was still unknown.
 
     Otherwise the coordinator would wait for it.

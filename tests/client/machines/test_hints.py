@@ -71,7 +71,7 @@ def hints(kwire):
     return Hints(kwire)
 
 
-def test_a_newer_leader_is_fetched_from_at_once(hints):
+def test_newer_leader_is_fetched_from_immediately(hints):
     """The Fetch needs neither the stale metadata nor a backoff."""
     hints.lead(2)
     hints.learn(1, 2)

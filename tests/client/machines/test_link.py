@@ -113,7 +113,7 @@ def test_a_session_of_no_time_or_of_all_time_leaves_time_for_requests(
 
 
 @pytest.mark.parametrize("is_list", [False, True])
-def test_what_a_broker_says_of_a_refusal_is_one_short_line(kwire, new_link, is_list):
+def test_rejection_message_of_a_broker_is_one_short_line(kwire, new_link, is_list):
     """The message is shortened and contains no terminal control characters."""
     words = "\x1b[2J no\n" * 100_000
     link, broker = new_link(authenticate=True), Broker(kwire)
@@ -199,7 +199,7 @@ def test_a_response_that_came_while_the_runner_was_held_up_is_taken(kwire, new_l
     assert not link.is_over
 
 
-def test_a_broker_that_is_not_there_is_given_up(new_link):
+def test_link_to_an_unreachable_broker_is_closed_after_a_timeout(new_link):
     """Connecting, negotiating and authenticating share one timeout."""
     link = new_link()
     assert link.wake_at() == 10.0
@@ -219,7 +219,7 @@ def test_a_broker_that_is_not_there_is_given_up(new_link):
     ],
     ids=["shorter", "as-long", "longer", "escaped", "escaped-longer"],
 )
-def test_what_a_broker_writes_is_cut_only_if_it_is_too_long(
+def test_message_of_a_broker_is_truncated_only_if_too_long(
     kwire, new_link, message, quote
 ):
     """An ellipsis shows that the message is incomplete."""

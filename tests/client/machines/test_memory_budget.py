@@ -11,7 +11,7 @@ from tests.client.machines.world import START_S, World
 BATCHES = 40
 
 
-def test_memory_that_is_given_back_is_fetched_into_at_once(kwire):
+def test_released_memory_is_used_by_the_next_fetch_immediately(kwire):
     """A scan with a budget that is always full never waits for a timeout."""
     random = random_module.Random(3)
     module = importlib.import_module(f"{kwire.__name__}.client.machines")

@@ -75,7 +75,7 @@ def test_a_newer_producer_ends_this_one(kwire):
     assert setting.machine.deliveries.held_bytes == 0
 
 
-def test_a_user_who_may_not_write_is_told(kwire):
+def test_unauthorized_write_is_an_error(kwire):
     """The error contains the required operations on the topic or the cluster."""
     setting = Setting(kwire)
     setting.send(b"a")
@@ -159,7 +159,7 @@ def test_sequence_numbers_wrap(kwire):
     assert (batch.sequence, batch.receipt.base_offset) == (1, 4)
 
 
-def test_a_newer_leader_is_written_to_at_once(kwire):
+def test_newer_leader_is_written_to_immediately(kwire):
     """The hint of KIP-951 is used without a metadata request or a backoff."""
     setting = Setting(kwire, "4.1", brokers=2)
     setting.world.delay = lambda: DELAY_S
@@ -193,7 +193,7 @@ def test_a_broker_that_throttles_is_left_alone(kwire):
     assert setting.values() == [b"a", b"b", b"c"]
 
 
-def test_what_is_appended_waits_for_more_until_its_linger_is_over(kwire):
+def test_records_linger_until_their_linger_time_ends(kwire):
     """The linger time ends without another event. A full batch is sent immediately."""
     setting = Setting(kwire, linger_s=2.0, max_batch_bytes=1000)
     setting.world.delay = lambda: DELAY_S

@@ -151,7 +151,7 @@ def test_the_last_offset_under_read_committed_is_before_open_transactions(kwire)
     assert found["a", 0] == log.end
 
 
-def test_what_is_not_there_is_named(kwire):
+def test_missing_topic_and_partition_are_named_in_the_error(kwire):
     """The error contains the topic, or the partition of an existing topic."""
     simulation = Simulation(kwire, 0)
     latest = simulation.module.LATEST
@@ -162,9 +162,7 @@ def test_what_is_not_there_is_named(kwire):
 
 
 @pytest.mark.parametrize("lookup", ["EARLIEST", "LATEST"])
-def test_a_log_without_start_or_end_is_not_waited_for_for_ever(
-    kwire, monkeypatch, lookup
-):
+def test_lookup_of_a_log_without_start_or_end_times_out(kwire, monkeypatch, lookup):
     """Pauses limit the number of requests to a leader that never returns an offset.
 
     Treating its -1 as "no such record" would read from the end instead.
@@ -179,7 +177,7 @@ def test_a_log_without_start_or_end_is_not_waited_for_for_ever(
     assert simulation.world.requests < 3 * 3 * TIMEOUT_S
 
 
-def test_topics_of_a_cluster_that_goes_away_are_given_up(kwire, monkeypatch):
+def test_topic_list_times_out_if_brokers_stop_responding(kwire, monkeypatch):
     """The brokers negotiate but do not respond. They receive only a few requests."""
     simulation = Simulation(kwire, 0)
     monkeypatch.setattr("tests.client.machines.world.Wire._answer", lambda *_: None)
@@ -201,7 +199,7 @@ def test_sizes_are_those_of_leaders(kwire):
     assert nothing.world.requests == 0
 
 
-def test_brokers_that_report_no_sizes_are_left_out(kwire):
+def test_brokers_without_sizes_are_skipped(kwire):
     """One broker rejects the request and one is stopped.
 
     The third returns its sizes.

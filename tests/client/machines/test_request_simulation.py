@@ -261,7 +261,7 @@ def test_groups_of_all_brokers_are_listed_once(kwire):
         assert broker.received["ListGroups"] == (4 if broker.node == 2 else 1)
 
 
-def test_broker_that_stops_is_left_out_of_a_request_to_every_broker(kwire):
+def test_stopped_broker_is_skipped_by_a_request_to_every_broker(kwire):
     """The broker is skipped when the others no longer list it in the metadata."""
     setting = Setting(kwire)
     setting.cluster.listed_groups |= {f"g{n}" for n in range(20)}

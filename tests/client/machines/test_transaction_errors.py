@@ -271,7 +271,7 @@ def test_no_coordinator_is_reported_in_time(kwire):
     assert START_S + 19 < setting.world.now < START_S + 30
 
 
-def test_a_user_who_may_not_use_the_id(kwire):
+def test_unauthorized_transactional_id_is_an_error(kwire):
     """The error contains the required operation."""
     setting = Setting(kwire)
     setting.broker.refused_keys = {"etl"}

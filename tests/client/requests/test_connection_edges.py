@@ -155,7 +155,7 @@ def test_losses_name_the_address_and_the_reason(client, request_):
         assert str(caught.value).startswith(words)
 
 
-def test_a_refused_mechanism_is_not_asked_for_its_first_bytes(client, runner):
+def test_rejected_mechanism_does_not_create_its_first_token(client, runner):
     """The first bytes may contain the password."""
 
     class Unasked:
@@ -188,7 +188,9 @@ def test_an_accepted_password_is_not_blamed_later(client, runner, sasl, request_
     assert "password" not in str(error)
 
 
-def test_a_broken_frame_within_sasl_is_no_matter_of_the_password(client, runner, sasl):
+def test_invalid_frame_during_sasl_is_not_reported_as_a_wrong_password(
+    client, runner, sasl
+):
     """Otherwise the user would look for the wrong mistake."""
 
     def script(stream):

@@ -133,7 +133,7 @@ def test_controllers_report_their_versions(client, runner):
     assert first.requests == [("DescribeClusterRequest", 2)]
 
 
-def test_ipv6_address_stands_in_brackets(client, runner, request_):
+def test_ipv6_address_is_in_brackets(client, runner, request_):
     with Broker(make_table(), host="::1") as broker:
         assert broker.address == f"[::1]:{broker.port}"
         assert len(send(client, runner, broker, request_)) == 1
@@ -279,7 +279,7 @@ def test_mock_cluster_of_librdkafka(client, runner, request_):
 # Faults
 
 
-def test_nobody_listens(client, runner, request_):
+def test_closed_port_is_an_error(client, runner, request_):
     with Listener(lambda stream: None) as listener:
         pass
     error = catch_failure(client, runner, listener, request_)
@@ -298,7 +298,7 @@ def test_unknown_name(client, runner, request_):
         )
 
 
-def test_silent_server_is_given_up(client, runner, request_):
+def test_silent_server_is_an_error_after_a_timeout(client, runner, request_):
     """The server accepts the connection but never sends a byte."""
     begun = time.monotonic()
     with Listener(lambda stream: stream.recv(1 << 16) and stream.recv(1)) as listener:
@@ -326,7 +326,7 @@ def answering(then):
     return script
 
 
-def test_broker_that_falls_silent_is_given_up(client, runner, request_):
+def test_broker_that_stops_responding_is_an_error(client, runner, request_):
     begun = time.monotonic()
     with Listener(answering(silence)) as listener:
         error = catch_failure(client, runner, listener, request_, **SHORT)
@@ -436,7 +436,7 @@ def test_tls(client, runner, request_, certificate, client_context):
     assert answer.brokers
 
 
-def test_certificate_that_nobody_signed_is_refused(
+def test_certificate_of_an_unknown_authority_is_rejected_by_default(
     client, runner, request_, certificate
 ):
     """``True`` trusts the system's authorities, which did not sign the certificate."""

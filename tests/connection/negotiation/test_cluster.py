@@ -54,7 +54,7 @@ def test_the_features_of_the_worked_example(kwire):
     assert not view.supports(feature("of key 2", {2: (0, 0)}))
 
 
-def test_an_empty_intersection_is_there_but_unusable(kwire):
+def test_empty_intersection_is_present_but_unusable(kwire):
     """The intersection is never a range whose end is before its start."""
     view = cluster(kwire, B1={1: (0, 3)}, B2={1: (5, 9)})
     assert list(view.ranges()) == [1]
@@ -88,7 +88,7 @@ def test_the_broker_in_the_way_is_named(kwire):
     assert str(caught.value).endswith("broker B2 0-9: broker B2 is too old")
 
 
-def test_excluded_versions_are_left_out_for_all(kwire):
+def test_versions_excluded_by_the_view_apply_to_all_brokers(kwire):
     """The policy of the view applies, even if the tables have a different one."""
     n = kwire.connection.negotiation
     tables = {"B1": table(kwire, B1), "B2": table(kwire, B2)}
@@ -124,7 +124,7 @@ def test_the_view_follows_its_brokers(kwire):
         view.remove("B1")
 
 
-def test_a_table_whose_connection_ended_is_no_part_of_a_view(kwire):
+def test_closed_table_is_rejected_by_a_cluster_view(kwire):
     """The error contains the broker. Updating or removing it repairs the view."""
     view = cluster(kwire, B1=B1)
     gone = table(kwire, B2)

@@ -52,7 +52,7 @@ def test_a_prefix_ends_at_a_dot(kwire, release):
 
 
 @pytest.mark.parametrize("release", ["0.8.1x", "x0.9.0", "", "9", "nonsense", "0.9."])
-def test_what_is_no_release_is_refused(kwire, release):
+def test_fallback_for_an_unknown_release_is_rejected(kwire, release):
     """A misspelled release would otherwise be a fallback that never applies."""
     with pytest.raises(ValueError, match="is not a release of Kafka"):
         kwire.connection.negotiation.fallback_table(release)

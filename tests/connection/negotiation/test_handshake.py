@@ -67,7 +67,7 @@ def test_the_bytes_of_the_question(kwire, options, expected):
     assert question(start(kwire, **options))[1] == bytes.fromhex(expected)
 
 
-def test_step_1_the_newest_version_is_asked_for_first(kwire):
+def test_step_1_the_newest_version_is_requested_first(kwire):
     """The newest version that kwire supports and the policy allows is used."""
     newest = kwire.messages.ApiVersionsRequest.valid_versions.max
     assert question(start(kwire))[0] == newest
@@ -136,7 +136,7 @@ def test_step_3_a_broker_since_2_4_names_its_versions(kwire, newest, theirs):
         "",
     ],
 )
-def test_step_3_whatever_else_says_unsupported_leads_to_version_0(kwire, body):
+def test_step_3_other_unsupported_responses_lead_to_version_0(kwire, body):
     """Covers empty lists of old brokers, mixed bodies, KIP-35's empty response."""
     handshake = start(kwire)
     question(handshake)
@@ -186,7 +186,7 @@ def test_step_4_no_lower_version_ends_it(kwire, newest, body, words):
     assert handshake.table is None and handshake.data_to_send() == b""
 
 
-def test_step_5_a_bad_name_is_left_out(kwire):
+def test_step_5_a_bad_name_is_omitted(kwire):
     """After INVALID_REQUEST, version 2 returns the same rows without names."""
     handshake = start(kwire, newest=4)
     question(handshake)
@@ -296,7 +296,7 @@ def test_names_that_brokers_take(kwire, name):
     assert name.encode() in question(start(kwire, client_version=name))[1]
 
 
-def test_whom_the_client_means_goes_with_version_5_alone(kwire):
+def test_expected_broker_is_only_sent_in_version_5(kwire):
     """A cluster id and a node id (KIP-1242). Version 4 omits both of them."""
     handshake = start(kwire, cluster_id="c1", node_id=3)
     version, frame = question(handshake)

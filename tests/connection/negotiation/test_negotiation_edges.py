@@ -74,7 +74,7 @@ def test_a_version_that_only_the_table_knows_is_unknown(kwire):
     assert (found.error_code, found.correlation_id) == (35, 7)
 
 
-def test_a_question_over_the_ceiling_is_refused(kwire):
+def test_api_versions_request_over_the_limit_is_rejected(kwire):
     limits = kwire.Limits(frame_bytes=len(bytes.fromhex(V3)) - 1)
     with pytest.raises(kwire.LimitExceeded):
         answer_in_hex(kwire, V3, table(kwire, {18: (0, 4)}), limits=limits)
@@ -96,7 +96,7 @@ def test_node_0_is_a_node_and_a_server_without_a_name_is_anyone(kwire, me):
     )
 
 
-def test_the_answer_tells_all_that_the_table_holds(kwire):
+def test_api_versions_response_contains_the_complete_table(kwire):
     """Includes the throttle time, the migration, and ranges of finalized features."""
     between = importlib.import_module(f"{kwire.__name__}.schema.versions").VersionRange
     served = table(
@@ -129,7 +129,7 @@ def test_a_cluster_heeds_every_constraint(kwire):
     assert "broker B2" in str(caught.value)
 
 
-def test_brokers_without_a_common_version_are_told_as_ours_and_theirs(kwire):
+def test_error_without_a_common_version_contains_both_ranges(kwire):
     view = kwire.connection.negotiation.ClusterVersions(
         {"B1": table(kwire, {1: (4, 5)}), "B2": table(kwire, {1: (7, 8)})}
     )
@@ -140,7 +140,7 @@ def test_brokers_without_a_common_version_are_told_as_ours_and_theirs(kwire):
     assert not theirs
 
 
-def test_a_class_of_another_library_is_no_api(kwire):
+def test_class_of_another_library_is_not_an_api(kwire):
     """Applies even if the class has a number with the same attribute name."""
     stranger = type("FetchRequest", (), {"api_key": 1})
     with pytest.raises(TypeError, match="api must be a request class or an API key"):
@@ -201,7 +201,7 @@ def test_an_offer_below_zero_leaves_no_version(kwire, ends):
         answer(asking, f"0023 00000001 0012 {ends}")
 
 
-def test_what_is_negotiated_keeps_the_policy(kwire):
+def test_negotiated_table_keeps_the_policy(kwire):
     """Applies to brokers with a response, and to brokers with assumed versions."""
     policy = kwire.connection.negotiation.VersionPolicy({1: "0"})
     asking = handshake(kwire, newest=0, policy=policy, fallback="0.9.0")
@@ -217,7 +217,7 @@ def test_a_table_of_a_release_keeps_the_policy(kwire):
     assert found.pick(1) == 5
 
 
-def test_an_answer_over_the_ceiling_is_refused(kwire):
+def test_api_versions_response_over_the_limit_is_rejected(kwire):
     asking = handshake(kwire, newest=0, limits=kwire.Limits(frame_bytes=9))
     with pytest.raises(kwire.LimitExceeded):
         answer(asking, "0000 00000000")
@@ -273,7 +273,7 @@ def table_of_release(release, listener):
         ({35: (1, 4)}, "at least 4.0, custom"),
     ],
 )
-def test_a_guess_says_no_more_than_the_rows_do(table, said):
+def test_release_guess_is_limited_to_its_rows(table, said):
     assert str(guess_release(table)) == said
 
 

@@ -56,7 +56,9 @@ def test_excluding_versions_of_one_api_leaves_the_others(kwire):
     speaks=st.tuples(st.integers(0, 8), st.integers(0, 8)),
     exclude=st.sets(st.integers(0, 9)),
 )
-def test_usable_is_what_all_three_leave(twins, offered, speaks, exclude):
+def test_usable_versions_are_the_intersection_of_all_three(
+    twins, offered, speaks, exclude
+):
     """Compares the result with sets of numbers."""
     for kwire in twins:
         policy = kwire.connection.negotiation.VersionPolicy({1: speaks}, {1: exclude})
@@ -89,7 +91,7 @@ def unstable_keys(kwire):
     ]
 
 
-def test_unstable_versions_are_used_if_asked_for_alone(kwire):
+def test_unstable_versions_are_only_used_on_request(kwire):
     """A broker may offer unstable versions. The offer alone does not enable them."""
     keys = unstable_keys(kwire)
     assert keys, "the newest schemas have unstable versions"
@@ -127,7 +129,7 @@ PICKED = {
 
 
 @pytest.mark.parametrize("name", PICKED)
-def test_what_a_constraint_leaves_of_wide_ranges(kwire, name):
+def test_constraint_limits_wide_ranges(kwire, name):
     """Maximum versions only apply to the APIs of the constraint."""
     constraint = getattr(kwire.connection.negotiation, name)
     found = table(kwire, WIDE)
@@ -146,7 +148,9 @@ def test_what_a_constraint_leaves_of_wide_ranges(kwire, name):
         ("CLIENT", 24, (4, 5), "client needs 0-3"),
     ],
 )
-def test_a_constraint_that_cannot_be_met_is_named(kwire, name, key, offered, needs):
+def test_unsatisfiable_constraint_is_named_in_the_error(
+    kwire, name, key, offered, needs
+):
     """The error contains both ranges, so that the user knows which side to upgrade."""
     constraint = getattr(kwire.connection.negotiation, name)
     with pytest.raises(kwire.UnsupportedVersion) as caught:

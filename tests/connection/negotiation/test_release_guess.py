@@ -66,7 +66,7 @@ def test_every_release_is_known_by_its_own_table(guess, release, listener):
 
 
 @sweep(("release", "listener"), OWN)
-def test_who_knows_the_kind_of_node_gets_the_same_guess(guess, release, listener):
+def test_specified_node_type_leads_to_the_same_guess(guess, release, listener):
     if listener is not None:
         found = guess(table_of(release, listener), listener)
         assert str(found) == SAME.get((release, listener), release)
@@ -189,7 +189,7 @@ def test_a_changed_table_gets_the_guess_of_a_person(
         ({0: (0, 7), 1: (0, 10), 18: (0, 2)}, "at least 2.1, custom"),
     ],
 )
-def test_a_table_with_hardly_a_row_says_little(guess, rows, said):
+def test_table_with_few_rows_has_a_vague_guess(guess, rows, said):
     assert str(guess(rows)) == said
 
 

@@ -75,7 +75,7 @@ def test_a_response_of_each_version_becomes_a_table(kwire, version):
         assert found.finalized_features == {"bird": kwire.VersionRange(1, 2)}
 
 
-def test_an_error_is_no_table(kwire):
+def test_error_response_has_no_table(kwire):
     """The rows of an error are not supported versions. The error contains its name."""
     response = kwire.messages.ApiVersionsResponse(error_code=35)
     with pytest.raises(kwire.RemoteProtocolError, match=r"UNSUPPORTED_VERSION \(35\)"):
@@ -253,7 +253,7 @@ def test_finalized_features_count_with_an_epoch_alone(kwire, epoch, counts):
     assert found.finalized_features_epoch == epoch
 
 
-def test_features_that_are_no_ranges_are_empty_ones(kwire):
+def test_invalid_feature_ranges_are_empty(kwire):
     """Invalid feature ranges of a peer raise no error, and enable nothing."""
     response = kwire.messages.ApiVersionsResponse
     supported = response.SupportedFeatureKey

@@ -176,7 +176,7 @@ DOCUMENT = Document(
             "It has the brokers as before, and no topics",
             "2 brokers, 0 topics",
             "kip35_api_version.Server",
-            "test_kip35_api_version.py::test_null_topics_ask_for_the_version_alone",
+            "test_kip35_api_version.py::test_null_topics_request_only_the_version",
             _observe_response,
         ),
         Requirement(
@@ -213,7 +213,7 @@ DOCUMENT = Document(
             _EMPTY,
             "exchange.Answerer.answer",
             "test_kip35_loopback.py"
-            "::test_servers_do_one_of_two_things_with_what_they_do_not_know",
+            "::test_servers_respond_empty_or_close_on_unsupported_requests",
             lambda brokers: empty_response.observe_unknown_api(brokers.a),
         ),
         Requirement(
@@ -221,7 +221,7 @@ DOCUMENT = Document(
             _EMPTY,
             "exchange.Answerer.answer",
             "test_kip35_loopback.py"
-            "::test_servers_do_one_of_two_things_with_what_they_do_not_know",
+            "::test_servers_respond_empty_or_close_on_unsupported_requests",
             lambda brokers: empty_response.observe_unsupported_version(
                 brokers.a, REQ_A, 2
             ),

@@ -182,7 +182,7 @@ DOCUMENT = Document(
             "(0, 0, 3), (1, 2, 3)",
             "kip35_api_versions_query.Server",
             "test_kip35_api_versions_query.py"
-            "::test_null_asks_for_all_and_a_list_for_what_it_names",
+            "::test_null_requests_all_apis_and_a_list_requests_its_apis",
             lambda brokers: _receive_rows(brokers.b1),
         ),
         Requirement(
@@ -190,7 +190,7 @@ DOCUMENT = Document(
             "(0, 1, 2), (1, 0, 3), (2, 0, 0)",
             "kip35_api_versions_query.decode",
             "test_kip35_api_versions_query.py"
-            "::test_null_asks_for_all_and_a_list_for_what_it_names",
+            "::test_null_requests_all_apis_and_a_list_requests_its_apis",
             lambda brokers: _receive_rows(brokers.b2),
         ),
         Requirement(
@@ -198,7 +198,7 @@ DOCUMENT = Document(
             "(0, 1, 2), (1, 0, 3)",
             "kip35_api_versions_query.Server",
             "test_kip35_api_versions_query.py"
-            "::test_null_asks_for_all_and_a_list_for_what_it_names",
+            "::test_null_requests_all_apis_and_a_list_requests_its_apis",
             lambda brokers: _receive_rows(brokers.b2, [0, 1]),
         ),
         Requirement(
@@ -213,7 +213,7 @@ DOCUMENT = Document(
             "(0, 1, 2), (1, 2, 3)",
             "kip35_api_versions_query.ClientStrategy",
             "test_kip35_api_versions_query.py"
-            "::test_two_brokers_have_in_common_what_the_document_says",
+            "::test_two_brokers_have_the_common_versions_of_the_document",
             _observe_cluster,
         ),
         Requirement(
@@ -221,7 +221,7 @@ DOCUMENT = Document(
             "API 0: v2, API 1: v3",
             "kip35_api_versions_query.ClientStrategy",
             "test_kip35_api_versions_query.py"
-            "::test_two_brokers_have_in_common_what_the_document_says",
+            "::test_two_brokers_have_the_common_versions_of_the_document",
             _observe_latest,
         ),
         Requirement(
@@ -229,7 +229,7 @@ DOCUMENT = Document(
             "UnsupportedVersion",
             "kip35_api_versions_query.ClientStrategy",
             "test_kip35_api_versions_query.py"
-            "::test_two_brokers_have_in_common_what_the_document_says",
+            "::test_two_brokers_have_the_common_versions_of_the_document",
             _observe_missing_api,
         ),
         Requirement(
@@ -237,7 +237,7 @@ DOCUMENT = Document(
             "cannot be used",
             "kip35_api_versions_query.ClientStrategy",
             "test_kip35_api_versions_query.py"
-            "::test_two_brokers_have_in_common_what_the_document_says",
+            "::test_two_brokers_have_the_common_versions_of_the_document",
             partial(_observe_feature, _FEATURES[0]),
         ),
         Requirement(
@@ -245,7 +245,7 @@ DOCUMENT = Document(
             "can be used",
             "kip35_api_versions_query.ClientStrategy",
             "test_kip35_api_versions_query.py"
-            "::test_two_brokers_have_in_common_what_the_document_says",
+            "::test_two_brokers_have_the_common_versions_of_the_document",
             partial(_observe_feature, _FEATURES[1]),
         ),
         Requirement(

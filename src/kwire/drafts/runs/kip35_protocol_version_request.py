@@ -221,7 +221,7 @@ DOCUMENT = Document(
             "v2 of [0,1,2]",
             "kip35_protocol_version_request.by_preference",
             "test_kip35_protocol_version_request.py"
-            "::test_the_most_preferred_version_stands_last",
+            "::test_most_preferred_version_is_last",
             _observe_preference,
         ),
         Requirement(
@@ -229,7 +229,7 @@ DOCUMENT = Document(
             "Produce v2, Fetch v1, Offset v2 answered",
             "kip35_protocol_version_request.make_table",
             "test_kip35_protocol_version_request.py"
-            "::test_holes_of_a_list_cannot_be_used",
+            "::test_gaps_of_a_version_list_are_not_usable",
             _observe_choice,
         ),
         Requirement(
@@ -244,7 +244,7 @@ DOCUMENT = Document(
             "admin answered, guest closed",
             "kip35_protocol_version_request.Server",
             "test_kip35_protocol_version_request.py"
-            "::test_describe_on_the_cluster_is_asked_for",
+            "::test_describe_permission_on_the_cluster_is_required",
             _observe_describe,
         ),
         Requirement(
@@ -266,7 +266,7 @@ DOCUMENT = Document(
             _EMPTY,
             "exchange.Answerer.answer",
             "test_kip35_loopback.py"
-            "::test_servers_do_one_of_two_things_with_what_they_do_not_know",
+            "::test_servers_respond_empty_or_close_on_unsupported_requests",
             lambda brokers: empty_response.observe_unknown_api(brokers.example),
         ),
         Requirement(
@@ -274,7 +274,7 @@ DOCUMENT = Document(
             _EMPTY,
             "exchange.Answerer.answer",
             "test_kip35_loopback.py"
-            "::test_servers_do_one_of_two_things_with_what_they_do_not_know",
+            "::test_servers_respond_empty_or_close_on_unsupported_requests",
             lambda brokers: empty_response.observe_unsupported_version(
                 brokers.example, FetchRequest.api_key, 9
             ),

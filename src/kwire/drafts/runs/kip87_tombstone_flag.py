@@ -311,7 +311,7 @@ DOCUMENT = Document(
             "magic 0, value null: deleted",
             "kip87_tombstone_flag.is_tombstone",
             "test_kip87_stages.py"
-            "::test_what_was_stored_before_the_stage_keeps_its_own_rule",
+            "::test_messages_stored_before_the_stage_keep_their_rule",
             partial(_observe_compaction, "magic 2", 1, _V2(magic=0, value=None)),
         ),
         Requirement(
@@ -319,7 +319,7 @@ DOCUMENT = Document(
             "magic 1, value null: deleted",
             "kip87_tombstone_flag.is_tombstone",
             "test_kip87_stages.py"
-            "::test_what_was_stored_before_the_stage_keeps_its_own_rule",
+            "::test_messages_stored_before_the_stage_keep_their_rule",
             partial(_observe_compaction, "magic 2", _OLD_VERSION, _V2(value=None)),
         ),
         Requirement(

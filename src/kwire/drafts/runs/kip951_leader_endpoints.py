@@ -406,7 +406,7 @@ DOCUMENT = Document(
             "Fetch v15, Produce v9",
             "kip951_leader_endpoints.FetchResponse",
             "test_kip951_leader_endpoints.py"
-            "::test_versions_that_kafka_raised_are_no_draft",
+            "::test_newer_fetch_and_produce_versions_are_not_the_draft",
             _observe_versions,
         ),
         Requirement(
