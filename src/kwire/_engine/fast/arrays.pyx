@@ -57,7 +57,7 @@ cdef extern from *:
     #else
     #define kwire_is_last(live) (__atomic_sub_fetch((live), 1, __ATOMIC_ACQ_REL) == 0)
     #endif
-    /* Threads may take buffers of one memory at once. */
+    /* Several threads may acquire buffers of one memory at the same time. */
     #if defined(Py_GIL_DISABLED)
     #define kwire_count(exports, by) ((void)_Py_atomic_add_ssize((exports), (by)))
     #else

@@ -42,8 +42,9 @@ cdef extern from *:
     #define kwire_likely(x) __builtin_expect(!!(x), 1)
     #define kwire_unlikely(x) __builtin_expect(!!(x), 0)
     #endif
-    /* A compiler that runs out of registers may load a value again from where it came
-       from, unless it cannot know where that was. */
+    /* When registers are scarce, a compiler may load a value from memory a second
+       time. This function hides the origin of the value, so that the compiler cannot
+       do that. */
     static inline unsigned long long kwire_once(unsigned long long value) {
     #if defined(__GNUC__)
         __asm__("" : "+r"(value));

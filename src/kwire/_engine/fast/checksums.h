@@ -1,12 +1,13 @@
 /* SPDX-FileCopyrightText: 2026 The kwire authors
    SPDX-License-Identifier: Apache-2.0
 
-   The kernels of checksums.pyx: what needs intrinsics, and the choice among them.
+   The kernels of checksums.pyx: the code that requires intrinsics, and the choice
+   between the implementations.
 
-   A kernel takes and gives the bare register of the CRC; the inversion at both ends
-   is the caller's. Both polynomials are in reflected form: the highest bit of a word
-   that stands for a polynomial is the coefficient of x^0, and the lowest bit of a
-   message's first byte belongs to the highest power of x. */
+   A kernel receives and returns the CRC register without the inversion before the
+   first and after the last byte, which is left to the caller. Both polynomials are
+   in reflected form: the highest bit of a word is the coefficient of x^0, and the
+   lowest bit of a message's first byte is the coefficient of the highest power of x. */
 
 #ifndef KWIRE_CHECKSUMS_H
 #define KWIRE_CHECKSUMS_H
@@ -51,10 +52,12 @@ typedef struct {
 typedef struct {
     uint32_t reversed;
     uint32_t table[8][256];
-    /* The quotient of x^64 by the polynomial, and the polynomial, of 33 bits each. */
+    /* The quotient of x^64 and the polynomial, and the polynomial itself, with 33
+       bits each. */
     uint64_t barrett[2];
-    /* What the two halves of 16 bytes are multiplied by to move on by so many bits;
-       ``by_64`` moves on 96 and 64 powers of the first half alone. */
+    /* Factors for the two halves of 16 bytes that advance a state by the given
+       number of bits. The factors of by_64 both apply to the first half: they
+       advance it by 96 and 64 bits. */
     uint64_t by_64[2];
     uint64_t by_128[2];
     uint64_t by_512[2];
@@ -64,7 +67,7 @@ typedef struct {
 static kwire_polynomial kwire_castagnoli = {.reversed = 0x82f63b78};
 static kwire_polynomial kwire_ieee = {.reversed = 0xedb88320};
 
-/* ---- For every machine: eight tables, eight bytes a step. ---- */
+/* ---- All machines: eight tables, eight bytes per step. ---- */
 
 static uint64_t kwire_little_endian(const uint8_t *at)
 {
@@ -101,25 +104,27 @@ static uint32_t kwire_crc32_table(uint32_t crc, const uint8_t *at, size_t size)
     return kwire_by_table(&kwire_ieee, crc, at, size);
 }
 
-/* ---- x86-64: the crc32 instruction, and multiplication without carries. ---- */
+/* ---- x86-64: the crc32 instruction and carry-less multiplication. ---- */
 
 #ifdef KWIRE_X86
 
-/* Masks of a byte shuffle, at n: the first n bytes to the end, zeros before them; at
-   16 + n: all but the first n bytes to the start, and the highest bit behind them. */
+/* Byte shuffle masks. The mask at n moves the first n bytes to the end and fills the
+   start with zeros. The mask at 16 + n moves all bytes except the first n to the
+   start; the highest bit of the remaining mask bytes is set. */
 static const uint8_t kwire_shifts[48] = {
     128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128,
     0,   1,   2,   3,   4,   5,   6,   7,   8,   9,   10,  11,  12,  13,  14,  15,
     128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128};
 
-/* The longest of three streams, in words of 8 bytes, and the shortest that pays. */
+/* Maximum and minimum length of each of three parallel streams, in words of 8 bytes.
+   Streams below the minimum are slower than a single stream. */
 #define KWIRE_LONG_STREAM 512
 #define KWIRE_SHORT_STREAM 3
-/* From so many bytes on, registers of 64 bytes pay. */
+/* Minimum number of bytes for which registers of 64 bytes are faster. */
 #define KWIRE_WIDE 512
 
-/* x^(64 n - 33): moves a CRC on by n words, given to a multiplication whose product
-   the crc32 instruction takes for a word of the message. */
+/* x^(64 n - 33) for n words. Multiplying a CRC by it, and passing the product to the
+   crc32 instruction as a word of the message, advances the CRC by n words. */
 static uint32_t kwire_words_on[2 * KWIRE_LONG_STREAM + 1];
 
 KWIRE_TARGET("sse4.2")
@@ -144,8 +149,9 @@ static uint32_t kwire_one_stream(uint32_t crc, const uint8_t *at, size_t size)
     return size & 1 ? _mm_crc32_u8(crc, *at) : crc;
 }
 
-/* The instruction takes three cycles and starts one each cycle: three streams side by
-   side keep it busy. The first two are then moved on to the end of the third. */
+/* The instruction has a latency of three cycles and a throughput of one per cycle.
+   Three parallel streams therefore use it completely. At the end, the CRCs of the
+   first two streams are advanced to the end of the third. */
 KWIRE_TARGET("sse4.2,pclmul")
 static uint32_t kwire_crc32c_sse42(uint32_t crc, const uint8_t *at, size_t size)
 {
@@ -192,8 +198,9 @@ static __m128i kwire_load(const void *at)
     return _mm_loadu_si128((const __m128i *)at);
 }
 
-/* Fold what is left onto a state of 16 bytes, and reduce that to a CRC. The message
-   has 16 bytes at least, so that those before its end can be loaded at once. */
+/* Fold the remaining bytes into a state of 16 bytes, and reduce it to a CRC. The
+   message must have at least 16 bytes, so that the last 16 bytes can be loaded at
+   once. */
 KWIRE_TARGET("sse4.2,pclmul")
 static uint32_t kwire_folded(
     const kwire_polynomial *p, __m128i state, const uint8_t *at, const uint8_t *end)
@@ -205,7 +212,8 @@ static uint32_t kwire_folded(
     for (; end - at >= 16; at += 16)
         state = kwire_moved(state, by_128, kwire_load(at));
     if (end > at) {
-        /* Up to 15 bytes push as many out of the state, which are moved on. */
+        /* Up to 15 remaining bytes replace the same number of bytes of the state.
+           The replaced bytes are folded. */
         const uint8_t *mask = kwire_shifts + (end - at);
         __m128i kept = kwire_load(mask + 16);
         state = kwire_moved(
@@ -213,12 +221,14 @@ static uint32_t kwire_folded(
             _mm_blendv_epi8(
                 _mm_shuffle_epi8(state, kept), kwire_load(end - 16), kept));
     }
-    /* 128 bits, with the 32 zeros that a CRC appends, become 96, and these 64. */
+    /* Reduce the 128 bits, and the 32 zero bits that a CRC appends, to 96 bits and
+       then to 64 bits. */
     upper = _mm_slli_si128(_mm_srli_si128(state, 8), 4);
     state = _mm_xor_si128(upper, _mm_clmulepi64_si128(state, by_64, 0x00));
     state = _mm_xor_si128(state, _mm_clmulepi64_si128(state, by_64, 0x10));
     state = _mm_srli_si128(state, 8);
-    /* The quotient of the first 32, then what its product leaves of the others. */
+    /* Barrett reduction: compute the quotient of the first 32 bits, then the
+       remainder. */
     upper = _mm_and_si128(state, _mm_cvtsi32_si128(-1));
     upper = _mm_clmulepi64_si128(upper, barrett, 0x00);
     upper = _mm_and_si128(upper, _mm_cvtsi32_si128(-1));
@@ -226,7 +236,7 @@ static uint32_t kwire_folded(
     return (uint32_t)_mm_extract_epi32(_mm_xor_si128(state, upper), 1);
 }
 
-/* Four states of 16 bytes side by side; at least 16 bytes. */
+/* Uses four parallel states of 16 bytes. The message must have at least 16 bytes. */
 KWIRE_TARGET("sse4.2,pclmul")
 static uint32_t kwire_fold(
     const kwire_polynomial *p, uint32_t crc, const uint8_t *at, size_t size)
@@ -267,7 +277,7 @@ static __m512i kwire_moved_wide(__m512i state, __m512i by, __m512i onto)
         _mm512_clmulepi64_epi128(state, by, 0x11), 0x96);
 }
 
-/* Four states of 64 bytes; at least 256 bytes. */
+/* Uses four parallel states of 64 bytes. The message must have at least 256 bytes. */
 KWIRE_TARGET("avx512f,vpclmulqdq,sse4.2,pclmul")
 static uint32_t kwire_fold_wide(
     const kwire_polynomial *p, uint32_t crc, const uint8_t *at, size_t size)
@@ -298,7 +308,8 @@ static uint32_t kwire_fold_wide(
         _mm512_extracti32x4_epi32(d, 0), by_128, _mm512_extracti32x4_epi32(d, 1));
     state = kwire_moved(state, by_128, _mm512_extracti32x4_epi32(d, 2));
     state = kwire_moved(state, by_128, _mm512_extracti32x4_epi32(d, 3));
-    /* Without this, code for older processors pays for the halves it does not see. */
+    /* Clear the upper halves of the registers. Otherwise, SSE instructions that run
+       later would be slower. */
     _mm256_zeroupper();
     return kwire_folded(p, state, at, end);
 }
@@ -324,7 +335,7 @@ static void kwire_cpuid(uint32_t leaf, uint32_t found[4])
 #endif
 }
 
-/* Which registers the operating system keeps for a thread. */
+/* Return the register sets that the operating system saves for each thread. */
 static uint64_t kwire_xcr0(void)
 {
 #if defined(_MSC_VER)
@@ -369,7 +380,7 @@ static void kwire_prepare_streams(void)
 
 #endif /* KWIRE_X86 */
 
-/* ---- AArch64: an instruction for each polynomial. ---- */
+/* ---- AArch64: one instruction for each polynomial. ---- */
 
 #ifdef KWIRE_ARM
 
@@ -428,9 +439,9 @@ static int kwire_has_arm_crc(void)
 
 #endif /* KWIRE_ARM */
 
-/* ---- What this machine can run. ---- */
+/* ---- Selection of the implementations that this machine supports. ---- */
 
-/* The implementations that this machine can run, the fastest first. */
+/* Implementations that this machine supports, fastest first. */
 static kwire_checksums kwire_usable[3];
 static int kwire_usable_count;
 
@@ -442,8 +453,9 @@ static uint32_t kwire_power_of_x(uint32_t reversed, int exponent)
     return power;
 }
 
-/* A product of two words of 64 bits is one power short of its place in 128 bits, which
-   is the 1 in both; the first half stands 64 powers higher than the second. */
+/* The product of two reflected 64-bit words is one power of x too low in 128 bits,
+   hence the exponent minus 1. The first half is 64 powers higher than the second
+   half. */
 static void kwire_prepare_move(const kwire_polynomial *p, uint64_t by[2], int bits)
 {
     by[0] = (uint64_t)kwire_power_of_x(p->reversed, bits + 64 - 1) << 32;

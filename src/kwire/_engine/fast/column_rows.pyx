@@ -35,8 +35,8 @@ from kwire import errors
 cdef extern from *:
     """
     #include <string.h>
-    /* What was loaded is no longer known to be what memory has, so that compilers do
-       not load it again after it was checked. */
+    /* Hide the origin of a loaded number from the compiler, so that it does not load
+       the number again after it has been checked. */
     #if defined(__GNUC__)
     #define KWIRE_LOADED(type, number) \\
         __asm__ volatile("" : "+r"(number)); return number

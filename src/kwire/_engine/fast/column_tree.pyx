@@ -301,8 +301,7 @@ cdef tuple end_sources(list memories):
 
 
 cdef Memory move_block(Block* block, int64_t size):
-    """Create a ``Memory`` from the block of a column, which is removed from the column.
-    """
+    """Create a ``Memory`` from the block of a column, and remove the block from it."""
     cdef Block taken = block[0]
     if taken.raw == NULL:
         if not take_block(&taken, size):

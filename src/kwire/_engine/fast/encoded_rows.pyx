@@ -34,8 +34,8 @@ from kwire import errors
 
 cdef extern from *:
     """
-    /* Forget the end of bytes that no other code has. They keep the memory, so this
-       cannot fail. */
+    /* Truncate a bytes object to which no other code has a reference. The allocation
+       keeps its size, so this cannot fail. */
     static inline void kwire_cut_bytes(PyObject *data, Py_ssize_t size) {
         Py_SET_SIZE((PyVarObject *)data, size);
         PyBytes_AS_STRING(data)[size] = 0;

@@ -74,8 +74,9 @@ cdef extern from *:
     """
     static inline PyObject *kwire_new_ref(PyObject *o) { Py_INCREF(o); return o; }
     #define kwire_items(o) (((PyTupleObject *)(o))->ob_item)
-    /* What threads share without a lock: a pointer, set when what it leads to is
-       written, and a size for which any value will do. The GIL orders the rest. */
+    /* State that threads share without a lock: pointers that are stored after their
+       target has been initialized, and size hints for which any value is valid. With
+       the GIL, no further synchronization is required. */
     #if defined(Py_GIL_DISABLED)
     #define kwire_load_pointer(at) ((PyObject *)_Py_atomic_load_ptr_acquire(at))
     #define kwire_publish_pointer(at, made) _Py_atomic_store_ptr_release((at), (made))
@@ -87,11 +88,13 @@ cdef extern from *:
     #define kwire_load_hint(at) (*(at))
     #define kwire_store_hint(at, size) ((void)(*(at) = (size)))
     #endif
-    /* Python's own small ints, met again without a call: most error codes, leaders
-       and partitions are among them. They are the same objects for all, for good. */
+    /* Cache of Python's small ints, which avoids a function call. Most error codes,
+       leaders and partitions are small ints. They exist as long as the process, and
+       all threads use the same objects. */
     static PyObject *kwire_small_ints[262];
     #define kwire_is_kept(value) ((unsigned long long)(value) + 5 < 262)
-    /* Of the two functions this one is quicker with numbers of one digit. */
+    /* PyLong_FromLong is faster than PyLong_FromLongLong for ints with a single
+       digit. */
     #if LONG_MAX == LLONG_MAX
     #define kwire_new_int(value) PyLong_FromLong((long)(value))
     #else
@@ -109,8 +112,8 @@ cdef extern from *:
         Py_XINCREF(known);
         return known;
     }
-    /* The same without a look whether the int was met before, for a module that has
-       met them all. */
+    /* The same without the NULL check, for modules that have called
+       kwire_keep_ints(). */
     static inline PyObject *kwire_kept_int(long long value) {
         PyObject *known = kwire_small_ints[value + 5];
         Py_INCREF(known);
@@ -120,7 +123,7 @@ cdef extern from *:
         for (int value = -5; value < 257; value++)
             Py_XDECREF(kwire_int_of(value));
     }
-    /* Python's own empty text, likewise. */
+    /* Cache of Python's empty string. */
     static PyObject *kwire_no_text;
     static inline PyObject *kwire_empty_text(void) {
         PyObject *known = kwire_load_pointer(&kwire_no_text);
@@ -131,15 +134,17 @@ cdef extern from *:
         Py_XINCREF(known);
         return known;
     }
-    /* What one object can have at most: on 32 bits less than the wire can ask for. */
+    /* Maximum size of one object in bytes. On 32-bit machines, the protocol permits
+       larger sizes. */
     #define KWIRE_MOST_ROOM ((int64_t)PY_SSIZE_T_MAX - 256)
     static inline PyObject *kwire_new_bytes(int64_t size) {
         if (size > KWIRE_MOST_ROOM)
             return PyErr_NoMemory();
         return PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
     }
-    /* A part of a flat view of bytes: a copy of the view with its window moved, at
-       half the cost of a slice object and the general indexing of memoryview. */
+    /* Return a part of a flat memoryview of bytes. Copying the view and moving its
+       start takes half the time of creating a slice object and using memoryview's
+       general indexing. */
     static inline PyObject *kwire_part_of_view(
         PyObject *view, Py_ssize_t start, Py_ssize_t size)
     {
@@ -152,9 +157,10 @@ cdef extern from *:
         }
         return part;
     }
-    /* Forget what an object of the caller's raised when it was asked for its value;
-       false for what has to pass: MemoryError, and KeyboardInterrupt and others that
-       are no Exception. */
+    /* Clear an exception that an object of the caller has raised when its value was
+       read. Returns 0 without clearing exceptions that must propagate: MemoryError,
+       and exceptions that are not derived from Exception, for example
+       KeyboardInterrupt. */
     static inline int kwire_forget_exception(void) {
         if (PyErr_ExceptionMatches(PyExc_MemoryError)
             || !PyErr_ExceptionMatches(PyExc_Exception))
@@ -162,13 +168,15 @@ cdef extern from *:
         PyErr_Clear();
         return 1;
     }
-    /* Raise the exception that is set; where memory ran out there may be none. */
+    /* Raise the pending exception. If memory is exhausted, there may be none, and
+       MemoryError is raised. */
     static inline PyObject *kwire_raise_pending(void) {
         if (!PyErr_Occurred()) PyErr_NoMemory();
         return NULL;
     }
-    /* Count a step of a long loop, and let handlers of signals run every so many, which
-       is every few milliseconds; false, with an exception set, where one raised. */
+    /* Count one step of a long loop. After every KWIRE_STEPS steps, which take a few
+       milliseconds, signal handlers are run. Returns 0 with an exception set if one
+       of them has raised. */
     #define KWIRE_STEPS 65536
     static inline int kwire_take_step(int *steps) {
         if (--*steps >= 0)
@@ -216,7 +224,8 @@ cdef extern from *:
 cdef extern from *:
     """
     #include <stdlib.h>
-    /* Volatile, or compilers see that nothing is done with the block. */
+    /* The variable is volatile, because compilers would otherwise remove the unused
+       allocation. */
     static inline void kwire_take_and_free(size_t size) {
         void *volatile block = malloc(size);
         free(block);

@@ -15,7 +15,7 @@ from kwire._engine.fast.rows cimport Row
 cdef extern from *:
     """
     #if defined(__GNUC__)
-    /* ceil(bits / 7), by the position of the highest bit. */
+    /* ceil(bits / 7), computed from the position of the highest bit. */
     #define kwire_size_of_varint(v) \\
         ((Py_ssize_t)((63 ^ __builtin_clzll((v) | 1ULL)) * 9 + 73) >> 6)
     #else

@@ -399,8 +399,7 @@ cdef WalkEnd walk_inner(
     w.entries.entry.base_offset = <int64_t>(<uint64_t>first + base)
     at = 0
     while at < size:
-        # The checksums have been verified above, and no other code can modify the
-        # decompressed bytes.
+        # These are decompressed bytes whose checksums have been verified above.
         if (
             not read_entry(&cursor, at, size, False, &inner)
             or inner.magic != w.entries.entry.magic

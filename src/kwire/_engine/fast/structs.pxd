@@ -38,8 +38,9 @@ cdef extern from *:
     #define kwire_dealloc(t) ((void *)((PyTypeObject *)(t))->tp_dealloc)
     #define kwire_is_type(o) PyType_Check((PyObject *)(o))
     #define kwire_set_refcount(o, n) Py_SET_REFCNT((PyObject *)(o), (n))
-    /* Spare memory is for a Python whose threads take turns, and not for builds that
-       look for the use of what was freed. */
+    /* Freed structs are only kept for reuse if the GIL protects the list. Debug
+       builds and address sanitizers do not keep them, because they detect the use of
+       freed memory. */
     #if defined(Py_GIL_DISABLED) || defined(Py_DEBUG) || defined(__SANITIZE_ADDRESS__)
     #define KWIRE_MOST_SPARE 0
     #else

@@ -82,15 +82,15 @@ cdef enum:
 cdef extern from *:
     """
     #if !defined(Py_GIL_DISABLED)
-    /* Under the GIL one count for all threads does: it is only ever too high. */
+    /* With the GIL, all threads can share one count, which can only be too high. */
     #define KWIRE_OF_THREAD static
     #elif defined(_MSC_VER)
     #define KWIRE_OF_THREAD static __declspec(thread)
     #else
     #define KWIRE_OF_THREAD static __thread
     #endif
-    /* How many structs are being freed within each other, and those that wait for the
-       outermost, each with the next one in its first word. */
+    /* Current nesting depth of struct_dealloc(), and the queue of structs that are
+       freed after the outermost one, linked through their first words. */
     KWIRE_OF_THREAD int kwire_nested;
     KWIRE_OF_THREAD PyObject *kwire_waiting;
     """
@@ -144,8 +144,7 @@ def make_struct(
     """
     cdef Py_ssize_t count = len(attributes) + tagged
     cdef Py_ssize_t size = sizeof(PyObject) + count * sizeof(PyObject*)
-    # Never freed: the layout is required as long as the type exists, and struct types
-    # exist until the process ends.
+    # Never freed: the layout must exist as long as the type and its objects.
     cdef Layout* layout = <Layout*>allocate(sizeof(Layout))
     cdef PyMemberDef* members = <PyMemberDef*>allocate(
         (count + 1) * sizeof(PyMemberDef)

@@ -167,8 +167,9 @@ def read_inner_messages(
 
     Offsets of magic 0 are absolute. Offsets of magic 1 are relative: the wrapper
     message has the offset of its last message. If the wrapper message has offset 0, the
-    offsets inside are absolute, as some old producers wrote them. If the timestamp type
-    is LogAppendTime, all records have the wrapper message's timestamp.
+    offsets inside are used unchanged and count from 0, as some old producers wrote
+    them. If the timestamp type is LogAppendTime, all records have the wrapper message's
+    timestamp.
 
     Raises ``DecodeError`` at the wrapper message's first byte.
 
