@@ -31,14 +31,14 @@ def run(code, backend):
 
 
 @pytest.mark.parametrize("backend", ["fast", "pure"])
-def test_the_engine_asked_for_runs(twins, backend):
+def test_requested_engine_is_active(twins, backend):
     """``kwire.backend`` and the module of ``decode`` match the requested engine."""
     done = run(SHOW, backend)
     assert done.stdout == f"{backend} kwire._engine.{backend}.decoder\n", done.stderr
 
 
 @pytest.mark.parametrize("backend", [None, "auto"])
-def test_the_best_engine_there_is_runs_by_default(backend):
+def test_default_engine_is_the_compiled_engine_if_built(backend):
     """Without a setting, the compiled engine is used if it was built."""
     done = run(SHOW, backend)
     # Independent of the engine of this test run: a compiled decoder is preferred.
@@ -47,14 +47,14 @@ def test_the_best_engine_there_is_runs_by_default(backend):
     assert done.stdout == f"{best} kwire._engine.{best}.decoder\n", done.stderr
 
 
-def test_the_compiled_engine_is_built_here(twins):
+def test_compiled_engine_is_built(twins):
     """The tests compare two engines, so a build without one of them must fail."""
     assert (twins.fast.backend, twins.pure.backend) == ("fast", "pure")
     assert type(twins.fast.decode) is not type(twins.pure.decode)
 
 
 @pytest.mark.parametrize("wrong", ["Fast", "cython", "", "0"])
-def test_another_value_is_refused_in_one_line(wrong):
+def test_unknown_engine_setting_fails_in_one_line(wrong):
     """The error lists the valid values and the wrong value, and says how to fix it."""
     done = run(SHOW, wrong)
     assert done.returncode == 1
@@ -75,7 +75,7 @@ def unbuilt(tmp_path):
     return f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{SHOW}"
 
 
-def test_fast_fails_loudly_where_it_was_not_built(unbuilt):
+def test_fast_fails_if_the_compiled_engine_is_missing(unbuilt):
     """KWIRE_BACKEND=fast never falls back to the Python engine silently."""
     done = run(unbuilt, "fast")
     assert done.returncode == 1
@@ -85,13 +85,13 @@ def test_fast_fails_loudly_where_it_was_not_built(unbuilt):
 
 
 @pytest.mark.parametrize("backend", ["auto", "pure"])
-def test_the_pure_engine_runs_where_nothing_was_built(unbuilt, backend):
+def test_pure_engine_is_active_without_a_build(unbuilt, backend):
     """A machine without a compiler has a working kwire."""
     done = run(unbuilt, backend)
     assert done.stdout == "pure kwire._engine.pure.decoder\n", done.stderr
 
 
-def test_a_broken_extension_is_heard_of(unbuilt, tmp_path):
+def test_broken_extension_is_reported(unbuilt, tmp_path):
     """An extension that exists but cannot be imported is an error, not a fallback."""
     broken = tmp_path / "kwire" / "_engine" / "fast" / "decoder.py"
     broken.write_text("import a_library_that_is_not_there\n")
@@ -115,7 +115,7 @@ def test_the_environment_is_read_once(kwire):
     assert done.stdout == "True\n", done.stderr
 
 
-def test_python_m_kwire_says_which_engine_runs():
+def test_python_m_kwire_prints_the_engine():
     """The output contains the version and the engine, for bug reports of users."""
     import subprocess
     import sys

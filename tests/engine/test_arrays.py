@@ -94,7 +94,7 @@ def counts(tree):
     ]
 
 
-def test_memory_is_seen_without_a_copy(arrays):
+def test_memory_is_viewed_without_a_copy(arrays):
     """memoryview, numpy and pyarrow share the same memory."""
     memory = arrays.new_memory(16)
     assert memory.size == len(memory) == memoryview(memory).nbytes == 16
@@ -150,7 +150,7 @@ def test_pyarrow_reads_a_tree(arrays):
     assert schema.field("items").type == pyarrow.list_(pyarrow.binary())
 
 
-def test_a_known_schema_spares_its_export(arrays):
+def test_known_schema_is_not_exported_again(arrays):
     """``import_with`` returns an equal batch, and releases unused structs."""
     tree = small_tree(arrays)
     schema = pyarrow.schema(tree)
@@ -195,7 +195,7 @@ def test_consumers_may_slice(arrays):
     assert batch.column("items").slice(2).to_pylist() == LISTS[2:]
 
 
-def test_capsules_that_nobody_takes_are_released(arrays):
+def test_unused_capsules_are_released(arrays):
     """Capsules are freed if they are unused, imported, or only partly imported."""
     tree = small_tree(arrays)
     before = counts(tree)
@@ -277,7 +277,7 @@ def test_functions_of_python_may_have_other_types_elsewhere(arrays, monkeypatch)
     assert batch.num_rows == pyarrow.record_batch(small_tree(arrays)).num_rows > 0
 
 
-def test_a_tree_may_go_before_its_consumers(arrays):
+def test_arrays_may_be_deleted_before_their_consumers(arrays):
     """Exported structs and their columns keep the memory alive."""
     batch = pyarrow.record_batch(small_tree(arrays))
     column = batch.column("items")
@@ -333,7 +333,7 @@ def test_structs_are_moved_and_released_one_by_one(arrays):
     assert counts(tree) == before
 
 
-def test_any_thread_may_release(arrays):
+def test_arrays_may_be_released_in_any_thread(arrays):
     """Several threads release exports of the same tree without the GIL."""
     tree = small_tree(arrays)
     before = counts(tree)

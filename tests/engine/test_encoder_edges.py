@@ -25,7 +25,7 @@ def test_small_tags_survive_the_end_of_the_first_buffer(twins):
         assert encoded(twins.fast, length) == encoded(twins.pure, length)
 
 
-def test_a_bad_element_leaves_nothing_behind(kwire):
+def test_invalid_element_leaks_no_memory(kwire):
     """A failing array frees its buffer, even after the buffer has grown."""
     from_wire = kwire.messages.wire
     bad = [1] * 5000 + ["x"]
@@ -66,7 +66,7 @@ def _uuid_of(number):
 
 
 @pytest.mark.parametrize("value", [_uuid_of(_Odd()), _uuid_of(-1), _uuid_of(2**128)])
-def test_a_broken_uuid_is_the_callers_mistake(kwire, value):
+def test_broken_uuid_raises_encode_error(kwire, value):
     """An object that imitates a UUID raises EncodeError with the path of the field."""
     topic = kwire.messages.FetchRequest.FetchTopic(topic_id=value)
     with pytest.raises(kwire.EncodeError) as caught:
@@ -75,7 +75,7 @@ def test_a_broken_uuid_is_the_callers_mistake(kwire, value):
     assert caught.value.expected.startswith("expected a uuid.UUID")
 
 
-def test_an_object_that_hides_its_class_is_no_uuid(kwire):
+def test_object_with_a_false_class_is_not_a_uuid(kwire):
     """An error from ``__class__`` becomes an EncodeError."""
     with pytest.raises(kwire.EncodeError, match=r"expected a uuid\.UUID"):
         kwire.messages.wire.encode_uuid(_Liar())

@@ -52,7 +52,7 @@ def test_each_int_has_the_value_of_its_bytes(kwire, ids):
         assert partition.isr_nodes == tuple(ids[index : index + 20])
 
 
-def test_shared_ints_are_left_to_the_message_alone(kwire):
+def test_shared_ints_are_only_referenced_by_the_message(kwire):
     """Cached integers are released after a decode, whether it succeeds or fails."""
     message = make_response(kwire, [1001, 1002, 1257] * 3)
     data = kwire.encode(message, version=9)
@@ -104,7 +104,7 @@ def test_each_offset_has_the_value_of_its_bytes(kwire):
     assert [each.log_start_offset for each in topic.partitions] == LONGS[::-1]
 
 
-def test_offsets_are_left_to_the_message_alone(kwire):
+def test_offsets_are_only_referenced_by_the_message(kwire):
     """The cached int64 is released after a decode, whether it succeeds or fails."""
     message = make_offsets(kwire, LONGS)
     data = kwire.encode(message, version=12)

@@ -96,7 +96,7 @@ def test_any_sequence_becomes_a_tuple(kwire, sequence):
 
 
 @pytest.mark.parametrize("wrong", ["abc", b"abc", bytearray(b"a"), memoryview(b"a"), 5])
-def test_text_and_bytes_are_no_arrays(topic, wrong):
+def test_str_and_bytes_are_rejected_as_arrays(topic, wrong):
     """``partitions="abc"`` raises TypeError, although a string is iterable."""
     with pytest.raises(TypeError):
         topic(partitions=wrong)
@@ -104,7 +104,7 @@ def test_text_and_bytes_are_no_arrays(topic, wrong):
         topic().replace(partitions=wrong)
 
 
-def test_null_stays_null(kwire, topic):
+def test_null_fields_remain_none(kwire, topic):
     """None represents a null array and is kept unchanged."""
     assert kwire.messages.MetadataRequest(topics=None).topics is None
     assert topic(partitions=None).partitions is None
@@ -359,14 +359,14 @@ def test_pickles_cross_between_engines(twins, writer, reader):
     assert run(_READ, reader, written) == f"{reader} {counts}\n".encode()
 
 
-def test_schemas_at_run_time_say_how_to_pickle(kwire):
+def test_classes_created_at_run_time_explain_pickling(kwire):
     """The class cannot be imported by name, so the error suggests an alternative."""
     cls = kwire.messages.message_class(SCHEMA)
     with pytest.raises(TypeError, match="pickle its encoded bytes"):
         pickle.loads(pickle.dumps(cls()))
 
 
-def test_facts_of_the_classes(kwire):
+def test_class_attributes_of_messages(kwire):
     """Message classes have attributes for the API key, the kind and the versions."""
     messages = kwire.messages
     expected = {
@@ -473,7 +473,7 @@ SCHEMA = """
 """
 
 
-def test_schemas_at_run_time_make_working_classes(kwire):
+def test_schemas_at_run_time_create_working_classes(kwire):
     """A custom schema creates a complete class outside the global registry."""
     cls = kwire.messages.message_class(SCHEMA)
     assert (cls.__name__, cls.api_key, cls.kind) == ("SampleRequest", 900, "request")
@@ -503,7 +503,7 @@ def encode_topics(kwire, count):
     return cls, kwire.encode(cls(topics=topics), version=9)
 
 
-def test_a_class_keeps_few_of_its_freed_structs(kwire):
+def test_free_list_of_a_class_is_small(kwire):
     """The free list of a class is limited to 64 KB, even after a large message."""
     code = (
         "import gc, sys, kwire\n"

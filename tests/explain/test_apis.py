@@ -34,14 +34,14 @@ def api(apis, name, release):
         ("4.4", "JoinGroup", "0-9", []),
     ],
 )
-def test_a_release_tells_of_its_versions(apis, release, name, versions, notes):
+def test_release_describes_its_versions(apis, release, name, versions, notes):
     """An entry lists supported, deprecated and removed versions."""
     found = api(apis, name, release)
     assert str(found.versions) == versions
     assert found.notes() == notes
 
 
-def test_notes_of_some_versions_tell_of_those_alone(kwire, apis):
+def test_notes_only_apply_to_their_versions(kwire, apis):
     found = api(apis, "Fetch", "4.4")
     assert found.notes(kwire.VersionRange(2, 5)) == [("2-3", "removed in 4.0")]
     assert found.notes(kwire.VersionRange(4, 18)) == []
@@ -73,7 +73,7 @@ def test_every_message_is_listed_once(kwire, apis):
         ("RequestHeader", ["RequestHeader"]),
     ],
 )
-def test_messages_are_found_by_what_people_call_them(apis, text, names):
+def test_messages_are_found_by_common_names(apis, text, names):
     assert apis.find_messages(text) == names
 
 

@@ -264,7 +264,7 @@ def test_a_frame_within_more_bytes_keeps_their_offsets(kwire, maps):
         maps.frame_map(frame, start=5, end=3)
 
 
-def test_what_is_asked_for_wrongly_is_refused(kwire, maps):
+def test_invalid_arguments_are_rejected(kwire, maps):
     with pytest.raises(kwire.UnsupportedVersion):
         maps.byte_map(kwire.messages.FetchResponse, b"", 99)
     with pytest.raises(kwire.UnsupportedVersion):
@@ -283,7 +283,7 @@ def test_any_contiguous_bytes_are_mapped(kwire, maps):
         maps.byte_map(cls, memoryview(vector.data)[::2], 12)
 
 
-def test_the_ceiling_of_decoding_holds_for_maps(kwire, maps):
+def test_limits_of_decoding_apply_to_maps(kwire, maps):
     data = golden.by_pair()["MetadataRequest", 12][-1].data
     limits = kwire.Limits(frame_bytes=3)
     cls = kwire.messages.MetadataRequest
@@ -304,7 +304,7 @@ def test_the_ceiling_of_decoding_holds_for_maps(kwire, maps):
     )
 
 
-def test_a_message_behind_its_version_is_mapped(kwire, maps):
+def test_message_after_its_version_is_mapped(kwire, maps):
     cls = kwire.messages.ConsumerProtocolSubscription
     for vector in golden.vectors():
         if vector.message == cls.__name__:
@@ -448,7 +448,7 @@ def test_a_damaged_record_costs_its_batch_alone(kwire, maps):
     assert found.spans[-1].path.startswith("batches[1]")
 
 
-def test_a_cut_batch_is_no_damage(kwire, maps):
+def test_truncated_batch_is_not_damage(kwire, maps):
     first, second = batches(kwire, 1, 1)
     data = first + second[:-1]
     found = maps.record_map(data)

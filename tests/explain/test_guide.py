@@ -118,7 +118,7 @@ def test_lines_are_wrapped_to_a_width(kwire, guide):
 
 
 @sweep("name", sorted({name for name, _ in golden.by_pair()}))
-def test_what_the_text_says_reads_what_kafka_wrote(kwire, guide, name):
+def test_printed_layout_decodes_the_bytes_of_kafka(kwire, guide, name):
     """A decoder that only knows the text decodes all fields of Kafka's vectors."""
     message = kwire.schema.registry.load(name)
     trees = {}
@@ -135,7 +135,7 @@ def test_what_the_text_says_reads_what_kafka_wrote(kwire, guide, name):
             assert reader.at == len(vector.data)
 
 
-def test_neighbours_that_look_the_same_stand_together(kwire, guide):
+def test_adjacent_equal_versions_are_grouped(kwire, guide):
     """Versions with equal layouts are merged, and consecutive layouts differ."""
     load = kwire.schema.registry.load
     ranges = [str(each.versions) for each in guide.layouts(load("FetchRequest"))]
@@ -162,7 +162,7 @@ def test_versions_that_do_not_exist_are_refused(kwire, guide):
         guide.layouts(kwire.schema.registry.load("FetchRequest"), [19])
 
 
-def test_defaults_that_say_something_are_told(kwire, guide):
+def test_notable_defaults_are_printed(kwire, guide):
     """Zero, empty and false defaults are omitted.
 
     Null appears only if it is possible.
@@ -180,7 +180,7 @@ def test_defaults_that_say_something_are_told(kwire, guide):
     }
 
 
-def test_facts_for_json_hold_what_the_text_does(kwire, guide):
+def test_json_facts_equal_the_text(kwire, guide):
     """The facts are nested, with separate values for array, nullability and tag."""
     (topics,) = guide.field_facts(layout(kwire, guide, "MetadataRequest", 1).fields)
     assert topics == {
@@ -263,7 +263,7 @@ def test_page_of_some_messages_has_no_others(pages):
     assert "FetchRequest-12" in reader.ids and "FetchRequest-13" not in reader.ids
 
 
-def test_page_marks_what_is_going_or_gone(pages):
+def test_page_marks_deprecated_and_removed_versions(pages):
     """The marks appear at API versions and at the layouts of these versions."""
     old, new = pages.page("3.9", ["FetchRequest"]), pages.page("4.4", ["FetchRequest"])
     assert '<a class="deprecated" href="#FetchRequest-3"' in old

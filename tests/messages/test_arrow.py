@@ -110,7 +110,7 @@ def metadata(kwire, topics, partitions):
 
 
 @sweep("name", MESSAGES)
-def test_columns_hold_what_decode_gives(kwire, name):
+def test_columns_equal_decode(kwire, name):
     """Test all golden vectors of all versions, with a null row between them."""
     cls = getattr(kwire.messages, name)
     for version in [version for pair, version in PAIRS if pair == name]:
@@ -289,7 +289,7 @@ def hostile_rows():
     return rows
 
 
-def test_bad_rows_become_null_and_leave_nothing(kwire):
+def test_invalid_rows_become_null_and_leave_no_bytes(kwire):
     """An invalid row has the text of its own error, and valid rows keep their values.
 
     Valid rows alternate with invalid ones, because everything that an invalid row wrote
@@ -380,7 +380,7 @@ def test_short_and_long_values_are_read_alike(kwire, size):
 
 
 @pytest.mark.parametrize("slice_of_many", [False, True])
-def test_rows_may_be_nothing_like_the_first(kwire, slice_of_many):
+def test_rows_may_differ_from_the_first(kwire, slice_of_many):
     """The sizes of rows may vary, including after null or invalid rows."""
     cls = kwire.messages.MetadataResponse
     much, little = metadata(kwire, 60, 5), kwire.encode(cls(), 9)
@@ -405,7 +405,7 @@ def test_rows_may_be_nothing_like_the_first(kwire, slice_of_many):
                 assert value == plain(message, made.type)
 
 
-def test_text_is_judged_as_python_judges_it(kwire):
+def test_utf8_is_validated_as_in_python(kwire):
     """Test all UTF-8 lead bytes with various next bytes. Errors equal Python's."""
     cls = kwire.messages.HeartbeatRequest
     follow = (0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xFF)
@@ -441,7 +441,7 @@ def test_text_is_judged_as_python_judges_it(kwire):
     ]
 
 
-def test_rows_have_the_ceiling_of_messages(kwire):
+def test_rows_have_the_limits_of_messages(kwire):
     """``limits`` applies to each row, not to the array."""
     cls = kwire.messages.HeartbeatRequest
     row = kwire.encode(cls(group_id="g"), 4)
@@ -522,7 +522,7 @@ def test_offsets_are_not_trusted(kwire):
             call([0], start=huge, count=1)
 
 
-def test_buffers_are_let_go(kwire):
+def test_buffers_are_released(kwire):
     """Buffers are released after success and failure, so a bytearray is resizable."""
     columns = importlib.import_module(
         f"{kwire.__name__}._engine.{kwire.backend}.message_columns"
@@ -592,7 +592,7 @@ def test_other_threads_run_meanwhile(twins):
     sys.platform == "win32", reason="Windows has neither fork nor mprotect"
 )
 @pytest.mark.parametrize("family", sorted(hostile.FAMILIES))
-def test_no_byte_behind_the_data_is_read(twins, family):
+def test_no_byte_after_the_data_is_read(twins, family):
     """Each hostile row is the last one and ends at an inaccessible page."""
     kwire, guarded = twins.fast, Guarded()
     columns = importlib.import_module(f"{kwire.__name__}._engine.fast.message_columns")

@@ -162,7 +162,7 @@ def test_every_version_of_every_request(kwire):
         assert len(frame) - position.as_py() == size
 
 
-def test_versions_that_nobody_knows(kwire):
+def test_unknown_versions_have_no_header(kwire):
     """Test versions outside the valid range, and API keys without a request."""
     bad = []
     for name in NAMES:
@@ -275,7 +275,7 @@ def test_other_input_is_a_mistake_of_the_caller(kwire):
         to_arrow(kwire, [], on_error="ignore")
 
 
-def test_rows_have_the_ceiling_of_frames(kwire):
+def test_rows_have_the_limits_of_frames(kwire):
     """``limits`` applies to each row. Unknown APIs are detected before."""
     frame = short_frames(kwire)[1]
     limits = kwire.Limits(frame_bytes=len(frame))
@@ -341,7 +341,7 @@ def test_offsets_are_not_trusted(kwire):
         call([0], start=-1)
 
 
-def test_a_row_that_is_bad_and_then_good_has_changed(kwire):
+def test_row_that_changes_during_decoding_is_rejected(kwire):
     """If the callback accepts an invalid row, the input has changed.
 
     This is an error.
@@ -383,7 +383,7 @@ def test_no_object_is_made_for_a_good_row(twins):
 @pytest.mark.skipif(
     sys.platform == "win32", reason="Windows has neither fork nor mprotect"
 )
-def test_no_byte_behind_the_data_is_read(twins):
+def test_no_byte_after_the_data_is_read(twins):
     """Truncated and damaged frames end at an inaccessible page."""
     kwire, guarded = twins.fast, Guarded()
     columns, dice = columns_of(kwire), random.Random(8)

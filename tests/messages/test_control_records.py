@@ -127,7 +127,7 @@ def test_kraft_version_and_voters(kwire, control):
     ("key", "type_"), [("00000007", 7), ("0000ffff", -1), ("00097fff", 32767)]
 )
 @pytest.mark.parametrize("value", [b"", b"\xff", None])
-def test_unknown_types_are_told_and_passed_over(control, key, type_, value):
+def test_unknown_types_are_reported_and_skipped(control, key, type_, value):
     """Kafka's readers ignore unknown types, so their values are not checked."""
     record = control.decode_control_record(bytes.fromhex(key), value)
     assert (record.type, record.type_name, record.message) == (type_, "UNKNOWN", None)
@@ -146,7 +146,7 @@ def test_newer_end_markers_are_read_as_far_as_known(control):
     assert record == read(control, COMMIT)
 
 
-def test_newer_kraft_records_say_so(kwire, control):
+def test_newer_kraft_records_raise_unsupported_version(kwire, control):
     """Newer versions are rejected, because their layouts are unknown."""
     for pair in ALL[2:]:
         newer = pair[0], f"0002{pair[1][4:]}"
@@ -189,7 +189,7 @@ def test_null_keys_and_values_are_refused(kwire, control):
         assert (caught.value.path, caught.value.offset) == (path, 0)
 
 
-def test_limits_reach_the_messages(kwire, control):
+def test_limits_apply_to_control_records(kwire, control):
     """A limit of 10 bytes accepts an end marker and rejects a list of voters."""
     low = kwire.Limits(frame_bytes=10)
     key, value = map(bytes.fromhex, ABORT)
@@ -221,7 +221,7 @@ def test_control_records_are_values(control):
             assert (type_, message) == (0, same.message)
 
 
-def test_any_contiguous_bytes_will_do(control):
+def test_any_contiguous_buffer_is_accepted(control):
     """Keys and values may be views of a batch."""
     for pair in ALL:
         for kind in (bytearray, memoryview):

@@ -94,7 +94,7 @@ def faults_of(kwire, page):
     return list(deviations.faults(example, None, *both))
 
 
-def test_an_entry_that_kwire_no_longer_keeps_is_found(kwire):
+def test_outdated_entry_is_detected(kwire):
     """A null is accepted as in Kafka, so the entry of this page is outdated."""
     (fault,) = faults_of(kwire, MADE_UP)
     assert fault == (
@@ -103,14 +103,14 @@ def test_an_entry_that_kwire_no_longer_keeps_is_found(kwire):
     )
 
 
-def test_an_entry_that_says_the_same_of_both_is_found(kwire):
+def test_entry_without_a_difference_is_detected(kwire):
     """An entry without a difference could never be verified."""
     page = MADE_UP.replace('"InvalidLength, byte 0"', "'{\"topics\": null}'")
     (fault,) = faults_of(kwire, page)
     assert fault.endswith("the page says that both do the same")
 
 
-def test_another_answer_of_kafka_is_found():
+def test_changed_result_of_kafka_is_detected():
     """A changed error of Kafka is detected."""
     example = deviations.read(MADE_UP)[0].examples[0]
     answer = {"ok": False, "step": "read", "error": "BufferUnderflowException"}
@@ -119,7 +119,7 @@ def test_another_answer_of_kafka_is_found():
     assert "Kafka: refuses it: BufferUnderflowException" in fault
 
 
-def test_a_difference_that_is_not_listed_has_no_name():
+def test_unlisted_difference_has_no_name():
     """A difference belongs to the first entry with a matching pattern, or to none."""
     assert deviations.name_of(
         "strict: InvalidValue: not UTF-8, key byte 2", ENTRIES
@@ -138,7 +138,7 @@ def test_a_difference_that_is_not_listed_has_no_name():
         ("messages =", "patterns ="),
     ],
 )
-def test_an_entry_that_lacks_something_is_refused(part, instead):
+def test_incomplete_entry_is_rejected(part, instead):
     """An incomplete entry raises an error instead of being ignored."""
     with pytest.raises((ValueError, TypeError)):
         deviations.read(MADE_UP.replace(part, instead))

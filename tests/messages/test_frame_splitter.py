@@ -100,7 +100,7 @@ def test_negative_sizes_are_refused_at_their_place_in_the_stream(kwire, splitter
     assert str(size) in str(caught.value)
 
 
-def test_error_sticks(kwire, splitter):
+def test_frame_splitter_repeats_its_error(kwire, splitter):
     """A stream cannot continue after an error, so every call raises it again."""
     with pytest.raises(kwire.InvalidLength) as first:
         list(splitter.feed(b"\xff\xff\xff\xff"))
@@ -110,7 +110,7 @@ def test_error_sticks(kwire, splitter):
         assert str(again.value) == str(first.value)
 
 
-def test_ceiling_is_exact(kwire):
+def test_frame_limit_is_exact(kwire):
     """A frame of the maximum size is accepted, but not one byte more."""
     splitter = kwire.messages.framing.FrameSplitter(kwire.Limits(frame_bytes=5))
     assert list(splitter.feed(b"\0\0\0\5fives")) == [b"fives"]
@@ -121,7 +121,7 @@ def test_ceiling_is_exact(kwire):
     assert "TLS" not in caught.value.reason
 
 
-def test_default_ceiling_is_100_mib(kwire, splitter):
+def test_default_frame_limit_is_100_mib(kwire, splitter):
     """The default limit equals that of a Kafka broker."""
     assert list(splitter.feed((100 * 2**20).to_bytes(4, "big"))) == []
     with pytest.raises(kwire.LimitExceeded):
@@ -132,7 +132,7 @@ def test_default_ceiling_is_100_mib(kwire, splitter):
         )
 
 
-def test_no_ceiling_takes_any_size(kwire):
+def test_size_is_unlimited_without_a_limit(kwire):
     """None disables the limit, but a declared size still allocates no memory."""
     splitter = kwire.messages.framing.FrameSplitter(kwire.Limits(frame_bytes=None))
     assert list(splitter.feed(b"\x7f\xff\xff\xff")) == []
@@ -227,7 +227,7 @@ def test_a_large_frame_is_the_memory_that_it_arrived_in(kwire):
     assert first == body
 
 
-def test_memory_to_receive_into_grows_with_what_has_come(kwire):
+def test_receive_buffer_grows_with_the_received_bytes(kwire):
     """The buffer for a declared size of 90 MiB is at most twice the received bytes."""
     splitter = kwire.messages.framing.FrameSplitter()
     stream = (90 << 20).to_bytes(4, "big") + bytes(1 << 20)
@@ -241,7 +241,7 @@ def test_memory_to_receive_into_grows_with_what_has_come(kwire):
         at += count
 
 
-def test_more_bytes_than_there_was_room_for_are_refused(kwire):
+def test_buffer_updated_rejects_more_bytes_than_the_buffer(kwire):
     """A wrong count of the caller never reads beyond the buffer."""
     splitter = kwire.messages.framing.FrameSplitter()
     with pytest.raises(ValueError, match="length of the buffer"):

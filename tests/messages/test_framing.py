@@ -242,7 +242,7 @@ def test_twins_agree_on_headers_cut_short(twins):
 
 
 @pytest.mark.parametrize("key", [-1, 95, 32767])
-def test_unknown_api_keys_name_what_there_is(kwire, key):
+def test_unknown_api_keys_list_the_known_range(kwire, key):
     """An unknown API key is a version error, not a decoding error."""
     frame = key.to_bytes(2, "big", signed=True) + bytes(10)
     with pytest.raises(kwire.UnsupportedVersion, match=f"{key}.*kwire has 0 to 94"):
@@ -292,7 +292,7 @@ def test_header_is_checked_before_the_body(kwire, heartbeat, arguments, path):
         assert caught.value.path == path
 
 
-def test_prefixed_messages_stand_behind_their_version(kwire):
+def test_prefixed_messages_follow_their_version(kwire):
     """The layout is an INT16 version followed by the message."""
     messages, framing = kwire.messages, kwire.messages.framing
     principal = messages.DefaultPrincipalData(type="User", name="a")
@@ -335,7 +335,7 @@ def test_a_version_cut_short_is_truncated(kwire, size):
     assert (caught.value.offset, caught.value.path) == (size, "version")
 
 
-def test_limits_bound_frames(kwire, heartbeat):
+def test_frame_bytes_limits_frames(kwire, heartbeat):
     """Each decoding function checks ``frame_bytes`` before it reads the input."""
     small = kwire.Limits(frame_bytes=10)
     frame = kwire.messages.framing.encode_request(heartbeat, 0)[4:]

@@ -118,7 +118,7 @@ def test_tombstone_has_a_key_and_no_value(topics):
     assert seen > 30
 
 
-def test_framed_topic_without_value_is_nothing(topics):
+def test_framed_record_without_value_is_none(topics):
     """A framed topic without key and value is not written by Kafka, but is no error."""
     assert topics.decode("__cluster_metadata", None, None) == (None, None)
 
@@ -137,7 +137,9 @@ def test_framed_topic_without_value_is_nothing(topics):
         ("__remote_log_metadata", None, "01 06 00 00"),
     ],
 )
-def test_unknown_record_types_say_so(kwire, topics, topic, key, value):
+def test_unknown_record_types_raise_unsupported_version(
+    kwire, topics, topic, key, value
+):
     """A newer Kafka may add types. A dump tool can show the bytes instead."""
     key = None if key is None else bytes.fromhex(key)
     with pytest.raises(kwire.UnsupportedVersion, match=f"record type .* {topic}"):
@@ -192,7 +194,7 @@ def test_negative_numbers_are_refused(kwire, topics):
         assert (caught.value.path, caught.value.offset) == (path, 0)
 
 
-def test_keys_where_none_belong_and_none_where_one_belongs(kwire, topics):
+def test_unexpected_and_missing_keys_are_rejected(kwire, topics):
     """A missing or unexpected key is an error, because it indicates a wrong topic."""
     with pytest.raises(kwire.DecodeError, match="no key") as caught:
         topics.decode("__cluster_metadata", b"", find("NoOpRecord").value)
@@ -243,7 +245,7 @@ def test_trailing_bytes_are_refused_where_they_begin(kwire, topics):
             assert topics.decode(*longer, compat="java") == wanted
 
 
-def test_options_reach_the_messages(kwire, topics):
+def test_options_apply_to_the_messages(kwire, topics):
     """``zero_copy`` returns views, and ``limits`` applies."""
     record = find("GroupMetadataValue", 3)
     _, copied = topics.decode(record.topic, record.key, record.value)
@@ -262,7 +264,7 @@ def test_options_reach_the_messages(kwire, topics):
     assert caught.value.path == "value"
 
 
-def test_any_contiguous_bytes_will_do(topics):
+def test_any_contiguous_buffer_is_accepted(topics):
     """Keys and values may be views of a log."""
     for record in (find("OffsetCommitValue", 4), find("TopicRecord")):
         wanted = topics.decode(record.topic, record.key, record.value)
@@ -279,7 +281,7 @@ def test_other_topics_are_a_mistake_of_the_caller(topics):
         topics.encode("orders", None, None, 0)
 
 
-def test_messages_of_elsewhere_are_not_written(kwire, topics):
+def test_messages_of_other_topics_are_rejected(kwire, topics):
     """Key, value and topic must match."""
     m = kwire.messages
     for topic, key, value in [

@@ -84,7 +84,7 @@ def test_kafkas_json_leads_back_to_kafkas_bytes(kwire, name):
             assert kwire.encode(found, vector.version) == vector.data
 
 
-def test_few_vectors_lose_anything(kwire):
+def test_few_vectors_lose_data_in_json(kwire):
     """One vector of each flexible pair has unknown tags, and 121 contain records."""
     counts = Counter()
     missing = Counter()
@@ -100,7 +100,7 @@ def test_few_vectors_lose_anything(kwire):
     assert set(missing) == {WITHOUT_CONVERTER}
 
 
-def test_json_text_comes_and_goes(kwire):
+def test_json_text_round_trip(kwire):
     """The form can be written and read with the ``json`` module."""
     cls = kwire.messages.HeartbeatRequest
     message = cls(group_id="né𝄞", generation_id=-7, group_instance_id=None)
@@ -224,7 +224,7 @@ def test_fields_that_a_version_lacks(kwire):
         assert caught.value.path == "key_type"
 
 
-def test_what_has_no_bytes_has_no_json(kwire):
+def test_to_json_rejects_invalid_values(kwire):
     """A wrong value raises ``EncodeError`` with its path."""
     cls = kwire.messages.MetadataRequest
     message = cls(topics=[cls.MetadataRequestTopic(name="a"), 7])
@@ -357,7 +357,7 @@ def test_a_message_is_an_object(kwire, obj):
 @pytest.mark.parametrize(
     "text", ["AP/", "AP_-", "AP/+ ", "=", "é", "A\nP/+", "AP/+=", "AP=="]
 )
-def test_base64_is_taken_to_the_letter(kwire, text):
+def test_base64_is_strict(kwire, text):
     """Invalid base64 is rejected, without skipping characters."""
     cls = kwire.messages.SaslAuthenticateRequest
     with pytest.raises(kwire.errors.InvalidValue, match="base64") as caught:
@@ -381,7 +381,7 @@ def test_base64_is_taken_to_the_letter(kwire, text):
         "00000000-0000-0000-0000-000000000000",
     ],
 )
-def test_uuids_are_taken_to_the_letter(kwire, text):
+def test_uuids_are_strict(kwire, text):
     """Only the text that Kafka prints for a UUID is accepted."""
     cls = kwire.messages.AssignReplicasToDirsRequest
     form = {

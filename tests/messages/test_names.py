@@ -19,14 +19,14 @@ from kwire._text import suggest_names
         ("GroupMetadata", "GroupMetadataKey, GroupMetadataValue"),
     ],
 )
-def test_messages_name_what_is_near(kwire, name, near):
+def test_unknown_message_suggests_similar_names(kwire, name, near):
     """A misspelled name or an API name suggests message classes."""
     with pytest.raises(AttributeError, match=f"{name!r}; did you mean {near}"):
         getattr(kwire.messages, name)
 
 
 @pytest.mark.parametrize("name", ["zzzzz", "_FetchRequest", "__wrapped__"])
-def test_messages_do_not_guess_at_random(kwire, name):
+def test_dissimilar_names_are_not_suggested(kwire, name):
     """Dissimilar names refer to the list.
 
     Private names have no search, so they are fast.
@@ -44,7 +44,7 @@ def test_messages_do_not_guess_at_random(kwire, name):
         ("zzzzz", "no command is named 'zzzzz' "),
     ],
 )
-def test_commands_name_what_is_near(kwire, name, said):
+def test_unknown_command_suggests_similar_names(kwire, name, said):
     """A misspelled command suggests similar commands."""
     program = importlib.import_module(f"{kwire.__name__}.cli.main").program
     done = CliRunner().invoke(program, [name], prog_name="kwire")

@@ -128,7 +128,7 @@ def anything(draw):
 
 @settings(max_examples=500)
 @given(drawn=anything())
-def test_any_value_comes_back(twins, drawn):
+def test_random_values_round_trip(twins, drawn):
     """Every valid value is restored on both engines, with the same bytes."""
     name, version, plain = drawn
     written = []
@@ -143,7 +143,7 @@ def test_any_value_comes_back(twins, drawn):
 
 @settings(max_examples=150)
 @given(drawn=anything())
-def test_zero_copy_sees_the_same(kwire, drawn):
+def test_zero_copy_decodes_equal_values(kwire, drawn):
     """``zero_copy`` only changes the type of bytes to memoryview."""
     name, version, plain = drawn
     message = build(kwire, name, plain)

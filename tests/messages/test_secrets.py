@@ -59,7 +59,7 @@ def test_no_secret_is_printed(kwire):
                 assert "secret>" in text
 
 
-def test_what_is_printed_says_what_was_there(kwire):
+def test_repr_shows_whether_a_secret_is_set(kwire):
     """The output has type and size, so an empty token differs from a missing one."""
     request = kwire.messages.SaslAuthenticateRequest
     shown = [
@@ -80,7 +80,7 @@ def test_what_is_printed_says_what_was_there(kwire):
     assert repr(config(name="a", value=None)) == "AlterableConfig(name='a', value=None)"
 
 
-def test_the_message_is_as_it_was(kwire):
+def test_secret_is_only_hidden_in_repr(kwire):
     """Equality, copies, pickles, encoding and ``to_dict`` use the secret itself."""
     for made in secret_messages(kwire):
         assert SECRET in str(made.to_dict())
@@ -93,7 +93,7 @@ def test_the_message_is_as_it_was(kwire):
 
 
 @pytest.mark.parametrize("wrong", [SECRET, 7, [SECRET], {"a": SECRET}, None])
-def test_what_cannot_be_encoded_is_not_quoted(kwire, wrong):
+def test_encode_error_does_not_quote_a_secret(kwire, wrong):
     """If a caller passes a password of a wrong type, the error does not contain it."""
     for made in secret_messages(kwire, wrong):
         try:
@@ -179,7 +179,7 @@ def test_objects_of_sasl_print_no_secret():
     assert SaslToken(b"abc").data == b"abc"
 
 
-def test_what_is_no_request_is_not_quoted():
+def test_invalid_request_is_not_quoted():
     """A token, passed to ``send`` by mistake, is not quoted."""
     from kwire.connection import ClientConnection
     from kwire.connection.negotiation import ApiVersionTable

@@ -103,7 +103,7 @@ def test_manifest_names_the_origin_of_every_pair():
     assert manifest["missing"] == []
 
 
-def test_manifest_names_no_jar_in_vain():
+def test_manifest_lists_only_used_jars():
     """Each listed jar wrote at least one pair."""
     manifest = golden.manifest()
     assert set(manifest["sha256"]) == {pair["jar"] for pair in manifest["pairs"]}

@@ -82,7 +82,7 @@ def test_a_length_over_an_address_is_refused(kwire, kind, length):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_bad_values_are_the_callers_mistake(twins, kind):
+def test_encoders_reject_values_of_wrong_types(twins, kind):
     """Objects of wrong types raise the same EncodeError on both engines."""
     for value in (object(), 1.5, -(2**70), {"a": 1}, ["x"]):
         told = []

@@ -128,7 +128,7 @@ def test_record_counts_equal_what_the_clients_say(run):
     assert sum(fetched.values()) == MESSAGES
 
 
-def test_clients_see_no_address_but_the_relays(run):
+def test_clients_only_see_addresses_of_relays(run):
     """The only brokers that librdkafka knows are listeners of the recorder."""
     assert run.done.seen_brokers == run.listeners
 
@@ -144,7 +144,7 @@ def test_the_old_client_asks_for_no_versions(run):
     }
 
 
-def test_a_frame_that_comes_out_different_is_told(run):
+def test_frame_that_encodes_differently_is_reported(run):
     """The outcome contains the message, version, frame and position."""
     frame = next(frame for frame in run.frames if frame.api_key == 0)
     batch = pa.RecordBatch.from_pylist(

@@ -158,7 +158,7 @@ def test_a_public_name_says_what_it_does_and_what_it_raises(pure, module, name):
             )
 
 
-def test_there_are_names_to_look_at():
+def test_reference_lists_names():
     """The tests must not pass if the format of the reference changes."""
     assert len(NAMES) > 150
     expected = {"", "records", "messages.wire", "log", "client", "spark"}
@@ -202,7 +202,7 @@ def anchors(page):
 
 
 @sweep("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page):
+def test_links_have_existing_targets(page):
     """Links refer to existing files and headings of the repository."""
     for link in LINK.findall(FENCED.sub("", page.read_text("utf-8"))):
         if "://" in link:
@@ -248,7 +248,7 @@ def test_the_design_describes_each_package_of_its_table():
     assert described == ranked
 
 
-def test_the_head_of_a_package_names_its_imports():
+def test_package_docstring_lists_its_imports():
     """Each docstring has at most ten lines and lists the packages of its row."""
     text = (ROOT / "DESIGN.md").read_text("utf-8")
     table = text.partition("| package | may import |")[2]

@@ -81,7 +81,7 @@ def test_constructors_take_the_keywords_and_defaults_that_are_declared(
                     assert (type(value), value) == (type(default), default)
 
 
-def test_what_kafka_wrote_decodes_to_the_declared_types(kwire, stub_classes):
+def test_vectors_decode_to_the_declared_types(kwire, stub_classes):
     """If the stub does not declare None, no vector contains a null."""
     types = {
         (name, part.name): fields_of(part)

@@ -96,7 +96,7 @@ def test_frames_of_every_library_are_the_same_structs(kwire):
         assert [row and row["group_id"] for row in rows] == ["g", None]
 
 
-def test_wrong_input_is_an_error_that_helps(kwire):
+def test_wrong_input_raises_a_helpful_error(kwire):
     """Errors about column types and schemas contain Arrow's type names."""
     decode = kwire.records.arrow.record_sets_to_arrow
     with pytest.raises(TypeError, match="an Arrow array is required"):

@@ -140,7 +140,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("row", "path"), BAD)
-def test_what_is_no_row_is_refused_by_append(kwire, records, row, path):
+def test_append_rejects_invalid_rows(kwire, records, row, path):
     """An invalid row is rejected immediately, and the builder remains usable."""
     builder = records.BatchBuilder(1000)
     builder.append(b"a", b"b")
@@ -196,7 +196,7 @@ def test_the_options_are_those_of_a_batch(records):
     assert found.is_transactional
 
 
-def test_nothing_is_no_batch(kwire, records):
+def test_build_rejects_an_empty_batch(kwire, records):
     """``build`` without rows raises an error that says what is missing."""
     builder = records.BatchBuilder(500)
     assert len(builder) == 0
@@ -204,7 +204,7 @@ def test_nothing_is_no_batch(kwire, records):
         builder.build()
 
 
-def test_a_batch_is_sealed_late(kwire, records):
+def test_producer_fields_are_set_by_build(kwire, records):
     """Producer fields can be passed to ``build``, repeatedly for a retry."""
     builder = records.BatchBuilder(500, compression="gzip")
     builder.append(b"k", b"v", 5)
@@ -221,7 +221,7 @@ def test_a_batch_is_sealed_late(kwire, records):
         builder.build(producer_id=5, producer_epoch=7)
 
 
-def test_what_build_does_not_name_is_the_constructors(records):
+def test_build_uses_the_arguments_of_the_constructor(records):
     """Usually only the sequence changes between the batches of a producer."""
     builder = records.BatchBuilder(
         500, producer_id=5, producer_epoch=6, base_sequence=7
@@ -325,7 +325,7 @@ def test_rows_are_taken_while_they_fit(records):
 
 
 @pytest.mark.parametrize(("row", "path"), BAD)
-def test_what_is_no_row_is_refused_by_extend(kwire, records, row, path):
+def test_extend_rejects_invalid_rows(kwire, records, row, path):
     """Previous rows have been added, and the builder remains usable."""
     builder = records.BatchBuilder(1000)
     with pytest.raises(kwire.EncodeError) as caught:

@@ -74,7 +74,7 @@ def test_pyarrow(records, columns, arrow, name):
     assert pyarrow.array(table.key).to_pylist() == [row[2] for row in expected]
 
 
-def test_slices_leave_by_their_own_rows(records, columns):
+def test_slices_are_exported_with_their_own_rows(records, columns):
     """Only the rows of the slice are exported to pyarrow, polars and DuckDB."""
     for name in DATED:
         table = columns.decode_records(DATED[name])
@@ -193,7 +193,7 @@ def test_slices_of_columns(arrow):
         assert arrow_rows(part) == rows[start : start + 2]
 
 
-def test_columns_may_go_before_their_consumers(columns, arrow):
+def test_columns_may_be_deleted_before_their_consumers(columns, arrow):
     """Exported arrays keep the memory alive."""
     table = columns.decode_records(SETS["headers"])
     expected = table_of(table)

@@ -89,7 +89,7 @@ def test_a_table_gives_the_bytes_of_its_rows(records, columns):
 
 @sweep("start", range(5))
 @sweep("count", range(1, 5))
-def test_slices(records, columns, start, count):
+def test_slices_of_a_table_are_encoded(records, columns, start, count):
     """Only the rows of a slice are encoded, with their headers and nulls."""
     rows = ROWS[start : start + count]
     expected = records.encode_batch(as_records(records, rows))
@@ -175,7 +175,7 @@ def test_the_options_are_those_of_rows(records, columns):
     )
 
 
-def test_no_rows(kwire, records, columns):
+def test_table_without_rows(kwire, records, columns):
     """An empty table is rejected, unless a last offset is specified."""
     empty = table_of_rows(ROWS[:0])
     for given in (empty, columns.decode_records(b"")):
@@ -221,7 +221,7 @@ def test_rows_that_no_batch_can_carry(kwire, columns):
             assert caught.value.path == f"records{path}"
 
 
-def test_what_is_no_table_is_refused(columns):
+def test_encode_batch_columns_rejects_other_objects(columns):
     """The error contains the type, or the missing columns."""
     for wrong, words in (
         (5, "(got int)"),
@@ -329,7 +329,7 @@ def test_columns_that_cannot_be_cast_are_named(kwire, columns, name, column):
     assert "\n" not in str(caught.value)
 
 
-def test_a_column_that_is_there_twice_is_named(kwire, columns):
+def test_duplicate_column_is_named(kwire, columns):
     """It is ambiguous which column to use."""
     table = pyarrow.Table.from_arrays([B, B, B], ["key", "value", "key"])
     with pytest.raises(kwire.EncodeError) as caught:

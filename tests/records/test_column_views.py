@@ -76,7 +76,7 @@ def test_views_of_wanted_records(columns):
                 pyarrow.record_batch(table).validate(full=True)
 
 
-def test_views_see_the_input(columns):
+def test_views_share_the_bytes_of_the_input(columns):
     """Views refer to values above 12 bytes in the input, so changes are visible."""
     data = bytearray(batch(record(key=b"k" * 12, value=b"v" * 13)))
     table = columns.decode_records(data, views=True)
@@ -112,7 +112,7 @@ def test_the_input_is_held_as_long_as_a_column(columns, arrow):
         data.append(0)
 
 
-def test_the_input_may_be_forgotten(columns):
+def test_views_keep_the_input_alive(columns):
     """If nothing else refers to the input, the columns still keep it alive."""
     given = numpy.frombuffer(MANY["long and compressed"], "u1").copy()
     watched = weakref.ref(given)

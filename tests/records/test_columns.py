@@ -138,7 +138,7 @@ def test_slices_copy_nothing(columns):
         part.offset[:1] = 0
 
 
-def test_what_is_no_slice_is_refused(columns):
+def test_columns_reject_invalid_slices(columns):
     """The error suggests a valid expression."""
     table = columns.decode_records(SETS["headers"])
     for step in (2, -1):
@@ -284,7 +284,7 @@ def test_arrays_cannot_be_written(columns):
             array[:1] = 0
 
 
-def test_columns_live_on_their_own(columns):
+def test_columns_are_independent_of_the_batch(columns):
     """An array needs neither the input nor the table."""
     data = bytearray(SETS["headers"])
     table = columns.decode_records(data)
@@ -298,7 +298,7 @@ def test_columns_live_on_their_own(columns):
     assert offset.tolist() == [0, 1]
 
 
-def test_other_columns_are_not_there(columns):
+def test_omitted_columns_are_absent(columns):
     """The error names the column. Batch columns only exist if requested."""
     table = columns.decode_records(SETS["headers"])
     for name in (*BATCH_COLUMNS, "nothing"):

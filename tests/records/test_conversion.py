@@ -100,7 +100,7 @@ def test_batches_that_the_old_formats_do_not_know(records, magic):
     assert not report.is_lossless
 
 
-def test_damage_in_what_is_dropped_costs_nothing(records):
+def test_damage_in_dropped_batches_is_ignored(records):
     """A control batch is dropped without decoding it."""
     bad = batch(b"\1what is this", count=1, attributes=0x20)
     assert records.convert_batches(bad, 1)[0] == b""
@@ -158,7 +158,7 @@ def test_up_from_magic_1(records, data):
     assert report.is_lossless
 
 
-def test_log_append_time_stays(records):
+def test_log_append_time_is_kept(records):
     """The log append time is the max timestamp of the batch, in magic 1 and 2."""
     data = batch(record(timestamp=5), attributes=8, max_timestamp=77)
     made, _ = records.convert_batches(data, 1)
@@ -167,7 +167,7 @@ def test_log_append_time_stays(records):
     assert rows_of(records.decode_batches(back)) == [(0, 77, None, None, (), 1)]
 
 
-def test_records_below_the_start_go(records):
+def test_records_below_the_start_offset_are_dropped(records):
     """As in Kafka, only down-conversion of uncompressed batches drops such records."""
     rows = [record(i, value=b"v") for i in range(4)]
     for data, expected in (
@@ -197,7 +197,7 @@ def test_a_mixed_set(records):
         assert (report.copied, report.converted) == expected
 
 
-def test_what_is_left_over_is_counted(records):
+def test_convert_omits_an_incomplete_last_batch(records):
     """An incomplete last batch is omitted."""
     data = batch(record()) + message(1, 1)[:-1]
     for magic, size in ((2, len(batch(record()))), (1, 34)):
@@ -209,7 +209,7 @@ def test_what_is_left_over_is_counted(records):
     )
 
 
-def test_damage_is_told_with_its_place(kwire, records):
+def test_convert_reports_the_offset_of_damage(kwire, records):
     """Checksums are verified for copied batches too, unless they are trusted."""
     good, bad = batch(record()), batch(record(), crc=5)
     for magic in (0, 1, 2):
@@ -224,13 +224,13 @@ def test_damage_is_told_with_its_place(kwire, records):
 
 
 @pytest.mark.parametrize("magic", [3, -1, None, "2"])
-def test_there_are_three_magics(kwire, records, magic):
+def test_convert_rejects_unknown_magics(kwire, records, magic):
     """Other values raise an error."""
     with pytest.raises(kwire.EncodeError, match="must be 0, 1 or 2"):
         records.convert_batches(b"", magic)
 
 
-def test_limits_hold(kwire, records):
+def test_convert_applies_limits(kwire, records):
     """The limit applies to converted batches, because they are decompressed."""
     data = compressed_batch(record(value=bytes(5000)))
     limits = kwire.Limits(decompressed_bytes=1000)

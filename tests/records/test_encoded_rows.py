@@ -86,7 +86,7 @@ def test_the_records_are_compressed_when_the_batch_is_made(
     assert found.make_batch(make_header(20)) == plain
 
 
-def test_a_batch_that_was_made_stays_as_it_is(records, encoded_rows, make_header):
+def test_built_batch_is_unchanged_by_later_rows(records, encoded_rows, make_header):
     """A built batch that waits to be sent is not changed by later operations."""
     rows = some_rows(4, 40)
     timed = [(*row, None, ())[:4] for row in rows]
@@ -106,7 +106,7 @@ def test_a_batch_that_was_made_stays_as_it_is(records, encoded_rows, make_header
     assert all(batch == expected for batch, expected in made)
 
 
-def test_rows_that_are_taken_while_a_batch_is_made(records, encoded_rows, make_header):
+def test_rows_appended_during_build(records, encoded_rows, make_header):
     """A codec may call back. The batch only contains the rows before the call."""
     rows = [(b"k", bytes(300), 5)] * 30
     found = encoded_rows(MOST)
@@ -132,9 +132,7 @@ def test_offsets_of_records_are_left_out(records, encoded_rows, make_header):
     assert end == 3
 
 
-def test_what_the_caller_changes_later_is_not_in_the_batch(
-    records, encoded_rows, make_header
-):
+def test_rows_are_copied_when_they_are_appended(records, encoded_rows, make_header):
     """The batch contains the bytes at the time of the call."""
     value, headers = bytearray(b"v"), [("h", b"x")]
     found = encoded_rows(MOST)
@@ -145,7 +143,7 @@ def test_what_the_caller_changes_later_is_not_in_the_batch(
     assert (row.value, row.headers) == (b"v", (("h", b"x"),))
 
 
-def test_rows_are_taken_while_they_fit(records, encoded_rows, make_header):
+def test_extend_stops_at_the_size_limit(records, encoded_rows, make_header):
     """Rows are added up to the last byte.
 
     The first row is accepted whatever its size is.
@@ -170,7 +168,7 @@ def test_rows_are_taken_while_they_fit(records, encoded_rows, make_header):
 
 
 @pytest.mark.parametrize(("row", "path"), BAD)
-def test_what_is_no_row_is_refused(kwire, encoded_rows, make_header, row, path):
+def test_encoded_rows_reject_invalid_rows(kwire, encoded_rows, make_header, row, path):
     """Previous rows have been added, and further rows can be added later."""
     found = encoded_rows(1000)
     with pytest.raises(kwire.EncodeError) as caught:
@@ -183,9 +181,7 @@ def test_what_is_no_row_is_refused(kwire, encoded_rows, make_header, row, path):
         found.extend(iter([]))
 
 
-def test_a_caller_that_adds_rows_while_rows_are_added(
-    records, encoded_rows, make_header
-):
+def test_rows_appended_during_encoding(records, encoded_rows, make_header):
     """If the code of a row adds rows while it is encoded, they precede the row."""
     found = encoded_rows(MOST)
 

@@ -177,7 +177,7 @@ def test_unknown_compressions_are_refused(kwire, records, magic, codec, start):
 
 
 @pytest.mark.parametrize("write", [batch, compressed_batch])
-def test_log_append_time_is_everybodys(records, write):
+def test_log_append_time_applies_to_all_records(records, write):
     """All records have the max timestamp of the batch, whatever their deltas are."""
     data = write(
         record(timestamp=2**63 - 1), record(1, -5), attributes=8, max_timestamp=77
@@ -186,7 +186,7 @@ def test_log_append_time_is_everybodys(records, write):
     assert [each.timestamp for each in found.records] == [77, 77]
 
 
-def test_the_delete_horizon_is_still_the_base(records):
+def test_delete_horizon_is_the_base_timestamp(records):
     """The base timestamp has a second meaning if the bit is set."""
     data = batch(record(timestamp=-40), attributes=0x40, base_timestamp=900)
     found = only(records, data)
@@ -204,7 +204,7 @@ def test_an_emptied_batch_moves_the_reader_on(records):
     assert (found.record_count, found.next_offset, found.max_timestamp) == (0, 16, 8)
 
 
-def test_holes_are_kept(records):
+def test_offset_gaps_are_kept(records):
     """Compaction keeps offsets, including the last offset of the batch."""
     data = batch(record(3), record(7), base_offset=40, last_delta=12)
     found = only(records, data)
@@ -280,7 +280,7 @@ def test_varints_may_be_longer_than_needed(records):
     assert row_of(found) == (7, 1, b"k", None, ())
 
 
-def test_the_attributes_of_a_record_mean_nothing(records):
+def test_record_attributes_are_ignored(records):
     """No attribute bits of records are used yet, so all are accepted."""
     found = only(records, batch(record(attributes=0xFF, value=b"v")))
     assert found.records[0].value == b"v"

@@ -45,7 +45,7 @@ def lies(package):
         yield records, make(magic=2, record_count=1, **fields)
 
 
-def test_heads_that_lie_are_refused(twins):
+def test_false_headers_are_rejected(twins):
     """The header does not belong to the input, which raises a ``ValueError``."""
     for package in twins:
 
@@ -58,7 +58,7 @@ def test_heads_that_lie_are_refused(twins):
         check(work)
 
 
-def test_heads_that_lie_show_nothing_else(twins):
+def test_false_headers_expose_no_other_bytes(twins):
     """No byte after the input is read."""
     guarded = Guarded()
     data = guarded.put(b"\0" * 100)
@@ -73,7 +73,7 @@ def test_heads_that_lie_show_nothing_else(twins):
 
 
 @pytest.mark.parametrize("count", [-1, -(2**31)])
-def test_a_negative_count_of_a_head_is_refused(kwire, count):
+def test_negative_count_of_a_header_is_rejected(kwire, count):
     """A negative count is rejected, uncompressed or compressed."""
     read = readers(kwire)[2]
     data = batch(record())
@@ -83,7 +83,7 @@ def test_a_negative_count_of_a_head_is_refused(kwire, count):
             read(given, head, **options)
 
 
-def test_other_objects_are_no_heads(kwire):
+def test_other_objects_are_rejected_as_headers(kwire):
     """The error is a ``TypeError`` or ``AttributeError``, before any byte is read."""
     for read in readers(kwire):
         for wrong in (None, 5, "head", kwire.records.Record()):
@@ -121,7 +121,7 @@ def test_columns_that_begin_elsewhere_are_refused(twins, start):
 
 
 @pytest.mark.parametrize("count", [-1, 2**31, 2**61])
-def test_a_count_of_rows_that_cannot_be_is_refused(twins, count):
+def test_impossible_row_count_is_rejected(twins, count):
     """The number of rows must be valid for a batch."""
     for package in twins:
 
@@ -140,7 +140,7 @@ class Text(str):
         return b"never written"
 
 
-def test_texts_are_what_they_hold(twins):
+def test_str_subclasses_are_encoded_by_content(twins):
     """The encoder uses the text of a ``str`` subclass, not its methods."""
     for package in twins:
         encode_batch = package.records.encode_batch
@@ -174,7 +174,7 @@ class InterruptedList(list):
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
-def test_interrupts_come_through(records, magic):
+def test_keyboard_interrupt_propagates(records, magic):
     """Interrupts raised by the caller's objects propagate unchanged."""
     rows = [
         (None, None, Interrupted()),

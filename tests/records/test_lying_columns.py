@@ -77,7 +77,7 @@ def lists(offsets=(0, 1, 2, 3), key=TEXT, value=TEXT, count=3):
 @sweep("name", OFFSETS)
 @sweep("place", ["key", "value", "header key", "header value"])
 @sweep("way", WAYS)
-def test_offsets_that_leave_the_bytes(kwire, name, place, way):
+def test_offsets_outside_of_the_bytes(kwire, name, place, way):
     """The offsets of each row are validated, not only the last one."""
     lie = (None, int32s(*OFFSETS[name]), b"abc", 0)
     given = {place: lie}
@@ -89,13 +89,13 @@ def test_offsets_that_leave_the_bytes(kwire, name, place, way):
 
 @sweep("name", OFFSETS)
 @sweep("way", WAYS)
-def test_lists_that_leave_their_items(kwire, name, way):
+def test_lists_outside_of_their_items(kwire, name, way):
     """The offsets of header lists are validated, too."""
     with pytest.raises(kwire.EncodeError, match="not within the bytes of the column"):
         encode(kwire, headers=lists(OFFSETS[name]), numbers=WAYS[way])
 
 
-def test_the_first_row_that_lies_is_named(twins):
+def test_first_invalid_row_is_named(twins):
     """Both engines report the same row."""
     for offsets, row in (([0, 2, 1, 3], 1), ([0, 1, 2, 4], 2), ([-1, 0, 1, 2], 0)):
         for place in ("key", "value"):
@@ -136,7 +136,7 @@ def test_buffers_that_are_too_short(kwire, name, way):
 
 
 @sweep("number", [-(2**63), -(2**32), -1, 3, 4, 2**31, 2**32 + 1, 2**61, 2**63 - 1])
-def test_rows_that_are_not_there(kwire, number):
+def test_row_numbers_out_of_range(kwire, number):
     """Row numbers are validated before any column is read."""
     for count, before in ((3, []), (3, [2, 0]), (0, [])):
         given = {} if count else {"key": (None, None, None, 0), "value": TEXT}
@@ -156,7 +156,7 @@ def test_header_keys_are_utf8(kwire, key, way):
 
 
 @sweep("way", WAYS)
-def test_all_buffers_at_once(kwire, way):
+def test_all_buffers_damaged_at_once(kwire, way):
     """Every column has all optional buffers, including validity bitmaps."""
     bits = b"\x07"
     text = (bits, *TEXT[1:])

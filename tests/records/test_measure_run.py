@@ -28,7 +28,7 @@ def run(kwire):
 PLAIN = [batch(0, 3), batch(3, 2), batch(5, 4)]
 
 
-def test_a_run_goes_to_the_end_of_what_is_ordinary(run):
+def test_measure_run_ends_after_the_ordinary_batches(run):
     assert run(b"".join(PLAIN)) == (sum(map(len, PLAIN)), 9)
     assert run(b"") == (0, 0)
 
@@ -66,13 +66,13 @@ def test_a_run_goes_to_the_end_of_what_is_ordinary(run):
         "zeros",
     ],
 )
-def test_a_run_ends_before_whatever_else_there_is(run, stranger):
+def test_measure_run_ends_before_other_entries(run, stranger):
     """The next batch determines why the run ends."""
     data = b"".join((*PLAIN[:2], stranger, batch(9, 1)))
     assert run(data) == (len(PLAIN[0]) + len(PLAIN[1]), 5)
 
 
-def test_checksums_are_looked_at_unless_they_are_not_wanted(run):
+def test_measure_run_verifies_checksums_unless_trusted(run):
     data = b"".join((*PLAIN[:2], patched(PLAIN[2], 80, "b", 1)))
     assert run(data, check_crc=False) == (len(data), 9)
 
@@ -125,7 +125,7 @@ def test_engines_agree_on_any_bytes(twins):
         assert fast == pure
 
 
-def test_a_place_outside_of_the_input_is_a_mistake(kwire):
+def test_measure_run_rejects_a_position_out_of_range(kwire):
     measure_run = module(kwire, "records").measure_run
     options = {"last_start": 9, "most_bytes": 9, "expected": 0}
     for position, end in ((-1, 5), (6, 5), (0, 11)):

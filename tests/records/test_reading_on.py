@@ -110,7 +110,7 @@ def test_offsets_bound_the_rows_and_not_the_next_offset(kwire):
     assert next_offset == 105
 
 
-def test_headers_that_cannot_be_are_refused(kwire):
+def test_read_last_header_rejects_invalid_headers(kwire):
     """The iteration stops at the first invalid entry, with its position."""
     data = kwire.records.encode_batch(ROWS)
     bad = bytearray(data)

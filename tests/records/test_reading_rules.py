@@ -81,7 +81,7 @@ def test_a_size_that_no_entry_has_is_damage(records, read, size, left):
 
 @sweep("left", range(12, 17))
 @sweep("size", [14, 4000, 2**31 - 1])
-def test_without_the_magic_it_is_the_end(read, size, left):
+def test_batch_without_magic_is_the_end(read, size, left):
     """Rule 4: without the magic, the format is unknown."""
     assert len(read(GOOD[2] + with_size(b"\xff" * left, size))) == 1
 
@@ -160,7 +160,7 @@ def test_the_checksum_can_be_trusted(read, magic):
     assert len(read(data, check_crc=False)) == 1
 
 
-def test_what_brokers_set_is_outside_of_the_checksum(records):
+def test_fields_set_by_brokers_are_outside_of_the_checksum(records):
     """Brokers change the base offset and the leader epoch without a new checksum."""
     data = bytearray(GOOD[2])
     data[0:8] = (90).to_bytes(8, "big")
@@ -171,7 +171,7 @@ def test_what_brokers_set_is_outside_of_the_checksum(records):
 
 
 @pytest.mark.parametrize("count", [-1, -(2**31), 2, 2**31 - 1])
-def test_a_count_that_cannot_be_is_damage(records, read, count):
+def test_impossible_record_count_is_damage(records, read, count):
     """A count must not be negative or exceed the size of the batch."""
     bad = batch(record(key=b"k"), count=count)
     check_damage(records, read, GOOD[0] + bad, len(GOOD[0]), f"{count} records cannot")
@@ -275,7 +275,7 @@ def test_start_offset_leaves_out_what_is_before(records, columns, start):
         assert table_of(table) == [row for row in expected if row[0] < end]
 
 
-def test_the_batch_that_ends_at_the_start_comes(records):
+def test_batch_that_ends_at_the_start_offset_is_included(records):
     """Its records are omitted, but the last offset is within the requested range."""
     (found,) = records.decode_batches(
         batch(record(), base_offset=4, last_delta=5), start_offset=9
@@ -283,7 +283,7 @@ def test_the_batch_that_ends_at_the_start_comes(records):
     assert (found.records, found.next_offset) == ((), 10)
 
 
-def test_batches_come_one_by_one(kwire, records):
+def test_batches_are_decoded_lazily(kwire, records):
     """Batches before the damage are returned first."""
     bad = bytearray(GOOD[2])
     bad[-1] ^= 1

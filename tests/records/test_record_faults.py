@@ -266,7 +266,7 @@ def test_faults_of_compressed_records_are_those_of_their_batch(
 
 
 @sweep("name", [n for n, f in FAULTS.items() if f[1] != -1])
-def test_the_bytes_behind_change_nothing(kwire, records, columns, name):
+def test_following_bytes_do_not_change_the_fault(kwire, records, columns, name):
     """An error within a record does not depend on the following bytes."""
     content, at, kind, _, words = FAULTS[name]
     data = batch(GOOD, content, bytes(40), count=3)
@@ -286,7 +286,7 @@ def test_a_record_does_not_reach_into_the_next(kwire, records, columns):
 
 
 @pytest.mark.parametrize("left", [b"\0", GOOD, bytes(100)])
-def test_bytes_behind_the_last_record_are_damage(kwire, records, columns, left):
+def test_bytes_after_the_last_record_are_damage(kwire, records, columns, left):
     """Trailing bytes are damage in a batch and in decompressed bytes, as in Kafka."""
     plain = batch(GOOD, left, count=1)
     packed = compressed_batch(GOOD, left, count=1)
@@ -392,7 +392,7 @@ def test_limits_hold_for_each_batch(kwire, records, columns, magic):
     assert len(columns.decode_records(first + data, limits=enough)) == 4
 
 
-def test_an_inflated_batch_is_what_gzip_says(records):
+def test_batches_of_the_helper_functions_are_valid(records):
     """The helper functions must be correct, otherwise the other tests prove little."""
     (found,) = records.decode_batches(compressed_batch(GOOD))
     assert (found.compression, found.records[0].value) == ("gzip", b"v" * 20)

@@ -241,7 +241,7 @@ LACKS = {"one allocation": 1, "two allocations": 2, "thirty allocations": 30}
 
 
 @pytest.mark.parametrize("lack", LACKS)
-def test_memory_that_runs_out_is_an_error(twins, lack):
+def test_failing_allocations_raise_memory_error(twins, lack):
     """Each failing allocation yields ``MemoryError`` or the regular outcome."""
     failing = pytest.importorskip(
         "_testcapi", reason="this CPython came without its own tests, which fail memory"
@@ -287,7 +287,7 @@ def test_memory_that_runs_out_is_an_error(twins, lack):
     check(work)
 
 
-def test_what_a_codec_keeps_is_not_written_again(kwire):
+def test_returned_buffer_of_a_codec_is_not_reused(kwire):
     """A view that a codec keeps is closed, or its bytes do not change."""
     engine = engine_of(kwire)
     head = kwire.records.BatchHeader(last_offset=-1)

@@ -244,7 +244,7 @@ def test_offsets_reach_as_far_as_their_delta(kwire, records):
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
-def test_no_rows_are_refused(kwire, records, magic):
+def test_encode_batch_rejects_zero_records(kwire, records, magic):
     """A producer never writes a batch without records."""
     with pytest.raises(kwire.EncodeError) as caught:
         records.encode_batch([], magic=magic)

@@ -158,7 +158,7 @@ def test_columns_without_timestamps_or_headers(
     assert len(found) == 3
 
 
-def test_a_row_that_cannot_be_is_refused(
+def test_impossible_row_is_rejected(
     kwire, records, encoded_rows, make_header, open_rows
 ):
     """The path contains the row number. Previous rows have been added."""
@@ -176,7 +176,7 @@ def test_a_row_that_cannot_be_is_refused(
         assert found.make_batch(make_header(2)) == expected
 
 
-def test_numbers_that_are_none_are_refused(encoded_rows, open_rows):
+def test_invalid_row_numbers_are_rejected(encoded_rows, open_rows):
     """Row numbers must be a buffer of int64."""
     columns = open_rows(pyarrow.table({"key": ["k"], "value": ["v"]}))
     with pytest.raises(ValueError, match=r"numbers must be int64 \(got 4 bytes\)"):

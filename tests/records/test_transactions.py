@@ -74,7 +74,7 @@ def test_the_order_of_the_list_does_not_matter(records, columns):
         assert values(records, columns, LOG, aborted) == COMMITTED
 
 
-def test_an_iterator_is_a_list(records, columns):
+def test_aborted_transactions_may_be_an_iterator(records, columns):
     """The iterator is consumed once, before the first batch."""
     found = records.decode_batches(LOG, aborted_transactions=iter(ABORTED))
     assert [row[3] for row in rows_of(found)] == COMMITTED
@@ -82,7 +82,7 @@ def test_an_iterator_is_a_list(records, columns):
     assert [row[3] for row in table_of(table)] == COMMITTED
 
 
-def test_structs_of_a_response_will_do(kwire, records, columns):
+def test_aborted_transactions_may_be_response_structs(kwire, records, columns):
     """Structs of a decoded Fetch response are accepted."""
     struct = kwire.messages.FetchResponse.AbortedTransaction
     aborted = [struct(producer_id=p, first_offset=o) for p, o in ABORTED]
@@ -151,7 +151,7 @@ def test_with_a_start_offset(records, columns, start):
 
 
 @pytest.mark.parametrize("kind", [2, 3, 5, 77])
-def test_other_control_records_end_nothing(records, columns, kind):
+def test_other_control_records_end_no_transaction(records, columns, kind):
     """A leader change within a transaction does not abort it."""
     data = transactional(7, 0, b"x") + marker(kind, 7, 1) + transactional(7, 2, b"y")
     data += marker(ABORT, 7, 3) + transactional(7, 4, b"z")
@@ -170,7 +170,7 @@ def test_markers_may_have_odd_headers(records, columns, start):
 
 
 @pytest.mark.parametrize("key", [None, b"", b"\0\0\0"])
-def test_strange_control_records_end_nothing(records, columns, key):
+def test_invalid_control_records_end_no_transaction(records, columns, key):
     """A control record with a short key has no effect and is omitted."""
     data = transactional(7, 0, b"x")
     data += batch(record(key=key), attributes=0x30, base_offset=1, producer_id=7)

@@ -45,7 +45,7 @@ def offsets(found):
     return [row[0] for row in found]
 
 
-def test_offsets_of_magic_0_stand_as_they_are(records, columns):
+def test_offsets_of_magic_0_are_absolute(records, columns):
     """The broker wrote the offsets, including gaps."""
     data = wrapper(0, message(0, 17), message(0, 19), message(0, 25))
     assert offsets(rows(records, columns, data)) == [17, 19, 25]
@@ -70,7 +70,7 @@ def test_offsets_of_magic_0_stand_as_they_are(records, columns):
         ([-3, -1], -1, [-3, -1]),
     ],
 )
-def test_offsets_of_magic_1_count_up_to_the_wrapper(
+def test_offsets_of_magic_1_are_relative_to_the_wrapper(
     records, columns, inner, outer, expected
 ):
     """The last message has the wrapper's offset. If it is 0, inner offsets are kept."""
@@ -148,7 +148,7 @@ def test_checksums_within_are_checked(kwire, records, columns, magic):
 
 
 @pytest.mark.parametrize("magic", [0, 1])
-def test_what_is_cut_within_is_damage(kwire, records, columns, magic):
+def test_truncated_inner_message_is_damage(kwire, records, columns, magic):
     """Only a Fetch may be truncated, not the content of a wrapper."""
     whole = message(magic, 0, b"k") + message(magic, 1, b"l", b"v")
     first = len(message(magic, 0, b"k"))
@@ -193,7 +193,7 @@ def test_keys_and_values_of_messages(kwire, records, columns, magic, body, kind,
 
 @pytest.mark.parametrize("attributes", [0, 8])
 @pytest.mark.parametrize("inner", [0, 8])
-def test_the_wrapper_says_whose_the_timestamps_are(records, columns, attributes, inner):
+def test_wrapper_sets_the_timestamp_type(records, columns, attributes, inner):
     """Log append time of the wrapper applies to all.
 
     Create time is that of each message.

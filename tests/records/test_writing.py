@@ -179,7 +179,7 @@ def test_a_control_batch(records):
 
 
 @pytest.mark.parametrize("magic", [0, 1])
-def test_messages_within_a_compressed_one(records, magic):
+def test_messages_in_a_wrapper(records, magic):
     """Inner offsets are absolute in magic 0, and relative to the wrapper in magic 1."""
     make = records.Record
     rows = [make(offset=o, timestamp=t, value=b"v") for o, t in ((40, 9), (43, 5))]
@@ -220,7 +220,7 @@ def test_every_compression_level_is_passed_on(kwire, records, magic, codec):
 
 
 @pytest.mark.parametrize(("magic", "codec"), MAGICS_AND_CODECS)
-def test_the_last_offsets_there_are(records, magic, codec):
+def test_largest_offsets_are_encoded(records, magic, codec):
     """Offsets up to 2^63 - 1 cause no overflow."""
     for base in (2**63 - 2, 2**63 - 2**31, 2**63 - 2**31 - 1):
         data = records.encode_batch(

@@ -42,7 +42,7 @@ def misalign_array(array, by):
 
 
 @pytest.mark.parametrize("by", [1, 2, 4, 7])
-def test_columns_are_encoded_wherever_they_lie(kwire, by):
+def test_columns_are_encoded_at_any_alignment(kwire, by):
     """Unaligned, sliced offsets, numbers and validity bitmaps yield the same batch."""
     rows = [(None if at % 5 else b"key", b"v" * at, at) for at in range(40)]
     rows = [
@@ -62,7 +62,7 @@ def test_columns_are_encoded_wherever_they_lie(kwire, by):
 
 
 @pytest.mark.parametrize("by", [1, 2, 3])
-def test_messages_and_headers_are_decoded_wherever_they_lie(kwire, by):
+def test_messages_and_headers_are_decoded_at_any_alignment(kwire, by):
     """The 32-bit or 64-bit offsets of a binary array may be unaligned."""
     cls = kwire.messages.MetadataRequest
     frames = [
@@ -79,7 +79,7 @@ def test_messages_and_headers_are_decoded_wherever_they_lie(kwire, by):
 
 
 @pytest.mark.parametrize("by", [1, 2, 3])
-def test_integers_are_encoded_wherever_they_lie(kwire, by):
+def test_integers_are_encoded_at_any_alignment(kwire, by):
     """A numpy array may start at any address."""
     for kind, dtype in (
         ("unsigned_varints", "u4"),

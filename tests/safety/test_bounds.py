@@ -35,7 +35,7 @@ def fault_of(kwire, call):
 
 @sweep("bits", range(1, 33))
 @sweep("after", [b"", b"\0", b"\xff" * 8])
-def test_varints_end_where_their_bits_do(kwire, bits, after):
+def test_varints_end_after_their_last_bit(kwire, bits, after):
     """Test the smallest and largest number of each bit length, before various bytes."""
     wire = kwire.messages.wire
     for number in (2 ** (bits - 1), 2**bits - 1):
@@ -51,7 +51,7 @@ def test_varints_end_where_their_bits_do(kwire, bits, after):
 
 @sweep("bits", range(1, 65))
 @sweep("after", [b"", b"\0", b"\xff" * 12])
-def test_varlongs_end_where_their_bits_do(kwire, bits, after):
+def test_varlongs_end_after_their_last_bit(kwire, bits, after):
     """The same for 64-bit integers with zigzag encoding."""
     wire = kwire.messages.wire
     for raw in (2 ** (bits - 1), 2**bits - 1):
@@ -167,7 +167,7 @@ def test_the_longest_string(kwire):
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_a_bad_byte_is_found_wherever_it_is(kwire, size):
+def test_invalid_utf8_is_found_at_each_position(kwire, size):
     """Non-ASCII bytes are detected at each position, for 8 bytes or 1 at a time."""
     for at in range(size):
         for bad in (0x80, 0xFF):
@@ -204,7 +204,7 @@ def test_the_ends_of_integers(kwire, kind):
 
 
 @pytest.mark.parametrize("kind", [*FIXED, "bool", "float64", "uuid"])
-def test_a_count_fits_in_the_bytes_behind_it(kwire, kind):
+def test_count_is_limited_by_the_following_bytes(kwire, kind):
     """A count that exceeds the remaining bytes is rejected, even by a single byte."""
     wire = kwire.messages.wire
     one = {"uuid": uuid.UUID(int=5), "bool": True}.get(kind, 1)
@@ -216,7 +216,7 @@ def test_a_count_fits_in_the_bytes_behind_it(kwire, kind):
         assert fault_of(kwire, call) == ("InvalidLength", 0, "")
 
 
-def test_nothing_is_read_behind_short_text(twins):
+def test_no_byte_after_short_text_is_read(twins):
     """Test short texts and truncated varints that end at an inaccessible page."""
     package, guarded = twins.fast, Guarded()
     wire, cls = package.messages.wire, package.messages.SaslHandshakeRequest
@@ -263,7 +263,7 @@ def test_bulk_begins_and_ends_within_the_input(kwire):
         ("encode_varints", -(2**31), 2**31 - 1),
     ],
 )
-def test_bulk_takes_what_fits(kwire, name, low, high):
+def test_bulk_encoders_check_the_range_of_integers(kwire, name, low, high):
     """Integers of a wider type are range-checked, up to the last valid value."""
     encode = getattr(kwire.messages.wire, name)
     one = getattr(kwire.messages.wire, name[:-1])
@@ -287,7 +287,7 @@ def test_bytes_with_gaps_are_not_written(kwire):
         assert encode(gaps.tobytes())[-20:] == bytes(20)
 
 
-def test_no_request_lies_before_the_table_of_headers(twins):
+def test_negative_api_keys_have_no_header_version(twins):
     """API key -1 with the maximum version would refer to the byte before the table."""
     module = importlib.import_module("kwire._engine.fast.header_columns")
     table, width = module.load_header_versions()
@@ -300,7 +300,7 @@ def test_no_request_lies_before_the_table_of_headers(twins):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on memory")
 @pytest.mark.parametrize("kind", ["bytes", "memoryview"])
-def test_the_most_bytes_that_a_length_can_say(kwire, kind):
+def test_largest_length_is_accepted(kwire, kind):
     """The maximum length fails only because of the memory limit.
 
     One more is rejected.

@@ -252,7 +252,7 @@ def test_a_frame_whose_header_changes_is_refused(kwire, monkeypatch):
     assert kwire.messages.framing.decode_request(frame)[0].request_api_version == 5
 
 
-def test_a_batch_that_is_gone_is_not_converted(kwire, monkeypatch):
+def test_batch_that_disappears_is_not_converted(kwire, monkeypatch):
     """If the batch disappears after its header was read, the conversion fails."""
     batch = kwire.records.encode_batch([(b"k", b"v")])
     monkeypatch.setattr(kwire.records, "decode_batches", lambda *_, **__: iter(()))

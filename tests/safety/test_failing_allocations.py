@@ -172,7 +172,7 @@ VALUES = {
 
 @pytest.mark.parametrize("place", ["line", "tag"])
 @pytest.mark.parametrize("kind", VALUES)
-def test_values_there_is_no_room_for(kwire, kind, place):
+def test_decode_reports_failed_allocations(kwire, kind, place):
     """Strings, bytes and arrays fail, inline or tagged, in a nested struct."""
     inner = (
         field("Value", kind) if place == "line" else describe_tagged("Value", kind, 0)
@@ -186,7 +186,7 @@ def test_values_there_is_no_room_for(kwire, kind, place):
 
 
 @pytest.mark.parametrize("count", [60, 100])
-def test_unknown_tags_there_is_no_room_for(kwire, count):
+def test_unknown_tags_report_failed_allocations(kwire, count):
     """Both the list of tags and the final tuple can fail."""
     cls = message_class(kwire, field("Value", "int32"))
     made = cls(unknown_tagged_fields=[(tag, b"") for tag in range(count)])
@@ -194,7 +194,7 @@ def test_unknown_tags_there_is_no_room_for(kwire, count):
     lacks("no blocks", lambda: kwire.decode(cls, data, 0))
 
 
-def test_a_struct_there_is_no_room_for(kwire):
+def test_structs_report_failed_allocations(kwire):
     """A struct with many fields is a large block.
 
     Decoding, creating and changing it fail.
@@ -286,7 +286,7 @@ def test_a_buffer_that_cannot_grow_again(kwire):
     assert kwire.decode(cls, kwire.encode(made, 0), 0) == made
 
 
-def test_single_values_there_is_no_room_for(kwire):
+def test_single_values_report_failed_allocations(kwire):
     """Test types without a maximum size, and arrays of types with one."""
     wire = kwire.messages.wire
     for name, value in (
@@ -305,7 +305,7 @@ def test_single_values_there_is_no_room_for(kwire):
         assert wire.encode_tagged_fields(tags) == expected
 
 
-def test_bulk_values_there_is_no_room_for(kwire):
+def test_bulk_values_report_failed_allocations(kwire):
     """The output is allocated with its maximum size and then resized."""
     for name in ("unsigned_varints", "varints", "varlongs"):
         values = numpy.ones(
@@ -329,7 +329,7 @@ BATCHES = {
 
 
 @pytest.mark.parametrize("name", BATCHES)
-def test_records_there_is_no_room_for(kwire, name):
+def test_decode_batches_reports_failed_allocations(kwire, name):
     """Tuples of many records, and long keys, values and header names can fail."""
     data = BATCHES[name]
     lacks("no blocks", lambda: list(kwire.records.decode_batches(data)))
@@ -352,7 +352,7 @@ ROWS = {
 
 @pytest.mark.parametrize("name", ROWS)
 @pytest.mark.parametrize("kind", ["no blocks", "no resizing"])
-def test_rows_there_is_no_room_for(kwire, name, kind):
+def test_encode_batch_reports_failed_allocations(kwire, name, kind):
     """Copies of row data and the batch itself can fail."""
     row = ROWS[name]
 
@@ -377,7 +377,7 @@ def test_rows_there_is_no_room_for(kwire, name, kind):
 
 
 @pytest.mark.parametrize("name", [*ROWS][1:])
-def test_a_builder_there_is_no_room_for(kwire, name):
+def test_batch_builder_reports_failed_allocations(kwire, name):
     """The builder copies mutable data, and adds no row that it could not copy."""
     builder = kwire.records.BatchBuilder(2**20)
     *row, headers = ((*ROWS[name], None, ())[:4]) if name != "no row" else [b""] * 4
@@ -406,7 +406,7 @@ def test_batches_that_cannot_grow(kwire, magic):
     )
 
 
-def test_columns_there_is_no_room_for(columns, kwire):
+def test_columns_report_failed_allocations(columns, kwire):
     """The allocation of the batch fails."""
     table = columns.decode_records(kwire.records.encode_batch([(b"k", bytes(900))]))
     lacks("no blocks", lambda: columns.encode_batch(table))

@@ -183,7 +183,7 @@ def test_every_target_has_its_planted_bugs():
 
 @pytest.mark.gate
 @pytest.mark.parametrize(("target", "place", "name"), PLANTED)
-def test_a_target_sees_engines_that_differ(target, place, name, monkeypatch, twins):
+def test_target_detects_engines_that_differ(target, place, name, monkeypatch, twins):
     """A target detects an engine that reports Truncated for every input."""
     inputs, error = inputs_of(target), twins.pure.Truncated("planted", 0)
     plant(monkeypatch, engines.pure(), place, name, raising(error))
@@ -193,7 +193,7 @@ def test_a_target_sees_engines_that_differ(target, place, name, monkeypatch, twi
 
 @pytest.mark.gate
 @pytest.mark.parametrize(("target", "place", "name"), PLANTED)
-def test_a_target_sees_an_error_of_no_type(target, place, name, monkeypatch):
+def test_target_detects_untyped_errors(target, place, name, monkeypatch):
     """A target does not catch errors other than ``KwireError`` on any engine."""
     inputs, error = inputs_of(target), ZeroDivisionError("planted")
     plant(monkeypatch, engines.pure(), place, name, raising(error))
@@ -257,9 +257,7 @@ def bad_rows_as_null(right):
         ("fuzz_arrow", "messages.arrow", "messages_to_arrow", bad_rows_as_null),
     ],
 )
-def test_a_target_sees_what_both_engines_do_wrong(
-    target, place, name, wrong, monkeypatch
-):
+def test_target_detects_errors_of_both_engines(target, place, name, wrong, monkeypatch):
     """A target detects identical errors of both engines."""
     inputs = inputs_of(target)
     for package in engines.packages():
@@ -268,7 +266,7 @@ def test_a_target_sees_what_both_engines_do_wrong(
         judge_all(target, inputs)
 
 
-def test_the_ledger_adds_up(tmp_path, monkeypatch):
+def test_ledger_sums_all_runs(tmp_path, monkeypatch):
     """The hours and inputs of all runs are summed, with one line for each target."""
     monkeypatch.setattr(ledger, "LEDGER", tmp_path / "ledger.jsonl")
     line = {"target": "fuzz_wire", "cpu_seconds": 900.0, "inputs": 1000}

@@ -81,7 +81,7 @@ def test_empty_input(kwire, empty, zero_copy):
 
 
 @pytest.mark.parametrize("wrong", ["text", None, 5, [1, 2], object()])
-def test_other_objects_are_no_input(kwire, wrong):
+def test_other_objects_are_rejected(kwire, wrong):
     """Objects without a buffer raise ``TypeError``."""
     with pytest.raises(TypeError, match="bytes-like"):
         kwire.decode(kwire.messages.HeartbeatRequest, wrong, 0)
@@ -131,7 +131,7 @@ def outcomes(kwire):
     ]
 
 
-def test_input_is_released_and_unchanged_whatever_happens(kwire):
+def test_input_is_released_and_unchanged_after_any_outcome(kwire):
     """After each call, successful or not, a bytearray is unchanged and resizable."""
     ends = set()
     for data, call in outcomes(kwire):
@@ -181,7 +181,7 @@ def test_zero_copy_keeps_the_input_alive(kwire):
     assert watched() is None
 
 
-def test_read_only_memory_is_enough(kwire):
+def test_read_only_memory_is_accepted(kwire):
     """The decoder never requests a writable buffer."""
     view = memoryview(bytearray(GOOD)).toreadonly()
     cls = kwire.messages.ProduceRequest

@@ -95,7 +95,7 @@ NAMES = [
 
 @sweep("kind", PASSING)
 @sweep("name", NAMES)
-def test_what_is_no_fault_of_the_value_passes(kwire, name, kind):
+def test_base_exceptions_propagate(kwire, name, kind):
     """The exception propagates as the same object."""
     error = kind("not yours")
     with pytest.raises(kind) as caught:
@@ -105,7 +105,7 @@ def test_what_is_no_fault_of_the_value_passes(kwire, name, kind):
 
 @sweep("kind", [ZeroDivisionError, TypeError, RecursionError])
 @sweep("name", [name for name in NAMES if "record" not in name])
-def test_any_other_exception_is_the_fault_of_the_value(kwire, name, kind):
+def test_other_exceptions_become_encode_errors(kwire, name, kind):
     """The exception becomes an EncodeError with the field."""
     with pytest.raises(kwire.EncodeError):
         calls(kwire, kind("yours"))[name]()

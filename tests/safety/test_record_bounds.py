@@ -51,7 +51,7 @@ def offsets(kwire, data, **options):
     return found
 
 
-def test_a_head_ends_where_it_may_be_read(kwire):
+def test_header_is_within_the_readable_range(kwire):
     """Bytes beyond ``end`` are ignored, even if they exist and are invalid."""
     read = partial(kwire.records.read_batch_header, check_crc=False)
     # A size below the minimum is an error as soon as all its bytes are available.
@@ -65,7 +65,7 @@ def test_a_head_ends_where_it_may_be_read(kwire):
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
-def test_a_head_has_a_least_size(kwire, magic):
+def test_header_has_a_minimum_size(kwire, magic):
     """The minimum sizes are 14, 22 and 49 bytes after the size field."""
     read = partial(kwire.records.read_batch_header, check_crc=False)
     least = (14, 22, 49)[magic]
@@ -80,7 +80,7 @@ def test_a_head_has_a_least_size(kwire, magic):
     assert fails(kwire, partial(read, data)) == "CorruptBatch"
 
 
-def test_a_head_is_within_the_input(kwire):
+def test_header_is_within_the_input(kwire):
     """Positions from the first to the last byte are valid, and others are rejected."""
     data = batch(LEAST) + batch(LEAST, base_offset=1)
     read = kwire.records.read_batch_header
@@ -155,7 +155,7 @@ def sized_record(spare, **fields):
 
 
 @pytest.mark.parametrize("spare", [-7, -6, -1, 1, 2])
-def test_a_record_is_as_long_as_it_says(kwire, spare):
+def test_record_size_is_verified(kwire, spare):
     """A wrong size of a record is an error, whatever follows the record."""
     for behind in (b"", LEAST, LEAST * 2):
         data = batch(sized_record(spare), behind, count=1 + len(behind) // 7)
@@ -224,7 +224,7 @@ def test_the_last_byte_of_a_varint_is_of_any_value(kwire):
             columns_of(kwire).decode_records(batch(framed(body)))
 
 
-def test_nothing_is_read_behind_the_last_record(twins):
+def test_no_byte_after_the_last_record_is_read(twins):
     """Truncated records and wrong sizes end at an inaccessible page."""
     decode, guarded = columns_of(twins.fast).decode_records, Guarded()
     last = [b"\0", *(sized_record(spare, value=b"v" * 9) for spare in (-1, 0, 1, 2))]
@@ -281,7 +281,7 @@ SETS = {
 
 
 @pytest.mark.parametrize("kind", SETS)
-def test_offsets_that_are_asked_for(kwire, kind):
+def test_start_and_end_offset_select_records(kwire, kind):
     """Test all combinations of start and end, outside and inside of each batch."""
     data = b"".join(SETS[kind])
     decode = columns_of(kwire).decode_records
@@ -303,7 +303,7 @@ def test_a_batch_within_the_range_is_taken_as_it_is(kwire):
     assert decode(data, start_offset=11, end_offset=13).offset.tolist() == []
 
 
-def test_an_empty_batch_that_nobody_asked_for_is_not_looked_into(kwire):
+def test_unselected_empty_batch_is_not_decoded(kwire):
     """A batch outside the range may have invalid bytes after its header."""
     decode = columns_of(kwire).decode_records
     data = SETS["batches"][0] + batch(b"what", count=0, last_delta=2, base_offset=13)
@@ -314,7 +314,7 @@ def test_an_empty_batch_that_nobody_asked_for_is_not_looked_into(kwire):
 
 
 @pytest.mark.parametrize("kind", ["batches", "messages"])
-def test_what_nobody_asked_for_is_not_looked_into(kwire, kind):
+def test_unselected_batches_are_not_decoded(kwire, kind):
     """Damage in batches outside the range is ignored."""
     decode = partial(columns_of(kwire).decode_records, check_crc=False)
     first, *_, last = SETS[kind]
@@ -343,7 +343,7 @@ def test_the_most_records_that_limits_allow(kwire):
             decode(data, limits=kwire.Limits(records=2))
 
 
-def test_a_wrapper_says_the_offset_of_its_last_message(kwire):
+def test_wrapper_has_the_offset_of_its_last_message(kwire):
     """The wrapper offset is at least the last inner offset. 0 keeps inner offsets."""
     inner = [message(1, 5), message(1, 7)]
     assert offsets(kwire, wrapper(1, *inner, offset=0)) == [5, 7]
@@ -381,7 +381,7 @@ def test_rows_of_many_batches(kwire, count):
     assert offsets(kwire, messages) == list(range(count))
 
 
-def test_a_head_that_lies_asks_for_no_memory(kwire):
+def test_false_header_allocates_no_memory(kwire):
     """Huge declared sizes and counts must not cause an allocation."""
     head = bytearray(batch(LEAST * 10, count=10))
     head[8:12] = (2**31 - 1).to_bytes(4, "big")
@@ -402,7 +402,7 @@ def test_a_head_that_lies_asks_for_no_memory(kwire):
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
-def test_timestamps_that_a_unit_can_say(kwire, unit):
+def test_timestamps_within_the_range_of_a_unit(kwire, unit):
     """The minimum and maximum of each unit are valid, and values beyond are null."""
     factor = {"s": 1, "ms": 1, "us": 1000, "ns": 10**6}[unit]
     last = (2**63 - 1) // factor

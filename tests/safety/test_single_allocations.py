@@ -152,7 +152,7 @@ def calls(kwire, cls, vector):
 
 
 @pytest.mark.parametrize("lack", LACKS)
-def test_whichever_allocation_fails(kwire, failing, lack):
+def test_each_failing_allocation_of_messages(kwire, failing, lack):
     """Test each message and version, and each function that accepts a message."""
     chosen = list(longest_vectors(kwire))
     large = partitions(kwire)
@@ -212,7 +212,7 @@ def calls_beside(kwire):
 
 
 @pytest.mark.parametrize("lack", LACKS)
-def test_whichever_allocation_fails_beside(kwire, failing, lack):
+def test_each_failing_allocation_of_other_functions(kwire, failing, lack):
     """Test header columns with valid and invalid rows, and single values."""
 
     def work(note):
@@ -229,7 +229,7 @@ ENGINE = Path(__file__).resolve().parents[2] / "src" / "kwire" / "_engine" / "fa
 LEAVES = ("return", "break", "continue")
 
 
-def test_no_except_clause_is_left_early():
+def test_except_clauses_are_not_left_early():
     """Leaving an except clause early would crash if the error has no traceback.
 
     Without memory, the traceback cannot be created, and Cython drops a null pointer. At

@@ -77,7 +77,7 @@ def test_messages_are_read_and_written_at_once(kwire, in_threads):
     in_threads(work)
 
 
-def test_bad_messages_are_refused_at_once(kwire, in_threads):
+def test_invalid_messages_are_rejected_concurrently(kwire, in_threads):
     """Each input has the same result or error as in a single thread."""
     given = [one for name in hostile.FAMILIES for one in hostile.take(name, 10)]
 
@@ -274,7 +274,7 @@ print(getattr(sys, "_is_gil_enabled", lambda: True)())
 """
 
 
-def test_kwire_does_not_bring_the_lock_back(kwire, monkeypatch):
+def test_import_does_not_enable_the_gil(kwire, monkeypatch):
     """In a build without the GIL, an extension without a declaration enables it."""
     monkeypatch.setenv("KWIRE_BACKEND", kwire.backend)
     done = subprocess.run(

@@ -180,7 +180,7 @@ def test_a_start_outside_of_the_input_is_refused(kwire, start):
 
 
 @pytest.mark.parametrize("compat", ["scala", "", False])
-def test_there_is_one_leniency(kwire, compat):
+def test_compat_accepts_only_java(kwire, compat):
     """An unknown mode raises an error and does not select the strict reader."""
     with pytest.raises(
         ValueError, match=rf'compat must be None or "java" \(got {compat!r}\)'
@@ -229,7 +229,7 @@ def test_a_tagged_struct_names_the_field_in_it(kwire):
 
 
 @pytest.mark.parametrize("marker", [0, 2, 127])
-def test_columns_refuse_what_is_no_marker(kwire, marker):
+def test_columns_reject_invalid_markers(kwire, marker):
     """Inline markers are 1 or -1, tagged ones 1 or 0. Objects raise the same error."""
     keys = {"nullableVersions": "0+", "default": "null"}
     inner = [field("Text", "string")]
@@ -264,7 +264,7 @@ def test_columns_refuse_a_tag_that_is_too_short(kwire):
         assert column.value.path == "[1].number"
 
 
-def test_what_is_set_behind_the_back_of_a_struct(kwire):
+def test_attributes_set_without_the_constructor(kwire):
     """Attributes of compiled structs cannot be set.
 
     For others, encode detects the error.
@@ -369,7 +369,7 @@ def test_single_values_are_read_from_contiguous_bytes(kwire):
         kwire.messages.wire.decode_varint(memoryview(bytes(16))[::2])
 
 
-def test_tags_by_themselves_say_what_is_wrong(kwire):
+def test_single_tags_name_the_fault(kwire):
     """Only a dict from uint32 to bytes is accepted."""
     encode = kwire.messages.wire.encode_tagged_fields
     assert encode({2: b"x", 0: b""}) == b"\2\0\0\2\1x"
@@ -404,7 +404,7 @@ BULK = [
 
 
 @pytest.mark.parametrize(("name", "dtype"), BULK)
-def test_bulk_functions_take_nothing(kwire, name, dtype):
+def test_bulk_functions_accept_empty_input(kwire, name, dtype):
     """An empty array of any type yields no bytes."""
     encode = getattr(kwire.messages.wire, f"encode_{name}")
     for empty in ([], (), numpy.array([], "U1"), numpy.array([], "int8")):

@@ -105,7 +105,7 @@ def test_the_checksum_of_the_first_message_is_not_asked_again(kwire, name, kind)
     assert engine_of(kwire).read_message_run(data, run.replace(size=first.size))[1]
 
 
-def test_what_is_wrong_with_the_first_message_is_said(kwire):
+def test_fault_of_the_first_message_is_reported(kwire):
     """A decoding error does not depend on the checksum."""
     data = message(1, 7, body=b"\0\0\0\1k\xff\xff\xff\xfe", crc=1)
     first = kwire.records.read_batch_header(data, check_crc=False)
@@ -129,7 +129,7 @@ def test_what_is_wrong_with_the_first_message_is_said(kwire):
     ],
     ids=repr,
 )
-def test_a_head_of_other_bytes_is_refused(kwire, changes):
+def test_header_of_other_bytes_is_rejected(kwire, changes):
     """A header must belong to the input."""
     data = message(1, 7, b"k", b"v")
     other = kwire.records.read_batch_header(data).replace(**changes)
@@ -267,7 +267,7 @@ def test_a_released_view_is_no_content(kwire, place):
 
 
 @pytest.mark.parametrize("headers", [5, object(), 1.5])
-def test_a_builder_takes_headers_that_are_some(kwire, headers):
+def test_builder_accepts_any_iterable_of_headers(kwire, headers):
     """An object that cannot be iterated is rejected, and no row is added."""
     builder = kwire.records.BatchBuilder(1000)
     with pytest.raises(kwire.EncodeError, match="expected pairs") as caught:

@@ -73,7 +73,7 @@ def test_versions_that_kafka_removed_are_kept(messages: dict[str, Message]) -> N
         assert field in fields
 
 
-def test_the_header_lets_a_client_id_go_in_version_0(
+def test_client_id_is_ignorable_in_header_version_0(
     messages: dict[str, Message],
 ) -> None:
     fields = {field.name: field for field in messages["RequestHeader"].struct.fields}
@@ -104,7 +104,7 @@ def test_no_two_apis_and_no_two_records_of_a_family_share_a_number(
         rules.check_ids(members)
 
 
-def test_the_index_says_what_the_files_say(messages: dict[str, Message]) -> None:
+def test_index_equals_the_files(messages: dict[str, Message]) -> None:
     for name, message in messages.items():
         entry = registry.find(name)
         assert entry.kind == message.kind

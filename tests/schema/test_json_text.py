@@ -31,14 +31,14 @@ JSON = st.recursive(
 
 
 @given(JSON, st.booleans(), st.sampled_from([None, 1, "\t"]))
-def test_what_the_standard_library_writes_is_read_back(value, ascii_only, indent):
+def test_json_of_the_standard_library_is_parsed(value, ascii_only, indent):
     """Escapes, surrogate pairs, numbers and nesting agree with the ``json`` module."""
     value = json.loads(json.dumps(value).replace("Infinity", "1"))
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
     assert plain(json_text.read_value(text)) == value
 
 
-def test_comments_stand_wherever_a_blank_may():
+def test_comments_are_allowed_between_tokens():
     """Comments may contain quotes and braces. Strings may contain comment markers."""
     text = """// before {"
     { /* a */ "k" /* ** // */ : // c
@@ -116,7 +116,7 @@ def test_numbers_keep_their_text():
         ("# {}", 1, 1),
     ],
 )
-def test_what_is_not_json_is_refused_where_it_starts_to_differ(text, line, column):
+def test_invalid_json_is_rejected_at_its_position(text, line, column):
     with pytest.raises(SchemaError) as caught:
         json_text.read_value(text)
     error = caught.value

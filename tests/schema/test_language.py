@@ -177,7 +177,7 @@ def test_version_ranges_in_all_their_forms(text, expected):
 @pytest.mark.parametrize(
     "text", ["x", "-1", "3-1", "1-2-3", "32768", "9" * 5000, "1,3", "+", True, 1.5]
 )
-def test_what_is_no_version_range_is_refused(text):
+def test_invalid_version_range_is_rejected(text):
     """Lists, gaps, negative numbers and values above the int16 maximum are invalid."""
     check_refused("versions-invalid", {"nullableVersions": text})
 
@@ -199,17 +199,17 @@ def test_the_text_null_and_the_value_null_are_different_defaults():
 
 
 @pytest.mark.parametrize("given", [True, "true", "True", " TRUE ", 1, -1])
-def test_what_counts_as_true(given):
+def test_accepted_spellings_of_true(given):
     assert read_field(ignorable=given).ignorable is True
 
 
 @pytest.mark.parametrize("given", [False, "false", "False", "FALSE", "", 0, None])
-def test_what_counts_as_false(given):
+def test_accepted_spellings_of_false(given):
     assert read_field(ignorable=given).ignorable is False
 
 
 @pytest.mark.parametrize("given", ["yes", "tRue", 1.0, [True], {}])
-def test_what_is_no_boolean_is_refused(given):
+def test_invalid_boolean_is_rejected(given):
     check_refused("value-invalid", {"ignorable": given})
 
 
@@ -219,12 +219,12 @@ def test_a_tag_may_be_a_text(given):
 
 
 @pytest.mark.parametrize("given", [None, "", " "])
-def test_no_tag(given):
+def test_missing_tag_is_none(given):
     assert read_field(tag=given).tag is None
 
 
 @pytest.mark.parametrize("given", [True, 0.5, "a", [], {}, 2**31, "-" * 9, "9" * 5000])
-def test_what_is_no_tag_is_refused(given):
+def test_invalid_tag_is_rejected(given):
     check_refused("value-invalid", {"tag": given})
 
 
@@ -358,7 +358,7 @@ def test_an_unknown_key_of_a_common_struct_is_refused():
     assert (caught.value.rule, caught.value.path) == ("key-unknown", "S")
 
 
-def test_what_follows_the_message_is_refused():
+def test_text_after_the_message_is_rejected():
     """Otherwise, a second message in the same file would be ignored silently."""
     text = json.dumps(document())
     with pytest.raises(SchemaError) as caught:

@@ -202,7 +202,7 @@ def test_ranges_are_in_the_order_of_their_keys_and_never_empty(releases, listene
         assert all(ranges.values())
 
 
-def test_what_one_caller_changes_another_does_not_see(releases):
+def test_results_are_independent_copies(releases):
     releases.ranges("4.4").clear()
     releases.deprecated("3.9").clear()
     assert releases.ranges("4.4")
@@ -258,7 +258,7 @@ def test_deprecations_begin_with_3_7_and_end_with_4_0(releases):
     )
 
 
-def test_what_is_deprecated_is_still_spoken(releases):
+def test_deprecated_versions_are_still_supported(releases):
     for name in releases.NAMES:
         for key, versions in releases.deprecated(name).items():
             assert releases.ranges(name)[key].contains(versions)
@@ -329,7 +329,7 @@ def test_feature_levels_are_kafkas_and_begin_with_3_0_iv1(releases):
         ),
     ],
 )
-def test_what_is_not_known_is_said(releases, ask, says):
+def test_unknown_names_raise_an_error(releases, ask, says):
     with pytest.raises(KeyError) as error:
         ask(releases)
     assert error.value.args == (says,)

@@ -376,7 +376,7 @@ def test_an_error_reads_as_one_sentence_with_its_place():
     )
 
 
-def test_what_kafka_finds_while_parsing_is_reported_first():
+def test_parse_errors_of_kafka_are_reported_first():
     """A parse error in a later field takes precedence over an invalid default."""
     fields = """{"name": "A", "type": "int8", "versions": "0+", "default": "x"},
         @{"name": "B", "type": "int8", "versions": "3+", "tag": 0}"""
@@ -430,7 +430,7 @@ def test_a_struct_defined_twice_says_where_the_first_one_is():
     assert "is already defined" in error.reason
 
 
-def test_what_kafka_does_not_check_passes():
+def test_schemas_that_kafka_accepts_pass():
     """Kafka allows nullable versions outside versions, gaps, and common map keys."""
     fields = """
         {"name": "A", "type": "string", "versions": "2-3", "nullableVersions": "0+"},

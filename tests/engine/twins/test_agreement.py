@@ -48,7 +48,7 @@ def try_to_encode(package, message, version):
         return error.expected, error.path, str(error)
 
 
-def test_all_inputs_are_shared_out():
+def test_shares_contain_all_inputs():
     """All families and modes have a share, and the shares add up to the total."""
     assert PARTS.keys() == hostile.FAMILIES.keys()
     assert TENTHS.keys() == MODES.keys()
@@ -93,7 +93,7 @@ def test_twins_agree(twins, figure):
     figure("P3", "inputs given to both engines", tried, least=INPUTS)
 
 
-def test_what_strict_decoding_takes_can_be_encoded(kwire):
+def test_strictly_decoded_messages_can_be_encoded(kwire):
     """A modified message that decodes can be encoded and decoded again."""
     taken = 0
     for given in hostile.take("changed bytes", share(6)):

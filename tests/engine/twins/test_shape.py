@@ -116,7 +116,7 @@ def twin_functions(stem):
 TWINS = sorted(stems("pure") & stems("fast"))
 
 
-def test_files_have_twins_or_say_that_they_have_none():
+def test_modules_have_a_twin_or_declare_none():
     """A module exists in both directories, or its docstring says "Without a twin"."""
     alone = [
         f"{folder}/{stem}"
@@ -129,7 +129,7 @@ def test_files_have_twins_or_say_that_they_have_none():
 
 
 @pytest.mark.parametrize("stem", TWINS)
-def test_heads_name_the_twin(stem):
+def test_module_docstrings_name_the_twin(stem):
     """Each module docstring refers to the twin and lists the differences."""
     for folder, other in [("pure", "fast"), ("fast", "pure")]:
         text = head(files(folder, stem)[0])
@@ -138,7 +138,7 @@ def test_heads_name_the_twin(stem):
 
 
 @pytest.mark.parametrize("stem", TWINS)
-def test_functions_of_one_side_are_named_in_a_head(stem):
+def test_functions_without_a_twin_are_in_a_module_docstring(stem):
     """A function without a twin is named in a module docstring."""
     pure, fast = twin_functions(stem)
     heads = " ".join(map(head, files("pure", stem) + files("fast", stem)))

@@ -122,7 +122,7 @@ def test_every_revealed_type_is_the_expected_one(checker_output):
     assert checker_output[1] == REVEALED
 
 
-def test_wrong_uses_are_refused_and_right_ones_are_not(checker_output):
+def test_checkers_reject_wrong_uses_only(checker_output):
     """Misspelled fields, wrong types and assignments are detected before run time."""
     unexpected = {n: text for n, text in checker_output[0].items() if n not in REFUSED}
     assert not unexpected

@@ -300,7 +300,7 @@ def test_zstd_windows(route):
 
 
 @pytest.mark.parametrize("route", ["zstd by cramjam"], indirect=True)
-def test_full_memory_is_known_in_any_words(route, monkeypatch):
+def test_cramjam_full_buffer_is_detected_without_its_message(route, monkeypatch):
     """Full buffers and damage are distinguished by cramjam's output, not message."""
     import cramjam
 
@@ -330,7 +330,7 @@ def test_full_memory_is_known_in_any_words(route, monkeypatch):
         assert "in other words" in route.reason(damaged, decompressed_bytes=most)
 
 
-def test_memory_that_is_not_there(route):
+def test_codecs_raise_memory_error(route):
     """Without a limit, a failed allocation is reported with a clear message."""
     packed = route.write(text(100_000))
 

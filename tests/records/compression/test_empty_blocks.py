@@ -131,7 +131,7 @@ def test_a_few_empty_blocks_are_read(kwire):
 
 @pytest.mark.parametrize("name", ["gzip", "snappy", "lz4", "zstd"])
 @pytest.mark.parametrize("size", [0, 1, 10, 1000, 100_000, 5 * MIB])
-def test_what_writers_make_is_read(kwire, name, size):
+def test_blocks_of_real_writers_are_decoded(kwire, name, size):
     """Test data with the best and the worst compression: zeros, text and noise."""
     codec = Codec(kwire, name)
     noise = zlib.compress(text(min(size, MIB)), 9)

@@ -46,7 +46,7 @@ pytestmark = pytest.mark.gate_on_pure
 
 
 @pytest.mark.parametrize("number", range(len(PAYLOADS)))
-def test_there_and_back(route, number):
+def test_codec_round_trip(route, number):
     """Test all payloads and types of memory, with an exact limit and without."""
     plain = PAYLOADS[number]
     packed = route.write(plain)
@@ -62,7 +62,7 @@ def test_there_and_back(route, number):
     assert route.read(packed, decompressed_bytes=1e7) == plain
 
 
-def test_none_is_the_input_itself(kwire):
+def test_codec_none_returns_the_input(kwire):
     """The input is returned without a copy, and without checking a limit."""
     none, data = Codec(kwire, "none"), bytearray(b"abc")
     assert none.write(data) == b"abc"
@@ -71,7 +71,7 @@ def test_none_is_the_input_itself(kwire):
     assert back == b"xbc"
 
 
-def test_reads_from_a_map(route, tmp_path):
+def test_codecs_read_a_mmap(route, tmp_path):
     """Log files are mapped, so the payload is in the middle of a memory map."""
     packed = route.write(text(100_000))
     (tmp_path / "log").write_bytes(b"before" + packed + b"after")
@@ -81,7 +81,7 @@ def test_reads_from_a_map(route, tmp_path):
             assert route.read(data) == text(100_000)
 
 
-def test_writes_into_the_memory_it_is_given(route):
+def test_codecs_write_into_given_memory(route):
     """The result is stored at the start of the memory that ``allocate`` returned."""
     plain, given = text(200_000), []
 
@@ -95,7 +95,7 @@ def test_writes_into_the_memory_it_is_given(route):
     assert len(given) == 1
 
 
-def test_other_threads_run_meanwhile(route):
+def test_codecs_let_other_threads_run(route):
     """The libraries release the GIL, otherwise no other thread would run."""
     plain = text(8 * MIB)
     packed = {
@@ -315,7 +315,7 @@ def test_lz4_frames(kwire, block, flags):
             assert lz4.frame.decompress(codec.write(plain)) == plain
 
 
-def test_lz4_stores_what_does_not_compress(kwire):
+def test_lz4_stores_incompressible_blocks(kwire):
     """Such a block has its own size plus four bytes."""
     codec = Codec(kwire, "lz4")
     plain = random.Random(1).randbytes(65536)

@@ -101,9 +101,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(
     assert judge(tmp_path, work, whole)
 
 
-def test_a_folder_that_is_read_only_is_one_line(
-    runner, kind_of_work, normal_run, tmp_path
-):
+def test_read_only_directory_is_one_line(runner, kind_of_work, normal_run, tmp_path):
     """The process runs without the capability of root to write everywhere."""
     folder = tmp_path / "kept"
     folder.mkdir(stat.S_IRUSR | stat.S_IXUSR)
@@ -116,7 +114,7 @@ def test_a_folder_that_is_read_only_is_one_line(
     assert list(folder.iterdir()) == []
 
 
-def test_of_two_that_write_the_same_one_has_it(
+def test_concurrent_writers_of_a_file_leave_one_complete_file(
     runner, kind_of_work, normal_run, tmp_path
 ):
     """The output already exists when the first of two commands publishes its own.
@@ -153,7 +151,7 @@ def test_a_name_is_given_after_the_bytes_are_safe(normal_run):
     assert calls.count("replace") == tables + len(["the headers of batches"])
 
 
-def test_two_jobs_with_the_same_process_id_are_apart(tmp_path):
+def test_jobs_with_equal_process_ids_use_different_files(tmp_path):
     """Containers that share a disk may have equal process ids but separate files."""
     out = tmp_path / "out"
     with pytest.raises(FileExistsError, match="remove it"), Output(out) as slow:
@@ -164,7 +162,7 @@ def test_two_jobs_with_the_same_process_id_are_apart(tmp_path):
     assert content(tmp_path) == {"out/report.html": b"fast"}
 
 
-def test_what_a_killed_task_left_is_no_part_of_a_table(tmp_path):
+def test_files_of_a_killed_task_are_not_in_the_table(tmp_path):
     """Spark repeats a failed task.
 
     Output of the failed attempt is hidden and deleted.

@@ -116,9 +116,7 @@ def test_a_kill_at_any_step_costs_no_frame_of_a_named_file(
 
 
 @pytest.mark.parametrize("file", [1, 4])
-def test_a_full_disk_ends_it_in_one_line_and_keeps_what_it_says(
-    runner, peer, tmp_path, file
-):
+def test_full_disk_ends_the_recorder_in_one_line(runner, peer, tmp_path, file):
     command = ["record", "--listen", "127.0.0.1:0", "--upstream", peer.address]
     command += ["--output", str(tmp_path), *FLUSH]
     going = runner.start(command, Fault(full_from=file), target=MANY_MINUTES)
@@ -141,7 +139,7 @@ def test_a_full_disk_ends_it_in_one_line_and_keeps_what_it_says(
     assert not [name for name in names_of(tmp_path) if ".partial" in name]
 
 
-def test_a_folder_that_is_read_only_is_one_line(runner, peer, tmp_path):
+def test_read_only_directory_is_one_line(runner, peer, tmp_path):
     folder = tmp_path / "kept"
     folder.mkdir(stat.S_IRUSR | stat.S_IXUSR)
     command = ["record", "--listen", "127.0.0.1:0", "--upstream", peer.address]
@@ -152,7 +150,7 @@ def test_a_folder_that_is_read_only_is_one_line(runner, peer, tmp_path):
     assert list(folder.iterdir()) == []
 
 
-def test_two_may_record_into_one_folder(runner, peer, tmp_path):
+def test_two_recorders_share_a_directory(runner, peer, tmp_path):
     """Each recorder creates its own directory, and a reader reads both."""
     command = ["record", "--listen", "127.0.0.1:0", "--upstream", peer.address]
     command += ["--output", str(tmp_path), *FLUSH, "--count", "20"]

@@ -91,7 +91,7 @@ def closing_soon(recorder):
 
 @pytest.mark.parametrize("how", [socket.socket.close, reset], ids=["closes", "resets"])
 @pytest.mark.parametrize("sent", [2, 4, 9], ids=["size", "no body", "half a body"])
-def test_a_broker_that_breaks_off_in_a_frame_is_an_end(tmp_path, sent, how):
+def test_broker_that_disconnects_in_a_frame_ends_the_connection(tmp_path, sent, how):
     """The client receives complete responses, no part of the last one, and the end."""
 
     def answer_and_a_half(connection):
@@ -166,7 +166,7 @@ def test_frames_may_come_byte_by_byte(tmp_path):
     assert [frame for _, frame in frames(tmp_path)].count(b"x" * 60) == 4
 
 
-def test_many_that_stop_in_the_middle_are_in_nobodys_way(tmp_path):
+def test_stalled_peers_do_not_block_other_connections(tmp_path):
     with Listener(echo) as peer, ExitStack() as clients:
         recorder = Recorder(ANY, peer.address, tmp_path)
         with closing_soon(recorder):
@@ -222,7 +222,7 @@ def test_a_peer_that_never_reads_stops_its_own_sender_alone(tmp_path, who):
     assert sent[0] < MOST_UNDER_WAY
 
 
-def test_a_flood_of_small_frames_stalls_nobody(tmp_path):
+def test_flood_of_small_frames_does_not_block_other_connections(tmp_path):
     """The relay limits the time for each turn of a connection."""
     stop = threading.Event()
 
