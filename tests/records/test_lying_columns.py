@@ -75,14 +75,14 @@ def lists(offsets=(0, 1, 2, 3), key=TEXT, value=TEXT, count=3):
 
 
 @sweep("name", OFFSETS)
-@sweep("place", ["key", "value", "header key", "header value"])
+@sweep("column", ["key", "value", "header key", "header value"])
 @sweep("way", WAYS)
-def test_offsets_outside_of_the_bytes(kwire, name, place, way):
+def test_offsets_outside_of_the_bytes(kwire, name, column, way):
     """The offsets of each row are validated, not only the last one."""
     lie = (None, int32s(*OFFSETS[name]), b"abc", 0)
-    given = {place: lie}
-    if place.startswith("header"):
-        given = {"headers": lists(**{place.removeprefix("header "): lie})}
+    given = {column: lie}
+    if column.startswith("header"):
+        given = {"headers": lists(**{column.removeprefix("header "): lie})}
     with pytest.raises(kwire.EncodeError, match="not within the bytes of the column"):
         encode(kwire, numbers=WAYS[way], **given)
 
@@ -98,11 +98,11 @@ def test_lists_outside_of_their_items(kwire, name, way):
 def test_first_invalid_row_is_named(twins):
     """Both engines report the same row."""
     for offsets, row in (([0, 2, 1, 3], 1), ([0, 1, 2, 4], 2), ([-1, 0, 1, 2], 0)):
-        for place in ("key", "value"):
+        for column in ("key", "value"):
             for package, numbers in itertools.product(twins, WAYS.values()):
                 with pytest.raises(package.EncodeError) as caught:
                     lie = (None, int32s(*offsets), b"abc", 0)
-                    encode(package, numbers=numbers, **{place: lie})
+                    encode(package, numbers=numbers, **{column: lie})
                 assert caught.value.path == f"records[{row}]"
 
 

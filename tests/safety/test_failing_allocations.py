@@ -170,12 +170,14 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize("place", ["line", "tag"])
+@pytest.mark.parametrize("position", ["line", "tag"])
 @pytest.mark.parametrize("kind", VALUES)
-def test_decode_reports_failed_allocations(kwire, kind, place):
+def test_decode_reports_failed_allocations(kwire, kind, position):
     """Strings, bytes and arrays fail, inline or tagged, in a nested struct."""
     inner = (
-        field("Value", kind) if place == "line" else describe_tagged("Value", kind, 0)
+        field("Value", kind)
+        if position == "line"
+        else describe_tagged("Value", kind, 0)
     )
     cls = message_class(kwire, field("Rows", "[]Row", fields=[inner]))
     made = cls(rows=[cls.Row(value=VALUES[kind])])
@@ -438,11 +440,11 @@ def raw_varint(value):
 LENGTH = 2**29
 
 
-def value_of(place):
+def value_of(part):
     """Return a batch with one record that has one long value."""
     parts = {"key": b"", "value": b"\1", "content": b"\1\1\2\2n"}
-    front = b"\0\0\0" + parts[place] + raw_varint(LENGTH << 1)
-    behind = {"key": 2, "value": 1, "content": 0}[place]
+    front = b"\0\0\0" + parts[part] + raw_varint(LENGTH << 1)
+    behind = {"key": 2, "value": 1, "content": 0}[part]
     size = len(front) + LENGTH + behind
     memory = entry(61 + 5 + size)
     memory[61 : 61 + 5 + len(front)] = raw_varint(size << 1) + front
@@ -450,10 +452,10 @@ def value_of(place):
     return memory
 
 
-@pytest.mark.parametrize("place", ["key", "value", "content"])
-def test_columns_of_long_values(kwire, columns, place):
+@pytest.mark.parametrize("part", ["key", "value", "content"])
+def test_columns_of_long_values(kwire, columns, part):
     """A record with 512 MiB fails as a column and as an object."""
-    data = value_of(place)
+    data = value_of(part)
     assert ran_out_of_pages(lambda: columns.decode_records(data, check_crc=False))
     assert ran_out_of_pages(
         lambda: next(kwire.records.decode_batches(data, check_crc=False))

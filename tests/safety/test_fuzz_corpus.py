@@ -141,9 +141,9 @@ PLANTED = [
 """For each target, a module and the function in it that the tests break."""
 
 
-def plant(monkeypatch, package, place, name, wrong):
+def plant(monkeypatch, package, module, name, wrong):
     """Replace a function in the package of one engine by ``wrong(function)``."""
-    owner = engines.module(package, place) if place else package
+    owner = engines.module(package, module) if module else package
     if "." in name:
         kind, name = name.split(".")
         # Classes of the compiled engine have no settable attributes, so use a subclass.
@@ -182,21 +182,21 @@ def test_every_target_has_its_planted_bugs():
 
 
 @pytest.mark.gate
-@pytest.mark.parametrize(("target", "place", "name"), PLANTED)
-def test_target_detects_engines_that_differ(target, place, name, monkeypatch, twins):
+@pytest.mark.parametrize(("target", "module", "name"), PLANTED)
+def test_target_detects_engines_that_differ(target, module, name, monkeypatch, twins):
     """A target detects an engine that reports Truncated for every input."""
     inputs, error = inputs_of(target), twins.pure.Truncated("planted", 0)
-    plant(monkeypatch, engines.pure(), place, name, raising(error))
+    plant(monkeypatch, engines.pure(), module, name, raising(error))
     with pytest.raises(engines.Finding):
         judge_all(target, inputs)
 
 
 @pytest.mark.gate
-@pytest.mark.parametrize(("target", "place", "name"), PLANTED)
-def test_target_detects_untyped_errors(target, place, name, monkeypatch):
+@pytest.mark.parametrize(("target", "module", "name"), PLANTED)
+def test_target_detects_untyped_errors(target, module, name, monkeypatch):
     """A target does not catch errors other than ``KwireError`` on any engine."""
     inputs, error = inputs_of(target), ZeroDivisionError("planted")
-    plant(monkeypatch, engines.pure(), place, name, raising(error))
+    plant(monkeypatch, engines.pure(), module, name, raising(error))
     with pytest.raises(ZeroDivisionError):
         judge_all(target, inputs)
 
@@ -234,7 +234,7 @@ def bad_rows_as_null(right):
 
 @pytest.mark.gate
 @pytest.mark.parametrize(
-    ("target", "place", "name", "wrong"),
+    ("target", "module", "name", "wrong"),
     [
         ("fuzz_message", "", "encode", one_byte_more),
         ("fuzz_twins", "", "encode", one_byte_more),
@@ -257,11 +257,13 @@ def bad_rows_as_null(right):
         ("fuzz_arrow", "messages.arrow", "messages_to_arrow", bad_rows_as_null),
     ],
 )
-def test_target_detects_errors_of_both_engines(target, place, name, wrong, monkeypatch):
+def test_target_detects_errors_of_both_engines(
+    target, module, name, wrong, monkeypatch
+):
     """A target detects identical errors of both engines."""
     inputs = inputs_of(target)
     for package in engines.packages():
-        plant(monkeypatch, package, place, name, wrong)
+        plant(monkeypatch, package, module, name, wrong)
     with pytest.raises(engines.Finding):
         judge_all(target, inputs)
 

@@ -183,11 +183,11 @@ def test_invalid_version_range_is_rejected(text):
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("value", "expected"),
     [(7, "7"), (-1, "-1"), (True, "true"), (False, "false"), (1.5, "1.5"), ("x", "x")],
 )
-def test_a_number_or_boolean_is_taken_as_the_text_of_a_default(given, expected):
-    assert read_field(default=given).default == expected
+def test_a_number_or_boolean_is_taken_as_the_text_of_a_default(value, expected):
+    assert read_field(default=value).default == expected
 
 
 def test_the_text_null_and_the_value_null_are_different_defaults():
@@ -198,34 +198,34 @@ def test_the_text_null_and_the_value_null_are_different_defaults():
     assert read_field(**nullable).default is None
 
 
-@pytest.mark.parametrize("given", [True, "true", "True", " TRUE ", 1, -1])
-def test_accepted_spellings_of_true(given):
-    assert read_field(ignorable=given).ignorable is True
+@pytest.mark.parametrize("value", [True, "true", "True", " TRUE ", 1, -1])
+def test_accepted_spellings_of_true(value):
+    assert read_field(ignorable=value).ignorable is True
 
 
-@pytest.mark.parametrize("given", [False, "false", "False", "FALSE", "", 0, None])
-def test_accepted_spellings_of_false(given):
-    assert read_field(ignorable=given).ignorable is False
+@pytest.mark.parametrize("value", [False, "false", "False", "FALSE", "", 0, None])
+def test_accepted_spellings_of_false(value):
+    assert read_field(ignorable=value).ignorable is False
 
 
-@pytest.mark.parametrize("given", ["yes", "tRue", 1.0, [True], {}])
-def test_invalid_boolean_is_rejected(given):
-    check_refused("value-invalid", {"ignorable": given})
+@pytest.mark.parametrize("value", ["yes", "tRue", 1.0, [True], {}])
+def test_invalid_boolean_is_rejected(value):
+    check_refused("value-invalid", {"ignorable": value})
 
 
-@pytest.mark.parametrize("given", [0, "0", " 0 "])
-def test_a_tag_may_be_a_text(given):
-    assert read_field(tag=given, taggedVersions="2+", versions="2+").tag == 0
+@pytest.mark.parametrize("value", [0, "0", " 0 "])
+def test_a_tag_may_be_a_text(value):
+    assert read_field(tag=value, taggedVersions="2+", versions="2+").tag == 0
 
 
-@pytest.mark.parametrize("given", [None, "", " "])
-def test_missing_tag_is_none(given):
-    assert read_field(tag=given).tag is None
+@pytest.mark.parametrize("value", [None, "", " "])
+def test_missing_tag_is_none(value):
+    assert read_field(tag=value).tag is None
 
 
-@pytest.mark.parametrize("given", [True, 0.5, "a", [], {}, 2**31, "-" * 9, "9" * 5000])
-def test_invalid_tag_is_rejected(given):
-    check_refused("value-invalid", {"tag": given})
+@pytest.mark.parametrize("value", [True, 0.5, "a", [], {}, 2**31, "-" * 9, "9" * 5000])
+def test_invalid_tag_is_rejected(value):
+    check_refused("value-invalid", {"tag": value})
 
 
 def test_an_api_key_is_an_int16():
@@ -259,7 +259,7 @@ def test_the_last_of_repeated_keys_counts():
 
 
 @pytest.mark.parametrize(
-    ("key", "given"),
+    ("key", "value"),
     [
         ("name", ["A"]),
         ("type", {}),
@@ -270,8 +270,8 @@ def test_the_last_of_repeated_keys_counts():
         ("entityType", []),
     ],
 )
-def test_a_value_of_the_wrong_kind_is_refused_at_its_key(key, given):
-    text = json.dumps(document({key: given}), indent=1)
+def test_a_value_of_the_wrong_kind_is_refused_at_its_key(key, value):
+    text = json.dumps(document({key: value}), indent=1)
     with pytest.raises(SchemaError) as caught:
         language.read_message(text)
     error = caught.value
@@ -280,19 +280,19 @@ def test_a_value_of_the_wrong_kind_is_refused_at_its_key(key, given):
     assert line[error.column - 1 :].startswith(f'"{key}"')
 
 
-@pytest.mark.parametrize("given", ["Request", "", 3, ["request"]])
-def test_an_unknown_kind_of_message_is_refused(given):
-    check_refused("value-invalid", type=given)
+@pytest.mark.parametrize("value", ["Request", "", 3, ["request"]])
+def test_an_unknown_kind_of_message_is_refused(value):
+    check_refused("value-invalid", type=value)
 
 
-@pytest.mark.parametrize("given", ["client", ["broker", 1], [None], {}])
-def test_an_unknown_listener_is_refused(given):
-    check_refused("value-invalid", listeners=given)
+@pytest.mark.parametrize("value", ["client", ["broker", 1], [None], {}])
+def test_an_unknown_listener_is_refused(value):
+    check_refused("value-invalid", listeners=value)
 
 
-@pytest.mark.parametrize("given", ["A", 1, [], [[]], [None], True])
-def test_fields_are_objects(given):
-    text = json.dumps(document(fields=[given]))
+@pytest.mark.parametrize("value", ["A", 1, [], [[]], [None], True])
+def test_fields_are_objects(value):
+    text = json.dumps(document(fields=[value]))
     with pytest.raises(SchemaError) as caught:
         language.read_message(text)
     assert (caught.value.rule, caught.value.path) == ("value-invalid", "fields[0]")
@@ -306,7 +306,7 @@ def test_a_message_is_an_object(text):
 
 
 @pytest.mark.parametrize(
-    ("key", "given", "found"),
+    ("key", "value", "found"),
     [
         ("name", [], "name must be a string (got an array)"),
         ("name", {}, "name must be a string (got an object)"),
@@ -326,10 +326,10 @@ def test_a_message_is_an_object(text):
         ),
     ],
 )
-def test_an_error_says_what_was_found(key, given, found):
+def test_an_error_says_what_was_found(key, value, found):
     """Users see these messages for each kind of mistake."""
     with pytest.raises(SchemaError) as caught:
-        read_field(**{key: given})
+        read_field(**{key: value})
     assert found in caught.value.reason
 
 
