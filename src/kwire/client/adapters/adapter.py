@@ -71,10 +71,10 @@ class Adapter:
             )
             return False
         replacements = importlib.import_module(f"{__package__}.{self._package}_classes")
-        for each in replacements.make_replacements():
-            owner, name, value = each
+        for replacement in replacements.make_replacements():
+            owner, name, value = replacement
             self._originals.append(Replacement(owner, name, vars(owner)[name]))
-            self._replaced.append(each)
+            self._replaced.append(replacement)
             setattr(owner, name, value)
         return True
 
@@ -84,8 +84,8 @@ class Adapter:
         A consumer in use may still return records that kwire has decoded. Attributes
         that another library has replaced since ``install()`` are not changed.
         """
-        for each, original in zip(self._replaced, self._originals, strict=True):
-            if vars(each.owner)[each.name] is each.value:
+        for replacement, original in zip(self._replaced, self._originals, strict=True):
+            if vars(replacement.owner)[replacement.name] is replacement.value:
                 setattr(*original)
         self._replaced.clear()
         self._originals.clear()

@@ -39,26 +39,30 @@ def make_replacements() -> list[Replacement]:
     from aiokafka import codec
     from aiokafka.consumer import consumer, fetcher
 
-    own = fetcher.PartitionRecords
+    client_class = fetcher.PartitionRecords
     namespace = {
         "_fetcher_module": fetcher,
         "_codecs": find_codecs(codec),
-        "__qualname__": own.__qualname__,
-        "__module__": own.__module__,
+        "__qualname__": client_class.__qualname__,
+        "__module__": client_class.__module__,
     }
-    made = type(own.__name__, (FastPartitionRecords, own), namespace)
+    fast_class = type(
+        client_class.__name__, (FastPartitionRecords, client_class), namespace
+    )
     replacements = [
         Replacement(fetcher, "MemoryRecords", make_reader(fetcher.MemoryRecords)),
-        Replacement(fetcher, "PartitionRecords", made),
+        Replacement(fetcher, "PartitionRecords", fast_class),
     ]
     result = fetcher.FetchResult
-    replacements.append(Replacement(result, "getall", make_getall(result.getall, made)))
+    replacements.append(
+        Replacement(result, "getall", make_getall(result.getall, fast_class))
+    )
     methods = consumer.AIOKafkaConsumer
     # Tracing libraries also replace getone. Do not overwrite their replacement.
     if getattr(methods.getone, "__module__", None) == consumer.__name__:
         for name in ("getone", "__anext__"):
             own_method = getattr(methods, name)
-            short = make_getone(own_method, result, made)
+            short = make_getone(own_method, result, fast_class)
             replacements.append(Replacement(methods, name, short))
     return replacements
 
@@ -74,8 +78,12 @@ def make_reader(memory_records: Any) -> Any:
     """Return the replacement for the client's ``MemoryRecords``."""
 
     def read(data: Any) -> Any:
-        own = memory_records(data)
-        return own if len(data) < LEAST_BYTES else FetchedBytes(data, own)
+        client_records = memory_records(data)
+        return (
+            client_records
+            if len(data) < LEAST_BYTES
+            else FetchedBytes(data, client_records)
+        )
 
     return read
 
@@ -122,21 +130,23 @@ class FastPartitionRecords(_Own):
 
     def take_records(self, count: int | None) -> list[Any]:
         """Return the next ``count`` records, or all remaining records if it is None."""
-        one_by_one = self._records_iterator
-        assert one_by_one is not None, "there is one until all records are taken"
+        iterator = self._records_iterator
+        assert iterator is not None, "there is one until all records are taken"
         if self._key_deserializer or self._value_deserializer:
-            return list(islice(one_by_one, count))
-        found: list[Any] = []
-        while count is None or len(found) < count:
+            return list(islice(iterator, count))
+        records: list[Any] = []
+        while count is None or len(records) < count:
             # If no record of the current run remains, this starts the next run.
-            record = next(one_by_one, None)
+            record = next(iterator, None)
             if record is None:
                 break
-            found.append(record)
-            found += islice(self._made, None if count is None else count - len(found))
-            if found[-1] is not record:
-                self.next_fetch_offset = found[-1].offset + 1
-        return found
+            records.append(record)
+            records += islice(
+                self._made, None if count is None else count - len(records)
+            )
+            if records[-1] is not record:
+                self.next_fetch_offset = records[-1].offset + 1
+        return records
 
     def _unpack_records(self) -> Iterator[Any]:
         fetched = self._records
@@ -159,8 +169,8 @@ class FastPartitionRecords(_Own):
         value_deserializer = self._value_deserializer
         is_deserialized = bool(key_deserializer or value_deserializer)
         for rows, header, next_offset, is_gapless in reader:
-            self._made = made = self._make_records(rows, header.timestamp_type)
-            for record in made:
+            self._made = records = self._make_records(rows, header.timestamp_type)
+            for record in records:
                 if is_deserialized:
                     if is_gapless and record.offset > header.base_offset:
                         # If a deserializer raises, the client has passed the batches
@@ -188,7 +198,7 @@ class FastPartitionRecords(_Own):
         topic, partition = self._tp
         record_class = self._fetcher_module.ConsumerRecord
         new = record_class.__new__
-        made = []
+        records = []
         for row in rows:
             offset = row.offset
             if offset < next_fetch_offset:
@@ -208,8 +218,8 @@ class FastPartitionRecords(_Own):
             record.serialized_key_size = -1 if key is None else len(key)
             record.serialized_value_size = -1 if value is None else len(value)
             record.headers = row.headers
-            made.append(record)
-        return iter(made)
+            records.append(record)
+        return iter(records)
 
 
 def make_getall(own: Any, fast_class: Any) -> Any:

@@ -31,16 +31,18 @@ def make_replacements() -> list[Replacement]:
     from kafka import codec
     from kafka.consumer import fetcher
 
-    own = fetcher.Fetcher.PartitionRecords
+    client_class = fetcher.Fetcher.PartitionRecords
     namespace = {
         "_fetcher_module": fetcher,
         "_codecs": find_codecs(codec),
         "_gives_headers": int(kafka.__version__.partition(".")[0]) >= 3,
-        "__qualname__": own.__qualname__,
-        "__module__": own.__module__,
+        "__qualname__": client_class.__qualname__,
+        "__module__": client_class.__module__,
     }
-    made = type(own.__name__, (FastPartitionRecords, own), namespace)
-    return [Replacement(fetcher.Fetcher, "PartitionRecords", made)]
+    fast_class = type(
+        client_class.__name__, (FastPartitionRecords, client_class), namespace
+    )
+    return [Replacement(fetcher.Fetcher, "PartitionRecords", fast_class)]
 
 
 if TYPE_CHECKING:

@@ -107,7 +107,9 @@ class RunReader:
         self._end_offset = -1
         self._is_committed = aborted is not None
         aborted = tuple(aborted or ())
-        self._aborted_offsets = sorted(each.first_offset for each in aborted)
+        self._aborted_offsets = sorted(
+            transaction.first_offset for transaction in aborted
+        )
         self._options = engine.ReadOptions(
             partial(_decompress, codecs),
             TransactionFilter(aborted) if aborted else None,
@@ -259,9 +261,9 @@ def _decompress(
     remaining: int,
 ) -> bytes | memoryview:
     """Decompress a payload as the client does; see ``engine.ReadOptions``."""
-    own = codecs.get(codec)
-    if own is not None:
-        return own(bytes(payload))
+    decompress = codecs.get(codec)
+    if decompress is not None:
+        return decompress(bytes(payload))
     return compression.decompress(
         codec, payload, magic, _LIMITS, position, engine.new_memory, remaining
     )

@@ -149,20 +149,20 @@ class ClusterMachine:
             # Other machines have used the leader hints of brokers (KIP-951).
             self._report_leader_changes()
         for key, link in list(self._links.items()):
-            place = key[:2]
+            address = key[:2]
             link.check(now)
             if link.has_answered:
-                self._note_success(place)
+                self._note_success(address)
             if link.is_over:
                 del self._links[key]
                 if link.fallback_table is not None:
                     until = now + self.settings.metadata_max_age_s
-                    self._assumed[place] = link.fallback_table, until
+                    self._assumed[address] = link.fallback_table, until
                     self.want_metadata()
                 else:
                     if not link.has_answered:
-                        self._assumed.pop(place, None)
-                    self._note_failure(place, link, now)
+                        self._assumed.pop(address, None)
+                    self._note_failure(address, link, now)
             elif link.quiet_until > now:
                 self.wake(link.quiet_until)
         self.refresh_metadata(now)
@@ -269,21 +269,25 @@ class ClusterMachine:
             # Wait for the connection that is being opened.
             return None
         brokers = list(self.metadata.brokers.values())
-        places = [(each.host, each.port) for each in brokers]
-        nodes = {(each.host, each.port): each.node_id for each in brokers}
+        addresses = [(broker.host, broker.port) for broker in brokers]
+        nodes = {(broker.host, broker.port): broker.node_id for broker in brokers}
         # Also try the bootstrap addresses, because all brokers may have moved to other
         # addresses (KIP-899).
-        if not places or self._can_rebootstrap:
-            places += [place for place in self._bootstrap if place not in nodes]
-        self.random.shuffle(places)
-        free_places = [each for each in places if (*each, False) not in self._links]
+        if not addresses or self._can_rebootstrap:
+            addresses += [
+                address for address in self._bootstrap if address not in nodes
+            ]
+        self.random.shuffle(addresses)
+        unconnected = [
+            address for address in addresses if (*address, False) not in self._links
+        ]
         allowed_at = self._connect_pace.next_at
-        for place in free_places:
-            if max(self._retry_at(place), allowed_at) <= now:
+        for address in unconnected:
+            if max(self._retry_at(address), allowed_at) <= now:
                 self._connect_pace.note(now)
-                return self._link_at(place, nodes.get(place), now)
-        for place in free_places:
-            self.wake(max(self._retry_at(place), allowed_at))
+                return self._link_at(address, nodes.get(address), now)
+        for address in unconnected:
+            self.wake(max(self._retry_at(address), allowed_at))
         return None
 
     def describe_failure(self, node_id: int) -> str:
@@ -307,9 +311,9 @@ class ClusterMachine:
         alternates between failure and success, so it may not be failing right now.
         """
         texts = [
-            f"{format_address(*place)}: {each.reason}"
-            for place, each in self._failures.items()
-            if each.count or each.retry_at > since
+            f"{format_address(*address)}: {failures.reason}"
+            for address, failures in self._failures.items()
+            if failures.count or failures.retry_at > since
         ]
         if not texts and not self._has_answered:
             return "no broker has answered"
@@ -333,27 +337,27 @@ class ClusterMachine:
 
     def _link_at(
         self,
-        place: tuple[str, int],
+        address: tuple[str, int],
         node_id: int | None,
         now: float,
         is_apart: bool = False,
     ) -> Link | None:
-        link = self._links.get((*place, is_apart))
+        link = self._links.get((*address, is_apart))
         if link is not None:
             if node_id is not None:
                 link.node_id = node_id
             return link if link.is_free(now) else None
-        retry_at = self._retry_at(place)
+        retry_at = self._retry_at(address)
         if retry_at > now:
             self.wake(retry_at)
             return None
-        table, until = self._assumed.get(place, (None, now))
+        table, until = self._assumed.get(address, (None, now))
         if until <= now:
             # The broker may have been upgraded while the client was idle, so negotiate
             # the versions again.
             table = None
         link = Link(
-            *place,
+            *address,
             node_id,
             self.settings,
             now,
@@ -362,27 +366,27 @@ class ClusterMachine:
             table,
             zero_copy=self.zero_copy,
         )
-        if "\0" in place[0]:
+        if "\0" in address[0]:
             # Some resolvers ignore everything after NUL, and would return the address
             # of another host.
             link.note_failure("a host name cannot contain NUL characters", now)
-            self._note_failure(place, link, now)
+            self._note_failure(address, link, now)
             return None
-        self._links[*place, is_apart] = link
+        self._links[*address, is_apart] = link
         self._new_links.append(link)
         return None
 
-    def _retry_at(self, place: tuple[str, int]) -> float:
-        failures = self._failures.get(place)
+    def _retry_at(self, address: tuple[str, int]) -> float:
+        failures = self._failures.get(address)
         return 0.0 if failures is None else failures.retry_at
 
-    def _note_success(self, place: tuple[str, int]) -> None:
+    def _note_success(self, address: tuple[str, int]) -> None:
         self._has_answered = True
-        if place in self._failures:
-            self._failures[place].count = 0
+        if address in self._failures:
+            self._failures[address].count = 0
 
-    def _note_failure(self, place: tuple[str, int], link: Link, now: float) -> None:
-        failures = self._failures.setdefault(place, _Failures())
+    def _note_failure(self, address: tuple[str, int], link: Link, now: float) -> None:
+        failures = self._failures.setdefault(address, _Failures())
         failures.count += 1
         failures.reason = link.reason
         if link.may_lack_sasl and not self._has_answered:
@@ -405,7 +409,7 @@ class ClusterMachine:
             self.failure.__context__ = link.error
             self.failure.__suppress_context__ = True
         elif not self._has_answered and all(
-            each in self._failures for each in self._bootstrap
+            bootstrap in self._failures for bootstrap in self._bootstrap
         ):
             self.failure = BrokersUnreachable(self.reasons())
 
@@ -416,17 +420,19 @@ class ClusterMachine:
         response, in leader hints, or as coordinators. A connection in use is closed
         after a later response.
         """
-        named = {(each.host, each.port) for each in self.metadata.brokers.values()}
-        named.update(self._bootstrap)
+        addresses = {
+            (broker.host, broker.port) for broker in self.metadata.brokers.values()
+        }
+        addresses.update(self._bootstrap)
         for key, link in list(self._links.items()):
-            if key[:2] not in named and not link.in_flight:
+            if key[:2] not in addresses and not link.in_flight:
                 del self._links[key]
                 link.close(now)
-        for place, failures in list(self._failures.items()):
-            if place not in named and failures.retry_at <= now:
-                del self._failures[place]
-        for place in self._assumed.keys() - named:
-            self._assumed.pop(place, None)
+        for address, failures in list(self._failures.items()):
+            if address not in addresses and failures.retry_at <= now:
+                del self._failures[address]
+        for address in self._assumed.keys() - addresses:
+            self._assumed.pop(address, None)
         for pace_key, pace in list(self._paces.items()):
             if pace.is_idle(now):
                 del self._paces[pace_key]
@@ -553,7 +559,7 @@ class ClusterMachine:
         self._report_leader_changes()
         self._forget_unnamed(now)
         self.version += 1
-        codes = [each.error_code for each in response.topics]
+        codes = [topic.error_code for topic in response.topics]
         if any(code in _COMING for code in codes):
             self._is_stale = True
 
@@ -578,6 +584,8 @@ _COMING = {error_codes.LEADER_NOT_AVAILABLE, error_codes.UNKNOWN_TOPIC_OR_PARTIT
 def hinted_brokers(endpoints: Iterable[Any]) -> dict[int, Broker]:
     """Return the brokers in leader hints of an error response, by node id (KIP-951)."""
     return {
-        each.node_id: Broker(each.node_id, each.host, each.port, each.rack)
-        for each in endpoints
+        endpoint.node_id: Broker(
+            endpoint.node_id, endpoint.host, endpoint.port, endpoint.rack
+        )
+        for endpoint in endpoints
     }

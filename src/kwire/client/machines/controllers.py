@@ -38,7 +38,12 @@ def to_metadata(response: Any) -> MetadataResponse:
         cluster_id=response.cluster_id,
         controller_id=response.controller_id,
         brokers=[
-            node(node_id=each.broker_id, host=each.host, port=each.port, rack=each.rack)
-            for each in response.brokers
+            node(
+                node_id=controller.broker_id,
+                host=controller.host,
+                port=controller.port,
+                rack=controller.rack,
+            )
+            for controller in response.brokers
         ],
     )

@@ -143,8 +143,8 @@ class Coordinators:
         """Send the lookups of one key type that are due."""
         due = {
             key: search
-            for (each, key), search in self._searches.items()
-            if each is kind and self._is_open(search) and not search.is_in_flight
+            for (key_type, key), search in self._searches.items()
+            if key_type is kind and self._is_open(search) and not search.is_in_flight
             if not search.backoff.must_wait(now)
         }
         while due and (link := self._cluster.any_link(now)) is not None:
@@ -208,8 +208,8 @@ class Coordinators:
     ) -> None:
         if not result.error_code:
             brokers = self._cluster.metadata.brokers
-            known = brokers.get(result.node_id)
-            rack = None if known is None else known.rack
+            broker = brokers.get(result.node_id)
+            rack = None if broker is None else broker.rack
             search.node_id = result.node_id
             event, name = Event.COORDINATOR_FOUND, _name(kind, key)
             self._cluster.report(event, node_id=result.node_id, key=name)

@@ -80,10 +80,10 @@ def refusal(
 
 def choose_reaction(error_code: int) -> Reaction:
     """Return the reaction to the error of a partition."""
-    found = _REACTIONS.get(error_code)
-    if found is None:
-        found = Reaction.RETRY if codes.retriable(error_code) else Reaction.FAIL
-    return found
+    reaction = _REACTIONS.get(error_code)
+    if reaction is None:
+        reaction = Reaction.RETRY if codes.retriable(error_code) else Reaction.FAIL
+    return reaction
 
 
 def is_of_session(error_code: int) -> bool:

@@ -331,16 +331,16 @@ class Link:
             self.receive_data(b"", now)
             return
         if self.state is LinkState.READY:
-            what = "there was no response"
+            cause = "there was no response"
             wait_s = self._calls[0].deadline - self._calls[0].sent_at
         else:
-            what = "the connection was not ready"
+            cause = "the connection was not ready"
             wait_s = self._settings.connect_timeout_s
             if self._has_been_ready:
                 wait_s = self._settings.request_timeout_s
         hint = _SILENCE_HINT if is_negotiating else ""
         reason = (
-            f"{what} within {wait_s:g} s; the broker is slow, or this is not a broker"
+            f"{cause} within {wait_s:g} s; the broker is slow, or this is not a broker"
             f"{hint}"
         )
         self._end(reason, now, Event.CONNECTION_FAILED)
@@ -349,10 +349,10 @@ class Link:
         """Return the time at which to call ``check``."""
         if self.state is LinkState.OVER:
             return float("inf")
-        at = self._next_deadline()
+        check_at = self._next_deadline()
         if self._reauthenticate_at is not None and not self._calls:
-            at = min(at, self._reauthenticate_at)
-        return at
+            check_at = min(check_at, self._reauthenticate_at)
+        return check_at
 
     def close(self, now: float) -> None:
         """Close the connection. Requests in flight get no response."""
@@ -491,15 +491,15 @@ class Link:
             self._report(Event.CONNECTION_OPENED)
 
     def _authenticate(self, now: float) -> None:
-        make = self._settings.new_mechanism
-        if make is None:
+        new_mechanism = self._settings.new_mechanism
+        if new_mechanism is None:
             self._offers_sasl = bool(self.table.usable(SaslHandshakeRequest))
             self._become_ready()
             return
         self.state = LinkState.AUTHENTICATING
         self._reauthenticate_at = None
         try:
-            self._mechanism = make()
+            self._mechanism = new_mechanism()
             # Only the messages of some mechanisms contain the host name.
             set_host = getattr(self._mechanism, "set_host", None)
             if set_host is not None:

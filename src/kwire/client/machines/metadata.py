@@ -91,20 +91,24 @@ class Metadata:
         dropped, so that the size depends on the last response and not on all of them.
         """
         self.brokers = {
-            each.node_id: Broker(each.node_id, each.host, each.port, each.rack)
-            for each in response.brokers
+            broker.node_id: Broker(
+                broker.node_id, broker.host, broker.port, broker.rack
+            )
+            for broker in response.brokers
         }
         self.cluster_id = response.cluster_id
         self.controller = response.controller_id
         topics: dict[str, TopicInfo] = {}
         for name in () if requested is None else requested:
-            known = self.topics.get(name)
-            if known is not None:
-                topics[name] = known
-        for each in response.topics:
-            if each.name is not None and (requested is None or each.name in requested):
-                known = self.topics.get(each.name)
-                topics[each.name] = _merge(known, each, self.leader_changes)
+            old_topic = self.topics.get(name)
+            if old_topic is not None:
+                topics[name] = old_topic
+        for topic in response.topics:
+            if topic.name is not None and (
+                requested is None or topic.name in requested
+            ):
+                old_topic = self.topics.get(topic.name)
+                topics[topic.name] = _merge(old_topic, topic, self.leader_changes)
         self.topics = topics
 
     def take_leader_changes(self) -> list[LeaderChange]:
@@ -114,8 +118,8 @@ class Metadata:
 
     def partition(self, topic: str, partition: int) -> PartitionInfo | None:
         """Return the metadata of a partition, or None if it is unknown."""
-        known = self.topics.get(topic)
-        return None if known is None else known.partitions.get(partition)
+        info = self.topics.get(topic)
+        return None if info is None else info.partitions.get(partition)
 
     def forget_leader(self, topic: str, partition: int) -> None:
         """Forget the leader epoch of a partition, so that any next leader is accepted.
@@ -124,10 +128,10 @@ class Metadata:
         outdated. This matters only if brokers do not support topic ids. Otherwise, the
         new topic has another id, and this method does nothing.
         """
-        known = self.partition(topic, partition)
-        if known is not None and self.topics[topic].topic_id == NO_ID:
+        info = self.partition(topic, partition)
+        if info is not None and self.topics[topic].topic_id == NO_ID:
             partitions = self.topics[topic].partitions
-            partitions[partition] = known._replace(leader=-1, leader_epoch=-1)
+            partitions[partition] = info._replace(leader=-1, leader_epoch=-1)
 
     def take_hint(
         self,
@@ -142,18 +146,18 @@ class Metadata:
         The hint is ignored if its leader epoch is not newer than the known one, or if
         the address of the broker is unknown. Source: KIP-951.
         """
-        known = self.partition(topic, partition)
-        if known is None or leader < 0 or leader_epoch <= known.leader_epoch:
+        info = self.partition(topic, partition)
+        if info is None or leader < 0 or leader_epoch <= info.leader_epoch:
             return False
         if leader not in brokers and leader not in self.brokers:
             return False
         if leader in brokers:
             self.brokers[leader] = brokers[leader]
-        self.topics[topic].partitions[partition] = known._replace(
+        self.topics[topic].partitions[partition] = info._replace(
             leader=leader, leader_epoch=leader_epoch
         )
-        if leader != known.leader:
-            change = LeaderChange(topic, partition, known.leader, leader)
+        if leader != info.leader:
+            change = LeaderChange(topic, partition, info.leader, leader)
             self.leader_changes.append(change)
         return True
 
@@ -217,24 +221,24 @@ def complete_response(
     did not return get the error that newer brokers report.
     """
     if version < _FIRST_WITHOUT_CREATION and topics is not None:
-        known = [each for each in response.topics if each.name in topics]
-        absent = sorted(topics - {each.name for each in known})
+        present = [topic for topic in response.topics if topic.name in topics]
+        absent = sorted(topics - {topic.name for topic in present})
         entry = MetadataResponse.MetadataResponseTopic
         code = error_codes.UNKNOWN_TOPIC_OR_PARTITION
-        known += [entry(name=name, error_code=code) for name in absent]
-        response = response.replace(topics=known)
+        present += [entry(name=name, error_code=code) for name in absent]
+        response = response.replace(topics=present)
     if version < _FIRST_WITH_INTERNAL:
         response = response.replace(
             topics=[
-                each.replace(is_internal=each.name in INTERNAL_TOPICS)
-                for each in response.topics
+                topic.replace(is_internal=topic.name in INTERNAL_TOPICS)
+                for topic in response.topics
             ]
         )
     return response
 
 
 def _merge(
-    known: TopicInfo | None, response: Any, changes: list[LeaderChange]
+    old_topic: TopicInfo | None, response: Any, changes: list[LeaderChange]
 ) -> TopicInfo:
     """Merge the metadata of a topic with a response, and return the result.
 
@@ -242,30 +246,34 @@ def _merge(
     changes are appended to ``changes``.
     """
     partitions: dict[int, PartitionInfo] = {}
-    same = known is not None and known.topic_id == response.topic_id
-    if response.error_code and known is not None and not response.partitions:
+    is_same_topic = old_topic is not None and old_topic.topic_id == response.topic_id
+    if response.error_code and old_topic is not None and not response.partitions:
         # Keep the known leaders until the cluster returns other ones.
-        partitions = known.partitions
+        partitions = old_topic.partitions
         if response.topic_id == NO_ID:
-            return known._replace(error_code=response.error_code)
-    for each in response.partitions:
+            return old_topic._replace(error_code=response.error_code)
+    for part in response.partitions:
         new = PartitionInfo(
-            each.leader_id
-            if each.error_code != error_codes.LEADER_NOT_AVAILABLE
+            part.leader_id
+            if part.error_code != error_codes.LEADER_NOT_AVAILABLE
             else -1,
-            each.leader_epoch,
-            each.replica_nodes,
-            each.isr_nodes,
-            each.offline_replicas,
+            part.leader_epoch,
+            part.replica_nodes,
+            part.isr_nodes,
+            part.offline_replicas,
         )
-        old = known.partitions.get(each.partition_index) if known and same else None
+        old = (
+            old_topic.partitions.get(part.partition_index)
+            if old_topic and is_same_topic
+            else None
+        )
         if old is not None and 0 <= new.leader_epoch < old.leader_epoch:
             new = old
         if old is not None and old.leader != new.leader:
-            index = each.partition_index
+            index = part.partition_index
             change = LeaderChange(response.name, index, old.leader, new.leader)
             changes.append(change)
-        partitions[each.partition_index] = new
+        partitions[part.partition_index] = new
     return TopicInfo(
         response.name,
         response.topic_id,

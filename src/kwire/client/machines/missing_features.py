@@ -103,7 +103,9 @@ def find_missing_feature(
         return None
     # Requirements that exclude each other, such as of the record format, are met one
     # by one.
-    missing = tuple(each for each in constraints if not table.usable(api, each))
+    missing = tuple(
+        constraint for constraint in constraints if not table.usable(api, constraint)
+    )
     first = _first_release(api, missing or constraints)
     if first is None:
         return None
@@ -158,10 +160,10 @@ def _older_release(
 ) -> str | None:
     """Return the release of a broker as text, or None if it is ``first`` or later."""
     guess = guess_release(table)
-    known = release or guess.min_release or guess.max_release
-    if known in releases.NAMES and releases.NAMES.index(known) >= releases.NAMES.index(
-        first
-    ):
+    broker_release = release or guess.min_release or guess.max_release
+    if broker_release in releases.NAMES and releases.NAMES.index(
+        broker_release
+    ) >= releases.NAMES.index(first):
         return None
     return release or str(guess)
 

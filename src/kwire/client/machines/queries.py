@@ -157,7 +157,7 @@ class SizesMachine(QueryMachine):
         entry = DescribeLogDirsRequest.DescribableLogDirTopic
         entries = []
         for topic in self.cluster.metadata.topics.values():
-            led = [n for n, each in topic.partitions.items() if each.leader == node]
+            led = [n for n, info in topic.partitions.items() if info.leader == node]
             if led:
                 entries.append(entry(topic=topic.name, partitions=led))
         return DescribeLogDirsRequest(topics=entries)
@@ -166,13 +166,13 @@ class SizesMachine(QueryMachine):
         for directory in response.results:
             for topic in directory.topics:
                 for part in topic.partitions:
-                    known = self.cluster.metadata.partition(
+                    info = self.cluster.metadata.partition(
                         topic.name, part.partition_index
                     )
                     # A future log is a copy that is being moved to another disk.
-                    if known and known.leader == node and not part.is_future_key:
-                        place = topic.name, part.partition_index
-                        self._sizes[place] = part.partition_size
+                    if info and info.leader == node and not part.is_future_key:
+                        topic_partition = topic.name, part.partition_index
+                        self._sizes[topic_partition] = part.partition_size
 
 
 class OffsetsMachine(QueryMachine):
@@ -205,8 +205,8 @@ class OffsetsMachine(QueryMachine):
     def result(self) -> dict[tuple[str, int], int]:
         """Return the offsets that were found, by (topic, partition)."""
         return {
-            place: reader.position
-            for place, reader in sorted(self._partitions.readers.items())
+            topic_partition: reader.position
+            for topic_partition, reader in sorted(self._partitions.readers.items())
             if reader.position is not None
         }
 
@@ -245,14 +245,14 @@ class OffsetsMachine(QueryMachine):
         for reader in self._finder.take_deleted(readers, now):
             reader.stop()
             del readers[reader.place]
-        found = self._finder.find(readers, now)
-        for reader, topic in found.recreated:
+        changes = self._finder.find(readers, now)
+        for reader, topic in changes.recreated:
             if reader.state is not ReaderState.DONE:
                 # Look up the offset of the new topic. A response in flight belongs to
                 # the deleted topic.
                 reader.stop()
-                found.new.append((topic, reader.partition))
-        for topic, partition in found.new:
+                changes.new.append((topic, reader.partition))
+        for topic, partition in changes.new:
             reader = PartitionReader(topic.name, partition, topic.topic_id)
             reader.start(self._lookup)
             readers[reader.place] = reader

@@ -102,7 +102,7 @@ class Window:
         """
         # KIP-714 specifies an empty prefix for all metrics, but the Java broker sends
         # "*".
-        prefixes = tuple("" if each == "*" else each for each in requested)
+        prefixes = tuple("" if prefix == "*" else prefix for prefix in requested)
         points = [*self._totals(values, is_delta, now), *_node_latencies(links)]
         return [
             point._replace(name=name)

@@ -184,7 +184,7 @@ class AsyncRunner(ForkAware):
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._openings.clear()
         self._protocols.clear()
-        await asyncio.gather(*(each.close() for each in self._alive))
+        await asyncio.gather(*(protocol.close() for protocol in self._alive))
 
     def note_alive(self, protocol: _LinkProtocol) -> None:
         """Register a new connection, which ``end`` will close."""

@@ -84,8 +84,8 @@ class BlockingRunner(ForkAware):
             now = time.monotonic()
             if has_news or now >= self._machine.wake_at:
                 self._advance(now)
-            for each in list(self._sockets.values()):
-                each.write(now)
+            for link_socket in list(self._sockets.values()):
+                link_socket.write(now)
             if is_over() or now >= until:
                 return
             if any(link.is_over for link in self._sockets):
@@ -94,8 +94,8 @@ class BlockingRunner(ForkAware):
                 has_news = True
                 continue
             sockets = self._sockets.values()
-            at = min([self._machine.wake_at, until, *(s.next_at for s in sockets)])
-            pause = min(max(at - now, 0.0), _LONGEST_WAIT_S)
+            wake_at = min([self._machine.wake_at, until, *(s.next_at for s in sockets)])
+            pause = min(max(wake_at - now, 0.0), _LONGEST_WAIT_S)
             has_news = self._take_ready(pause)
 
     def poll(self) -> None:
@@ -138,8 +138,8 @@ class BlockingRunner(ForkAware):
         its kernel object and still uses it.
         """
         super().note_fork()
-        for each in self._sockets.values():
-            each.close_copy()
+        for link_socket in self._sockets.values():
+            link_socket.close_copy()
         self._sockets.clear()
         self.close()
 
@@ -151,8 +151,8 @@ class BlockingRunner(ForkAware):
         """Close all sockets."""
         self._alarm.close()
         self._bell.close()
-        for each in self._sockets.values():
-            each.close()
+        for link_socket in self._sockets.values():
+            link_socket.close()
         self._sockets.clear()
         self._selector.close()
 
@@ -168,9 +168,13 @@ class BlockingRunner(ForkAware):
         """
         has_news = False
         now = time.monotonic()
-        unread = [each for each in self._sockets.values() if each.has_unread(now)]
-        for each in unread:
-            has_news |= each.step(now)
+        unread = [
+            link_socket
+            for link_socket in self._sockets.values()
+            if link_socket.has_unread(now)
+        ]
+        for link_socket in unread:
+            has_news |= link_socket.step(now)
         for key, _ in self._selector.select(0.0 if unread else pause):
             if key.data is None:
                 self._alarm.recv(1 << 10)
@@ -303,9 +307,9 @@ class _LinkSocket:
             self._is_open = False
 
     def _connection(self) -> socket.socket:
-        found = self._tls or self._socket
-        assert found is not None, "there is a socket while the link is not over"
-        return found
+        connection = self._tls or self._socket
+        assert connection is not None, "there is a socket while the link is not over"
+        return connection
 
     def _try_next(self, now: float) -> None:
         """Connect to the next address of the host name. Fail if none remains."""

@@ -50,8 +50,8 @@ _watching: WeakSet[ForkAware] = WeakSet()
 
 
 def _note_forks() -> None:
-    for each in list(_watching):
-        each.note_fork()
+    for instance in list(_watching):
+        instance.note_fork()
 
 
 # Windows does not support fork.

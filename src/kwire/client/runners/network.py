@@ -90,13 +90,13 @@ class Network:
         Raises ``ConnectorError`` if the function ``address_map`` raises an error or
         returns an invalid address.
         """
-        place = link.host, link.port
+        address = link.host, link.port
         if self.address_map is None:
-            return place
+            return address
         if not callable(self.address_map):
-            return self.address_map.get(place, place)
+            return self.address_map.get(address, address)
         try:
-            mapped = self.address_map(*place)
+            mapped = self.address_map(*address)
         except Exception as error:
             raise _hide_message("the address map", error) from None
         if not is_address(mapped):
@@ -112,8 +112,8 @@ class Network:
         Returns the addresses in the order in which the caller should try them. Raises
         ``OSError`` if the host name cannot be resolved.
         """
-        found = socket.getaddrinfo(*self.map_address(link), type=socket.SOCK_STREAM)
-        return [SocketAddress(family, address) for family, _, _, _, address in found]
+        results = socket.getaddrinfo(*self.map_address(link), type=socket.SOCK_STREAM)
+        return [SocketAddress(family, address) for family, _, _, _, address in results]
 
     def find_server_name(self, link: Link, address: tuple[Any, ...]) -> str:
         """Return the host name that TLS and Kerberos check for a connection.
@@ -237,10 +237,10 @@ class Network:
 
         loop = asyncio.get_running_loop()
         host, port = self.map_address(link)
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        timeout_s = self.share_timeout(len(found))
+        results = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        timeout_s = self.share_timeout(len(results))
         problem: OSError = OSError("the host name has no address")
-        for number, (family, _, _, _, address) in enumerate(found, 1):
+        for number, (family, _, _, _, address) in enumerate(results, 1):
             try:
                 new = socket.socket(family, socket.SOCK_STREAM)
             except OSError as error:
@@ -248,7 +248,9 @@ class Network:
                 continue
             try:
                 new.setblocking(False)
-                async with asyncio.timeout(timeout_s if number < len(found) else None):
+                async with asyncio.timeout(
+                    timeout_s if number < len(results) else None
+                ):
                     await loop.sock_connect(new, address)
             except OSError as error:
                 new.close()
@@ -278,14 +280,14 @@ def check_connector(connector: object, address_map: object) -> None:
         )
     if address_map is None or callable(address_map):
         return
-    what = type(address_map).__name__
+    description = type(address_map).__name__
     if isinstance(address_map, Mapping):
         if all(map(is_address, chain(*address_map.items()))):
             return
-        what += " with other entries"
+        description += " with other entries"
     raise TypeError(
         "address_map must be {(host, port): (host, port)}, or a function of host and"
-        f" port that returns such a tuple (got {what})"
+        f" port that returns such a tuple (got {description})"
     )
 
 
@@ -320,9 +322,9 @@ def _check_socket(opened: object) -> None:
         )
 
 
-def _hide_message(what: str, error: Exception) -> ConnectorError:
+def _hide_message(function: str, error: Exception) -> ConnectorError:
     """Return an error that names only the class of an error of the user's function.
 
     The message of the original error is omitted, because it may contain a secret.
     """
-    return ConnectorError(f"{what} raised {type(error).__name__}")
+    return ConnectorError(f"{function} raised {type(error).__name__}")

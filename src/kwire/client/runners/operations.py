@@ -136,8 +136,8 @@ class Asynchronous(Operations):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        for name, found in _list_operations(cls):
-            setattr(cls, name, found.body)
+        for name, descriptor in _list_operations(cls):
+            setattr(cls, name, descriptor.body)
 
     async def __aenter__(self) -> Self:
         await self._enter()
@@ -176,8 +176,8 @@ class Blocking(Operations):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        for name, found in _list_operations(cls):
-            setattr(cls, name, found.make_blocking())
+        for name, descriptor in _list_operations(cls):
+            setattr(cls, name, descriptor.make_blocking())
 
     def __enter__(self) -> Self:
         run_blocking(self._enter())
@@ -213,7 +213,7 @@ class Blocking(Operations):
 def _list_operations(owner: type) -> list[tuple[str, operation[Any, Any]]]:
     """Return the name and descriptor of each operation of a class and its bases."""
     return [
-        (name, found)
+        (name, descriptor)
         for name in dir(owner)
-        if isinstance(found := getattr(owner, name, None), operation)
+        if isinstance(descriptor := getattr(owner, name, None), operation)
     ]

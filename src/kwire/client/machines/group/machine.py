@@ -190,8 +190,8 @@ class ConsumerMachine:
     def assignment(self) -> set[tuple[str, int]]:
         """Return the owned partitions, without those that are revoked."""
         return {
-            place
-            for place, reader in self._owned.items()
+            topic_partition
+            for topic_partition, reader in self._owned.items()
             if reader.ownership is not Ownership.REVOKED
         }
 
@@ -276,8 +276,10 @@ class ConsumerMachine:
         """
         offsets: dict[tuple[str, int], int] = {}
         for fetched in chunks:
-            place = self._owner_of(fetched).place
-            offsets[place] = max(fetched.next_offset, offsets.get(place, 0))
+            topic_partition = self._owner_of(fetched).place
+            offsets[topic_partition] = max(
+                fetched.next_offset, offsets.get(topic_partition, 0)
+            )
         return self._offsets.identity, offsets
 
     def seek(self, starts: Mapping[tuple[str, int], Spec]) -> None:
@@ -288,8 +290,8 @@ class ConsumerMachine:
         positions stay unchanged.
         """
         readers = {
-            self._reader_at(place, "seeking in"): start
-            for place, start in starts.items()
+            self._reader_at(topic_partition, "seeking in"): start
+            for topic_partition, start in starts.items()
         }
         for reader, start in readers.items():
             reader.forget_taken()
@@ -303,7 +305,9 @@ class ConsumerMachine:
 
         Raises ``PartitionLost`` if a partition is not owned or is revoked.
         """
-        for reader in [self._reader_at(place, "pausing") for place in places]:
+        for reader in [
+            self._reader_at(topic_partition, "pausing") for topic_partition in places
+        ]:
             reader.set_paused(True)
             if reader.ownership is Ownership.READING:
                 self._fetcher.pause(reader)
@@ -313,13 +317,19 @@ class ConsumerMachine:
 
         Raises ``PartitionLost`` if a partition is not owned or is revoked.
         """
-        for reader in [self._reader_at(place, "resuming") for place in places]:
+        for reader in [
+            self._reader_at(topic_partition, "resuming") for topic_partition in places
+        ]:
             reader.set_paused(False)
             self._fetcher.resume(reader)
 
     def paused(self) -> set[tuple[str, int]]:
         """Return the owned partitions that are paused."""
-        return {place for place, reader in self._owned.items() if reader.is_paused}
+        return {
+            topic_partition
+            for topic_partition, reader in self._owned.items()
+            if reader.is_paused
+        }
 
     def read_metrics(self, now: float) -> dict[str, Any]:
         """Return the metrics that ``CONSUMER_SNAPSHOT`` lists.
@@ -350,10 +360,10 @@ class ConsumerMachine:
         callback for assigned partitions could no longer seek in it.
         """
         return {
-            place: reader
-            for place, reader in self._owned.items()
+            topic_partition: reader
+            for topic_partition, reader in self._owned.items()
             if reader.ownership is not Ownership.REVOKED
-            or self._announced.get(place) is reader
+            or self._announced.get(topic_partition) is reader
         }
 
     def begin_close(self, now: float) -> None:
@@ -403,8 +413,8 @@ class ConsumerMachine:
             self._membership.check_invariants()
             target = self._membership.target
         is_open = self.state in (ConsumerState.STARTING, ConsumerState.RUNNING)
-        for place, reader in self._owned.items():
-            is_read = self._fetcher.readers.get(place) is reader
+        for topic_partition, reader in self._owned.items():
+            is_read = self._fetcher.readers.get(topic_partition) is reader
             is_reading = reader.ownership is Ownership.READING and not self.is_done
             assert is_read is is_reading, f"{reader.name} is {reader.ownership}"
             assert not reader.is_lost, f"{reader.name} is lost"
@@ -507,12 +517,12 @@ class ConsumerMachine:
     def _find_chosen(self, now: float) -> None:
         """Own the partitions that the caller has chosen, as long as they exist."""
         deleted = self._finder.take_deleted(self._owned, now)
-        readers = [self._owned[each.place] for each in deleted]
+        readers = [self._owned[reader.place] for reader in deleted]
         self._lose(readers, Event.PARTITIONS_LOST)
-        found = self._finder.find(self._owned, now)
-        for topic, partition in found.new:
+        changes = self._finder.find(self._owned, now)
+        for topic, partition in changes.new:
             self._own(topic, partition)
-        for reader, topic in found.recreated:
+        for reader, topic in changes.recreated:
             if reader.place in self._fetcher.readers:
                 self._fetcher.start_over(reader, topic)
 
@@ -630,15 +640,17 @@ class ConsumerMachine:
             self._fetcher.pause(reader)
         reader.begin()
 
-    def _reader_at(self, place: tuple[str, int], operation: str) -> GroupReader:
+    def _reader_at(
+        self, topic_partition: tuple[str, int], operation: str
+    ) -> GroupReader:
         """Return the reader of a partition.
 
         Raises ``PartitionLost`` if the partition is not owned or is revoked.
         ``operation`` describes the operation in the error.
         """
-        reader = self._owned.get(place)
+        reader = self._owned.get(topic_partition)
         if reader is None or reader.ownership is Ownership.REVOKED:
-            raise PartitionLost(*place, operation)
+            raise PartitionLost(*topic_partition, operation)
         return reader
 
     def _owner_of(self, fetched: Fetched) -> GroupReader:
@@ -658,14 +670,16 @@ class ConsumerMachine:
         """Return the positions of partitions that differ from the committed offsets."""
         position = self.position()
         offsets: dict[GroupReader, Committed] = {}
-        for place, reader in self._owned.items():
-            at = reader.taken
-            offset = position.get(place)
-            if offset is not None and (at is None or at.offset != offset):
+        for topic_partition, reader in self._owned.items():
+            reached = reader.taken
+            offset = position.get(topic_partition)
+            if offset is not None and (reached is None or reached.offset != offset):
                 # The position is not the end of a taken chunk, for example after a
                 # seek. The leader epoch of the record before it is unknown.
-                at = Committed(offset, -1)
-            known = reader.committed
-            if at is not None and (known is None or at.offset != known.offset):
-                offsets[reader] = at
+                reached = Committed(offset, -1)
+            committed = reader.committed
+            if reached is not None and (
+                committed is None or reached.offset != committed.offset
+            ):
+                offsets[reader] = reached
         return offsets

@@ -230,13 +230,13 @@ class GroupMember:
         if self._in_flight is not None:
             return
         has_news = self._reported is not None and self._reported != self._owned
-        at = now if has_news and not self._backoff.failures else self._next_at
+        send_at = now if has_news and not self._backoff.failures else self._next_at
         if now < self._due_at:
             # If the coordinator changes the assignment or fences the member in each
             # response, the member would otherwise send heartbeats without a pause.
-            at = max(at, min(self._early_pace.next_at, self._due_at))
-        if at > now:
-            self._cluster.wake(at)
+            send_at = max(send_at, min(self._early_pace.next_at, self._due_at))
+        if send_at > now:
+            self._cluster.wake(send_at)
             return
         group = self._options.group_id
         link = self._coordinators.link_to(CoordinatorType.GROUP, group, now)

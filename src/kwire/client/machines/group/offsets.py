@@ -215,10 +215,10 @@ class GroupOffsets:
         """
         if backoff.must_wait(now):
             return None
-        place = CoordinatorType.GROUP, self._group
-        link = self._coordinators.link_to(*place, now)
+        coordinator = CoordinatorType.GROUP, self._group
+        link = self._coordinators.link_to(*coordinator, now)
         if link is None:
-            self.failure = self.failure or self._coordinators.failure(*place)
+            self.failure = self.failure or self._coordinators.failure(*coordinator)
         return link
 
     def _retry(self, backoff: Backoff, operation: str, code: int, now: float) -> None:
@@ -306,7 +306,7 @@ class GroupOffsets:
                     self._fail(pending, reader, PartitionLost(*reader.place))
             if not pending.is_over and now >= pending.give_up_at:
                 self._fail_all(pending, self._timeout())
-        self._commits = deque(each for each in self._commits if not each.is_over)
+        self._commits = deque(commit for commit in self._commits if not commit.is_over)
         for pending in self._commits:
             self._cluster.wake(pending.give_up_at)
 

@@ -81,10 +81,12 @@ def fetch_request(
     if has_groups:
         entry = OffsetFetchRequest.OffsetFetchRequestTopics
     topics: list[Any] = []
-    for same in _by_topic(readers):
-        ids = {"topic_id": same[0].topic_id} if has_groups else {}
-        partitions = [reader.partition for reader in same]
-        topics.append(entry(name=same[0].topic, partition_indexes=partitions, **ids))
+    for topic_readers in _by_topic(readers):
+        ids = {"topic_id": topic_readers[0].topic_id} if has_groups else {}
+        partitions = [reader.partition for reader in topic_readers]
+        topics.append(
+            entry(name=topic_readers[0].topic, partition_indexes=partitions, **ids)
+        )
     if not has_groups:
         is_stable = version >= _FIRST_WITH_STABLE
         return OffsetFetchRequest(
@@ -119,9 +121,9 @@ def read_entries(topics: Any, readers: Iterable[GroupReader]) -> dict[GroupReade
     entries: dict[GroupReader, Any] = {}
     for topic in topics:
         for part in topic.partitions:
-            place = (topic.name or topic.topic_id, part.partition_index)
-            if place in by_place:
-                entries[by_place[place]] = part
+            key = (topic.name or topic.topic_id, part.partition_index)
+            if key in by_place:
+                entries[by_place[key]] = part
     return entries
 
 
@@ -131,7 +133,9 @@ def assignment_entries(owned: Assignment) -> list[Any]:
     for topic_id, partition in sorted(owned):
         topics.setdefault(topic_id, []).append(partition)
     entry = ConsumerGroupHeartbeatRequest.TopicPartitions
-    return [entry(topic_id=each, partitions=parts) for each, parts in topics.items()]
+    return [
+        entry(topic_id=topic_id, partitions=parts) for topic_id, parts in topics.items()
+    ]
 
 
 def read_assignment(assignment: Any) -> Assignment:

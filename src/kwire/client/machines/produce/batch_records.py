@@ -74,10 +74,14 @@ class BatchRecords(engine.EncodedRows):
 
     def new_batch(self) -> Self:
         """Return an empty batch with the same options."""
-        made = type(self).__new__(type(self))
-        made._codec, made._options, made._room = self._codec, self._options, self._room
-        engine.EncodedRows.__init__(made, self._room)
-        return made
+        batch = type(self).__new__(type(self))
+        batch._codec, batch._options, batch._room = (
+            self._codec,
+            self._options,
+            self._room,
+        )
+        engine.EncodedRows.__init__(batch, self._room)
+        return batch
 
     def build(
         self, *, producer_id: int, producer_epoch: int, base_sequence: int

@@ -282,7 +282,7 @@ class BatchSender:
                     batch.lose()
                     writer.retry(link.reason, now)
                 return
-            names = {each.topic_id: each.name for each in request.topic_data}
+            names = {topic.topic_id: topic.name for topic in request.topic_data}
             self._take_response(response, waiting, names, node, now)
             if not any(batch.is_over or batch.parts for _, batch in sent):
                 self._cluster.note_fruitless(link, ProduceRequest, now)

@@ -126,8 +126,8 @@ class LingeringRecords:
         A new stage has a linger time, so the caller must update its timer. Raises
         ``EncodeError`` for an invalid record, and changes nothing in this case.
         """
-        place: Place = topic.name if partition is None else (topic.name, partition)
-        stage = self.stages.get(place)
+        key: Place = topic.name if partition is None else (topic.name, partition)
+        stage = self.stages.get(key)
         if stage is not None and stage.append(*record):
             return False
         options, count = self._options, len(self.stages) + (stage is None)
@@ -140,11 +140,11 @@ class LingeringRecords:
         if batcher is None:
             batcher = LingeringBatcher(self._machine, topic)
             self._batchers[topic.name] = batcher
-        for other in list(batcher.staged):
-            if other == partition or partition is None or other is None:
-                self._drain(batcher, other, now)
+        for staged in list(batcher.staged):
+            if staged == partition or partition is None or staged is None:
+                self._drain(batcher, staged, now)
         batcher.staged.add(partition)
-        self.stages[place] = begun
+        self.stages[key] = begun
         self._machine.cluster.wake(begun.linger_until)
         return True
 

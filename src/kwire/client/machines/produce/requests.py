@@ -80,13 +80,13 @@ log may contain the batch: for example, a leader may lose its role after the app
 
 def read_verdict(error_code: int) -> Verdict:
     """Return the reaction to an error code of a Produce response."""
-    found = _VERDICTS.get(error_code)
-    if found is None:
+    verdict = _VERDICTS.get(error_code)
+    if verdict is None:
         reaction = faults.choose_reaction(error_code)
         if reaction in (Reaction.NEW_LEADER, Reaction.CATCH_UP):
             return Verdict.NEW_LEADER
-        found = Verdict.RETRY if reaction is Reaction.RETRY else Verdict.FAIL
-    return found
+        verdict = Verdict.RETRY if reaction is Reaction.RETRY else Verdict.FAIL
+    return verdict
 
 
 def may_be_written(error_code: int) -> bool:

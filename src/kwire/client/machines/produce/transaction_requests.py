@@ -71,11 +71,11 @@ def read_transaction_verdict(error_code: int) -> TransactionVerdict:
 
     Unlisted errors are retried if they may pass. Otherwise, they are fatal.
     """
-    found = _VERDICTS.get(error_code)
-    if found is None:
+    verdict = _VERDICTS.get(error_code)
+    if verdict is None:
         may_pass = faults.may_pass(error_code)
-        found = TransactionVerdict.RETRY if may_pass else TransactionVerdict.FATAL
-    return found
+        verdict = TransactionVerdict.RETRY if may_pass else TransactionVerdict.FATAL
+    return verdict
 
 
 def transaction_failure(

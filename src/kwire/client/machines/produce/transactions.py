@@ -288,10 +288,10 @@ class Transactions:
         first protocol, the next ``advance`` sends AddPartitionsToTxn, and the partition
         can be written to after its response.
         """
-        place = topic, partition
-        if self._is_second or place in self._added:
+        topic_partition = topic, partition
+        if self._is_second or topic_partition in self._added:
             return True
-        self._wanted[place] = None
+        self._wanted[topic_partition] = None
         return False
 
     def note_write(self) -> None:
@@ -340,8 +340,8 @@ class Transactions:
         assert self._wanted.keys().isdisjoint(self._added), "added twice"
         if state is TransactionState.READY or state is TransactionState.STARTING:
             assert self._knowledge is Knowledge.NOTHING, "an ended transaction is open"
-            kept = self._wanted or self._added or self._groups or self._offsets
-            assert not kept, "an ended transaction has partitions or offsets"
+            remaining = self._wanted or self._added or self._groups or self._offsets
+            assert not remaining, "an ended transaction has partitions or offsets"
         if self.is_settled and state is not TransactionState.FATAL:
             assert self.producer is not None, "no producer id"
 
@@ -386,10 +386,10 @@ class Transactions:
         else:
             if is_commit and self._is_sending:
                 self._learn(Knowledge.MAYBE_COMMITTED)
-            what = "commit" if is_commit else "abort"
+            operation = "commit" if is_commit else "abort"
             self._give_up(
                 self._failed(
-                    f"its {what} was not acknowledged within {self._give_up_s:g} s"
+                    f"its {operation} was not acknowledged within {self._give_up_s:g} s"
                     f" ({self._why()}); make a new producer",
                     self._knowledge is Knowledge.MAYBE_COMMITTED,
                 )
@@ -442,16 +442,19 @@ class Transactions:
             worst: tuple[int, str] | None = None
             for topic in response.results_by_topic_v3_and_below:
                 for part in topic.results_by_partition:
-                    place = topic.name, part.partition_index
+                    partition = topic.name, part.partition_index
                     code = part.partition_error_code
                     if not code:
-                        self._added.add(place)
-                        self._wanted.pop(place, None)
+                        self._added.add(partition)
+                        self._wanted.pop(partition, None)
                         self._learn(Knowledge.BEGUN)
                     elif code != codes.OPERATION_NOT_ATTEMPTED:
                         # This code means that nothing was attempted because of another
                         # partition, which has the actual error.
-                        worst = code, f"adding {place[0]}-{place[1]} to a transaction"
+                        worst = (
+                            code,
+                            f"adding {partition[0]}-{partition[1]} to a transaction",
+                        )
             if worst is not None:
                 self._react(*worst, now, self._coordinator)
             elif waiting and len(self._wanted) == waiting:
@@ -484,10 +487,10 @@ class Transactions:
                 for topic in response.topics
                 for part in topic.partitions
             }
-            for place in pending.offsets:
-                code = answered.get(place, codes.UNKNOWN_SERVER_ERROR)
+            for topic_partition in pending.offsets:
+                code = answered.get(topic_partition, codes.UNKNOWN_SERVER_ERROR)
                 if code:
-                    place_doing = f"{doing}: {place[0]}-{place[1]}"
+                    place_doing = f"{doing}: {topic_partition[0]}-{topic_partition[1]}"
                     self._react(code, place_doing, now, coordinator)
                     return
             self._backoff.reset()

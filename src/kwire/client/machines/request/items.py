@@ -81,11 +81,13 @@ def merge_responses(
     The top-level error code is the first one that is not 0. The throttle time is the
     maximum. Other arrays are concatenated without duplicates.
     """
-    first = next((each for each in responses if _error_code(each)), responses[0])
+    first = next(
+        (response for response in responses if _error_code(response)), responses[0]
+    )
     merged = with_items(first, levels, paths)
     changes: dict[str, Any] = {}
     for name in type(first).__match_args__:
-        values = [getattr(each, name) for each in responses]
+        values = [getattr(response, name) for response in responses]
         if name == "throttle_time_ms":
             changes[name] = max(values)
         elif isinstance(values[0], tuple) and name != levels[0].array:
@@ -100,17 +102,17 @@ def _error_code(response: Any) -> int:
 
 def error_codes(response: Any) -> set[int]:
     """Return the values of all fields named ``error_code`` in a response."""
-    found: set[int] = set()
+    codes: set[int] = set()
     waiting = [response.to_dict()]
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):
             if "error_code" in value:
-                found.add(value["error_code"])
+                codes.add(value["error_code"])
             waiting.extend(value.values())
         elif isinstance(value, (list, tuple)):
             waiting.extend(value)
-    return found
+    return codes
 
 
 def limit_to_fields(request: Any) -> Constraint:
@@ -140,18 +142,18 @@ def _removed_fields(name: str) -> tuple[tuple[tuple[str, ...], int], ...]:
     """Return the path and the last version of each field that was removed."""
     message = registry.load(name)
     newest = message.valid_versions.max
-    found: list[tuple[tuple[str, ...], int]] = []
+    removed: list[tuple[tuple[str, ...], int]] = []
 
     def search(struct: Struct, path: tuple[str, ...]) -> None:
         for field in struct.fields:
-            here = (*path, field.attribute)
+            field_path = (*path, field.attribute)
             if field.versions.max < newest:
-                found.append((here, field.versions.max))
+                removed.append((field_path, field.versions.max))
             elif field.struct is not None:
-                search(field.struct, here)
+                search(field.struct, field_path)
 
     search(message.struct, ())
-    return tuple(found)
+    return tuple(removed)
 
 
 def _is_set(struct: Any, path: tuple[str, ...]) -> bool:
@@ -160,4 +162,6 @@ def _is_set(struct: Any, path: tuple[str, ...]) -> bool:
     if len(path) == 1:
         return bool(value != getattr(type(struct)(), path[0]))
     elements = value if isinstance(value, tuple) else (value,)
-    return any(_is_set(each, path[1:]) for each in elements if each is not None)
+    return any(
+        _is_set(element, path[1:]) for element in elements if element is not None
+    )

@@ -278,7 +278,7 @@ class RequestMachine:
         )
         if self._is_split and destination is Destination.LEADER:
             topics = {part.identity[-2] for part in self._parts}
-            is_by_id = any(isinstance(each, UUID) for each in topics)
+            is_by_id = any(isinstance(topic, UUID) for topic in topics)
             self.cluster.topics = None if is_by_id else topics
 
     def _follow_brokers(self) -> None:
@@ -319,10 +319,10 @@ class RequestMachine:
         give_up_at = self._begun_at + MAX_UNKNOWN_TOPIC_S
         if node not in brokers and self.cluster.version:
             if now >= give_up_at:
-                known = ", ".join(map(str, sorted(brokers))) or "no brokers"
+                node_ids = ", ".join(map(str, sorted(brokers))) or "no brokers"
                 self.failure = BrokersUnreachable(
                     f"{self._name}: no broker of the cluster has the node id {node};"
-                    f" its brokers are {known}"
+                    f" its brokers are {node_ids}"
                 )
             self.cluster.wake(give_up_at)
         return self.cluster.link_to(node, now)
@@ -347,10 +347,12 @@ class RequestMachine:
         topic, partition = part.identity[-2:]
         metadata = self.cluster.metadata
         if isinstance(topic, UUID):
-            known = [
-                each for each in metadata.topics.values() if each.topic_id == topic
+            matches = [
+                candidate
+                for candidate in metadata.topics.values()
+                if candidate.topic_id == topic
             ]
-            topic = known[0].name if known else ""
+            topic = matches[0].name if matches else ""
         info = metadata.partition(topic, partition)
         if info is None:
             # The partition does not exist. Any broker returns the appropriate error.
@@ -423,15 +425,15 @@ class RequestMachine:
         for part in parts:
             if not self._is_split:
                 part.response, part.answer = response, ()
-                found = items.error_codes(response)
+                error_codes = items.error_codes(response)
             elif part.identity in answers:
                 part.response, part.answer = response, answers[part.identity]
-                found = items.error_codes(part.answer[-1])
+                error_codes = items.error_codes(part.answer[-1])
             else:
                 self._retry(part, "the broker left it unanswered", now)
                 continue
-            if self._may_pass(found, now):
-                names = sorted(codes.name(code) for code in found if code)
+            if self._may_pass(error_codes, now):
+                names = sorted(codes.name(code) for code in error_codes if code)
                 self._retry(part, f"the broker answered {', '.join(names)}", now)
             else:
                 part.is_settled = True
@@ -446,21 +448,21 @@ class RequestMachine:
         for part in parts:
             self._retry(part, "there was no response", now)
 
-    def _may_pass(self, found: set[int], now: float) -> bool:
+    def _may_pass(self, error_codes: set[int], now: float) -> bool:
         """Return whether a retry, or another broker, may succeed in spite of errors."""
         if self._to is not None:
             return False
-        if found & _UNROUTED:
+        if error_codes & _UNROUTED:
             return True
         if not self._is_split:
             return False
-        if found & _UNLED:
+        if error_codes & _UNLED:
             # A leader that loses its role while it waits for replicas has written the
             # records already, so a retry of Produce would duplicate them.
             return not isinstance(self._request, ProduceRequest)
         is_new = now < self._begun_at + MAX_UNKNOWN_TOPIC_S
         is_for_leaders = self._route.destination is Destination.LEADER
-        return bool(found & _UNKNOWN) and is_new and is_for_leaders
+        return bool(error_codes & _UNKNOWN) and is_new and is_for_leaders
 
     def _retry(self, part: _Part, reason: str, now: float) -> None:
         part.tries += 1

@@ -49,12 +49,12 @@ def to_older_form(request: Request, version: int) -> Request:
             topics=None
             if topics is None
             else [
-                entry(name=each.name, partition_indexes=each.partition_indexes)
-                for each in topics
+                entry(name=topic.name, partition_indexes=topic.partition_indexes)
+                for topic in topics
             ],
         )
     if isinstance(request, DeleteTopicsRequest) and version < _FIRST_WITH_TOPIC_IDS:
-        names = [each.name for each in request.topics if each.name is not None]
+        names = [topic.name for topic in request.topics if topic.name is not None]
         if names and len(names) == len(request.topics):
             return request.replace(topics=(), topic_names=names)
     return request
@@ -75,13 +75,13 @@ def to_newest_form(request: Request, response: Any) -> Any:
             name=topic.name,
             partitions=[
                 make.OffsetFetchResponsePartitions(
-                    partition_index=each.partition_index,
-                    committed_offset=each.committed_offset,
-                    committed_leader_epoch=each.committed_leader_epoch,
-                    metadata=each.metadata,
-                    error_code=each.error_code,
+                    partition_index=part.partition_index,
+                    committed_offset=part.committed_offset,
+                    committed_leader_epoch=part.committed_leader_epoch,
+                    metadata=part.metadata,
+                    error_code=part.error_code,
                 )
-                for each in topic.partitions
+                for part in topic.partitions
             ],
         )
         for topic in response.topics

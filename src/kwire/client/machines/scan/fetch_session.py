@@ -120,29 +120,36 @@ class FetchSession:
         broker should remove from the session. The request must also contain ``id`` and
         ``epoch``.
         """
-        known, self._positions = self._positions, wanted
+        previous, self._positions = self._positions, wanted
         if not self.is_incremental:
             self._limits.clear()
             return wanted, {}
-        named = {each: at for each, at in wanted.items() if known.get(each) != at}
-        forgotten = {
-            each: at
-            for each, at in known.items()
-            # If the topic was created again, remove the old one by its id.
-            if each not in wanted or wanted[each].topic_id != at.topic_id
+        included = {
+            reader: position
+            for reader, position in wanted.items()
+            if previous.get(reader) != position
         }
-        for each in forgotten:
-            self._limits.pop(each, None)
-        if forgotten and named:
+        forgotten = {
+            reader: position
+            for reader, position in previous.items()
+            # If the topic was created again, remove the old one by its id.
+            if reader not in wanted or wanted[reader].topic_id != position.topic_id
+        }
+        for reader in forgotten:
+            self._limits.pop(reader, None)
+        if forgotten and included:
             # Brokers remove partitions after they have added the included ones. If a
             # partition was removed and is read again, send only its new position.
-            places = {(each.name, at.topic_id) for each, at in named.items()}
-            forgotten = {
-                each: at
-                for each, at in forgotten.items()
-                if (each.name, at.topic_id) not in places
+            places = {
+                (reader.name, position.topic_id)
+                for reader, position in included.items()
             }
-        return named, forgotten
+            forgotten = {
+                reader: position
+                for reader, position in forgotten.items()
+                if (reader.name, position.topic_id) not in places
+            }
+        return included, forgotten
 
     def take_response(self, session_id: int) -> None:
         """Process the session id of a response without a session error.

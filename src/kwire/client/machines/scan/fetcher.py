@@ -173,8 +173,8 @@ class Fetcher:
         # Iterate over copies, because another thread may call this method to read the
         # metrics.
         positions = {
-            place: reader.position
-            for place, reader in self.readers.copy().items()
+            topic_partition: reader.position
+            for topic_partition, reader in self.readers.copy().items()
             if reader.position is not None
         }
         for fetched in reversed(self._fetched.copy()):
@@ -205,12 +205,12 @@ class Fetcher:
         """
         assert fetched.start_offset < offset < fetched.next_offset
         assert fetched.frame is not None, "a chunk of a fetcher has a frame"
-        rest = fetched._replace(start_offset=offset)
+        remainder = fetched._replace(start_offset=offset)
         # Both parts use the frame. ``take`` counts the rest again.
         fetched.frame.hold(0)
-        self._fetched.appendleft(rest)
+        self._fetched.appendleft(remainder)
         metrics = self._cluster.metrics
-        metrics.add("bytes_consumed_total", -len(rest.data))
+        metrics.add("bytes_consumed_total", -len(remainder.data))
         metrics.add("offsets_consumed_total", offset - fetched.next_offset)
         return fetched._replace(end_offset=offset, next_offset=offset, leader_epoch=-1)
 
@@ -248,11 +248,11 @@ class Fetcher:
 
     def _drop_chunks(self, reader: PartitionReader) -> int | None:
         """Drop the chunks that were not taken; return the offset of the first."""
-        dropped = [each for each in self._fetched if each.reader is reader]
+        dropped = [chunk for chunk in self._fetched if chunk.reader is reader]
         if not dropped:
             return None
         self._fetched = deque(
-            each for each in self._fetched if each.reader is not reader
+            chunk for chunk in self._fetched if chunk.reader is not reader
         )
         for fetched in dropped:
             self.release(fetched)
@@ -286,14 +286,14 @@ class Fetcher:
         waiting: dict[int, dict[PartitionReader, int]] = {}
         for reader in self.readers.values():
             if reader.state is _FETCH_DUE and self.partitions.is_due(reader, now):
-                known = self._cluster.metadata.partition(reader.topic, reader.partition)
-                node = -1 if known is None else known.leader
-                if known is not None and reader.replica >= 0:
+                info = self._cluster.metadata.partition(reader.topic, reader.partition)
+                node = -1 if info is None else info.leader
+                if info is not None and reader.replica >= 0:
                     node = self._choose_node(reader, node, now)
-                if known is None or node < 0:
+                if info is None or node < 0:
                     self._cluster.want_metadata()
                 elif node not in self._fetching:
-                    waiting.setdefault(node, {})[reader] = known.leader_epoch
+                    waiting.setdefault(node, {})[reader] = info.leader_epoch
         self._is_out_of_room = False
         for node, epochs in waiting.items():
             room = self._room()
@@ -410,8 +410,11 @@ class Fetcher:
         session.take_response(response.session_id)
         has_names = session.has_names
         waiting = {
-            (each.topic if has_names else each.topic_id.int, each.partition): each
-            for each in readers
+            (
+                reader.topic if has_names else reader.topic_id.int,
+                reader.partition,
+            ): reader
+            for reader in readers
         }
         has_news = has_records = False
         quiet: list[PartitionReader] = []
@@ -533,8 +536,8 @@ class Fetcher:
         )
         # A broker fills a response in the order of the request. Move this partition to
         # the end, so that the other partitions are first in the next request.
-        place = (reader.topic, reader.partition)
-        self.readers[place] = self.readers.pop(place)
+        topic_partition = (reader.topic, reader.partition)
+        self.readers[topic_partition] = self.readers.pop(topic_partition)
         reader.advance(after, last.partition_leader_epoch)
 
     def _enlarge(self, reader: PartitionReader, size: int) -> None:

@@ -48,12 +48,12 @@ class OffsetLookups:
         partitions, due = self._partitions, ReaderState.LOOKUP_DUE
         for reader in partitions.readers.values():
             if reader.state is due and partitions.is_due(reader, now):
-                known = self._cluster.metadata.partition(reader.topic, reader.partition)
-                if known is None or known.leader < 0:
+                info = self._cluster.metadata.partition(reader.topic, reader.partition)
+                if info is None or info.leader < 0:
                     self._cluster.want_metadata()
                 else:
-                    key = known.leader, next(iter(reader.lookups))
-                    waiting.setdefault(key, {})[reader] = known.leader_epoch
+                    key = info.leader, next(iter(reader.lookups))
+                    waiting.setdefault(key, {})[reader] = info.leader_epoch
         for (leader, kind), epochs in waiting.items():
             link = self._cluster.link_to(leader, now, ListOffsetsRequest)
             if link is not None:

@@ -181,10 +181,10 @@ class ScanMachine:
         if self._is_read():
             return
         is_late = finder.is_complete
-        found = finder.find(readers, now)
-        for topic, partition in found.new:
+        changes = finder.find(readers, now)
+        for topic, partition in changes.new:
             self._read_partition(topic, partition, is_late)
-        for reader, topic in found.recreated:
+        for reader, topic in changes.recreated:
             if reader.state is not ReaderState.DONE:
                 self.fetcher.start_over(reader, topic)
 
@@ -195,9 +195,17 @@ class ScanMachine:
         read from its first record, so that no record is skipped.
         """
         reader = PartitionReader(topic.name, partition, topic.topic_id)
-        options, place = self.options, reader.place
-        start = EARLIEST if is_late else choose_spec(options.start, place, EARLIEST)
-        end = None if options.follow else choose_spec(options.end, place, LATEST)
+        options, topic_partition = self.options, reader.place
+        start = (
+            EARLIEST
+            if is_late
+            else choose_spec(options.start, topic_partition, EARLIEST)
+        )
+        end = (
+            None
+            if options.follow
+            else choose_spec(options.end, topic_partition, LATEST)
+        )
         self.fetcher.add(reader, start, end=end)
 
     def _check_progress(self, now: float) -> None:

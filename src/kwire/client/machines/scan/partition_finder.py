@@ -100,15 +100,15 @@ class PartitionFinder:
                 self._search_topics(now)
             return _NOTHING
         self._seen_version = cluster.version
-        found = FoundPartitions([], [])
+        changes = FoundPartitions([], [])
         for topic in self._known_topics(now):
-            self._compare(topic, readers, found)
+            self._compare(topic, readers, changes)
         if not self._unknown_since:
             self.is_complete = True
-            if not readers and not found.new:
+            if not readers and not changes.new:
                 self._check_choice()
                 self._search_topics(now)
-        return found
+        return changes
 
     def check_topics(self, now: float) -> None:
         """Set ``failure`` if a topic does not exist, until all have been found once."""
@@ -137,25 +137,27 @@ class PartitionFinder:
         for name in self._unknown_since.keys() - topics.keys():
             if name not in self._options.topics:
                 del self._unknown_since[name]
-        for place in missing.keys() - readers.keys():
-            del missing[place]
-        for place in readers:
-            topic = topics.get(place[0])
-            if topic is not None and (topic.error_code or place[1] in topic.partitions):
-                missing.pop(place, None)
+        for topic_partition in missing.keys() - readers.keys():
+            del missing[topic_partition]
+        for topic_partition in readers:
+            topic = topics.get(topic_partition[0])
+            if topic is not None and (
+                topic.error_code or topic_partition[1] in topic.partitions
+            ):
+                missing.pop(topic_partition, None)
             else:
-                missing.setdefault(place, now)
+                missing.setdefault(topic_partition, now)
         self._max_named = max(self._max_named, len(readers) - len(missing))
         excess = len(missing) - self._max_named - _MAX_MISSING
         timeout_s = self._cluster.settings.timeout_s
         deleted = [
-            place
-            for number, (place, since) in enumerate(missing.items())
+            topic_partition
+            for number, (topic_partition, since) in enumerate(missing.items())
             if number < excess or now >= since + timeout_s
         ]
-        for place in deleted:
-            del missing[place]
-        return [readers[place] for place in deleted]
+        for topic_partition in deleted:
+            del missing[topic_partition]
+        return [readers[topic_partition] for topic_partition in deleted]
 
     def _known_topics(self, now: float) -> list[TopicInfo]:
         """Return the topics in the metadata. Wait for those that are missing."""
@@ -196,14 +198,14 @@ class PartitionFinder:
         self,
         topic: TopicInfo,
         readers: Mapping[tuple[str, int], PartitionReader],
-        found: FoundPartitions,
+        changes: FoundPartitions,
     ) -> None:
         options = self._options
         requested = (options.partitions or {}).get(topic.name)
         chosen = set(topic.partitions if requested is None else requested)
-        named = chosen | partitions_in(options.start, topic.name)
-        named |= partitions_in(options.end, topic.name)
-        for partition in sorted(named):
+        required = chosen | partitions_in(options.start, topic.name)
+        required |= partitions_in(options.end, topic.name)
+        for partition in sorted(required):
             if partition not in topic.partitions:
                 self.failure = TopicNotFound(
                     f"topic {topic.name!r} has no partition {partition}; it has"
@@ -215,11 +217,11 @@ class PartitionFinder:
             reader = readers.get((topic.name, partition))
             if reader is None:
                 if not self.is_complete or options.follow:
-                    found.new.append((topic, partition))
+                    changes.new.append((topic, partition))
             elif reader.topic_id == NO_ID:
                 reader.set_topic_id(topic.topic_id)
             elif topic.topic_id not in (NO_ID, reader.topic_id):
-                found.recreated.append((reader, topic))
+                changes.recreated.append((reader, topic))
 
     def _check_choice(self) -> None:
         """Set ``failure`` if there is no partition, and none can be created later."""

@@ -167,8 +167,8 @@ class PartitionSet:
 
     def is_done(self) -> bool:
         """Return whether all partitions have been read."""
-        done = ReaderState.DONE
-        return all(reader.state is done for reader in self.readers.values())
+        done_state = ReaderState.DONE
+        return all(reader.state is done_state for reader in self.readers.values())
 
     def check_progress(self, now: float) -> None:
         """End the task if there was no progress for ``ClusterSettings.timeout_s``."""
@@ -178,18 +178,22 @@ class PartitionSet:
         if now >= give_up_at:
             readers = self.readers.values()
             open_ = [
-                each.name for each in readers if each.state is not ReaderState.DONE
+                reader.name
+                for reader in readers
+                if reader.state is not ReaderState.DONE
             ]
-            what = ", ".join(open_[:3] or self._options.topics[:3]) or "topics"
+            names = ", ".join(open_[:3] or self._options.topics[:3]) or "topics"
             reasons = self._cluster.reasons(since=self.progress_at)
             self.failure = BrokersUnreachable(
-                f"reading {what}: no progress for {timeout_s:g} s; {reasons}"
+                f"reading {names}: no progress for {timeout_s:g} s; {reasons}"
             )
 
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` if the readers contradict themselves."""
-        for place, reader in self.readers.items():
-            assert reader.place == place, f"{reader.name} is stored as {place}"
+        for topic_partition, reader in self.readers.items():
+            assert reader.place == topic_partition, (
+                f"{reader.name} is stored as {topic_partition}"
+            )
             assert reader.state is not ReaderState.IDLE, f"{reader.name} is idle"
             reader.check_invariants()
 

@@ -49,10 +49,10 @@ def lookups_request(
                         current_leader_epoch=epochs[reader],
                         timestamp=reader.lookups[kind].timestamp,
                     )
-                    for reader in group
+                    for reader in readers
                 ],
             )
-            for topic, group in _by_topic(epochs)
+            for topic, readers in _by_topic(epochs)
         ],
     )
 
@@ -75,10 +75,10 @@ def epoch_ends_request(
                         current_leader_epoch=epochs[reader],
                         leader_epoch=reader.epoch,
                     )
-                    for reader in group
+                    for reader in readers
                 ],
             )
-            for topic, group in _by_topic(epochs)
+            for topic, readers in _by_topic(epochs)
         ],
     )
 
@@ -100,15 +100,15 @@ def fetch_request(
     share = options.fetch_bytes if session.has_sessions else max_bytes
     if not session.has_max_bytes:
         share = max(max_bytes // len(epochs), 1)
-    make = session.make_position
-    named: Mapping[PartitionReader, Position] = {
-        reader: make(reader, epoch, max(share, reader.fetch_bytes))
+    make_position = session.make_position
+    included: Mapping[PartitionReader, Position] = {
+        reader: make_position(reader, epoch, max(share, reader.fetch_bytes))
         for reader, epoch in epochs.items()
     }
     forgotten: Mapping[PartitionReader, Position] = {}
     session_id, session_epoch = _NO_SESSION
     if session.has_sessions:
-        named, forgotten = session.begin_request(named)
+        included, forgotten = session.begin_request(included)
         session_id, session_epoch = session.id, session.epoch
     return FetchRequest(
         max_wait_ms=options.max_wait_ms,
@@ -119,21 +119,21 @@ def fetch_request(
         session_epoch=session_epoch,
         topics=[
             FetchRequest.FetchTopic(
-                topic=group[0].topic,
-                topic_id=named[group[0]].topic_id,
+                topic=readers[0].topic,
+                topic_id=included[readers[0]].topic_id,
                 partitions=[
-                    _fetch_partition(reader, named[reader]) for reader in group
+                    _fetch_partition(reader, included[reader]) for reader in readers
                 ],
             )
-            for group in _by_topic_id(named)
+            for readers in _by_topic_id(included)
         ],
         forgotten_topics_data=[
             FetchRequest.ForgottenTopic(
-                topic=group[0].topic,
-                topic_id=forgotten[group[0]].topic_id,
-                partitions=[reader.partition for reader in group],
+                topic=readers[0].topic,
+                topic_id=forgotten[readers[0]].topic_id,
+                partitions=[reader.partition for reader in readers],
             )
-            for group in _by_topic_id(forgotten)
+            for readers in _by_topic_id(forgotten)
         ],
         rack_id=options.rack,
     )
