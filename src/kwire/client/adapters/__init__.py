@@ -6,9 +6,10 @@
 
     adapters.aiokafka.install()
 
-Programs do not change, because records are instances of the classes of the client, with
-the same values. ``runs.py`` decodes fetched bytes. ``adapter.py`` installs an adapter.
-The replacements for the code of each client are in a file of their own.
+Programs do not have to be changed, because they receive instances of the client's own
+record classes, with the same values. ``adapter.py`` installs an adapter, and
+``runs.py`` decodes fetched bytes. ``aiokafka_classes.py`` and ``kafka_classes.py``
+contain the replacements for client code.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ kafka_python = Adapter(
         "3.0.12",
     ),
 )
-"""The adapter for the consumers of kafka-python."""
+"""Adapter for kafka-python consumers."""
 
 aiokafka = Adapter("aiokafka", "aiokafka", ("0.11.0", "0.12.0", "0.13.0", "0.14.0"))
-"""The adapter for the consumers of aiokafka."""
+"""Adapter for aiokafka consumers."""

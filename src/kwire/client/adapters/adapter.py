@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Installs and removes the replacements for parts of another client.
+"""Replaces parts of another Kafka client, and restores them.
 
-An adapter contains the name of the client, the tested versions, and the names of the
-replaced attributes. The replacements for each client are in a file of their own, which
-is imported when the adapter is installed.
+An adapter contains the client name, the tested versions, and the replaced attributes.
+Each client has a module with its replacements, which is imported when the adapter is
+installed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Replacement(NamedTuple):
-    """An attribute of a module or class of the client, and its new value."""
+    """New value for an attribute of a client module or client class."""
 
     owner: Any
     name: str
@@ -30,8 +30,9 @@ class Replacement(NamedTuple):
 class Adapter:
     """Makes the consumers of one client decode records with kwire.
 
-    ``install()`` and ``uninstall()`` change classes of the client, for all consumers of
-    the process. As a context manager an adapter is installed for the block.
+    ``install()`` and ``uninstall()`` change the client's classes, and therefore affect
+    all consumers in the process. If the adapter is used as a context manager, it is
+    installed for the block.
     """
 
     def __init__(self, client: str, package: str, tested: tuple[str, ...]) -> None:

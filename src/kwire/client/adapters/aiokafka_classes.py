@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The replacements for aiokafka's decoder, and a faster way to get one record.
+"""Replacements for aiokafka's decoder, and a faster way to get one record.
 
 ``PartitionRecords`` gets records from ``_unpack_records``, a generator that keeps the
 position and aborted producers in attributes. The replacement does the same with runs of
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from ...records import Record
 
 LEAST_BYTES = 1024
-"""Smaller responses are decoded by the client itself, because starting a run would take
-longer than decoding a few records."""
+"""Minimum size of a response in bytes. The client decodes smaller responses, because
+starting a run would take longer than decoding a few records.
+"""
 
 
 def make_replacements() -> list[Replacement]:
@@ -89,7 +90,7 @@ def make_reader(memory_records: Any) -> Any:
 
 
 class FetchedBytes:
-    """The client's ``MemoryRecords``, together with the bytes that it hides."""
+    """The client's ``MemoryRecords``, with access to their bytes."""
 
     def __init__(self, data: Any, own: Any) -> None:
         self.data = data
@@ -101,7 +102,7 @@ class FetchedBytes:
 if TYPE_CHECKING:
 
     class _Own:
-        """The attributes of the client's class that are used here."""
+        """Attributes of the client's class that the replacement uses."""
 
         next_fetch_offset: int
         _tp: Any
@@ -121,7 +122,7 @@ else:
 
 
 class FastPartitionRecords(_Own):
-    """The client's class, with records that kwire decoded."""
+    """Subclass of the client's class. It returns records that kwire has decoded."""
 
     _fetcher_module: Any
     _codecs: Mapping[int, Callable[[bytes], bytes]]
@@ -291,7 +292,7 @@ def make_getone(own: Any, result_class: Any, fast_class: Any) -> Any:
 
 
 def _rename(made: Any, own: Any) -> Any:
-    """Give a function the name and the docstring of the one that it replaces."""
+    """Copy the name and the docstring of the replaced function."""
     made.__doc__ = own.__doc__
     made.__module__ = own.__module__
     made.__name__ = own.__name__

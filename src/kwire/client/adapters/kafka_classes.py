@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The replacement for kafka-python's decoder, which is one generator.
+"""Replacement for kafka-python's decoder, which is a generator.
 
 ``Fetcher.PartitionRecords`` gets records from ``_unpack_records``, a generator that
 keeps positions, sizes and aborted producers in attributes. The replacement does the
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...records.classes import AbortedTransaction
 
 LEAST_BODY = 6
-"""Minimum size of a record without its key, value and headers, in bytes."""
+"""Minimum size in bytes of a record without its key, value and headers."""
 
 
 def make_replacements() -> list[Replacement]:
@@ -48,7 +48,7 @@ def make_replacements() -> list[Replacement]:
 if TYPE_CHECKING:
 
     class _Own:
-        """The attributes of the client's class that are used here."""
+        """Attributes of the client's class that the replacement uses."""
 
         topic_partition: Any
         leader_epoch: int
@@ -70,7 +70,7 @@ else:
 
 
 class FastPartitionRecords(_Own):
-    """The client's class, with records that kwire decoded."""
+    """Subclass of the client's class. It returns records that kwire has decoded."""
 
     _fetcher_module: Any
     _codecs: Mapping[int, Callable[[bytes], bytes]]
@@ -171,7 +171,7 @@ class FastPartitionRecords(_Own):
         return self._deserialize(deserializer, topic, data)
 
     def _show_transaction(self, header: BatchHeader, is_abort: bool) -> None:
-        """Update the aborted producers of the client after a batch."""
+        """Update the client's set of aborted producers after a batch."""
         if header.producer_id >= 0:
             self._consume_aborted_transactions_up_to(header.last_offset)
             if is_abort:
@@ -179,7 +179,7 @@ class FastPartitionRecords(_Own):
 
 
 def _count_before(rows: list[Record], offset: int) -> int:
-    """Count the first rows whose offsets are below ``offset``."""
+    """Count the rows at the beginning whose offsets are less than ``offset``."""
     for index, row in enumerate(rows):
         if row.offset >= offset:
             return index

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fetched bytes, split into runs of batches that are decoded together.
+"""Splits fetched bytes into runs of batches, and decodes each run in one call.
 
 Records alone do not contain the timestamp type and the leader epoch of their batch.
 Therefore, a run ends where these change. A run also ends at ``RUN_BYTES`` as fetched
@@ -42,20 +42,20 @@ if TYPE_CHECKING:
     from ...records.classes import AbortedTransaction
 
 RUN_BYTES = 65_536
-"""No batch joins a run that has this many bytes."""
+"""Size in bytes at which a run ends."""
 
 RUN_DECOMPRESSED_BYTES = 4 * MIB
-"""No batch joins a run that has this many bytes after decompression."""
+"""Decompressed size in bytes at which a run ends."""
 
 MAX_RUN_BYTES = 128 * MIB
-"""Maximum decompressed size of a run. The client itself decodes a larger batch."""
+"""Maximum decompressed size of a run in bytes. The client decodes larger batches."""
 
 _MAX_OFFSET = 2**62
 _LIMITS = Limits(total_decompressed_bytes=MAX_RUN_BYTES)
 
-# The one record of a control batch: length 16, attributes 0, timestamp delta 0, offset
-# delta 0, a key of 4 bytes with version 0 and the type, and the size of the value, 6.
-# The value and the header count 0 follow.
+# Beginning of the only record in a control batch: length 16, attributes 0, timestamp
+# delta 0, offset delta 0, a key of 4 bytes with version 0 and the type, and the value
+# size 6. The value and the header count 0 follow.
 _ABORT, _COMMIT = 0, 1
 _MARKERS = tuple(
     b"\x20\0\0\0\x08\0\0\0" + bytes([kind, 0x0C]) for kind in (_ABORT, _COMMIT)
@@ -67,11 +67,14 @@ _MARKER_SIZE = BATCH_OVERHEAD + 17
 class Run(NamedTuple):
     """Decoded records of consecutive batches.
 
-    ``header`` is the first header and ``next_offset`` the offset after the last batch.
-    Control records are omitted, and aborted records too if the consumer reads committed
-    records only. If ``is_gapless``, the batches contain every offset from the base
-    offset of ``header`` to ``next_offset``, so that a gap between two records is a
-    control batch or an aborted batch.
+    Control records are omitted. Aborted records are omitted too if the consumer reads
+    only committed records.
+
+    * ``header``: header of the first batch.
+    * ``next_offset``: offset after the last batch.
+    * ``is_gapless``: True if the batches contain every offset from the base offset of
+      ``header`` to ``next_offset``. In this case, a gap between two records is a
+      control batch or an aborted batch.
     """
 
     rows: list[Record]
@@ -81,16 +84,18 @@ class Run(NamedTuple):
 
 
 class RunReader:
-    """Iterates over the runs of fetched bytes, once.
+    """Iterates once over the runs of fetched bytes.
 
-    ``aborted`` contains the aborted transactions of the response, or is None if the
-    consumer reads uncommitted records too. ``codecs`` contains the client's own
-    decompression functions by codec number. Records before ``start_offset`` are
-    included, because each client skips them in its own way.
-    A run has more than one batch only if its headers have consecutive offsets without
-    gaps from ``start_offset`` on, because clients set their position after each batch.
-    After the last run, ``rest`` is the position from which the client has to continue,
-    or None if everything was decoded.
+    * ``start_offset``: offset of the first requested record. Records before it are
+      included, because each client skips them in its own way.
+    * ``aborted``: aborted transactions of the response, or None if the consumer also
+      reads uncommitted records.
+    * ``codecs``: the client's own decompression functions by codec number.
+    * ``rest``: after the last run, the position in the bytes at which the client has to
+      continue, or None if everything was decoded.
+
+    A run has several batches only if their headers have consecutive offsets without
+    gaps since ``start_offset``, because clients set their position after each batch.
     """
 
     def __init__(
@@ -145,7 +150,7 @@ class RunReader:
             yield Run(rows, first, next_offset, is_gapless(first))
 
     def _find_end(self, first: BatchHeader) -> tuple[int, BatchHeader | None]:
-        """Find the end of the run that ``first`` begins, and the header there."""
+        """Find the end of the run that begins with ``first``, and the next header."""
         end = first.position + first.size
         last_start = first.position + RUN_BYTES
         kind = first.attributes & LOG_APPEND_TIME
@@ -167,7 +172,10 @@ class RunReader:
         return end, header
 
     def _read_header(self, position: int) -> BatchHeader | None:
-        """Read the next header; None at the end, and where the client continues."""
+        """Read the next header.
+
+        Returns None at the end of the bytes, and if the client has to continue.
+        """
         try:
             header: BatchHeader | None = read_batch_header(
                 self._data, position, check_crc=False
@@ -206,7 +214,7 @@ class RunReader:
 
 
 def is_gapless(header: BatchHeader) -> bool:
-    """Return whether a batch has a record for each of its offsets, by its header."""
+    """Return whether the header shows that a batch has a record at each offset."""
     return header.record_count == header.last_offset - header.base_offset + 1
 
 

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ClusterMachine``: the links to the brokers of a cluster, and its metadata.
+"""``ClusterMachine``: connects to the brokers of a cluster and requests its metadata.
 
-It uses no socket, thread or clock. A runner opens the links that ``take_new_links``
-returns, transfers their bytes, and calls ``advance`` with the time after each event and
-at ``wake_at``. Each call depends only on the current state, so that no event can be
-missed. Other machines own a ``ClusterMachine`` and send requests over its links.
+Other machines own a ``ClusterMachine`` and send their requests over its links. It uses
+no socket, thread or clock. A runner opens the links that ``take_new_links`` returns,
+transfers their bytes, and calls ``advance`` of the owner with the current time after
+each event and at ``wake_at``. The result of ``advance`` depends only on the current
+state, so that no event can be missed.
 """
 
 from __future__ import annotations
@@ -43,23 +44,25 @@ NEVER = float("inf")
 
 _FRUITLESS_BURST = 10
 _FRUITLESS_S = 0.1
-"""Number of fruitless responses of one broker after which requests of the same class
-are delayed, and the interval between such requests in seconds.
+"""Number of fruitless responses from one broker after which requests of the same class
+are delayed, and the minimum interval in seconds between further ones.
 """
 
 _CONNECT_BURST = 10
 _CONNECT_S = 0.1
 """Number of connections to any broker that may be opened without a pause, and the
-interval between further ones in seconds. Metadata may name thousands of brokers.
+interval in seconds between further ones. Metadata may contain thousands of brokers.
 """
 
 
 _FRAME_BYTES = 16 << 20
-"""Frame budget of a machine without records. Larger frames arrive one after another."""
+"""Frame budget in bytes for machines that do not read records. Larger frames are
+received one after another.
+"""
 
 
 class _Failures:
-    """Number of successive failures of an address, and the time of the next attempt."""
+    """Number of failures of an address in a row, and the time of the next attempt."""
 
     __slots__ = ("count", "reason", "retry_at")
 
@@ -89,10 +92,10 @@ class ClusterMachine:
         self.random = random
         self.metadata = Metadata()
         self.topics: set[str] | None = set()
-        # True to request metadata even if ``topics`` is empty, for machines that need
-        # the addresses of brokers.
+        # Request metadata even if ``topics`` is empty. Machines set this to True if
+        # they need the addresses of all brokers.
         self.needs_brokers = False
-        # Whether bytes fields of responses are memoryviews of the received frames.
+        # True if bytes fields of responses are memoryviews of the received frames.
         self.zero_copy = True
         self.failure: KwireError | None = None
         self.metrics = settings.metrics.open()
@@ -104,7 +107,7 @@ class ClusterMachine:
         self._links: dict[tuple[str, int, bool], Link] = {}
         self._new_links: list[Link] = []
         self._failures: dict[tuple[str, int], _Failures] = {}
-        # Fruitless responses by host, port and request class.
+        # Limits for requests with fruitless responses, by host, port and request class.
         self._paces: dict[tuple[str, int, type[Request]], Pace] = {}
         self._connect_pace = Pace(_CONNECT_BURST, _CONNECT_S)
         self._assumed = settings.assumed_versions
@@ -117,7 +120,7 @@ class ClusterMachine:
         self._expires_at = now
         self._refreshed_at = now
         # Time since which metadata has been requested without success, and whether a
-        # broker requires to use the bootstrap addresses again (KIP-1102).
+        # broker has required a rebootstrap (KIP-1102).
         self._requested_since: float | None = None
         self._is_rebootstrap_required = False
 
@@ -138,15 +141,16 @@ class ClusterMachine:
         return list(self._links.values())
 
     def advance(self, now: float) -> None:
-        """Process ended links, refresh metadata and push metrics, if they are due.
+        """Remove closed links, and refresh metadata and push metrics if they are due.
 
-        Then ``wake_at`` is the time of the next call.
+        Afterwards, ``wake_at`` is the time of the next call.
         """
         self._wake_at = NEVER
         if self._is_rebootstrap_required:
             self._rebootstrap("a broker requires it", now)
         if self.metadata.leader_changes:
-            # Other machines have used the leader hints of brokers (KIP-951).
+            # Report the leader changes that other machines have learned from leader
+            # hints (KIP-951).
             self._report_leader_changes()
         for key, link in list(self._links.items()):
             address = key[:2]
@@ -176,10 +180,10 @@ class ClusterMachine:
         resource: Mapping[str, str],
         now: float,
     ) -> None:
-        """Push metrics to brokers that subscribe to them, as ``Telemetry`` describes.
+        """Push metrics to brokers that subscribe to them. See ``Telemetry``.
 
-        ``read_metrics`` returns the metrics at a time. Nothing is pushed if
-        ``settings.enable_metrics_push`` is False.
+        ``read_metrics`` is a function that returns the metrics at a specified time. Has
+        no effect if ``settings.enable_metrics_push`` is False.
         """
         if self.settings.enable_metrics_push:
             from .telemetry import Telemetry
@@ -193,17 +197,20 @@ class ClusterMachine:
         return metrics
 
     def begin_close(self, now: float) -> None:
-        """Push the metrics for the last time. Call ``close`` if ``is_closable``."""
+        """Push the metrics for the last time.
+
+        Afterwards, call ``advance`` until ``is_closable`` is True, and then ``close``.
+        """
         if self._telemetry is not None:
             self._telemetry.begin_close(now)
 
     @property
     def is_closable(self) -> bool:
-        """Whether nothing is left to send after ``begin_close``."""
+        """Whether the last metrics have been pushed after ``begin_close``."""
         return self._telemetry is None or self._telemetry.is_over
 
     def wake(self, at: float) -> None:
-        """Request a call of ``advance`` at a time, or earlier."""
+        """Request a call of ``advance`` at the time ``at``, or earlier."""
         if at < self._wake_at:
             self._wake_at = at
 
@@ -212,7 +219,7 @@ class ClusterMachine:
         self._is_stale = True
 
     def note_progress(self) -> None:
-        """Note that the metadata was correct, so that the next pause is short again."""
+        """Record that the metadata was correct, which shortens the next pause."""
         self._refreshes = 0
 
     def link_to(
@@ -266,7 +273,7 @@ class ClusterMachine:
         if free:
             return min(free, key=lambda link: link.in_flight)
         if any(link.state is not LinkState.READY for link in self._links.values()):
-            # Wait for the connection that is being opened.
+            # A connection is being opened. Wait for it instead of opening another one.
             return None
         brokers = list(self.metadata.brokers.values())
         addresses = [(broker.host, broker.port) for broker in brokers]
@@ -305,10 +312,11 @@ class ClusterMachine:
         return failures is not None and failures.count > 0
 
     def reasons(self, since: float = NEVER) -> str:
-        """Describe the problems of addresses that fail, or have failed after ``since``.
+        """Describe the problems of failing addresses for an error message.
 
-        ``since`` is for brokers that answer Metadata requests only. Such a broker
-        alternates between failure and success, so it may not be failing right now.
+        Addresses that have failed after ``since`` are included, even if they are not
+        failing now: a broker that only answers Metadata alternates between failure and
+        success.
         """
         texts = [
             f"{format_address(*address)}: {failures.reason}"
@@ -438,10 +446,10 @@ class ClusterMachine:
                 del self._paces[pace_key]
 
     def refresh_metadata(self, now: float) -> None:
-        """Request metadata if this is necessary and due, or wake up when it is due.
+        """Request metadata if it is wanted and the pause is over.
 
-        ``advance`` calls this method. If a later step calls ``want_metadata``, call
-        this method again.
+        Otherwise, wake up when the pause is over. ``advance`` calls this method. Call
+        it again if a later step of the same ``advance`` has called ``want_metadata``.
         """
         if self.failure is not None or self._is_asking:
             return
@@ -520,7 +528,8 @@ class ClusterMachine:
             if response is None or not is_known_cluster(response, version):
                 self._is_stale = True
             else:
-                # If the check raises, the link ends, and metadata is requested again.
+                # If the check raises an error, the link ends, and metadata is requested
+                # again.
                 check_response(response)
                 response = complete_response(response, names, version)
                 self._take_metadata(response, link, now)

@@ -57,7 +57,7 @@ NOT_THERE = codes.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def describe_answer(error_code: int, message: str | None) -> str:
-    """Describe the error code of a broker, with the message of the broker, if any."""
+    """Describe the error code that a broker has returned, with its message if any."""
     words = f" ({quote_text(message)})" if message else ""
     return f"the broker answered {codes.name(error_code)}{words}"
 

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Link``: one connection to one broker, from the first byte to the last.
+"""``Link``: one connection to one broker, from connecting to its end.
 
     OPENING -> NEGOTIATING -> AUTHENTICATING -> READY -> OVER
-                                  ^--- again, before a session of SASL ends (KIP-368)
+                                  ^--- again, before the SASL session expires (KIP-368)
 
 The runner opens the socket, reports its events, and transfers the bytes. Each request
-has a callback, which gets the response, or None if the link ends first. The time is
-passed as a parameter. ``cluster.py`` chooses the brokers.
+has a callback, which receives the response, or None if the link ends before. Methods
+have the current time as a parameter. ``cluster.py`` chooses the brokers.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ _REAUTHENTICATE_AT = 0.85
 """Fraction of the SASL session lifetime after which to authenticate again."""
 
 _LAST_LOOK_S = 0.05
-"""Time for which a link may still receive after a deadline, in seconds. If the caller
-has blocked the runner, a response may be waiting in the socket.
+"""Time in seconds for which a link may still receive after a deadline. The response may
+already be waiting in the socket if the caller has blocked the runner.
 """
 
 _SHORTEST_SESSION_S = 1.0
@@ -75,14 +75,19 @@ class LinkState(Enum):
     """State of a link."""
 
     OPENING = auto()
+    """The runner is opening the socket, including TLS."""
     NEGOTIATING = auto()
+    """The response to ApiVersions is missing."""
     AUTHENTICATING = auto()
+    """The SASL exchange is not complete."""
     READY = auto()
+    """The machine can send requests."""
     OVER = auto()
+    """Final state: closed or failed. ``Link.reason`` describes why."""
 
 
 class _Call(NamedTuple):
-    """A request in flight: its deadline, and the callback for its response."""
+    """Request in flight, with its deadline and the callback for its response."""
 
     sent_at: float
     deadline: float
@@ -90,24 +95,30 @@ class _Call(NamedTuple):
 
 
 class Link:
-    """A connection to the broker at ``host`` and ``port``.
+    """State machine of a connection to the broker at ``host`` and ``port``.
 
-    The machine calls ``send``, ``is_free``, ``check`` and ``close``. The runner calls
-    ``note_open``, ``note_failure``, ``data_to_send``, ``can_receive``, ``get_buffer``,
-    ``buffer_updated`` and ``receive_data``.
+    The machine that owns the link calls ``check`` when the clock reaches ``wake_at``.
+    It calls ``send`` if ``is_free`` returns True, and ``close`` at the end.
 
+    The runner reports the socket with ``note_open`` or ``note_failure``. It writes the
+    bytes of ``data_to_send``. If ``can_receive`` permits it, the runner reads bytes
+    into ``get_buffer`` and calls ``buffer_updated``, or passes them to
+    ``receive_data``.
+
+    * ``state``: current ``LinkState``.
     * ``node_id``: node id of the broker, or None if it is unknown.
-    * ``reason``: why the link has ended.
-    * ``is_refused``: whether the broker rejected the authentication.
+    * ``reason``: reason why the link has ended.
+    * ``is_refused``: True if the broker has rejected the authentication.
     * ``error``: exception of the SASL mechanism, or None.
-    * ``may_lack_sasl``: whether the broker closed the connection in the same way as
+    * ``may_lack_sasl``: True if the broker has closed the connection in the same way as
       brokers that require SASL.
-    * ``has_answered``: whether a request of the machine has got a response.
-    * ``has_unsent``: whether the runner has not fetched all bytes to send yet.
+    * ``has_answered``: True if a request of the machine has got a response.
+    * ``has_unsent``: True if the runner has not fetched all bytes to send yet.
 
-    A broker before Kafka 0.10 closes the connection on the ApiVersions request, or does
-    not answer it. ``fallback_table`` is then the table of ``settings.fallback``, if
-    that is set. Pass it as ``table`` to the next link, which does not send the request.
+    A broker before Kafka 0.10 closes the connection when it receives ApiVersions, or
+    does not answer. If ``settings.fallback`` is set, ``fallback_table`` is then the
+    version table of this release. Pass it as ``table`` to the next link, which does not
+    send ApiVersions.
     """
 
     __slots__ = (
@@ -156,7 +167,7 @@ class Link:
     ) -> None:
         self.host = host
         self.port = port
-        # The name that SASL authenticates: ``host``, or its canonical name in DNS.
+        # Host name that SASL authenticates: ``host``, or its canonical name in DNS.
         self.server_name = host
         self.node_id = node_id
         self.state = LinkState.OPENING
@@ -177,9 +188,9 @@ class Link:
         # Latencies of responses. None until the first call of ``take_latency``, because
         # a client without metrics does not measure latencies.
         self._latency: Latency | None = None
-        # Whether the metric "connection_count" contains this connection.
+        # True if the metric "connection_count" includes this connection.
         self._has_been_ready = False
-        # Time since which the budget has no memory for the arriving frame, or None.
+        # Time since which the link has been waiting for memory of the budget, or None.
         self._paused_at: float | None = None
         self._deadline = now + settings.connect_timeout_s
         self._last_look_until = 0.0
@@ -199,7 +210,7 @@ class Link:
 
     @property
     def address(self) -> str:
-        """Address in the usual notation: "kafka:9092", "[::1]:9092"."""
+        """Address as text, for example "kafka:9092" or "[::1]:9092"."""
         return format_address(self.host, self.port)
 
     @property
@@ -216,7 +227,7 @@ class Link:
 
     @property
     def in_flight(self) -> int:
-        """Number of requests that wait for a response."""
+        """Number of requests that are waiting for a response."""
         return len(self._calls)
 
     def take_latency(self) -> Latency:
@@ -355,11 +366,11 @@ class Link:
         return check_at
 
     def close(self, now: float) -> None:
-        """Close the connection. Requests in flight get no response."""
+        """Close the connection. The callbacks of requests in flight receive None."""
         self._end("it was closed by this side", now, Event.CONNECTION_CLOSED)
 
     def note_open(self, now: float, *, has_tls: bool = False) -> None:
-        """Note that the socket is open, and the TLS handshake, if any, is complete."""
+        """Record that the socket is open, and that a TLS handshake is complete."""
         self._has_tls = has_tls
         if self.state is LinkState.OPENING:
             self.state = LinkState.NEGOTIATING
@@ -369,13 +380,13 @@ class Link:
                 self._authenticate(now)
 
     def note_failure(self, reason: str, now: float) -> None:
-        """Note that the socket could not be opened or has failed."""
+        """Record that the socket could not be opened or has failed."""
         self._end(reason, now)
 
     def data_to_send(self) -> bytes:
-        """Return the next bytes to write to the socket, or empty bytes at the end.
+        """Return the next bytes to write to the socket, or empty bytes if none remain.
 
-        The same bytes are returned only once.
+        Each byte is returned only once, so the runner must not drop the result.
         """
         if self.state in (LinkState.OPENING, LinkState.OVER):
             return b""
@@ -388,9 +399,10 @@ class Link:
     def can_receive(self, now: float) -> bool:
         """Return whether the runner may read from the socket.
 
-        If not, the runner leaves the bytes in the socket, and calls this method again
-        after the next ``advance`` of the machine. The deadlines of the requests in
-        flight are extended by this pause.
+        If the result is False, because the frame budget has no memory, the runner
+        leaves the bytes in the socket. It calls this method again after the next
+        ``advance`` of the machine. The deadlines of the requests in flight are extended
+        by this pause.
         """
         if self.is_over:
             return True
@@ -406,13 +418,13 @@ class Link:
         return True
 
     def get_buffer(self, hint: int = -1) -> memoryview:
-        """Return memory to receive into. Call ``buffer_updated`` next."""
+        """Return memory for received bytes. Call ``buffer_updated`` after receiving."""
         return self._connection.get_buffer(hint)
 
     def buffer_updated(self, count: int, now: float) -> bool:
-        """Process ``count`` received bytes in the memory from ``get_buffer``.
+        """Process ``count`` bytes that were received into the memory of ``get_buffer``.
 
-        Returns whether the machine has to ``advance``.
+        Returns whether ``advance`` of the machine must be called.
         """
         if self.state is LinkState.OVER:
             return False
@@ -602,8 +614,9 @@ class Link:
         self.state = LinkState.OVER
         self.reason = reason
         if event is None:
-            # Brokers close idle connections. A connection on which they never answered
-            # had another problem, unless it only showed that the broker is old.
+            # Brokers close idle connections, which is normal. If the broker has never
+            # answered, the connection has failed, except for the first connection to a
+            # broker before Kafka 0.10, which only detects the release.
             is_usual = self.has_answered or self.fallback_table is not None
             event = Event.CONNECTION_FAILED
             if is_usual:

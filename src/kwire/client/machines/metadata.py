@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Metadata``: the brokers and topics of a cluster, and the partitions' leaders.
+"""``Metadata``: the brokers, topics and partition leaders of a cluster.
 
-The leader of a partition is returned by Metadata, or by a hint in an error response
-(KIP-951). Both are ignored if their leader epoch is older than the known one. Brokers
-before Kafka 2.1 return no leader epochs, so the newest response is used.
+A client learns the leader of a partition from Metadata, or from a leader hint in an
+error response (KIP-951). A leader with an older leader epoch than the known one is
+ignored. Brokers before Kafka 2.1 return no leader epochs, so the latest response is
+used.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ NO_ID = UUID(int=0)
 
 
 class Broker(NamedTuple):
-    """A broker of the cluster, and its address."""
+    """Broker of the cluster, with its address."""
 
     node_id: int
     host: str
@@ -40,9 +41,9 @@ class Broker(NamedTuple):
 
 
 class PartitionInfo(NamedTuple):
-    """A partition and its replicas, as node ids.
+    """Leader and replicas of a partition, as node ids.
 
-    ``leader`` is -1 if there is no leader, and ``leader_epoch`` is -1 if it is unknown.
+    ``leader`` is -1 if there is no leader. ``leader_epoch`` is -1 if it is unknown.
     """
 
     leader: int
@@ -62,7 +63,10 @@ class LeaderChange(NamedTuple):
 
 
 class TopicInfo(NamedTuple):
-    """A topic. If ``error_code`` is not 0, other fields may be empty or outdated."""
+    """Metadata of a topic.
+
+    If ``error_code`` is not 0, the other fields may be empty or outdated.
+    """
 
     name: str
     topic_id: UUID
@@ -72,7 +76,7 @@ class TopicInfo(NamedTuple):
 
 
 class Metadata:
-    """The metadata that a cluster has returned so far."""
+    """Metadata that the brokers of a cluster have returned so far."""
 
     def __init__(self) -> None:
         self.brokers: dict[int, Broker] = {}
@@ -83,12 +87,14 @@ class Metadata:
         self.leader_changes: list[LeaderChange] = []
 
     def update(self, response: Any, requested: Collection[str] | None) -> None:
-        """Replace the metadata by that of a response.
+        """Replace the metadata with a response.
 
-        ``requested`` are the topics of interest, or None for all. A response for all
-        topics is complete: other topics do not exist. A response for some topics may
-        omit one of them, which is not changed. Topics that were not requested are
-        dropped, so that the size depends on the last response and not on all of them.
+        ``requested`` contains the names of the requested topics, or is None if all
+        topics were requested. In the latter case, topics that the response omits do not
+        exist. Otherwise, the metadata of a topic that the response omits is kept.
+
+        Topics that were not requested are removed, so that the memory depends only on
+        the last response, and not on all earlier ones.
         """
         self.brokers = {
             broker.node_id: Broker(

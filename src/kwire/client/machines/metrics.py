@@ -151,7 +151,7 @@ def empty_snapshot(names: tuple[str, ...]) -> dict[str, Any]:
 
 
 class Latency:
-    """Number, total and maximum of the durations of an operation, in seconds."""
+    """Number of durations, and their total and maximum in seconds."""
 
     __slots__ = ("_recent_max_s", "count", "max_s", "total_s")
 
@@ -244,7 +244,7 @@ class MetricsSum:
         return metrics
 
     def close(self, metrics: Metrics) -> None:
-        """Add the metrics of a machine that is being closed to those of the client."""
+        """Keep the metrics of a machine that is being closed."""
         with self._lock:
             if metrics in self._open:
                 self._open.remove(metrics)

@@ -83,7 +83,7 @@ class TopicsMachine(QueryMachine):
 
 
 class SizesMachine(QueryMachine):
-    """Requests the log size of each partition from the disk of its leader.
+    """Requests the log size of each partition from its leader.
 
     ``topics`` are names, or None for all topics. Each broker gets one DescribeLogDirs
     request. If a broker rejects the request, does not support it, or becomes

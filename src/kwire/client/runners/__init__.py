@@ -1,3 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the state machines of ``machines`` over sockets, blocking or with asyncio."""
+"""Runners, which connect the state machines of ``machines`` to sockets and the clock.
+
+``aio.py`` uses asyncio, and ``blocking.py`` uses blocking calls.
+"""

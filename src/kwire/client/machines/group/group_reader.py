@@ -35,7 +35,7 @@ class Committed(NamedTuple):
 
 
 class Ownership(Enum):
-    """State of a partition of a group consumer."""
+    """Ownership state of a partition."""
 
     FINDING_OFFSET = auto()
     """Owned, but not read yet, because its committed offset is unknown."""

@@ -66,7 +66,7 @@ class ConsumerState(Enum):
 
 
 class CallerState(Enum):
-    """Activity of the caller of a consumer."""
+    """Current activity of the caller."""
 
     BUSY = auto()
     """The caller is processing chunks."""

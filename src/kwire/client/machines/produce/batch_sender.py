@@ -63,7 +63,7 @@ Sent = list[tuple["PartitionWriter", "PendingBatch"]]
 
 
 class BatchSender:
-    """Sends the batches of ``deliveries`` to the leaders of their partitions.
+    """Sends the batches in ``deliveries`` to the partition leaders.
 
     Call ``send_batches`` after every event. It sends all batches that can be sent, and
     processes each response when it arrives.

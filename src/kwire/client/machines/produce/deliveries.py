@@ -29,8 +29,8 @@ class Deliveries:
 
     * ``writers``: queues by (topic, partition).
     * ``active``: queues with batches, in the order in which they are served.
-    * ``held_bytes``: size of all batches, including ``open_bytes``.
-    * ``open_bytes``: size of the batches that a ``Batcher`` is still filling.
+    * ``held_bytes``: total batch size in bytes, including ``open_bytes``.
+    * ``open_bytes``: total size in bytes of batches that a ``Batcher`` is filling.
     * ``background_failure``: first failure of a background batch, or None.
     """
 
@@ -52,7 +52,7 @@ class Deliveries:
         self._on_receipt = on_receipt
 
     def writer(self, topic: str, partition: int) -> PartitionWriter:
-        """Return the queue of a partition, and create it on first use."""
+        """Return the partition's queue, and create it on first use."""
         writer = self.writers.get((topic, partition))
         if writer is None:
             backoff = Backoff(self._cluster)

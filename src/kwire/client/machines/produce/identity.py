@@ -67,8 +67,7 @@ class ProducerIdentity:
     def replace(self, producer_id: int) -> None:
         """Forget the current producer id if it is ``producer_id``.
 
-        The epochs of this id are used up. The next call of ``find`` requests another
-        id.
+        It has no epochs left, so the next ``find`` requests another id.
         """
         if self._producer is not None and self._producer[0] == producer_id:
             self.state = IdentityState.UNKNOWN

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Place = str | tuple[str, int]
 
 _SHARE = 8
-"""Divisor of ``memory_bytes``: the stages of all topics share one eighth of it."""
+"""Divisor for ``memory_bytes``: all stages together may use one eighth."""
 
 
 class Stage(engine.RecordList):
@@ -53,8 +53,7 @@ class LingeringBatcher(RecordBatcher):
 
     def __init__(self, machine: BatchReceiver, topic: TopicInfo) -> None:
         super().__init__(machine, topic, is_lingering=True)
-        # Partitions of the current stages of the topic: either only None, or only
-        # partition numbers.
+        # Partitions with a current stage: either only None, or only partition numbers.
         self.staged: set[int | None] = set()
         self._linger_until: dict[int, float] = {}
 

@@ -54,7 +54,7 @@ class BatchReceiver(Protocol):
 
 
 class Batcher:
-    """Fills batches of its own, which contain no records of other batchers.
+    """Fills batches, which contain no records from other batchers.
 
     A subclass accepts records. A batch is passed to the machine when it is full.
     ``finish`` passes the remaining batches, and ``abandon`` drops them. Records that
@@ -108,9 +108,9 @@ class Batcher:
     def give_way(self, now: float) -> None:
         """Release memory for a caller that waits for it.
 
-        Close the open batches if the open batches of all batchers use at least half of
-        the memory. Otherwise, wait for acknowledgements, which release memory too,
-        because full batches are more efficient.
+        Close the open batches if all open batches of the producer use at least half the
+        memory. Otherwise, wait for acknowledgements, which release memory too, because
+        full batches are more efficient.
         """
         open_bytes = self._machine.deliveries.open_bytes
         if 2 * open_bytes >= self._machine.options.memory_bytes:

@@ -215,7 +215,7 @@ class Fetcher:
         return fetched._replace(end_offset=offset, next_offset=offset, leader_epoch=-1)
 
     def read_metrics(self, now: float) -> dict[str, Any]:
-        """Return the metrics of the cluster and of fetching.
+        """Return the cluster metrics and the fetch metrics.
 
         "records_lag" is a dict by (topic, partition). It omits partitions whose end
         offset no broker has reported in its current session. This method may be called
