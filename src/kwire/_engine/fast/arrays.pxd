@@ -52,7 +52,7 @@ cdef class Array:
     cdef const char* format_text
     cdef const char* name_text
     cdef bytes metadata_bytes
-    # Number of nodes and of buffers in the whole tree.
+    # Node count and buffer count of the whole tree.
     cdef int nodes
     cdef int slots
 

@@ -268,7 +268,7 @@ cpdef Memory grow_memory(Memory memory, Py_ssize_t used, Py_ssize_t size):
 
 
 cpdef Memory hold_memory(object view, Py_ssize_t start):
-    """Create a memory of the bytes of a view from ``start`` on, without a copy.
+    """Create a memory from a view without a copy, beginning at byte ``start``.
 
     ``view`` is a flat memoryview of bytes that no other code uses. The memory keeps a
     reference to it, so that the bytes are not moved or freed.
@@ -366,8 +366,8 @@ cdef class Array:
     * ``metadata``: a dict that is exported with the schema.
     * ``offset``: row of the buffers at which the array begins.
 
-    Arrays are immutable. The memory of a tree is kept until all consumers of its nodes
-    have released them.
+    Arrays are immutable. The memory is kept until all consumers have released all nodes
+    of the tree.
     """
 
     def __init__(
@@ -544,7 +544,7 @@ cdef ArrowArray* export_array(Array array) except NULL:
 
 
 cdef void fill_array(Array array, ArrowArray* out, ExportCursor* place) noexcept:
-    """Fill the ``ArrowArray`` of a node and of its children."""
+    """Fill the ``ArrowArray`` of a node and its children."""
     cdef PyObject* buffers = <PyObject*>array.buffers
     cdef PyObject* children = <PyObject*>array.children
     cdef PyObject* buffer
@@ -575,7 +575,7 @@ cdef void fill_array(Array array, ArrowArray* out, ExportCursor* place) noexcept
 
 
 cdef void fill_schema(Array array, ArrowSchema* out, ExportCursor* place) noexcept:
-    """Fill the ``ArrowSchema`` of a node and of its children."""
+    """Fill the ``ArrowSchema`` of a node and its children."""
     cdef PyObject* children = <PyObject*>array.children
     cdef ArrowSchema* child
     cdef Py_ssize_t index

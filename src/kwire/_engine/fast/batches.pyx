@@ -289,7 +289,7 @@ cdef int read_entry(
 cdef int read_message_head(
     Cursor* cursor, const uint8_t* at, bint check_crc, Entry* entry
 ) noexcept nogil:
-    """Read the header of a complete entry of magic 0 or 1."""
+    """Read the header of a complete magic 0 or 1 entry."""
     cdef uint32_t found
     if entry.magic == 1 and entry.size < LOG_OVERHEAD + MESSAGE_OVERHEAD_1:
         note(cursor, BAD_BATCH_SIZE, at, entry.size - LOG_OVERHEAD)

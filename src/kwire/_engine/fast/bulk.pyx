@@ -219,7 +219,7 @@ cdef Py_ssize_t read_longs(
 
 
 cdef object encode_values(object array, int form):
-    """Encode the values of an array that already has the right type."""
+    """Encode all values in an array that already has the right type."""
     cdef Py_buffer source
     cdef PyObject* out
     cdef Py_ssize_t count, size

@@ -7,8 +7,8 @@ therefore be computed part by part: pass the result for the first part as ``valu
 the second part.
 
 Twin: ``pure/checksums.py``. Differs from its twin in: the kernels of ``checksums.h``
-are used, which are selected by the features of the processor, and the GIL is released
-for large inputs.
+are used, which are selected by processor features, and the GIL is released for large
+inputs.
 
 Only in Cython: ``crc32c_of``, ``crc32_of``, ``checksum``.
 """

@@ -13,11 +13,11 @@ twin: the Python engine creates its columns from lists.
     array      bit a row  int32 offsets, rows + 1              its elements
     struct     bit a row                                       its fields, by slot
 
-A view has Arrow's format: an int32 length, then the bytes of a value of up to 12 bytes.
-A longer value is not copied: the length is followed by its first 4 bytes, an int32
-buffer number and an int32 offset. A buffer begins at each multiple of 1 GiB of the
-memory and extends to its end. Offsets in a buffer therefore have at most 30 bits, and a
-value may extend over the start of the next buffer.
+A view has Arrow's format: an int32 length, then the value itself if it has up to 12
+bytes. A longer value is not copied: the length is followed by its first 4 bytes, an
+int32 buffer number and an int32 offset. A buffer begins at each multiple of 1 GiB of
+the memory and extends to its end. Offsets in a buffer therefore have at most 30 bits,
+and a value may extend over the start of the next buffer.
 
 Rows are counted only once: the fields of a struct have the same number of rows as the
 struct. Therefore, allocating space for a struct allocates space in all of its fields,
@@ -59,7 +59,7 @@ cdef struct Column:
     # Opcode of program.pxd. The compact and the classic encoding of a type share one
     # kind.
     int kind
-    # Number of bytes of a row in values. 0 for bools, which are stored as bits.
+    # Row size in the block values, in bytes. 0 for bools, which are stored as bits.
     int width
     bint lazy
     bint null_default
@@ -80,14 +80,14 @@ cdef struct Column:
     # Fields of a struct by slot, or the elements of an array.
     Column* children
     int child_count
-    # Columns of the steps in Table.line of a struct, in the same order.
+    # Columns for the steps in a struct's Table.line, in the same order.
     Column** line
     # Maximum offset: 2**31 - 1. Tests set a lower limit.
     int64_t limit
 
 
 cdef inline int32_t* offsets_of(Column* column) noexcept nogil:
-    """Return the values of a column of strings, bytes or arrays as offsets."""
+    """Return the values of a string, bytes or list column as offsets."""
     return <int32_t*>column.values.data
 
 
@@ -99,7 +99,7 @@ cdef inline bint has_offsets(Column* column) noexcept nogil:
 
 
 cdef inline void open_errors(Column* column, int64_t limit) noexcept nogil:
-    """Initialize the column of error texts. It is null except for invalid rows."""
+    """Initialize the error column. It is null except for invalid rows."""
     column.kind = OP_STRING
     column.lazy = True
     column.null_default = True
@@ -143,7 +143,7 @@ cdef inline bint reserve(Column* column, int64_t length, int64_t room) noexcept 
 cdef inline Outcome append_view(
     Column* column, int64_t row, const uint8_t* at, int64_t size
 ) noexcept nogil:
-    """Store a view of bytes of the source in a row. Short values are copied."""
+    """Store a view of source bytes in a row. Short values are copied."""
     cdef int32_t* view = <int32_t*>(column.values.data + VIEW_WIDTH * row)
     cdef int64_t place
     if size <= LONGEST_INLINE:
@@ -189,7 +189,7 @@ cdef inline Outcome append_text(
 
 
 cdef inline int64_t count_windows(int64_t size) noexcept nogil:
-    """Return the number of buffers for views of a memory of this size, at least one."""
+    """Return the number of buffers that views of ``size`` bytes need, at least one."""
     return max(1, (size + (1 << WINDOW_BITS) - 1) >> WINDOW_BITS)
 
 
@@ -254,7 +254,7 @@ cdef inline Outcome reserve_text(Column* column, int64_t used) noexcept nogil:
 
 
 cdef inline void set_bit(uint8_t* bits, int64_t row, bint value) noexcept nogil:
-    """Set or clear a bit, counted from the lowest bit of the first byte."""
+    """Set or clear a bit, counted from the lowest bit in the first byte."""
     cdef uint8_t mask = <uint8_t>(1 << (row & 7))
     if value:
         bits[row >> 3] |= mask
@@ -466,7 +466,7 @@ cdef inline void free_columns(Column* columns, int count) noexcept nogil:
 
 
 cdef inline int64_t utf8_prefix(const uint8_t* at, int64_t size) noexcept nogil:
-    """Return the number of bytes before the first invalid byte of UTF-8.
+    """Return the number of bytes before the first invalid UTF-8 byte.
 
     The result is ``size`` if all bytes are valid. The rules are those of Python.
     """

@@ -72,7 +72,7 @@ cdef struct Bytes:
     const int32_t* offsets
     const char* data
     int64_t data_size
-    # Index of the validity bit of the first row.
+    # Index of the first row's validity bit.
     int shift
 
 cdef struct Numbers:
@@ -98,7 +98,7 @@ cdef struct Source:
     bint has_headers
     const int32_t* lists
     int64_t header_count
-    # First header of these rows. The columns of headers may contain headers of other
+    # First header of these rows. The header columns may also contain headers for other
     # rows.
     int64_t first_header
     Bytes header_key
@@ -114,8 +114,8 @@ def encode_columns(
     * ``offsets``: int64 column. None: contiguous offsets from the base offset.
     * ``timestamps`` (ms): int64 column, -1 for null. None: no timestamps.
     * ``key``, ``value``: bytes columns.
-    * ``headers``: None, or a tuple of list offsets, first row, number of headers,
-      column of header keys, and column of header values.
+    * ``headers``: None, or a tuple of list offsets, first row, header count, header key
+      column, and header value column.
     * ``header``, ``compress``: as for ``encode_batch``.
 
     Raises ``EncodeError`` if a row cannot be encoded. The error path contains the row.
@@ -291,16 +291,16 @@ cdef inline int64_t read_number(Numbers* numbers, int64_t row) noexcept nogil:
 
 
 cdef inline bint bit_at(const uint8_t* bits, int64_t place) noexcept nogil:
-    """Return a bit. Bits are counted from the lowest bit of the first byte."""
+    """Return a bit. Bits are counted from the lowest bit in the first byte."""
     return bits[place >> 3] >> (place & 7) & 1
 
 
 cdef inline bint find_bytes_row(
     Bytes* column, int64_t row, const char** data, Py_ssize_t* size
 ) noexcept nogil:
-    """Return the bytes of a row, or size -1 for null.
+    """Return a row's bytes, or size -1 for null.
 
-    Returns False if the offsets do not ascend or exceed the bytes of the column.
+    Returns False if the offsets do not ascend or exceed the column's bytes.
     """
     cdef int64_t start = column.offsets[row]
     cdef int64_t end = column.offsets[row + 1]
@@ -396,7 +396,7 @@ cdef const uint8_t* copy_buffer(
 cdef const uint8_t* open_bits(
     Source* s, object data, int64_t start, int64_t end, int64_t last
 ) except? NULL:
-    """Copy the validity of rows, beginning with the byte of the first row.
+    """Copy row validity, beginning with the first row's byte.
 
     Returns NULL if there is no validity.
     """

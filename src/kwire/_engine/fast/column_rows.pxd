@@ -50,7 +50,7 @@ cdef class ColumnRows:
     cdef int64_t item_count
     cdef BytesColumn header_key
     cdef BytesColumn header_value
-    # Spans of the key and the value of each header of the last row that was read.
+    # Key and value spans for the headers in the row that was read last.
     cdef Block spans
 
 

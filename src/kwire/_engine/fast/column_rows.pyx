@@ -176,9 +176,9 @@ cdef inline bint is_valid(const uint8_t* bits, int64_t place) noexcept:
 cdef inline bint find_bytes(
     BytesColumn* column, int64_t row, const char** data, Py_ssize_t* size
 ) noexcept:
-    """Return the bytes of a row, or size -1 for null.
+    """Return a row's bytes, or size -1 for null.
 
-    Returns False if the offsets do not ascend or exceed the bytes of the column.
+    Returns False if the offsets do not ascend or exceed the column's bytes.
     """
     cdef const uint8_t* at = column.offsets + 4 * row
     cdef int64_t start = load_int32(at)

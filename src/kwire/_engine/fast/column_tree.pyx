@@ -4,8 +4,8 @@
 
 A ``ColumnShape`` is the type of a column, which is created once for a message class.
 ``build_columns`` creates the empty columns of one call from it, and ``make_array``
-moves the memory of the filled columns to an ``Array``. ``column.pxd`` appends rows to
-columns, and ``message_columns.pyx`` chooses the rows.
+moves the filled memory to an ``Array``. ``column.pxd`` appends rows to columns, and
+``message_columns.pyx`` chooses the rows.
 
 Without a twin: the Python engine creates its columns from lists.
 """
@@ -165,7 +165,7 @@ cdef void build_columns(
     int64_t limit,
     ViewSource* source,
 ) noexcept:
-    """Initialize the columns of a tree.
+    """Initialize all columns in a tree.
 
     ``table`` is NULL if the version does not contain the struct. ``source`` is the
     memory to which views refer, or NULL if there are no views.
@@ -211,7 +211,7 @@ cdef void build_columns(
 cdef void link_columns(
     Column* column, Table* table, Column*** next_line
 ) noexcept nogil:
-    """List the columns of the steps outside the tag section, for all structs of a tree.
+    """List the columns for steps outside the tag section, in all structs of a tree.
 
     A struct uses as many elements of ``next_line`` as its table has such steps, which
     are at most two for each field.

@@ -81,7 +81,7 @@ cdef inline void note(
 cdef inline bint require(Cursor* cursor, uint64_t size) noexcept nogil:
     """Check that ``size`` bytes remain. This is the only bounds check of the cursor.
 
-    The offset of the fault is the end of the input.
+    The fault offset is the end of the input.
     """
     # Always compare 64-bit numbers: a size in the input can exceed the address space of
     # a 32-bit machine.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""State of one ``decode`` call, which is allocated on its stack."""
+"""State for one ``decode`` call, which is allocated on its stack."""
 
 from cpython.object cimport PyObject
 

@@ -63,7 +63,7 @@ cdef PyObject* read_struct(Decoding* d, Table* table) noexcept:
 cdef Py_ssize_t read_structs(
     Decoding* d, Table* table, PyObject** into, Py_ssize_t count
 ) noexcept:
-    """Read ``count`` adjacent structs of one class; return the number of unread ones.
+    """Read ``count`` adjacent structs; return the number of unread structs.
 
     The result is 0 unless there is an error. All elements are read in one loop, because
     a function call for each struct takes as long as reading several of its fields.
@@ -265,7 +265,7 @@ cdef PyObject* read_array(Decoding* d, Step* step) noexcept:
 cdef Py_ssize_t read_values(
     Decoding* d, Step* step, PyObject** into, Py_ssize_t count
 ) noexcept:
-    """Read the elements of an array without structs; return the number of unread ones.
+    """Read array elements that are not structs; return the number of unread elements.
 
     The result is 0 unless there is an error, as for ``read_structs``.
     """
@@ -490,10 +490,10 @@ def decode(
     * ``data``: contiguous bytes-like object that contains exactly one message.
     * ``zero_copy``: return memoryviews of ``data`` for bytes and records fields.
     * ``compat``: with ``"java"``, accept the same invalid input as Kafka's own classes.
-      Trailing bytes, unsorted tags and superfluous varint bits are ignored, and invalid
-      UTF-8 is replaced.
-    * ``limits``: maximum input size, maximum number of elements in an array, and
-      maximum number of fields in a tag section. None means the default limits.
+      Trailing bytes and superfluous varint bits are ignored, tags may have any order,
+      and invalid UTF-8 is replaced.
+    * ``limits``: maximum input size, maximum number of elements in each array, and
+      maximum number of fields in each tag section. None means the default limits.
 
     Shape: the fields in schema order. In flexible versions, each struct ends with its
     tag section. Time and memory are linear in the input size.

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes the rows of a batch one by one, before its header fields are known.
+"""Encodes batch rows one by one, before the batch header fields are known.
 
 ``rows.pyx`` and ``column_rows.pyx`` read and check the rows. ``record_encoder.pyx`` and
-``column_encoder.pyx`` encode all rows of a batch in one call.
+``column_encoder.pyx`` encode all batch rows in one call.
 
 Twin: ``pure/encoded_rows.py``. Differs from its twin in: errors are fault codes, and
 the rows are written to the bytes object that becomes the batch.
@@ -234,7 +234,7 @@ cdef class EncodedRows:
         return data
 
     cdef inline int64_t measure(self, Row* row, int64_t* body) noexcept:
-        """Compute the size of the next record in bytes.
+        """Compute the next record size in bytes.
 
         ``body`` is set to the size without the length field. Returns -1 if the record
         is too large for a batch.

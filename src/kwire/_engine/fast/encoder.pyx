@@ -105,8 +105,7 @@ cdef Py_ssize_t write_structs(
             op = step.op
             value = slots[step.slot]
             if op == OP_CHECK:
-                # put_int always stores eight bytes, regardless of the size of the
-                # field.
+                # put_int always stores eight bytes, regardless of the field size.
                 if unlikely(writer.end - at < step.room):
                     writer.at = at
                     if not grow(writer, step.room):

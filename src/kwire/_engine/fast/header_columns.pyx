@@ -136,7 +136,7 @@ def decode_request_headers(
     if limits.tagged_fields is not None:
         rows.max_tags = min(int(limits.tagged_fields), INT64_MAX)
     rows.row = 0
-    # The column of errors follows the columns of the tree.
+    # The error column follows the tree's columns.
     columns = <Column*>calloc(<size_t>shape.total + 1, sizeof(Column))
     if columns == NULL:
         raise MemoryError
@@ -342,7 +342,7 @@ cdef inline bint skip_tags(Cursor* cursor) noexcept nogil:
 
 
 cdef Reason put_error(Rows* rows, Column* errors, bytes text) noexcept:
-    """Set the fields of an invalid row to null, and store the text of its error."""
+    """Set all fields in an invalid row to null, and store the error text."""
     cdef Outcome outcome = put_null_fields(rows.columns, rows.row)
     if outcome == DONE:
         outcome = open_row(errors, rows.row)

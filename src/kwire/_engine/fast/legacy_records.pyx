@@ -161,7 +161,7 @@ cdef bint read_classic(
 
 
 def find_payload(data, header):
-    """Return the start and the end of the compressed bytes of an entry.
+    """Return start and end of an entry's compressed bytes.
 
     The key of a wrapper message is ignored. A wrapper message without a value is an
     error at its first byte.
@@ -181,7 +181,7 @@ def find_payload(data, header):
 cdef (int64_t, int64_t) find_entry_payload(
     Reading* r, const uint8_t* start
 ) except *:
-    """Return the start and the end of the compressed bytes of an entry.
+    """Return start and end of an entry's compressed bytes.
 
     ``start`` is the start of the input.
     """

@@ -50,7 +50,7 @@ cdef enum:
     # Fault code in addition to those of cursor.pxd and column_walk.pxd.
     BAD_OFFSETS = -3
 
-# Input (an Arrow binary array), and the column of errors.
+# Input (an Arrow binary array), and the error column.
 cdef struct Rows:
     const uint8_t* validity
     const uint8_t* offsets
@@ -116,7 +116,7 @@ def decode_messages(
     rows.program = <PyObject*>program
     rows.limit = INT64_MAX if limits.frame_bytes is None else limits.frame_bytes
     bound_counts(&walk.cursor, limits)
-    # The column of errors follows the columns of the tree, and the lists follow it.
+    # The error column follows the tree's columns, and the lists follow it.
     columns = <Column*>calloc(
         <size_t>shape.total + 1, sizeof(Column) + 2 * sizeof(Column*)
     )
@@ -308,7 +308,7 @@ cdef inline bint walk_row(
 
 
 cdef void put_error(RowWalk* w, Rows* rows, int64_t row) noexcept with gil:
-    """Store the text of the current fault in the column of errors."""
+    """Store the current error text in the error column."""
     cdef Column* column = rows.errors
     cdef Outcome outcome = open_row(column, row)
     try:

@@ -13,7 +13,7 @@ For example, version 4 of HeartbeatRequest has a flexible table with five steps:
 
 An opcode combines the type, the encoding of the length, and whether the field is an
 array, so that the hot loop branches once for each field. A run is a sequence of
-adjacent fields of fixed size. All steps except CHECK are in slot order. A table is not
+adjacent fixed-size fields. All steps except CHECK are in slot order. A table is not
 modified after it has been filled.
 """
 
@@ -51,7 +51,7 @@ cdef struct Table
 
 cdef struct Step:
     int op
-    # Opcode of the content of a tagged field. For other fields, the same as op.
+    # Content opcode if the field is tagged. For other fields, the same as op.
     int content
     # Opcode of the elements if the field is an array.
     int inner
@@ -59,7 +59,7 @@ cdef struct Step:
     bint compact
     bint nullable
     uint32_t tag
-    # CHECK: number of bytes in the run. ARRAY: minimum number of bytes of an element.
+    # CHECK: number of bytes in the run. ARRAY: minimum element size in bytes.
     # Fixed-size field: its number of bytes.
     Py_ssize_t size
     # CHECK only. last_int is the last of the signed integers that directly follow, or
@@ -67,7 +67,7 @@ cdef struct Step:
     # that each of these integers can be read or written as an int64.
     Step* last_int
     Py_ssize_t room
-    # Signed integers: 64 minus the number of bits of the field.
+    # Signed integers: 64 minus the field's bit count.
     int spare_bits
     Table* table
     # Borrowed references. The plan and the binding of the Program own the objects.

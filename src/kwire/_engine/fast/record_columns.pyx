@@ -122,11 +122,11 @@ def decode_columns(
     str timestamp_unit="ms",
     bint views=False,
 ):
-    """Decode the records of all batches into the columns of one struct ``Array``.
+    """Decode the records of all batches into one struct ``Array``.
 
     * ``position``, ``end`` (bytes): the part of ``data`` to read.
     * ``headers``: include the headers.
-    * ``batch_columns``: append columns with fields of each record's batch.
+    * ``batch_columns``: append columns with each record's batch fields.
     * ``timestamp_unit``: "s", "ms", "us" or "ns".
     * ``views``: keys and values of more than 12 bytes refer to ``data`` or to the
       decompressed bytes, which the array keeps alive.
@@ -136,9 +136,9 @@ def decode_columns(
     that entry, which is None if there is no complete entry.
 
     Shape: offset, timestamp, timestamp type, key, value, then the headers as a list of
-    key and value, then the columns of the batch. A timestamp is null if it is -1, which
-    means that there is no timestamp, or if the unit cannot represent it. Time and
-    memory are linear in the input size.
+    key and value, then the batch columns. A timestamp is null if it is -1, which means
+    that there is no timestamp, or if the unit cannot represent it. Time and memory are
+    linear in the input size.
 
     Raises ``DecodeError`` in the same cases as ``read_batch_header`` and
     ``read_records``. Raises ``LimitExceeded`` if keys, values or headers exceed 32-bit
@@ -214,7 +214,7 @@ def decode_columns(
 cdef WalkEnd walk_entry(
     ColumnWalk* w, object data, ReadOptions options, list sources
 ) except *:
-    """Read the content of an entry, whether it is compressed or not."""
+    """Read an entry, whether it is compressed or not."""
     cdef Py_buffer buffer
     cdef WalkEnd reason
     cdef const uint8_t* at
@@ -247,8 +247,7 @@ cdef WalkEnd walk_entry(
         PyBuffer_Release(&buffer)
     if reason == BAD_ENTRY or (reason == TOO_MANY and entry.magic < 2):
         # Create the error here, because the decompressed bytes are still available. An
-        # error inside a wrapper message takes precedence over the limit of its number
-        # of messages.
+        # error inside a wrapper message takes precedence over the message count limit.
         header = make_header(entry)
         if entry.magic == 2:
             read_records(payload, header, compressed=True, replace=w.replace)
@@ -260,7 +259,7 @@ cdef WalkEnd walk_entry(
 
 
 cdef object make_failure(ColumnWalk* w, WalkEnd reason, object data):
-    """Create the exception for the reason why a walk stopped."""
+    """Create the exception that explains why a walk stopped."""
     cdef int64_t position = w.entries.entry.position
     if reason == AT_FAULT:
         return make_walk_failure(&w.entries)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""State of a call that decodes records, and functions that use C headers.
+"""State for a call that decodes records, and functions that use C headers.
 
 Twin: ``pure/record_decoder.py``.
 
@@ -18,12 +18,12 @@ from kwire._engine.fast.structs cimport new_struct, slots_of
 
 cdef enum:
     RECORD_SLOTS = 5
-    # Number of header keys that are compared with the key at the same index of the
+    # Number of header keys that are compared with the key at the same index in the
     # previous record.
     KNOWN_NAMES = 8
 
 cdef struct Reading:
-    # State of one call, allocated on its stack.
+    # State for one call, allocated on its stack.
     Cursor cursor
     Entry entry
     PyTypeObject* cls
@@ -72,7 +72,7 @@ cdef inline PyObject* make_record(
 
 
 cdef inline bint check_end(Cursor* cursor) noexcept nogil:
-    """Check that all bytes of the cursor have been read."""
+    """Check that all bytes have been read."""
     if unlikely(cursor.at != cursor.end):
         note(cursor, TRAILING_BYTES, cursor.at, cursor.end - cursor.at)
         return False

@@ -307,7 +307,7 @@ cdef inline PyObject* read_sized(Cursor* cursor) noexcept:
 
 
 cdef void begin(Reading* r, bint replace) noexcept:
-    """Initialize the state of a call, except for the batch header."""
+    """Initialize the state for a call, except for the batch header."""
     memset(r, 0, sizeof(Reading))
     r.cls = _record_class
     r.replace = replace

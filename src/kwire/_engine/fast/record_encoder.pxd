@@ -85,12 +85,12 @@ cdef inline void put_sized(
 
 
 cdef inline Py_ssize_t varint_size(uint32_t raw) noexcept nogil:
-    """Compute the number of bytes of an unsigned varint."""
+    """Compute the size in bytes for an unsigned varint."""
     return size_of_varint(raw)
 
 
 cdef inline Py_ssize_t varlong_size(uint64_t raw) noexcept nogil:
-    """Compute the number of bytes of an unsigned varint with up to 64 bits."""
+    """Compute the size in bytes for an unsigned varint with up to 64 bits."""
     return size_of_varint(raw)
 
 
@@ -125,7 +125,7 @@ cdef inline void put_fields(
 ) noexcept nogil:
     """Write a record up to its headers, without a bounds check.
 
-    ``size`` is the size of the record in bytes, without its length field.
+    ``size`` is the record size in bytes, without its length field.
     """
     put_varint(at, <uint32_t>size << 1)
     at[0][0] = 0

@@ -48,7 +48,7 @@ def encode_batch(rows, header, compress=None):
     ``header`` contains the fields that do not follow from the rows. The size, the
     checksum and the record count are computed. Other fields are computed as follows:
 
-    * last offset: that of the last row, or that of ``header`` if it is greater.
+    * last offset: the last row's offset, or the one in ``header`` if it is greater.
       Compaction preserves the last offset of a batch whose last records it removes.
     * base timestamp: that of the first row, unless the batch has a delete horizon.
     * max timestamp: computed from the rows, unless there are none or the timestamp type
@@ -314,7 +314,7 @@ cdef bint put_message(Encoding* e, int magic, int attributes, Row* row) noexcept
 
 
 cdef int begin(Encoding* e, int64_t hint) except -1:
-    """Initialize the state of a call and allocate about ``hint`` bytes."""
+    """Initialize the state for a call and allocate about ``hint`` bytes."""
     clear(&e.blame)
     hint = min(hint, LARGEST)
     if hint >= LARGE_OUTPUT:

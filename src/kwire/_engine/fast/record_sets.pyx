@@ -31,7 +31,7 @@ from kwire import errors
 cdef enum:
     # Minimum size in bytes of an entry whose checksum is computed without the GIL.
     LARGE_ENTRY = 32768
-    # Minimum number of bytes for which each record of a compressed entry is counted.
+    # Minimum size in bytes that is counted for each record in a compressed entry.
     RECORD_BYTES = 64
     # Maximum record attributes that are encoded as a varint of one byte.
     MAX_ATTRIBUTES = 127
@@ -45,7 +45,7 @@ cdef class ReadOptions:
     * ``transactions``: ``TransactionFilter``, or None to read uncommitted records too.
     * ``lowest``, ``highest``: offsets of the first and the last record to return.
     * ``most_records``: maximum number of records in one entry.
-    * ``most_bytes``: maximum decompressed size of the compressed entries of one call.
+    * ``most_bytes``: maximum decompressed size for all compressed entries in one call.
     * ``piece_bytes``: a call for rows or columns ends after the entry with which its
       entries reach this decompressed size.
     * ``check_crc``: verify the checksums of the entries.
@@ -232,7 +232,7 @@ cdef tuple read_found(EntryWalk* w, Reading* r, object data, ReadOptions options
 
 
 cdef tuple read_every(EntryWalk* w, Reading* r, object data, ReadOptions options):
-    """Read all records of the current entry, or of a run of uncompressed messages.
+    """Read all records of the current entry or uncompressed run.
 
     After a run of magic 0 or 1 messages, the current entry describes the whole run.
     After a wrapper message, its base offset is the offset of the first inner message.
@@ -372,7 +372,7 @@ cdef object decompress_entry(EntryWalk* w, object data, ReadOptions options):
 
 
 cdef int charge_entry(EntryWalk* w, Py_ssize_t size) except -1:
-    """Count the size of a decompressed entry towards the limits of the call.
+    """Count a decompressed entry towards the limits for the call.
 
     If there cannot be as many records as the header says, nothing is counted, because
     the decoder will reject the entry.

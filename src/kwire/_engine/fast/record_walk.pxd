@@ -39,7 +39,7 @@ cdef struct ColumnWalk:
     int32_t* timestamp_types
     int64_t rows
     # Memory to which views currently refer, number of buffers so far, and number of the
-    # first buffer of the input, which is -1 until a view refers to the input.
+    # first input buffer, which is -1 until a view refers to the input.
     ViewSource source
     int64_t buffer_count
     int64_t input_buffer

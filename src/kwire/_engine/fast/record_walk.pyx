@@ -365,8 +365,8 @@ cdef WalkEnd walk_inner(
 ) noexcept nogil:
     """Append the messages inside a wrapper message.
 
-    The headers of all messages are read first, because the base of the relative offsets
-    results from the last one.
+    All message headers are read first, because the last message determines the base for
+    the relative offsets.
     """
     cdef Cursor cursor
     cdef Entry inner
@@ -418,7 +418,7 @@ cdef WalkEnd walk_inner(
 
 
 cdef void fill_batch(ColumnWalk* w, int64_t first) noexcept nogil:
-    """Fill the columns that contain fields of each record's batch."""
+    """Fill the columns that contain each record's batch fields."""
     cdef Column* column = &w.columns.children[<int>HEADERS + (w.headers != NULL)]
     cdef Entry* entry = &w.entries.entry
     cdef int64_t row

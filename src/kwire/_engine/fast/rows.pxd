@@ -16,8 +16,8 @@ cdef struct Row:
     # Borrowed reference to a tuple of (str, bytes or None) pairs.
     PyObject* headers
     int64_t headers_size
-    # Objects created for this row: copies of the key, of the value and of the headers,
-    # and a tuple of the row itself if it is a list.
+    # Objects created for this row: copies of the key, value and headers, and a tuple if
+    # the row is a list.
     PyObject* owned[4]
 
 cdef struct Blame:

@@ -76,8 +76,8 @@ cdef class RecordList:
       compared with an upper bound of the size.
 
     ``append`` returns False if the records might exceed ``max_bytes`` with the new
-    record. The first record is always added. ``records`` contains the list of records,
-    and ``content`` the upper bound of their size. Mutable values are copied. Invalid
+    record. The first record is always added. ``records`` is the record list, and
+    ``content`` is the upper bound for its size. Mutable values are copied. Invalid
     records raise ``EncodeError``.
 
     Units: bytes. Source: ``AbstractRecords.recordSizeUpperBound``.
@@ -251,7 +251,7 @@ cdef object as_headers(object headers):
 
 
 cdef int64_t bound_row(int magic, Row* row) noexcept nogil:
-    """Compute the maximum size in bytes of a row in a batch of this magic."""
+    """Compute the maximum row size in bytes for this magic."""
     cdef int64_t content = <int64_t>max(row.key_size, 0) + max(row.value_size, 0)
     if magic == 0:
         return LOG_OVERHEAD + MESSAGE_OVERHEAD_0 + content
@@ -371,7 +371,7 @@ cdef inline bint take_bytes(
     Py_ssize_t* size,
     PyObject** owned,
 ) noexcept:
-    """Return the bytes of a contiguous buffer, or size -1 for None."""
+    """Return the bytes in a contiguous buffer, or size -1 for None."""
     if likely(PyBytes_CheckExact(value)):
         data[0] = PyBytes_AS_STRING(value)
         size[0] = PyBytes_GET_SIZE(value)
@@ -393,7 +393,7 @@ cdef inline bint take_bytes(
 
 
 cdef PyObject* copy_bytes(PyObject* value) noexcept:
-    """Copy the bytes of a contiguous buffer.
+    """Copy the bytes in a contiguous buffer.
 
     Returns NULL without an exception if the object has no such buffer.
     """

@@ -57,9 +57,9 @@ cdef extern from *:
     Py_ssize_t MOST_SPARE "KWIRE_MOST_SPARE"
 
 cdef enum:
-    # Number of methods, including the terminating entry of the table.
+    # Number of methods, including the terminating table entry.
     METHODS = 7
-    # Programs of versions from this number on are looked up in the dict of the binding.
+    # Programs of versions from this number on are looked up in the binding's dict.
     CACHED_VERSIONS = 32
 
 cdef struct Layout:

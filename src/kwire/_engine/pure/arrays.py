@@ -47,8 +47,8 @@ class Array:
     * ``metadata``: a dict that is exported with the schema.
     * ``offset``: row of the buffers at which the array begins.
 
-    Arrays are immutable. The memory of a tree is kept until all consumers of its nodes
-    have released them.
+    Arrays are immutable. The memory is kept until all consumers have released all nodes
+    of the tree.
     """
 
     __slots__ = (
@@ -160,7 +160,7 @@ def grow_memory(memory: Memory, used: int, size: int) -> Memory:
 
 
 def hold_memory(view: memoryview, start: int) -> memoryview:
-    """Create a memory of the bytes of a view from ``start`` on, without a copy.
+    """Create a memory from a view without a copy, beginning at byte ``start``.
 
     ``view`` is a flat memoryview of bytes that no other code uses. The memory keeps a
     reference to it, so that the bytes are not moved or freed.

@@ -261,7 +261,7 @@ def read_entry(
 def read_message_head(
     data: bytes | memoryview, position: int, size: int, magic: int, check_crc: bool
 ) -> BatchHeader:
-    """Read the header of a complete entry of magic 0 or 1."""
+    """Read the header of a complete magic 0 or 1 entry."""
     if size < MESSAGE_OVERHEADS[magic]:
         raise CursorFault(errors.BAD_BATCH_SIZE, position, size)
     offset, _, crc, _, attributes = _MESSAGE_HEADER.unpack_from(data, position)

@@ -11,8 +11,8 @@ large int for the whole input instead. Bit i of ``int.from_bytes(data, "little")
 the coefficient of x^(size - 1 - i), where size is in bits. Some multiples of the
 polynomial have only four or six terms. For example, if x^a + x^b + x^c + 1 is a
 multiple, each power x^(a + n) can be replaced by three lower powers. ``fold_message``
-therefore repeatedly removes the lowest bits of the int and adds a few shifted copies of
-them. When only a few bytes remain, tables for each of these bytes complete the
+therefore repeatedly removes the lowest bits from the int and adds a few shifted copies
+of these bits. When only a few bytes remain, tables for each of these bytes complete the
 computation.
 
 Twin: ``fast/checksums.pyx``. Differs from its twin in: large ints are used instead of

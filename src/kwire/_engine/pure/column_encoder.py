@@ -50,8 +50,8 @@ def encode_columns(
     * ``offsets``: int64 column. None: contiguous offsets from the base offset.
     * ``timestamps`` (ms): int64 column, -1 for null. None: no timestamps.
     * ``key``, ``value``: bytes columns.
-    * ``headers``: None, or a tuple of list offsets, first row, number of headers,
-      column of header keys, and column of header values.
+    * ``headers``: None, or a tuple of list offsets, first row, header count, header key
+      column, and header value column.
     * ``header``, ``compress``: as for ``encode_batch``.
 
     Raises ``EncodeError`` if a row cannot be encoded. The error path contains the row.
@@ -232,7 +232,7 @@ def view_buffer(data: Buffer | None, size: int) -> memoryview:
 
 
 def view_validity(validity: Buffer | None, rows: int) -> memoryview | None:
-    """Return a view of the validity of ``rows`` rows, or None if there is none."""
+    """Return a view of the validity for ``rows`` rows, or None if there is none."""
     return None if validity is None else view_buffer(validity, (rows + 7) // 8)
 
 

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Columns of views: values that are not copied from the input or the payload.
 
-A view has Arrow's format: an int32 length, then the bytes of a value of up to 12 bytes.
-Of a longer value, it contains the first 4 bytes, an int32 buffer number and an int32
-offset. A buffer begins at each multiple of 1 GiB of the memory and extends to its end.
-Offsets in a buffer therefore have at most 30 bits, and a value may extend over the
+A view has Arrow's format: an int32 length, then the value itself if it has up to 12
+bytes. Of a longer value, it contains the first 4 bytes, an int32 buffer number and an
+int32 offset. A buffer begins at each multiple of 1 GiB of the memory and extends to its
+end. Offsets in a buffer therefore have at most 30 bits, and a value may extend over the
 start of the next buffer.
 
 Without a twin: in ``fast``, ``column.pxd`` and ``column_tree.pyx`` contain this code.
@@ -46,8 +46,8 @@ _SHORT, _LONG = Struct("=i12s"), Struct("=i4sii")
 class ViewSource:
     """Memory to which views refer: the input or a decompressed payload.
 
-    ``buffers`` is the list of all buffers of the column. The buffers of this memory are
-    appended to it.
+    ``buffers`` lists all buffers of the column. The buffers of this memory are appended
+    to it.
     """
 
     __slots__ = ("_address", "_first", "buffers", "data")

@@ -76,7 +76,7 @@ class Cursor:
 def require(cursor: Cursor, size: int) -> None:
     """Check that ``size`` bytes remain. This is the only bounds check of the cursor.
 
-    The offset of the fault is the end of the input.
+    The fault offset is the end of the input.
     """
     if size > cursor.end - cursor.at:
         raise CursorFault(errors.TRUNCATED, cursor.end, size - (cursor.end - cursor.at))

@@ -8,7 +8,7 @@ is allocated for the content.
 
 ``decode`` first calls the generated code of ``emitter.py``. The functions here run in
 two cases: if the generated code fails, to find the error and its offset, and if it does
-not support the options (``zero_copy``, ``compat``, limits of counts).
+not support the options (``zero_copy``, ``compat``, limits for counts).
 
 Twin: ``fast/decoder.pyx``. Differs from its twin in: errors are exceptions, the path is
 kept up to date while reading, and generated code is called first.
@@ -208,10 +208,10 @@ def decode(
     * ``data``: contiguous bytes-like object that contains exactly one message.
     * ``zero_copy``: return memoryviews of ``data`` for bytes and records fields.
     * ``compat``: with ``"java"``, accept the same invalid input as Kafka's own classes.
-      Trailing bytes, unsorted tags and superfluous varint bits are ignored, and invalid
-      UTF-8 is replaced.
-    * ``limits``: maximum input size, maximum number of elements in an array, and
-      maximum number of fields in a tag section. None means the default limits.
+      Trailing bytes and superfluous varint bits are ignored, tags may have any order,
+      and invalid UTF-8 is replaced.
+    * ``limits``: maximum input size, maximum number of elements in each array, and
+      maximum number of fields in each tag section. None means the default limits.
 
     Shape: the fields in schema order. In flexible versions, each struct ends with its
     tag section. Time and memory are linear in the input size.

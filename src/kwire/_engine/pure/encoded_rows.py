@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes the rows of a batch one by one, before its header fields are known.
+"""Encodes batch rows one by one, before the batch header fields are known.
 
 ``rows.py`` and ``column_rows.py`` read and check the rows. ``record_encoder.py`` and
-``column_encoder.py`` encode all rows of a batch in one call.
+``column_encoder.py`` encode all batch rows in one call.
 
 Twin: ``fast/encoded_rows.pyx``. Differs from its twin in: errors are exceptions.
 """

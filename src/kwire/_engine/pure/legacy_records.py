@@ -129,7 +129,7 @@ def read_classic(cursor: Cursor, name: str) -> tuple[int, int] | None:
 
 
 def find_payload(data: Buffer, header: BatchHeader) -> tuple[int, int]:
-    """Return the start and the end of the compressed bytes of an entry.
+    """Return start and end of an entry's compressed bytes.
 
     The key of a wrapper message is ignored. A wrapper message without a value is an
     error at its first byte.

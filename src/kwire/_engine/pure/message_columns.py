@@ -246,7 +246,7 @@ def make_struct_column(
 def collect_field(
     field: Field, parents: list[Any], has_null: bool, source: ViewSource | None
 ) -> Array:
-    """Create the column of one field from the structs that contain it."""
+    """Create the column for one field from the structs that contain it."""
     name = field.attribute
     if has_null:
         values = [None if one is None else getattr(one, name) for one in parents]
@@ -272,7 +272,7 @@ def make_list_column(
     has_null: bool,
     source: ViewSource | None,
 ) -> Array:
-    """Create a column of arrays, with a column of all their elements."""
+    """Create a list column, with a child column for all elements."""
     is_null = [value is None for value in values] if has_null else []
     nulls = sum(is_null)
     present = [value or () for value in values] if nulls else values
@@ -294,7 +294,7 @@ def make_element_column(
     has_null: bool,
     source: ViewSource | None,
 ) -> Array:
-    """Create the column of a field that is not an array, or of array elements."""
+    """Create the column for a field that is not an array, or for array elements."""
     if field.struct is not None:
         return make_struct_column(name, field.struct, values, has_null, source)
     code = plan.CODES[field.type]
@@ -333,7 +333,7 @@ def make_text_column(name: str, form: str, values: list[Any], has_null: bool) ->
 def make_view_column(
     name: str, values: list[Any], has_null: bool, source: ViewSource
 ) -> Array:
-    """Create a column of views of bytes."""
+    """Create a column with views instead of bytes."""
     is_null = [value is None for value in values] if has_null else []
     nulls = sum(is_null)
     views = [
@@ -378,7 +378,7 @@ def make_validity(is_null: list[bool]) -> Memory:
 
 
 def pack_bits(values: list[Any]) -> Memory:
-    """Pack booleans into bits, beginning with the lowest bit of each byte."""
+    """Pack booleans into bits, beginning with the lowest bit in each byte."""
     if not values:
         return Memory()
     text = "".join(["1" if value else "0" for value in reversed(values)])

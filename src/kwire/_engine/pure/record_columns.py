@@ -67,11 +67,11 @@ def decode_columns(
     timestamp_unit: str = "ms",
     views: bool = False,
 ) -> tuple[Array, int, int | None]:
-    """Decode the records of all batches into the columns of one struct ``Array``.
+    """Decode the records of all batches into one struct ``Array``.
 
     * ``position``, ``end`` (bytes): the part of ``data`` to read.
     * ``headers``: include the headers.
-    * ``batch_columns``: append columns with fields of each record's batch.
+    * ``batch_columns``: append columns with each record's batch fields.
     * ``timestamp_unit``: "s", "ms", "us" or "ns".
     * ``views``: keys and values of more than 12 bytes refer to ``data`` or to the
       decompressed bytes, which the array keeps alive.
@@ -81,9 +81,9 @@ def decode_columns(
     that entry, which is None if there is no complete entry.
 
     Shape: offset, timestamp, timestamp type, key, value, then the headers as a list of
-    key and value, then the columns of the batch. A timestamp is null if it is -1, which
-    means that there is no timestamp, or if the unit cannot represent it. Time and
-    memory are linear in the input size.
+    key and value, then the batch columns. A timestamp is null if it is -1, which means
+    that there is no timestamp, or if the unit cannot represent it. Time and memory are
+    linear in the input size.
 
     Raises ``DecodeError`` in the same cases as ``read_batch_header`` and
     ``read_records``. Raises ``LimitExceeded`` if keys, values or headers exceed 32-bit
@@ -182,7 +182,7 @@ class ViewPlaces:
         return tuple(found)
 
     def make_arrays(self, records: list[Record]) -> tuple[Array, Array]:
-        """Create the columns of keys and of values."""
+        """Create the key and value columns."""
         buffers = self._buffers
         keys = make_nulls([each.key for each in records])
         values = make_nulls([each.value for each in records])
@@ -291,7 +291,7 @@ def make_offsets_memory(sizes: Iterable[int]) -> Memory:
 
 
 def make_validity(count: int, nulls: Sequence[int]) -> Memory:
-    """Create the validity bits of rows, beginning with the lowest bit of each byte.
+    """Create row validity bits, beginning with the lowest bit in each byte.
 
     The bit of a valid row is 1.
     """

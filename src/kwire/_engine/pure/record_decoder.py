@@ -83,7 +83,7 @@ def read_records(
             check_place(header, view.nbytes)
         stop = view.nbytes if compressed else header.position + header.size
         if type(data) is bytes:
-            # Slices of a bytes object need no copy of the batch.
+            # A bytes object can be sliced without copying the batch first.
             body, first, last = data, start, stop
         else:
             body = bytes(view.cast("B")[start:stop]) if stop > start else b""
@@ -208,6 +208,6 @@ def decode_header_key(name: bytes, end: int, replace: bool) -> str:
 
 
 def check_end(cursor: Cursor) -> None:
-    """Check that all bytes of the cursor have been read."""
+    """Check that all bytes have been read."""
     if cursor.at != cursor.end:
         raise CursorFault(errors.TRAILING_BYTES, cursor.at, cursor.end - cursor.at)

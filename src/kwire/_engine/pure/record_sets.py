@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 
 RECORD_BYTES = 64
-"""Minimum number of bytes for which each record of a compressed entry is counted."""
+"""Minimum size in bytes that is counted for each record in a compressed entry."""
 
 MAX_ATTRIBUTES = 127
 """Maximum record attributes that are encoded as a varint of one byte."""
@@ -62,7 +62,7 @@ class ReadOptions:
     * ``transactions``: ``TransactionFilter``, or None to read uncommitted records too.
     * ``lowest``, ``highest``: offsets of the first and the last record to return.
     * ``most_records``: maximum number of records in one entry.
-    * ``most_bytes``: maximum decompressed size of the compressed entries of one call.
+    * ``most_bytes``: maximum decompressed size for all compressed entries in one call.
     * ``piece_bytes``: a call for rows or columns ends after the entry with which its
       entries reach this decompressed size.
     * ``check_crc``: verify the checksums of the entries.
@@ -263,7 +263,7 @@ def has_unwanted(walk: EntryWalk) -> bool:
 def read_every(
     walk: EntryWalk, replace: bool, by_the_run: bool = True
 ) -> tuple[Record, ...]:
-    """Read all records of the current entry, or of a run of uncompressed messages.
+    """Read all records of the current entry or uncompressed run.
 
     After a run of magic 0 or 1 messages, the current entry describes the whole run.
     After a wrapper message, its base offset is the offset of the first inner message.
@@ -355,7 +355,7 @@ def decompress_entry(walk: EntryWalk) -> Buffer:
 
 
 def charge_entry(walk: EntryWalk, payload: Buffer) -> None:
-    """Count the size of a decompressed entry towards the limits of the call.
+    """Count a decompressed entry towards the limits for the call.
 
     If there cannot be as many records as the header says, nothing is counted, because
     the decoder will reject the entry.

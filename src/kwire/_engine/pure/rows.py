@@ -56,8 +56,8 @@ class RecordList:
       compared with an upper bound of the size.
 
     ``append`` returns False if the records might exceed ``max_bytes`` with the new
-    record. The first record is always added. ``records`` contains the list of records,
-    and ``content`` the upper bound of their size. Mutable values are copied. Invalid
+    record. The first record is always added. ``records`` is the record list, and
+    ``content`` is the upper bound for its size. Mutable values are copied. Invalid
     records raise ``EncodeError``.
 
     Units: bytes. Source: ``AbstractRecords.recordSizeUpperBound``.
@@ -175,7 +175,7 @@ class RecordList:
 def bound_row(
     magic: int, key: bytes | None, value: bytes | None, headers_size: int
 ) -> int:
-    """Compute the maximum size in bytes of a row in a batch of this magic."""
+    """Compute the maximum row size in bytes for this magic."""
     content = len(key or b"") + len(value or b"")
     if magic < 2:
         return LOG_OVERHEAD + MESSAGE_OVERHEADS[magic] + content
@@ -255,7 +255,7 @@ def integer(value: Any, low: int, name: str, path: list[str | int]) -> int:
 
 
 def read_bytes(value: Any) -> bytes | None:
-    """Return the bytes of a contiguous buffer. None is returned unchanged."""
+    """Return the bytes in a contiguous buffer. None is returned unchanged."""
     if value is None or type(value) is bytes:
         return value
     try:
