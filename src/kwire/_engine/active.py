@@ -4,7 +4,8 @@
 
 ``auto`` is the default. It selects the compiled engine if it has been built for this
 platform, and the Python engine otherwise. With ``fast``, the import raises
-``ImportError`` if there is no compiled engine.
+``ImportError`` if there is no compiled engine. ``pure`` always selects the Python
+engine.
 """
 
 from __future__ import annotations

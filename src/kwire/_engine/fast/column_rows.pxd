@@ -27,8 +27,7 @@ cdef struct Span:
     Py_ssize_t size
 
 cdef struct BytesColumn:
-    # The validity bit of row 0 is at index first. offsets points to the offset of row
-    # 0.
+    # first is the index of row 0's validity bit. offsets points to row 0's offset.
     const uint8_t* validity
     int64_t first
     const uint8_t* offsets

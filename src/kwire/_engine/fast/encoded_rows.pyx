@@ -185,10 +185,10 @@ cdef class EncodedRows:
         return max(start, index)
 
     def make_batch(self, header, compress=None):
-        """Return the batch. The rows are kept, so that another call is possible.
+        """Return the batch.
 
-        ``header`` and ``compress`` are the same as for ``encode_batch``. Another call
-        may pass another header.
+        ``header`` and ``compress`` are the same as for ``encode_batch``. The rows are
+        kept, so that the function can be called again with another header.
         """
         cdef Entry entry
         cdef int64_t used

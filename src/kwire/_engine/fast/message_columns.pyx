@@ -116,7 +116,8 @@ def decode_messages(
     rows.program = <PyObject*>program
     rows.limit = INT64_MAX if limits.frame_bytes is None else limits.frame_bytes
     bound_counts(&walk.cursor, limits)
-    # The error column follows the tree's columns, and the lists follow it.
+    # The error column follows the tree's columns, and the pointers of Column.line
+    # follow it.
     columns = <Column*>calloc(
         <size_t>shape.total + 1, sizeof(Column) + 2 * sizeof(Column*)
     )

@@ -50,9 +50,9 @@ def encode_batch(rows, header, compress=None):
 
     * last offset: the last row's offset, or the one in ``header`` if it is greater.
       Compaction preserves the last offset of a batch whose last records it removes.
-    * base timestamp: that of the first row, unless the batch has a delete horizon.
-    * max timestamp: computed from the rows, unless there are none or the timestamp type
-      is LogAppendTime.
+    * base timestamp: the first row's timestamp, unless the batch has a delete horizon.
+    * max timestamp: the maximum timestamp in the rows, unless there are none or the
+      timestamp type is LogAppendTime.
 
     ``compress`` is a function that compresses the record bytes.
 

@@ -399,7 +399,7 @@ cdef WalkEnd walk_inner(
     w.entries.entry.base_offset = <int64_t>(<uint64_t>first + base)
     at = 0
     while at < size:
-        # These are decompressed bytes whose checksums have been verified above.
+        # The loop above has already verified the checksums if that was requested.
         if (
             not read_entry(&cursor, at, size, False, &inner)
             or inner.magic != w.entries.entry.magic

@@ -101,7 +101,7 @@ cdef inline PyObject* find_parts() noexcept:
 
 
 cdef PyObject* load_parts() noexcept:
-    """Import the module. Returns NULL without memory."""
+    """Import the ``uuid`` module and return its objects. NULL without memory."""
     cdef PyObject* parts = NULL
     try:
         import uuid

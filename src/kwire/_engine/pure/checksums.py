@@ -160,9 +160,9 @@ def cuts(
 
 
 def rows_of_table(count: int) -> list[list[int]]:
-    """Return one table for each number of zero bytes after a byte, from 0 on.
+    """Return the tables that compute the CRC of several bytes at once.
 
-    A table contains the CRC of every byte value.
+    Table n contains the CRC of each byte value followed by n zero bytes.
     """
     basis = []
     for bit in range(8):

@@ -110,10 +110,10 @@ class EncodedRows:
     def make_batch(
         self, header: BatchHeader, compress: Compress | None = None
     ) -> bytes:
-        """Return the batch. The rows are kept, so that another call is possible.
+        """Return the batch.
 
-        ``header`` and ``compress`` are the same as for ``encode_batch``. Another call
-        may pass another header.
+        ``header`` and ``compress`` are the same as for ``encode_batch``. The rows are
+        kept, so that the function can be called again with another header.
         """
         check_base(header)
         last = header.base_offset + self._count - 1

@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     Parts = tuple[int, int, bytes | None, bytes | None, tuple[Any, ...]]
 
 LARGEST = 2**31 - 1
-"""Maximum INT32: maximum size, and maximum difference of an offset and the base offset.
-"""
+"""Maximum INT32, which limits sizes and the offset deltas in a batch."""
 
 _INT64 = 2**63
 
