@@ -96,7 +96,7 @@ def of_kafka(read: dict) -> Reading:
     for batch in read["batches"]:
         records = tuple(map(record, batch["records"]))
         control = tuple(
-            (each["type"], each["message"]) for each in batch.get("control_records", ())
+            (row["type"], row["message"]) for row in batch.get("control_records", ())
         )
         entries += common_entries(batch, records, control)
     return Reading(tuple(entries), "error" in read)
@@ -112,8 +112,8 @@ def of_kwire(kwire, data: bytes, **options) -> Reading:
                 for r in batch.records
             )
             control = tuple(
-                (each.type_name, control_json(kwire, each.message))
-                for each in batch.control_records
+                (row.type_name, control_json(kwire, row.message))
+                for row in batch.control_records
             )
             fields = {name: getattr(batch, RENAMED.get(name, name)) for name in FIELDS}
             entries += common_entries(fields, records, control)
@@ -131,10 +131,10 @@ def common_entries(fields: dict, records: tuple, control: tuple) -> list[Entry]:
     if fields["magic"] == 2:
         return [Entry({name: fields[name] for name in FIELDS}, records, control)]
     if fields["compression"] == "none":
-        own = {name: fields[name] for name in ("magic", "timestamp_type")}
-        return [Entry(own, (each,), ()) for each in records]
-    own = {name: fields[name] for name in FIELDS if name not in UNKNOWN_OUTSIDE}
-    return [Entry(own, records, ())]
+        common = {name: fields[name] for name in ("magic", "timestamp_type")}
+        return [Entry(common, (row,), ()) for row in records]
+    common = {name: fields[name] for name in FIELDS if name not in UNKNOWN_OUTSIDE}
+    return [Entry(common, records, ())]
 
 
 def control_json(kwire, message) -> object:

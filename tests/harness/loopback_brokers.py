@@ -77,10 +77,10 @@ class Listener:
 
     def __exit__(self, *exception):
         """Close all connections and wait for the threads."""
-        for each in self._open:
+        for stream in self._open:
             with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-            each.close()
+                stream.shutdown(socket.SHUT_RDWR)
+            stream.close()
         for thread in self._threads:
             thread.join(TIMEOUT_S)
         assert self.failures == []
@@ -160,7 +160,7 @@ class Broker(Listener):
     def _converse(self, stream):
         connection = ServerConnection(self.table)
         exchange = None
-        is_known = self._users is None
+        is_authenticated = self._users is None
         while connection.is_open and not connection.wants_close:
             for event in connection.receive_data(stream.recv(1 << 16)):
                 if isinstance(event, SaslToken):
@@ -170,7 +170,7 @@ class Broker(Listener):
                     connection.send_sasl_token(answer)
                     if exchange.is_done:
                         connection.finish_sasl()
-                        is_known = True
+                        is_authenticated = True
                 elif isinstance(event, ApiVersionsAnswered):
                     self.software.append(event.software_name)
                 elif not isinstance(event, RequestReceived):
@@ -190,8 +190,8 @@ class Broker(Listener):
                             auth_bytes=answer or b"",
                         ),
                     )
-                    is_known = exchange.is_done
-                elif not is_known:
+                    is_authenticated = exchange.is_done
+                elif not is_authenticated:
                     return
                 else:
                     self.requests.append((type(event.request).__name__, event.version))
@@ -204,33 +204,36 @@ class Broker(Listener):
         return getattr(self, f"_{type(event.request).__name__}")()
 
     def _handshake(self, connection, event):
-        wanted = event.request.mechanism
+        mechanism = event.request.mechanism
         error = error_codes.NONE
         if self._users is None:
             error = error_codes.ILLEGAL_SASL_STATE
-        elif wanted not in self._mechanisms:
+        elif mechanism not in self._mechanisms:
             error = error_codes.UNSUPPORTED_SASL_MECHANISM
-        named = () if self._users is None else self._mechanisms
+        offered = () if self._users is None else self._mechanisms
         connection.send(
-            event, SaslHandshakeResponse(error_code=error, mechanisms=named)
+            event, SaslHandshakeResponse(error_code=error, mechanisms=offered)
         )
         if error:
             return None
-        if wanted in self.exchanges:
-            return self.exchanges[wanted]()
-        if wanted == "OAUTHBEARER":
+        if mechanism in self.exchanges:
+            return self.exchanges[mechanism]()
+        if mechanism == "OAUTHBEARER":
             return BearerServer(self._users)
-        if wanted == "PLAIN":
+        if mechanism == "PLAIN":
             return PlainServer(self._users)
-        return ScramServer(self._users, wanted.removeprefix("SCRAM-"))
+        return ScramServer(self._users, mechanism.removeprefix("SCRAM-"))
 
     def _MetadataRequest(self):
         return MetadataResponse(
             brokers=[
                 MetadataResponse.MetadataResponseBroker(
-                    node_id=each.node_id, host=each.host, port=each.port, rack=each.rack
+                    node_id=broker.node_id,
+                    host=broker.host,
+                    port=broker.port,
+                    rack=broker.rack,
                 )
-                for each in self.cluster
+                for broker in self.cluster
             ],
             controller_id=1,
         )
@@ -242,12 +245,12 @@ class Broker(Listener):
             controller_id=self.cluster[0].node_id,
             brokers=[
                 DescribeClusterResponse.DescribeClusterBroker(
-                    broker_id=each.node_id,
-                    host=each.host,
-                    port=each.port,
-                    rack=each.rack,
+                    broker_id=broker.node_id,
+                    host=broker.host,
+                    port=broker.port,
+                    rack=broker.rack,
                 )
-                for each in self.cluster
+                for broker in self.cluster
             ],
         )
 
@@ -275,7 +278,7 @@ class BearerServer:
     def __init__(self, users):
         """Store the valid tokens."""
         self._tokens = users.values()
-        self._said = []
+        self._received = []
         self.is_done = False
 
     def answer(self, data):
@@ -284,8 +287,8 @@ class BearerServer:
         The reply is empty if the token is valid, and otherwise a JSON error. The client
         confirms the error with a second message, and None then closes the connection.
         """
-        self._said.append(data)
-        if len(self._said) == 2:
+        self._received.append(data)
+        if len(self._received) == 2:
             assert data == b"\x01"
             return None
         start, auth, *rest = data.decode().split("\x01")
@@ -303,13 +306,13 @@ class ScramServer:
         """Store the passwords by user. ``digest`` is "SHA-256" or "SHA-512"."""
         self._users = users
         self._digest = digest.replace("-", "").lower()
-        self._said = None
+        self._first_messages = None
         self._name = ""
         self.is_done = False
 
     def answer(self, data):
         """Return the reply to the first or final message, or None to reject it."""
-        if self._said is None:
+        if self._first_messages is None:
             bare = data.removeprefix(b"n,,")
             fields = dict(part.split(b"=", 1) for part in bare.split(b","))
             self._name = fields[b"n"].decode()
@@ -317,24 +320,26 @@ class ScramServer:
             salt = base64.b64encode(self._salt).decode()
             nonce = fields[b"r"].decode()
             first = f"r={nonce}server,s={salt},i={self.ITERATIONS}".encode()
-            self._said = bare + b"," + first
+            self._first_messages = bare + b"," + first
             return first
         without_proof, _, proof = data.rpartition(b",p=")
-        said = self._said + b"," + without_proof
+        auth_message = self._first_messages + b"," + without_proof
         password = self._users.get(self._name, "").encode()
         salted = hashlib.pbkdf2_hmac(
             self._digest, password, self._salt, self.ITERATIONS
         )
-        stored = hashlib.new(self._digest, self._mac(salted, b"Client Key")).digest()
-        signature = self._mac(stored, said)
-        key = bytes(
+        stored_key = hashlib.new(
+            self._digest, self._mac(salted, b"Client Key")
+        ).digest()
+        signature = self._mac(stored_key, auth_message)
+        client_key = bytes(
             a ^ b for a, b in zip(base64.b64decode(proof), signature, strict=True)
         )
-        if hashlib.new(self._digest, key).digest() != stored:
+        if hashlib.new(self._digest, client_key).digest() != stored_key:
             return None
         self.is_done = True
         return b"v=" + base64.b64encode(
-            self._mac(self._mac(salted, b"Server Key"), said)
+            self._mac(self._mac(salted, b"Server Key"), auth_message)
         )
 
     def _mac(self, key, data):
@@ -356,7 +361,7 @@ def make_certificate(folder, password=None):
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )
-    locked = (
+    encryption = (
         serialization.NoEncryption()
         if password is None
         else serialization.BestAvailableEncryption(password)
@@ -365,7 +370,7 @@ def make_certificate(folder, password=None):
     paths = folder / "certificate.pem", folder / "key.pem"
     paths[0].write_bytes(certificate.public_bytes(pem))
     paths[1].write_bytes(
-        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, locked)
+        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, encryption)
     )
     return paths
 

@@ -67,10 +67,10 @@ class Broker:
 
     def __exit__(self, *exception):
         """Close all connections and wait for the threads."""
-        for each in self._open:
+        for stream in self._open:
             with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-            each.close()
+                stream.shutdown(socket.SHUT_RDWR)
+            stream.close()
         for thread in self._threads:
             thread.join(TIMEOUT_S)
 
@@ -93,18 +93,18 @@ class Broker:
         try:
             while chunk := connection.recv(1 << 16):
                 for frame in splitter.feed(chunk):
-                    connection.sendall(self._answered(frame))
+                    connection.sendall(self._respond(frame))
         except OSError:
             pass  # The client or the test has closed the connection.
         except Exception as failure:
             self.failures.append(failure)
             connection.close()
 
-    def _answered(self, frame):
+    def _respond(self, frame):
         header, request = framing.decode_request(frame)
-        answer = getattr(self, f"_{type(request).__name__}")(request)
+        response = getattr(self, f"_{type(request).__name__}")(request)
         version = header.request_api_version
-        return framing.encode_response(answer, version, header.correlation_id)
+        return framing.encode_response(response, version, header.correlation_id)
 
     def _ApiVersionsRequest(self, request):
         ranges = {
@@ -148,21 +148,21 @@ class Broker:
 
     def _ProduceRequest(self, request):
         for topic in request.topic_data:
-            sent = [bytes(each.records) for each in topic.partition_data]
+            sent = [bytes(data.records) for data in topic.partition_data]
             self.produced.setdefault(topic.name, []).extend(sent)
-        answer = ProduceResponse.PartitionProduceResponse
+        partition = ProduceResponse.PartitionProduceResponse
         return ProduceResponse(
             responses=[
                 ProduceResponse.TopicProduceResponse(
                     name=topic.name,
-                    partition_responses=[answer() for _ in topic.partition_data],
+                    partition_responses=[partition() for _ in topic.partition_data],
                 )
                 for topic in request.topic_data
             ]
         )
 
     def _FetchRequest(self, request):
-        answers = [
+        topics = [
             FetchResponse.FetchableTopicResponse(
                 topic=topic.topic,
                 partitions=[
@@ -172,9 +172,9 @@ class Broker:
             )
             for topic in request.topics
         ]
-        if not any(part.records for topic in answers for part in topic.partitions):
+        if not any(part.records for topic in topics for part in topic.partitions):
             time.sleep(EMPTY_FETCH_S)
-        return FetchResponse(responses=answers)
+        return FetchResponse(responses=topics)
 
     def _fetched(self, name, partition):
         data, end, aborted = self.stored[name]

@@ -53,11 +53,11 @@ class Places(list[str]):
     def __init__(self, tests: Sequence[str]) -> None:
         """Store the position of each test."""
         super().__init__(tests)
-        self.places = {test: place for place, test in enumerate(tests)}
+        self.positions = {test: position for position, test in enumerate(tests)}
 
     def index(self, test: Any, *_: Any) -> int:
         """Return the position of a test."""
-        return self.places[test]
+        return self.positions[test]
 
 
 class Shares(LoadScopeScheduling):

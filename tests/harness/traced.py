@@ -30,13 +30,13 @@ def peak_of(call, most):
         gc.collect()  # Also frees the objects that CPython keeps for reuse.
         tracemalloc.start()
         try:
-            kept = call()
+            result = call()
             peaks.append(tracemalloc.get_traced_memory()[1])
         finally:
             tracemalloc.stop()
         if peaks[-1] <= most:
             break
-    return min(peaks), kept
+    return min(peaks), result
 
 
 def measure_kept(call, rounds):
