@@ -560,6 +560,14 @@ class GroupScenario:
         most = MOST_HEARTBEATS * seconds * len(self.callers)
         self._expect(count < most, f"{count} heartbeats in {seconds:.0f} s")
 
+    def run_seed(self):
+        """Run the scenario. Adds the seed to the assertion error of a machine."""
+        try:
+            self.run()
+        except AssertionError as error:
+            self._expect(str(error).startswith("seed "), error)
+            raise
+
     def _expect(self, is_so, what):
         if not is_so:
             raise AssertionError(f"seed {self.seed}: {what}")
@@ -568,5 +576,5 @@ class GroupScenario:
 def run_group_seed(kwire, seed):
     """Run one seed; return its ``GroupScenario``."""
     scenario = GroupScenario(kwire, seed)
-    scenario.run()
+    scenario.run_seed()
     return scenario

@@ -326,5 +326,5 @@ class Scenario(FaultyCluster):
 def run_seed(kwire, seed):
     """Run one seed; return its ``Scenario``."""
     scenario = Scenario(kwire, seed)
-    scenario.run()
+    scenario.run_seed()
     return scenario

@@ -116,6 +116,26 @@ def test_a_static_member_that_leaves_keeps_its_partitions(kwire):
     assert world.now < before + 3
 
 
+def test_a_late_answer_to_a_member_that_has_left_is_ignored(kwire):
+    """The coordinator answers the last heartbeat after the session timeout.
+
+    The consumer is then outside of the group. It joins again if it is polled.
+    """
+    setting = Setting(kwire, session_timeout_s=1.0, max_poll_interval_s=5.0)
+    assert setting.poll() is not None
+    machine, world, member = setting.machine, setting.world, setting.machine._membership
+    has_begun_to_leave = lambda: member.state is member.state.LEAVING  # noqa: E731
+    assert world.run(machine, has_begun_to_leave, world.now + 10)
+    setting.broker.is_silent = True
+    assert world.run(machine, lambda: member.is_outside, world.now + 2)
+    machine.check_invariants()
+    world.wake_broker(1)
+    assert not world.run(machine, lambda: not member.is_outside, world.now + 2)
+    setting.cluster.topics["a"].logs[0].append(3)
+    assert setting.poll() is not None
+    assert member.state is not member.state.LEAVING
+
+
 @pytest.mark.parametrize("release", ["2.3", "2.8", "3.9", "4.0", "4.3"])
 def test_manual_partitions_start_at_committed_offsets(kwire, release):
     """Offsets are stored by any release. Covers all layouts of the offset requests."""

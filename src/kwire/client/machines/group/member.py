@@ -295,14 +295,17 @@ class GroupMember:
             self._cluster.wake(lost_at)
             return True
         if self.state is MemberState.LEAVING:
-            self._move("end")
-            self._report_left()
+            self._end()
         else:
             timeout_s = self._options.session_timeout_s
             self._lose(now, f"no response to heartbeats for {timeout_s:g} s")
         return False
 
-    def _report_left(self) -> None:
+    def _end(self) -> None:
+        self._move("end")
+        # The coordinator may still respond to the last heartbeat after the session
+        # timeout. A consumer outside of the group must ignore this response.
+        self._in_flight = None
         group = self._options.group_id
         self._cluster.report(Event.MEMBER_LEFT, member_id=self.member_id, group=group)
 
@@ -381,8 +384,7 @@ class GroupMember:
             if code and faults.may_pass(code) and code not in _FENCED:
                 self._retry(code, now)
             else:
-                self._move("end")
-                self._report_left()
+                self._end()
         elif not code and not _is_possible(response):
             self._retry(codes.UNKNOWN_SERVER_ERROR, now)
         elif not code:
