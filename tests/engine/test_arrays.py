@@ -128,7 +128,7 @@ def test_memory_in_use_is_not_used_again(arrays):
         assert {bytes(memoryview(m))[-1] for m in taken} == set(range(1, 50, 2))
 
 
-def test_a_size_below_zero_is_refused(arrays):
+def test_negative_size_is_rejected(arrays):
     """A negative size raises ValueError."""
     with pytest.raises(ValueError, match=r"0 or more \(got -1\)"):
         arrays.new_memory(-1)
@@ -215,7 +215,7 @@ def test_unused_capsules_are_released(arrays):
     assert counts(tree) == before
 
 
-def test_freeing_an_array_keeps_the_exception_that_is_raised(arrays):
+def test_freeing_an_array_keeps_the_active_exception(arrays):
     """Freeing an array while an exception is active does not replace that exception."""
     tree = small_tree(arrays)
     schema = pyarrow.schema(tree)
@@ -246,7 +246,7 @@ def pure_arrays(plain_kwire):
     return importlib.import_module(f"{plain_kwire.__name__}._engine.pure.arrays")
 
 
-def test_plain_python_names_what_an_export_requires(pure_arrays, monkeypatch):
+def test_export_without_pyarrow_names_the_extra(pure_arrays, monkeypatch):
     """Columns are readable without pyarrow, but their export requires it."""
     package = sys.modules[pure_arrays.__package__]
     tree = small_tree(pure_arrays)
@@ -267,7 +267,7 @@ def test_plain_python_names_the_pyarrow_that_views_require(pure_arrays):
         interface.make_array(views, pyarrow.binary())
 
 
-def test_functions_of_python_may_have_other_types_elsewhere(arrays, monkeypatch):
+def test_argtypes_of_ctypes_may_be_set_by_other_packages(arrays, monkeypatch):
     """Other packages may set argtypes in ``ctypes`` for the complete process."""
     for name in ("PyCapsule_New", "PyCapsule_GetPointer"):
         function = getattr(ctypes.pythonapi, name)
@@ -379,7 +379,7 @@ def test_arrays_cannot_be_changed(arrays):
     assert (tree.format, tree.length, len(tree), tree.null_count) == ("+s", 3, 3, 0)
 
 
-def test_arrays_are_made_of_memory_and_arrays(arrays):
+def test_array_constructor_rejects_other_types(arrays):
     """The constructor rejects objects of other types before using them."""
     with pytest.raises(TypeError, match="Memory or None"):
         arrays.Array("l", "", 1, 0, (None, bytes(8)))

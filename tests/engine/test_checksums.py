@@ -144,7 +144,7 @@ def test_parts_continue_each_other(kwire):
             assert value_ieee == zlib.crc32(BYTES[:at]), (name, longest)
 
 
-def test_start_values_are_taken_as_32_bits(kwire):
+def test_start_value_is_reduced_to_32_bits(kwire):
     """The start value is reduced to 32 bits as in ``zlib``.
 
     Other types are rejected.
@@ -204,7 +204,7 @@ def test_any_contiguous_bytes_like(kwire, size):
     [memoryview(b"123456")[::2], memoryview(bytes(16))[1::4], "text", 7, None],
     ids=["every other", "a column", "text", "int", "None"],
 )
-def test_other_input_is_a_type_error(kwire, data):
+def test_checksums_reject_other_types(kwire, data):
     """Strided buffers and objects without a buffer raise TypeError."""
     for _, crc32c, crc32 in implementations(kwire):
         for function in (crc32c, crc32):

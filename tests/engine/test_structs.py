@@ -178,7 +178,7 @@ def test_equal_fields_of_two_classes_have_two_hashes(kwire):
     assert len({hash(cls()) for cls in classes}) == len(classes)
 
 
-def test_repr_reads_as_the_call_that_makes_it(kwire, topic):
+def test_repr_is_a_constructor_call(kwire, topic):
     """``repr`` lists all fields in schema order.
 
     Unknown tags appear only if present.
@@ -425,7 +425,7 @@ def test_nested_structs_are_no_messages(kwire, topic):
 
 
 @pytest.mark.parametrize("wrong", [None, 5, int, "MetadataRequest", object()])
-def test_other_objects_are_no_messages(kwire, wrong):
+def test_encode_and_decode_reject_other_objects(kwire, wrong):
     """Other objects raise ``TypeError``, and the message names the expected type."""
     with pytest.raises(TypeError, match="message class of kwire"):
         kwire.decode(wrong, b"", 0)
@@ -521,7 +521,7 @@ def test_free_list_of_a_class_is_small(kwire):
     assert int(done.stdout) <= 65536 // 64
 
 
-def test_a_struct_that_is_cut_drops_what_it_has_and_no_more(kwire):
+def test_truncated_struct_releases_its_own_fields(kwire):
     """A truncated struct releases only its own fields.
 
     The memory of a reused struct still contains the pointers of its previous fields.

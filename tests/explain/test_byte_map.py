@@ -86,7 +86,7 @@ def test_spans_cover_all_bytes_and_hold_the_decoded_values(kwire, maps, name):
         assert check_values(found.spans, message) or not vector.data.strip(b"\0")
 
 
-def test_no_field_on_the_wire_is_left_out(kwire, maps):
+def test_each_encoded_field_has_a_span(kwire, maps):
     """Each field of the plan has a span. Values are compared in the previous test."""
     plan = kwire.schema.plan
     for vectors in golden.by_pair().values():
@@ -222,9 +222,7 @@ def test_bad_frames_give_the_error_of_decoding(kwire, maps):
             check_tiles(found.spans, cut)
 
 
-def test_a_request_of_an_unknown_api_or_version_is_mapped_as_far_as_it_goes(
-    kwire, maps
-):
+def test_unknown_request_is_mapped_up_to_its_header(kwire, maps):
     unknown_api = bytes.fromhex("03e8 0001 00000007 ffff 010203")
     unknown_version = bytes.fromhex("0012 0063 00000007 0003 616263 00 010203")
     for frame, rest in (unknown_api, 5), (unknown_version, 3):
@@ -239,7 +237,7 @@ def test_a_request_of_an_unknown_api_or_version_is_mapped_as_far_as_it_goes(
     assert found.spans[0].meaning == "ApiVersions"
 
 
-def test_a_frame_that_is_not_as_long_as_it_says_is_an_error(kwire, maps):
+def test_frame_with_a_wrong_size_is_an_error(kwire, maps):
     message = kwire.messages.HeartbeatRequest(group_id="g")
     frame = kwire.messages.framing.encode_request(message, 4, 1)
     longer = (len(frame)).to_bytes(4, "big") + frame[4:]
@@ -419,7 +417,7 @@ def batches(kwire, *sizes, **options):
     ]
 
 
-def test_a_wrong_checksum_is_shown_and_the_map_goes_on(kwire, maps):
+def test_map_continues_after_a_wrong_checksum(kwire, maps):
     first, second = batches(kwire, 2, 1)
     data = bytearray(first + second)
     data[len(first) - 6] ^= 1  # Change the last value of the first batch.
@@ -432,7 +430,7 @@ def test_a_wrong_checksum_is_shown_and_the_map_goes_on(kwire, maps):
     assert found.spans[-1].path == "batches[1].records[0].headers[0].value"
 
 
-def test_a_damaged_record_costs_its_batch_alone(kwire, maps):
+def test_damaged_record_only_affects_its_batch(kwire, maps):
     first, second = batches(kwire, 2, 1)
     data = bytearray(first + second)
     data[61] = 0xFF  # This is the size of the first record.

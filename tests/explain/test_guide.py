@@ -147,7 +147,7 @@ def test_adjacent_equal_versions_are_grouped(kwire, guide):
             assert before[3:] != after[3:]
 
 
-def test_a_header_is_part_of_what_a_version_looks_like(kwire, guide):
+def test_layouts_differ_by_header_version(kwire, guide):
     """ControlledShutdown 0 and 1 only differ in the header version."""
     found = guide.layouts(kwire.schema.registry.load("ControlledShutdownRequest"))
     assert [(str(f.versions), f.header_version) for f in found[:2]] == [

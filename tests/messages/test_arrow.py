@@ -214,7 +214,7 @@ class CapsulesOnly:
         return self.array.__arrow_c_array__(requested_schema)
 
 
-def test_all_forms_of_input_give_the_same(kwire):
+def test_all_forms_of_input_have_equal_results(kwire):
     """Slices, chunks, views and capsules with the same rows return the same result."""
     cls = kwire.messages.HeartbeatRequest
     rows = [*heartbeats(kwire, 20), None, *heartbeats(kwire, 3)]
@@ -226,7 +226,7 @@ def test_all_forms_of_input_give_the_same(kwire):
         assert to_arrow(kwire, array, cls, 4).equals(expected), form
 
 
-def test_text_and_fixed_sizes_are_taken(kwire):
+def test_string_and_fixed_size_binary_arrays_are_accepted(kwire):
     """String arrays and fixed-size binary arrays are accepted as bytes."""
     cls = kwire.messages.HeartbeatRequest
     row = kwire.encode(cls(group_id="g", member_id="m"), 3)
@@ -254,7 +254,7 @@ def test_arrays_without_messages(kwire, rows):
 @pytest.mark.parametrize(
     "array", [[b""], b"", pyarrow.array([1]), pyarrow.table({"a": [b""]}), None]
 )
-def test_other_input_is_a_mistake_of_the_caller(kwire, array):
+def test_messages_to_arrow_rejects_other_input(kwire, array):
     """Unsupported input raises TypeError with the required type."""
     with pytest.raises(TypeError, match="is required"):
         to_arrow(kwire, array, kwire.messages.HeartbeatRequest, 4)

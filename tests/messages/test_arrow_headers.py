@@ -246,7 +246,7 @@ def test_twins_give_equal_columns(twins):
     assert content(fast) == content(pure)
 
 
-def test_all_forms_of_input_give_the_same(kwire):
+def test_all_forms_of_input_have_equal_results(kwire):
     """Slices, chunks, views and large arrays with the same rows have equal results."""
     rows = [*short_frames(kwire), None, *short_frames(kwire)]
     wanted = to_arrow(kwire, rows)
@@ -267,7 +267,7 @@ def test_all_forms_of_input_give_the_same(kwire):
             assert made.null_count == len(made) == len(empty)
 
 
-def test_other_input_is_a_mistake_of_the_caller(kwire):
+def test_request_headers_to_arrow_rejects_other_input(kwire):
     """Unsupported input and unknown policies raise an error."""
     with pytest.raises(TypeError, match="is required"):
         to_arrow(kwire, (b"",))

@@ -15,7 +15,7 @@ def test_every_primitive_has_a_type():
     assert set(OF_PLAN.values()) <= set(load_arrow_types())
 
 
-def test_names_and_types_lead_to_each_other():
+def test_names_and_types_map_to_each_other():
     """Each type has a single name."""
     types = load_arrow_types()
     assert len(set(types.values())) == len(types)

@@ -273,7 +273,7 @@ def test_any_contiguous_buffer_is_accepted(topics):
             assert topics.decode(record.topic, key, kind(record.value)) == wanted
 
 
-def test_other_topics_are_a_mistake_of_the_caller(topics):
+def test_decode_rejects_other_topics(topics):
     """Other topics have no known layout."""
     with pytest.raises(ValueError, match=r"__consumer_offsets, .* 'orders'"):
         topics.decode("orders", b"", b"")
@@ -304,7 +304,7 @@ def test_messages_of_other_topics_are_rejected(kwire, topics):
         topics.encode("__cluster_metadata", None, m.TopicRecord(), 1)
 
 
-def test_every_prefix_is_refused(kwire, topics):
+def test_truncated_records_are_rejected(kwire, topics):
     """The error for every truncation is typed and has an offset and the part."""
     for record in records():
         for end in range(len(record.value)):

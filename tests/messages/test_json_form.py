@@ -242,7 +242,7 @@ def test_versions_that_do_not_exist(kwire):
         kwire.from_json(cls, {}, 5)
 
 
-def test_other_objects_are_programming_mistakes(kwire):
+def test_to_json_and_from_json_reject_other_classes(kwire):
     """Other classes and nested structs raise TypeError."""
     for cls in (int, kwire.messages.MetadataRequest.MetadataRequestTopic):
         with pytest.raises(TypeError):
@@ -427,7 +427,7 @@ def places(form, at=()):
 
 
 @sweep("name", MESSAGES)
-def test_any_object_is_read_or_refused(kwire, name):
+def test_from_json_accepts_or_rejects_any_object(kwire, name):
     """Unusual values yield ``InvalidValue``, or a message that can be encoded."""
     cls = getattr(kwire.messages, name)
     version = cls.valid_versions.max

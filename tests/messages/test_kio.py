@@ -157,7 +157,7 @@ def test_kio_reads_and_writes_the_same(kwire, name):
             assert entity_reader(entity)(written, 0) == (theirs, len(written))
 
 
-def test_everything_that_kio_has_is_compared(kwire):
+def test_all_messages_of_kio_are_compared(kwire):
     """All messages and versions of kio exist in kwire, so no case is skipped."""
     assert len(entities()) == COVERED
     for name, version in entities():

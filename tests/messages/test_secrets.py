@@ -117,7 +117,7 @@ def test_versions_that_lack_a_field_do_not_quote_it(kwire):
 
 
 @pytest.mark.parametrize("wrong", [SECRET, f"{SECRET}!", [SECRET], {SECRET: 1}, 5])
-def test_json_that_is_refused_is_not_quoted(kwire, wrong):
+def test_rejected_json_is_not_quoted(kwire, wrong):
     """A password in invalid base64 is not quoted."""
     with pytest.raises(kwire.DecodeError) as caught:
         kwire.from_json(kwire.messages.SaslAuthenticateRequest, {"authBytes": wrong}, 2)
@@ -134,7 +134,7 @@ def test_json_that_is_refused_is_not_quoted(kwire, wrong):
         ({"deletions": [SECRET], "upsertions": []}, "deletions[0]"),
     ],
 )
-def test_json_in_place_of_what_holds_a_secret_is_not_quoted(kwire, held, path):
+def test_json_that_replaces_a_container_is_not_quoted(kwire, held, path):
     """A password that replaces the enclosing object or array is not quoted."""
     request = kwire.messages.AlterUserScramCredentialsRequest
     with pytest.raises(
@@ -145,7 +145,7 @@ def test_json_in_place_of_what_holds_a_secret_is_not_quoted(kwire, held, path):
     assert caught.value.path == path
 
 
-def test_arguments_in_the_wrong_place_are_not_quoted(kwire):
+def test_misplaced_arguments_are_not_quoted(kwire):
     """A token instead of an array is not quoted. The error contains its type."""
     request = kwire.messages.AlterUserScramCredentialsRequest
     for wrong in (SECRET, SECRET_BYTES, bytearray(SECRET_BYTES)):

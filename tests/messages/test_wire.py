@@ -49,7 +49,7 @@ KINDS = sorted({kind for kind, _, _ in KNOWN})
 
 
 @sweep(("kind", "value", "text"), KNOWN)
-def test_known_bytes_both_ways(kwire, kind, value, text):
+def test_primitives_have_the_bytes_of_the_protocol_guide(kwire, kind, value, text):
     """Each primitive has the bytes that the protocol guide specifies."""
     data = bytes.fromhex(text)
     assert getattr(kwire.messages.wire, f"encode_{kind}")(value) == data
@@ -60,7 +60,7 @@ def test_known_bytes_both_ways(kwire, kind, value, text):
 
 
 @sweep(("kind", "value", "text"), KNOWN)
-def test_cut_input_is_a_typed_error_at_its_end(kwire, kind, value, text):
+def test_truncated_primitives_raise_a_typed_error(kwire, kind, value, text):
     """Every proper prefix is rejected, with an offset within the input."""
     data = bytes.fromhex(text)
     for size in range(len(data)):
@@ -71,7 +71,7 @@ def test_cut_input_is_a_typed_error_at_its_end(kwire, kind, value, text):
 
 @pytest.mark.parametrize("length", [2**31 - 1, 2**31, 2**31 + 1, 2**32 - 2])
 @pytest.mark.parametrize("kind", ["string", "bytes", "array"])
-def test_a_length_over_an_address_is_refused(kwire, kind, length):
+def test_length_above_the_address_range_is_rejected(kwire, kind, length):
     """On a 32-bit platform, the length must not overflow and be decoded as null."""
     nullable = "" if kind == "array" else "nullable_"
     data = kwire.messages.wire.encode_unsigned_varint(length + 1) + b"abc"
@@ -138,7 +138,7 @@ BULK = [
 
 
 @pytest.mark.parametrize(("kind", "dtype", "values"), BULK)
-def test_bulk_is_one_value_after_the_other(kwire, kind, dtype, values):
+def test_bulk_functions_equal_single_calls(kwire, kind, dtype, values):
     """The bytes equal those of single calls, and the array has the documented dtype."""
     single = getattr(kwire.messages.wire, f"encode_{kind[:-1]}")
     expected = b"".join(single(value) for value in values)

@@ -117,7 +117,7 @@ def test_main_apis_pass_in_both_directions(run):
         assert {(request.api_key, "request"), (request.api_key, "response")} <= seen
 
 
-def test_record_counts_equal_what_the_clients_say(run):
+def test_record_counts_equal_those_of_the_clients(run):
     """Delivery reports, Produce and Fetch records, and received messages agree."""
     assert run.done.delivered == run.done.received == MESSAGES
     assert sum(row["produced"] for row in run.rows) == MESSAGES
@@ -181,7 +181,7 @@ def make_checks(verbose, log=None):
     return Checks(screen, io.StringIO() if log is None else log, verbose=verbose)
 
 
-def test_failed_checks_are_counted_and_told(capsys):
+def test_failed_checks_are_counted_and_printed(capsys):
     """Lines have at most 80 columns, and the exit code depends on the count."""
     checks = make_checks(verbose=True)
     checks.must(True, "a fact " * 30, "no")

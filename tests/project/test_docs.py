@@ -62,7 +62,7 @@ def run_examples(page, backend, monkeypatch, folder):
     return done.stdout
 
 
-def test_there_are_pages():
+def test_documentation_has_pages():
     """An empty directory must not pass, so each of the five drafts needs a page."""
     numbers = {page.name[:3] for page in (DOCS / "drafts").glob("0*.md")}
     assert numbers == {f"00{number}" for number in range(5)}

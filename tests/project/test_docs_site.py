@@ -139,7 +139,7 @@ def raises(function, errors):
 
 
 @sweep(("module", "name"), NAMES, ids=str)
-def test_a_public_name_says_what_it_does_and_what_it_raises(pure, module, name):
+def test_public_docstrings_describe_results_and_errors(pure, module, name):
     """Methods may be covered by the docstring of their class."""
     errors = {
         kind.__name__

@@ -306,7 +306,7 @@ def test_the_top_has_at_most_20_packages_and_modules():
     assert len(read_table()) <= 20
 
 
-def test_a_row_permits_no_import_that_nobody_makes():
+def test_every_permitted_import_is_used():
     """An unused permission would allow a wrong import in the future."""
     used = {(home, target) for _, home, target, _ in all_imports()}
     unused = {
@@ -384,7 +384,7 @@ def find_circles(graph):
     return circles
 
 
-def test_files_import_each_other_only_where_it_has_a_reason():
+def test_circular_imports_have_a_reason():
     """Imports for type checkers and imports in functions count, too."""
     names = {
         ".".join(path.relative_to(SOURCE).with_suffix("").parts): path

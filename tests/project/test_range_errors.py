@@ -73,7 +73,7 @@ def test_range_errors_have_one_pattern():
         'f"count must be 0 to {size}"',
     ],
 )
-def test_another_pattern_is_noticed(message):
+def test_different_pattern_is_detected(message):
     """The text is found even if it is split over two lines."""
     code = f"if True:\n    raise ValueError(\n        {message}\n    )\nx = 1\n"
     assert len(find_deviations(code)) == 1

@@ -146,7 +146,7 @@ def test_public_names_follow_the_rules(names, rule):
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
-def test_a_name_that_breaks_a_rule_is_noticed(rule):
+def test_name_that_breaks_a_rule_is_detected(rule):
     """Only the rule of the example rejects it."""
     example = RULES[rule]
     assert [each.__name__ for each in RULES if each(example)] == [rule.__name__] or (

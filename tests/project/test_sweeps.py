@@ -39,7 +39,7 @@ def test_each_case_runs_although_others_fail():
     )
 
 
-def test_one_error_is_raised_as_it_is():
+def test_single_error_is_raised_unchanged():
     """In stacked sweeps, its notes contain all arguments."""
 
     @sweep("left", [1, 2], ids=lambda value: f"number {value}")
@@ -69,7 +69,7 @@ def test_a_sweep_of_failures_ends():
     assert len(ran) == MOST_ERRORS
 
 
-def test_a_sweep_of_nothing_is_refused():
+def test_empty_sweep_is_rejected():
     """A test without cases would always pass."""
     with pytest.raises(AssertionError, match="there is no name"):
         sweep("name", [])

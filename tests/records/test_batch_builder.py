@@ -53,7 +53,7 @@ def test_a_batch_is_filled_and_not_overfilled(records, magic, codec):
 
 
 @pytest.mark.parametrize(("magic", "codec"), MAGICS_AND_CODECS)
-def test_the_first_row_is_always_taken(records, magic, codec):
+def test_append_always_accepts_the_first_row(records, magic, codec):
     """The first row is accepted whatever its size is, but not the second one."""
     builder = records.BatchBuilder(100, magic=magic, compression=codec)
     assert builder.append(b"k", bytes(5000), 5)
@@ -163,7 +163,7 @@ def test_messages_have_no_headers(kwire, records, magic):
     assert len(builder) == 0
 
 
-def test_rows_are_kept_as_they_were(records):
+def test_append_copies_the_row(records):
     """Later changes of the caller's buffers and lists have no effect."""
     builder = records.BatchBuilder(300)
     value, headers = bytearray(b"v"), [("h", b"1")]
@@ -277,7 +277,7 @@ def test_rows_that_are_in_no_cycle_are_not_visited_by_the_collector(kwire, recor
         assert tracked == [True, False, False, True]
 
 
-def test_many_rows_are_taken_at_once(records):
+def test_extend_equals_single_appends(records):
     """``extend`` equals single appends. Missing timestamps get the passed value.
 
     Later changes of the caller have no effect.
@@ -309,7 +309,7 @@ def test_many_rows_are_taken_at_once(records):
     assert [row[1] for row in built(records, builder)[-2:]] == [-1, 70]
 
 
-def test_rows_are_taken_while_they_fit(records):
+def test_extend_returns_the_index_of_the_next_row(records):
     """The next batch continues at the returned index, without lost or repeated rows."""
     rows = [(b"%d" % n, bytes(n % 300)) for n in range(1000)]
     at, taken = 0, []

@@ -165,7 +165,7 @@ def test_pieces_together_are_the_whole(kwire):
         assert len(pieces) == {1: 12, MIB: 1}.get(piece_bytes, len(pieces))
 
 
-def test_pieces_hide_what_the_whole_hides(kwire):
+def test_pieces_apply_offsets_and_transactions(kwire):
     """Offsets and transactions apply across pieces."""
     encode = kwire.records.encode_batch
     producer = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0}

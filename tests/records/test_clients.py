@@ -154,7 +154,7 @@ def test_librdkafka_consumes_what_kwire_wrote(kwire, magic):
     assert found == rows_of
 
 
-def test_librdkafka_and_kwire_leave_out_the_same_aborted_records(kwire):
+def test_librdkafka_and_kwire_omit_the_same_aborted_records(kwire):
     """The transactions are interleaved: committed, aborted, and without transaction."""
 
     def batch(name, offset, producer_id=-1, **options):
@@ -317,7 +317,7 @@ def create(address, topic):
     assert answer.error_code == 0
 
 
-def test_the_mock_cluster_takes_kwires_batches_to_a_consumer(kwire, mock):
+def test_mock_cluster_serves_batches_of_kwire_to_librdkafka(kwire, mock):
     """Raw Produce requests are stored by the mock and consumed by librdkafka."""
     host, port = mock
     wanted, rows_of = {}, {}

@@ -34,7 +34,7 @@ def test_records_are_columns_in_the_order_of_the_machine(kwire):
     assert records.headers.offsets.tolist() == [0, 2, 2, 3]
 
 
-def test_columns_are_written_as_they_were_read(kwire):
+def test_encoding_columns_restores_the_batch(kwire):
     """Encoding columns restores the bytes of the original batch."""
     data = kwire.records.encode_batch(ROWS, base_offset=258)
     records = kwire.records.columns.decode_records(data)

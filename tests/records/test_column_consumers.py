@@ -120,7 +120,7 @@ def test_arguments_of_arrow(columns, arrow, unit, headers, batch_columns):
         assert batch.column("offset").to_pylist() == [101, 102, 103]
 
 
-def test_arrow_reads_what_is_committed(arrow):
+def test_records_to_arrow_filters_aborted_transactions(arrow):
     """``records_to_arrow`` has the same arguments as ``decode_records``."""
     data = SETS["transactions"]
     batch = arrow.records_to_arrow(data, aborted_transactions=[])

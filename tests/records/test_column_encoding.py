@@ -72,7 +72,7 @@ def test_decoded_columns_can_be_encoded(kwire, records, columns, name):
         assert made[0] == made[1]
 
 
-def test_a_table_gives_the_bytes_of_its_rows(records, columns):
+def test_encoded_table_equals_encoded_rows(records, columns):
     """Test gaps in the offsets, null timestamps, null values and headers."""
     expected = records.encode_batch(as_records(records, ROWS))
     table = table_of_rows(ROWS)

@@ -53,7 +53,7 @@ def test_columns_are_the_records(records, columns, name, headers, batch_columns)
 
 
 @sweep("name", SETS)
-def test_batch_columns_are_the_head_of_the_entry(records, columns, name):
+def test_batch_columns_equal_the_batch_header(records, columns, name):
     """Batch columns equal the header that ``decode_batches`` returns."""
     data = SETS[name]
     table = columns.decode_records(b"\xff" + data, position=1, batch_columns=True)
@@ -125,7 +125,7 @@ def test_slices_of_many_rows(columns):
             assert [key[row] for row in range(len(key))] == keys[start:stop]
 
 
-def test_slices_copy_nothing(columns):
+def test_slices_share_the_buffers_of_the_table(columns):
     """A slice shares and keeps the memory of the complete table."""
     table = columns.decode_records(SETS["headers"])
     part = table[1:]
@@ -311,7 +311,9 @@ def test_omitted_columns_are_absent(columns):
 
 @pytest.mark.parametrize("place", ["key", "value"])
 @pytest.mark.parametrize("write", [batch, compressed_batch])
-def test_columns_have_a_ceiling(kwire, records, columns, monkeypatch, place, write):
+def test_columns_are_limited_by_arrow_offsets(
+    kwire, records, columns, monkeypatch, place, write
+):
     """The limit of Arrow offsets is 2 GiB, which the test lowers to 1000 bytes."""
     module = f"{kwire.__name__}._engine.{kwire.backend}.record_columns"
     monkeypatch.setattr(importlib.import_module(module), "LARGEST_OFFSET", 1000)
@@ -339,7 +341,7 @@ def test_wrappers_and_offsets_in_part(records, columns):
             assert table.end_position == len(data)
 
 
-def test_headers_of_rows_that_are_left_out(records, columns):
+def test_headers_of_omitted_rows_are_omitted(records, columns):
     """Headers of omitted rows are omitted, too."""
     rows = [record(i, 0, b"k", None, HEADERS[: i % 5]) for i in range(20)]
     for data in (batch(*rows), compressed_batch(*rows)):

@@ -65,7 +65,7 @@ def test_down_from_batches(kwire, records, magic, codec):
     assert not report.is_lossless
 
 
-def test_each_record_is_a_message_of_its_own(records):
+def test_uncompressed_records_become_single_messages(records):
     """Without compression, each record becomes a message.
 
     Otherwise they share a wrapper.
@@ -240,7 +240,7 @@ def test_convert_applies_limits(kwire, records):
 
 
 @pytest.mark.parametrize("name", ["all magics", "magic 2 none", "nothing"])
-def test_both_engines_convert_alike(twins, name):
+def test_both_engines_convert_to_the_same_bytes(twins, name):
     """Both engines return the same bytes and the same report."""
     for magic in (0, 1, 2):
         made = [p.records.convert_batches(SETS[name], magic) for p in twins]

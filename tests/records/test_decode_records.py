@@ -60,7 +60,9 @@ def test_rows_are_those_of_the_batches(records, name):
 
 @sweep("aborted", [None, (), (Aborted(7, 8),)])
 @sweep("start", [None, *range(19)])
-def test_rows_batches_and_columns_cut_alike(records, columns, start, aborted):
+def test_rows_batches_and_columns_select_the_same_records(
+    records, columns, start, aborted
+):
     """Test all combinations of start offset, end offset and transactions."""
     options = {"start_offset": start, "aborted_transactions": aborted}
     found = rows_of(records.decode_batches(MIXED, **options), control=False)
@@ -74,7 +76,7 @@ def test_rows_batches_and_columns_cut_alike(records, columns, start, aborted):
 
 
 @sweep("magic", [0, 1])
-def test_messages_out_of_order_are_cut_one_by_one(records, columns, magic):
+def test_messages_out_of_order_are_selected_individually(records, columns, magic):
     """In a run, an offset between selected messages may be out of range."""
     data = b"".join(message(magic, offset) for offset in (5, 9, 6))
     rows, _ = records.decode_records(data, end_offset=8)
@@ -131,7 +133,7 @@ def test_the_limit_of_records_is_for_each_batch(kwire, records):
             records.decode_records(data, limits=limits)
 
 
-def test_an_error_that_is_kept_keeps_no_buffer(kwire, records):
+def test_errors_do_not_keep_the_buffer(kwire, records):
     """Callers can resize an input that failed to decode."""
     for damaged in (
         batch(b"\1damaged", count=1),

@@ -66,9 +66,7 @@ def test_the_batch_is_that_of_the_rows(records, encoded_rows, make_header, seed)
         assert len(data) == 61 + found.content
 
 
-def test_the_records_are_compressed_when_the_batch_is_made(
-    records, encoded_rows, make_header
-):
+def test_records_are_compressed_by_make_batch(records, encoded_rows, make_header):
     """The passed function compresses the records once for each batch."""
     rows = some_rows(3, 20)
     found = encoded_rows(MOST)
@@ -121,7 +119,7 @@ def test_rows_appended_during_build(records, encoded_rows, make_header):
     assert found.make_batch(make_header(30)) == records.encode_batch(rows)
 
 
-def test_offsets_of_records_are_left_out(records, encoded_rows, make_header):
+def test_offsets_of_records_are_replaced(records, encoded_rows, make_header):
     """Records are written with new offsets without gaps."""
     rows = [records.Record(offset=n, key=b"k", value=b"v") for n in (9, 4, 700)]
     found = encoded_rows(MOST)

@@ -94,7 +94,7 @@ def test_the_same_rows_give_the_same_bytes(records, magic):
     assert made == EXAMPLES[magic]
 
 
-def test_every_field_of_the_head_is_read(records):
+def test_every_header_field_is_decoded(records):
     """Each field has a unique value, so that no two fields can be confused."""
     data = batch(
         record(),
@@ -212,7 +212,7 @@ def test_offset_gaps_are_kept(records):
     assert (found.base_offset, found.last_offset, found.next_offset) == (40, 52, 53)
 
 
-def test_headers_are_kept_as_they_are(records):
+def test_headers_are_kept_unchanged(records):
     """Order, duplicates, empty keys, null values and empty values are kept."""
     headers = [(b"b", b"1"), (b"a", None), (b"b", b""), (b"", b"\0"), (b"b", b"1")]
     found = only(records, batch(record(headers=headers)))
@@ -321,7 +321,7 @@ def test_control_records_are_decoded(kwire, records, kind, write):
     assert (control.message is None) is (kind > 6)
 
 
-def test_other_batches_have_no_control_records(records):
+def test_data_batches_have_no_control_records(records):
     """A key of four bytes is not sufficient for a control record."""
     found = only(records, batch(record(key=bytes(4), value=bytes(6))))
     assert found.control_records == ()

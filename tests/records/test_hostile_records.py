@@ -107,7 +107,7 @@ def test_a_damaged_wrapper_is_damaged_before_it_is_too_long(twins, damage):
         assert fault[0] == error
 
 
-def test_control_batches_keep_the_ceiling_of_records(twins):
+def test_control_batches_are_limited_in_records(twins):
     """Columns do not decode a control batch that exceeds the limit of records."""
     data = batch(*(record(i, i) for i in range(3)), attributes=0x20)
     for package in twins:
@@ -133,7 +133,7 @@ def test_all_readers_agree_without_a_filter(twins, family):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_parts_of_bad_sets_agree(twins, family):
+def test_readers_agree_on_parts_of_invalid_sets(twins, family):
     """Test start and end offsets, and batch columns."""
     for number, data in enumerate(hostile_records.take(family, share(1) // 3)):
         start = (0, 1, 5, 101, 103)[number % 5]

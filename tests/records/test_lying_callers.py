@@ -95,7 +95,7 @@ STARTS = [-1, -(10**6), -(2**62), 2**31, 2**61, 2**62]
 
 
 @pytest.mark.parametrize("start", STARTS)
-def test_columns_that_begin_elsewhere_are_refused(twins, start):
+def test_columns_with_a_start_out_of_range_are_rejected(twins, start):
     """A start outside of the buffers is rejected, whatever its size is."""
     text = (*TEXT[:3], start)
     numbers = (None, int64s(1, 2, 3), start)

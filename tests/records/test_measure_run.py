@@ -82,7 +82,7 @@ def test_the_first_batch_has_to_be_the_expected_one(run):
     assert run(batch(2**40, 1), expected=2**40)[1] == 2**40 + 1
 
 
-def test_a_run_has_no_more_bytes_than_asked_for(run):
+def test_measure_run_is_limited_in_bytes(run):
     sizes = [len(each) for each in PLAIN]
     data = b"".join(PLAIN)
     assert run(data, most_bytes=sizes[0] + sizes[1]) == (sizes[0] + sizes[1], 5)
@@ -90,7 +90,7 @@ def test_a_run_has_no_more_bytes_than_asked_for(run):
     assert run(data, most_bytes=sizes[0] - 1) == (0, 0)
 
 
-def test_batches_belong_to_where_they_begin(run):
+def test_measure_run_includes_batches_that_start_before_the_end(run):
     sizes = [len(each) for each in PLAIN]
     data = b"".join(PLAIN)
     assert run(data, last_start=sizes[0]) == (sizes[0], 3)

@@ -88,7 +88,7 @@ def test_timestamps_without_a_gap_have_no_validity(columns):
     assert column.null_count == 0 and column.buffers()[0] is None
 
 
-def test_nulls_of_a_slice_are_its_own(columns):
+def test_nulls_of_a_slice_match_its_rows(columns):
     stamps = [-1 if n % 3 == 0 else n for n in range(40)]
     data = b"".join(message(1, n, timestamp=each) for n, each in enumerate(stamps))
     table = columns.decode_records(data)

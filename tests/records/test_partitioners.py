@@ -86,7 +86,7 @@ def test_a_column_has_the_hashes_of_its_keys(partitioners, make):
     assert crcs[:-1].tolist() == [partitioners.crc32(key) for key in keys[:-1]]
 
 
-def test_columns_of_many_kinds_are_taken(kwire, partitioners):
+def test_murmur2_column_accepts_all_binary_types(kwire, partitioners):
     """Test slices, chunks, strings, dictionaries, views, and decoded columns."""
     texts = ["a", "bcd", None, "efghi", "é"]
     wanted = [0 if t is None else partitioners.murmur2(t.encode()) for t in texts]
@@ -117,7 +117,7 @@ def test_murmur2_column_rejects_other_types(partitioners):
             partitioners.murmur2_column(column)
 
 
-def test_offsets_of_a_lying_column_are_checked(kwire, partitioners):
+def test_murmur2_column_verifies_offsets(kwire, partitioners):
     """No byte outside of the column is read."""
     module = importlib.import_module(f"{kwire.__name__}._engine.active")
     engine = module.record_engine
@@ -149,7 +149,7 @@ def test_java_keys_choose_as_aiokafka_does(partitioners):
     ("name", "function"),
     [("murmur2", "murmur2_random"), ("consistent", "consistent")],
 )
-def test_librdkafka_chooses_alike(partitioners, name, function):
+def test_librdkafka_selects_the_same_partitions(partitioners, name, function):
     """Each key that librdkafka produces is in the partition that kwire selects."""
     producer = Producer(
         {
@@ -177,7 +177,7 @@ def test_librdkafka_chooses_alike(partitioners, name, function):
     assert count > 1
 
 
-def test_aiokafka_takes_it_as_its_partitioner(partitioners):
+def test_java_partitioner_works_in_aiokafka(partitioners):
     """Producers of aiokafka use the function as ``partitioner``."""
     from aiokafka import AIOKafkaProducer
 
@@ -193,7 +193,7 @@ def test_aiokafka_takes_it_as_its_partitioner(partitioners):
 
 
 @pytest.mark.parametrize("name", ["murmur2_random", "consistent", "consistent_random"])
-def test_kafka_python_takes_it_as_its_partitioner(partitioners, name):
+def test_java_partitioner_works_in_kafka_python(partitioners, name):
     """kafka-python's own code returns the partition. Version 3 calls a method."""
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
         # kafka-python uses a deprecated function when it is imported.

@@ -97,7 +97,7 @@ def test_another_magic_is_damage(records, read, byte, said, size):
 
 
 @sweep("size", range(14, 49))
-def test_a_batch_is_as_large_as_its_head(records, read, size):
+def test_batch_below_the_header_size_is_damage(records, read, size):
     """Rules 6 and 7: a truncated batch is the end, but a complete one is damage."""
     bad = with_size(GOOD[2], size)[: 12 + size]
     check_damage(records, read, GOOD[2] + bad, len(GOOD[2]), f"{size} bytes is smaller")
@@ -114,7 +114,7 @@ PARTS = {name: data for name, data in SETS.items() if 0 < len(data) < 900}
 
 
 @sweep("name", PARTS)
-def test_a_cut_last_entry_is_no_error(records, columns, name):
+def test_truncated_last_entry_is_omitted(records, columns, name):
     """Every truncation returns all complete entries, and no part of the last."""
     data = PARTS[name] * (2 if len(PARTS[name]) < 250 else 1)
     heads = read_heads(records, columns, data)
@@ -257,7 +257,7 @@ STARTED = b"".join(
 
 
 @sweep("start", range(22))
-def test_start_offset_leaves_out_what_is_before(records, columns, start):
+def test_start_offset_omits_earlier_records(records, columns, start):
     """A Fetch may start within a batch. Batches that end before it are omitted."""
     expected = [
         row for row in read_objects(records, columns, STARTED) if row[0] >= start

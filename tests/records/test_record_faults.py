@@ -310,7 +310,9 @@ def test_too_few_records_are_damage(kwire, records, columns):
 
 
 @pytest.mark.parametrize("count", [5, 1000, 2**31 - 1])
-def test_a_count_over_what_was_decompressed_is_damage(kwire, records, columns, count):
+def test_record_count_above_the_decompressed_size_is_damage(
+    kwire, records, columns, count
+):
     """The error occurs before a record is decoded."""
     data = batch(GOOD) + compressed_batch(GOOD, count=count)
     for read in readers(records, columns, data):

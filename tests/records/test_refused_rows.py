@@ -228,7 +228,7 @@ def test_offsets_ascend(kwire, records, magic, base, offsets, row):
     assert "expected an" in caught.value.expected
 
 
-def test_offsets_reach_as_far_as_their_delta(kwire, records):
+def test_offsets_are_limited_by_the_delta(kwire, records):
     """The limit is 2^31 - 1 after the base in magic 2. Messages have no limit."""
     far = [offset_row(records, 3), offset_row(records, 2**31 + 2)]
     (found,) = records.decode_batches(records.encode_batch(far))
@@ -263,7 +263,7 @@ def odd_row(dice):
     return row[: dice.choice((2, 3, 4, 4, 4, 4))]
 
 
-def test_both_engines_refuse_the_same_in_the_same_words(twins):
+def test_both_engines_raise_the_same_errors(twins):
     """If a row has several errors, both engines report the same one."""
     dice = random.Random(11)
     seen = set()

@@ -122,7 +122,9 @@ def test_rows_and_columns_may_share_a_batch(
     assert found.make_batch(make_header(40)) == records.encode_batch(expected)
 
 
-def test_rows_are_taken_while_they_fit(encoded_rows, make_header, records, open_rows):
+def test_extend_columns_stops_at_the_size_limit(
+    encoded_rows, make_header, records, open_rows
+):
     """Rows are added up to the last byte, as from a list."""
     rows = [(b"%d" % n, bytes(n % 300), 5, ()) for n in range(1000)]
     columns, numbers = open_rows(table_of(rows)), numbers_of(range(1000))

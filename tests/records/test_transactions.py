@@ -89,13 +89,13 @@ def test_aborted_transactions_may_be_response_structs(kwire, records, columns):
     assert values(records, columns, LOG, aborted) == COMMITTED
 
 
-def test_an_empty_list_leaves_out_the_control_records(records, columns):
+def test_empty_list_omits_control_records(records, columns):
     """Markers are omitted even if no transaction was aborted."""
     every = values(records, columns, LOG, [])
     assert every == [b"plain", b"a7", b"b8", b"c8", b"d7", b"e7", b"f8", b"g7", b"end"]
 
 
-def test_without_a_list_objects_have_everything(records, columns):
+def test_objects_contain_markers_without_a_list(records, columns):
     """Objects contain markers if no list is passed, but columns never do."""
     found = list(records.decode_batches(LOG))
     assert sum(each.is_control for each in found) == 5
@@ -103,7 +103,7 @@ def test_without_a_list_objects_have_everything(records, columns):
     assert table_of(columns.decode_records(LOG)) == rows_of(found, control=False)
 
 
-def test_hidden_batches_keep_their_place(records):
+def test_aborted_batches_are_returned_without_records(records):
     """They are returned without records, so that the reader continues after them."""
     found = list(records.decode_batches(LOG, aborted_transactions=ABORTED))
     assert len(found) == 13
@@ -135,7 +135,7 @@ def test_a_transaction_begins_within_a_batch(records, columns):
     assert values(records, columns, data, [Aborted(7, 103)]) == [b"x", b"y", b"z"]
 
 
-def test_records_outside_of_transactions_stay(records, columns):
+def test_records_outside_of_transactions_are_kept(records, columns):
     """Batches outside of transactions and old messages of the producer are kept."""
     data = batch(record(value=b"x"), producer_id=7, producer_epoch=0, base_offset=4)
     data += message(1, 5, None, b"y") + transactional(7, 6, b"z") + marker(ABORT, 7, 7)
@@ -159,7 +159,7 @@ def test_other_control_records_end_no_transaction(records, columns, kind):
 
 
 @pytest.mark.parametrize("start", [0, 1, 2])
-def test_markers_may_have_odd_headers(records, columns, start):
+def test_markers_may_have_invalid_headers(records, columns, start):
     """Header keys of markers are not returned, so they are not decoded."""
     content = record(key=b"\0\0\0\0", value=bytes(6), headers=[(b"\xff", b"")])
     data = transactional(7, 0, b"x")
@@ -194,7 +194,7 @@ def test_compressed_batches_and_markers(records, columns):
     assert values(records, columns, data, [Aborted(7, 0)]) == [b"y"]
 
 
-def test_a_filter_goes_on_in_the_next_call(records, columns):
+def test_filter_continues_in_the_next_call(records, columns):
     """Transactions may span several Fetches, so a filter can be reused."""
     for read in (
         lambda part, seen: rows_of(
@@ -247,7 +247,7 @@ def test_entries_without_rows_are_passed_over_once(records, columns):
     check(work)
 
 
-def test_a_filter_goes_on_with_each_batch(records):
+def test_filter_observes_each_batch(records):
     """The result of ``observe`` depends on previous batches."""
     found = list(records.decode_batches(LOG))
     filter_ = records.TransactionFilter(ABORTED)

@@ -214,7 +214,7 @@ def test_refuses_what_kafka_refuses_and_reads_the_rest_alike(kwire):
     assert set(seen) == set(PATTERNS)
 
 
-def test_replacing_bad_text_gives_what_kafka_reads(kwire):
+def test_replaced_invalid_text_equals_kafka(kwire):
     """``errors="replace"`` has the same result as Kafka."""
     count = 0
     for row in golden.vectors("mutant"):

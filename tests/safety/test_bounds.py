@@ -109,7 +109,7 @@ NULLS = [
 
 @pytest.mark.parametrize("compat", [None, "java"])
 @pytest.mark.parametrize(("name", "version", "data", "field"), NULLS)
-def test_null_is_refused_where_nothing_can_be_null(
+def test_null_is_rejected_by_non_nullable_types(
     kwire, name, version, data, field, compat
 ):
     """Null strings, bytes and arrays are rejected in classic and compact encodings."""
@@ -118,7 +118,7 @@ def test_null_is_refused_where_nothing_can_be_null(
     assert fault_of(kwire, call)[1:] == (0, field)
 
 
-def test_a_lenient_reader_takes_negative_lengths_for_null(kwire):
+def test_lenient_reader_decodes_negative_lengths_as_null(kwire):
     """Like Kafka, the lenient reader converts lengths to int32, which may wrap."""
     cls = kwire.messages.MetadataResponse
     for raw, is_null in ((2**31 - 1, 0), (2**31, 0), (2**31 + 1, 1), (2**32 - 1, 1)):

@@ -87,7 +87,7 @@ def test_a_short_value_is_its_repr(kwire, value):
     assert cut == (text if len(text) <= 5 else f"{text[:2]}...")
 
 
-def test_odd_values_have_a_text(kwire):
+def test_errors_about_unusual_values_have_a_text(kwire):
     """Test a recursive list, a value without a repr, and a message."""
     errors = importlib.import_module(f"{kwire.__name__}.errors")
     circle = []

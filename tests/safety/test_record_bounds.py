@@ -177,7 +177,7 @@ PARTS = {
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_a_part_of_a_record_lies_within_it(kwire, part):
+def test_lengths_in_a_record_are_limited_by_its_size(kwire, part):
     """A length may extend to the last byte of the record, but not beyond it."""
     for size in (-2, 1, 2, 3, 2**31 - 1):
         data = batch(framed(PARTS[part](size)), LEAST, LEAST)
@@ -189,7 +189,7 @@ def test_a_part_of_a_record_lies_within_it(kwire, part):
         assert offsets(kwire, batch(framed(PARTS[part](0)))) == [0]
 
 
-def test_headers_take_two_bytes_each(kwire):
+def test_header_count_is_limited_by_the_remaining_bytes(kwire):
     """The header count is limited by the remaining bytes."""
     for count in (1, 2, 15, 16, 17, 33):
         body = b"\0\0\0\1\1" + varint(count) + b"\0\1" * count
@@ -248,7 +248,7 @@ def test_no_byte_after_the_last_record_is_read(twins):
 
 
 @pytest.mark.parametrize("magic", [0, 1])
-def test_a_part_of_a_message_lies_within_it(kwire, magic):
+def test_lengths_in_a_message_are_limited_by_its_size(kwire, magic):
     """Keys and values have lengths of four bytes, and -1 is null."""
     good = message(magic, key=b"k", value=None)
     assert offsets(kwire, good) == [0]
@@ -292,7 +292,7 @@ def test_start_and_end_offset_select_records(kwire, kind):
             assert table.offset.tolist() == wanted, (start, end)
 
 
-def test_a_batch_within_the_range_is_taken_as_it_is(kwire):
+def test_header_offsets_decide_about_the_range(kwire):
     """The offsets in the header decide whether a batch is within the range."""
     data = batch(record(offset=0), record(offset=7), base_offset=10, last_delta=2)
     decode = columns_of(kwire).decode_records
@@ -357,7 +357,7 @@ def test_wrapper_has_the_offset_of_its_last_message(kwire):
 
 
 @pytest.mark.parametrize("spare", [1, 2, 11, 12])
-def test_a_wrapper_holds_messages_and_nothing_else(kwire, spare):
+def test_bytes_after_the_last_inner_message_are_rejected(kwire, spare):
     """A single byte after the last inner message is an error."""
     inner = message(1, 5) + message(1, 6)
     decode = columns_of(kwire).decode_records

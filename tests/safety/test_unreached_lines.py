@@ -124,7 +124,7 @@ class Odd:
     __hash__ = None
 
 
-def test_the_walk_writes_what_emitted_code_writes(twins):
+def test_both_python_encoders_return_the_same_bytes(twins):
     """Both writers of the Python engine agree on null, long and omitted values."""
     null = {"nullableVersions": "0+", "default": "null"}
     inner = {"fields": [field("Number", "int64")], **null}
@@ -188,7 +188,7 @@ def test_compat_accepts_only_java(kwire, compat):
         kwire.decode(kwire.messages.MetadataRequest, b"", 0, compat=compat)
 
 
-def test_int32_arrays_that_never_repeat(twins):
+def test_int32_arrays_are_not_shared_if_all_differ(twins):
     """Equal arrays of up to 16 ids share one tuple.
 
     The engine stops searching if many arrays differ, and does not compare longer
@@ -414,7 +414,7 @@ def test_bulk_functions_accept_empty_input(kwire, name, dtype):
 
 
 @pytest.mark.parametrize(("name", "dtype"), BULK)
-def test_bulk_functions_say_that_they_need_numpy(kwire, monkeypatch, name, dtype):
+def test_bulk_functions_without_numpy_name_the_extra(kwire, monkeypatch, name, dtype):
     """The error names the extra to install, because numpy is optional."""
     monkeypatch.delitem(sys.modules, "numpy")
     monkeypatch.setattr(sys, "meta_path", [Missing(), *sys.meta_path])
@@ -437,7 +437,7 @@ def test_blocks_and_arrays_of_arrow(kwire):
         arrays.Array("+s", "", 1, 0, (None,), (5,))
 
 
-def test_an_array_is_made_once(twins):
+def test_array_cannot_be_initialized_twice(twins):
     """A second ``__init__`` would modify memory that others read without the GIL."""
     arrays = module(twins.fast, "arrays")
     made = arrays.Array("l", "", 1, 0, (None, arrays.new_memory(8)))

@@ -86,7 +86,7 @@ RUNS = {
 
 @sweep("name", RUNS)
 @sweep("kind", [bytes, bytearray])
-def test_the_checksum_of_the_first_message_is_not_asked_again(kwire, name, kind):
+def test_checksum_of_the_first_message_is_verified_once(kwire, name, kind):
     """The checksum of the first message was handled with its header already."""
     behind, count = RUNS[name]
     data = kind(FIRST + behind)
@@ -232,7 +232,7 @@ def test_a_value_of_more_than_two_gib(kwire):
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
-def test_a_codec_may_not_give_two_gib(kwire, magic):
+def test_codec_output_of_two_gib_is_rejected(kwire, magic):
     """Incompressible data grows, and its size must fit in the header."""
     engine = engine_of(kwire)
     encode = engine.encode_batch if magic == 2 else engine.encode_messages

@@ -139,6 +139,6 @@ def test_null_is_a_default_only_where_all_versions_are_nullable(kind):
         ("S", "a struct"),
     ],
 )
-def test_what_has_parts_has_no_default_but_null_and_empty(kind, what):
+def test_structs_and_arrays_only_default_to_null_or_empty(kind, what):
     error = check_refused("default-not-empty", kind, "0", nullableVersions="0+")
     assert f"no default for {what};" in error.reason

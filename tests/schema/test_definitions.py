@@ -127,7 +127,7 @@ def test_the_index_names_every_file_and_every_message_in_it() -> None:
 
 
 @sweep("name", NAMES)
-def test_reading_and_writing_the_notation_gives_the_same_text(name: str) -> None:
+def test_notation_round_trip(name: str) -> None:
     text = registry.definition_text(registry.find(name).family)
     written = notation.write_message(registry.load(name))
     assert f"\n\n{written}\n" in f"\n\n{text}\n"
@@ -164,7 +164,7 @@ def test_secrets_are_text_or_bytes_of_all_versions(
     assert found == 17
 
 
-def test_loading_a_message_reads_no_file_but_its_own(
+def test_load_reads_a_single_file(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     read = []

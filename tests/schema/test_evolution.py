@@ -63,7 +63,7 @@ def changed(index: int, **keys: object):
     return record(*fields)
 
 
-def test_a_message_may_stay_as_it_is():
+def test_unchanged_message_is_accepted():
     check_evolution(old(), old())
 
 

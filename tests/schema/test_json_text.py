@@ -135,7 +135,7 @@ def test_invalid_json_is_rejected_at_its_position(text, line, column):
         ("/* [", "this comment is never closed; end it with */"),
     ],
 )
-def test_an_error_says_what_was_found(text, reason):
+def test_error_shows_the_unexpected_character(text, reason):
     """Invisible characters appear with their code point."""
     with pytest.raises(SchemaError) as caught:
         json_text.read_value(text)

@@ -235,7 +235,7 @@ def test_an_api_key_is_an_int16():
     check_refused("value-invalid", apiKey=-32769)
 
 
-def test_a_single_value_stands_for_a_list_of_one():
+def test_single_value_is_a_list_of_one():
     (field,) = document()["fields"]
     common = {"name": "S", "versions": "0+", "fields": field}
     message = read(fields=field, commonStructs=common, listeners="broker")
@@ -326,7 +326,7 @@ def test_a_message_is_an_object(text):
         ),
     ],
 )
-def test_an_error_says_what_was_found(key, value, found):
+def test_error_shows_the_unexpected_value(key, value, found):
     """Users see these messages for each kind of mistake."""
     with pytest.raises(SchemaError) as caught:
         read_field(**{key: value})
@@ -389,7 +389,7 @@ def test_the_name_of_a_message_without_valid_versions_is_judged_as_well():
     assert caught.value.rule == "name-illegal"
 
 
-def test_unknown_is_an_entity_type_that_says_nothing():
+def test_entity_type_unknown_is_none():
     assert read_field(entityType="unknown").entity_type is None
     assert read_field(entityType=None).entity_type is None
     assert read_field(entityType="groupId").entity_type == "groupId"

@@ -154,7 +154,7 @@ def test_functions_without_a_twin_are_in_a_module_docstring(stem):
 
 
 @pytest.mark.parametrize("stem", TWINS)
-def test_functions_stand_in_the_same_order(stem):
+def test_functions_have_the_same_order(stem):
     """The functions of both files have the same order, which makes them comparable."""
     pure, fast = twin_functions(stem)
     both = [name for name in pure if name in fast and pure[name].doc]

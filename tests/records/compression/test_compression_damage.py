@@ -39,7 +39,7 @@ from tests.records.compression.codecs_under_test import (
 pytestmark = pytest.mark.gate_on_pure
 
 
-def test_every_prefix_is_refused(route):
+def test_truncated_payload_is_rejected(route):
     """A truncated payload is never decoded as a shorter one."""
     packed = route.write(text(300))
     for size in range(len(packed)):
@@ -48,7 +48,7 @@ def test_every_prefix_is_refused(route):
             assert len(route.reason(packed[:size])) > 20
 
 
-def test_every_prefix_of_two_frames_is_refused(kwire, monkeypatch):
+def test_truncated_payload_of_two_frames_is_rejected(kwire, monkeypatch):
     """Truncation is detected, even if the first frame is complete."""
     for missing in ("", "zstandard"):
         if missing:
@@ -256,7 +256,7 @@ def test_bombs_leave_the_process_small(kind, missing, tmp_path, figure):
     figure("P9", what, int(done.stdout), most=8 * 1024, unit=" KiB")
 
 
-def test_ceilings_are_exact(route):
+def test_decompressed_bytes_limit_is_exact(route):
     """A payload at the limit is accepted.
 
     One byte more is an error that names the option.

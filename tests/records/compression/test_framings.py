@@ -201,7 +201,7 @@ def test_zstd_needs_magic_2(kwire, magic):
         ("none", 0, "no level"),
     ],
 )
-def test_refused_levels(kwire, name, bad, words):
+def test_invalid_level_is_rejected(kwire, name, bad, words):
     """The error contains the valid range."""
     with pytest.raises(kwire.EncodeError, match=words):
         Codec(kwire, name).write(b"abc", level=bad)
@@ -240,7 +240,7 @@ def test_missing_libraries(kwire, monkeypatch):
 
 
 @pytest.mark.parametrize("plain", [text(10), text(200_000)], ids=len)
-def test_other_clients(kwire, plain):
+def test_codec_functions_of_other_clients(kwire, plain):
     """The codec functions of other clients and kwire decode each other's output."""
     for codecs in (kafka.codec, aiokafka.codec):
         for name in ("gzip", "snappy", "lz4", "zstd"):
@@ -488,7 +488,7 @@ def test_snappy_damage(kwire, data, words):
         b"\0\0\0z\x80\0\0\0\0\0\0\xac(\0\0\0\0\0\0\xac\0\0\0\x80\x0c\0",
     ],
 )
-def test_no_bytes_of_a_block_are_taken_for_its_size(kwire, plain):
+def test_lz4_block_that_looks_like_a_size_header(kwire, plain):
     """lz4 blocks that start like a size header are decoded completely."""
     compression = importlib.import_module(f"{kwire.__name__}.records.compression")
     packed = compression.compress(3, plain, 2)
