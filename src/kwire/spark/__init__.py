@@ -46,13 +46,13 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        found = getattr(import_module(f".{_MODULES[name]}", __name__), name)
+        value = getattr(import_module(f".{_MODULES[name]}", __name__), name)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "pyspark":
             raise
         raise ImportError(_explain_missing(name, error.name or "")) from None
-    globals()[name] = found
-    return found
+    globals()[name] = value
+    return value
 
 
 def _explain_missing(name: str, module: str) -> str:

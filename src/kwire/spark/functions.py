@@ -160,11 +160,11 @@ def from_kafka_message(
         narrow_type(with_error(result), fields)
 
     def read(data: pa.Array, *more: pa.Array) -> pa.Array:
-        given = fixed | dict(zip(names, more, strict=True))
+        arguments = fixed | dict(zip(names, more, strict=True))
         return read_messages(
             data,
             name,
-            given["version"],
+            arguments["version"],
             framed=framed,
             failfast=failfast,
             schema=fields,
@@ -203,13 +203,13 @@ def to_kafka_message(
     names = tuple(columns)
 
     def write(data: pa.Array, *more: pa.Array) -> pa.Array:
-        given = fixed | dict(zip(names, more, strict=True))
+        arguments = fixed | dict(zip(names, more, strict=True))
         return write_messages(
             data,
             name,
-            given["version"],
+            arguments["version"],
             framed=framed,
-            headers=given["header"],
+            headers=arguments["header"],
             failfast=failfast,
         )
 
@@ -224,9 +224,9 @@ def schema_of_kafka_message(
 
     Options: ``mode``. With FAILFAST, the type has no ``_error``.
     """
-    found = message_type(find_message(api, kind))
+    struct_type = message_type(find_message(api, kind))
     failfast = _failfast(_read(options, "mode"))
-    return ddl(found if failfast else with_error(found))
+    return ddl(struct_type if failfast else with_error(struct_type))
 
 
 def from_kafka_records(
@@ -422,13 +422,13 @@ def register_functions(spark: SparkSession) -> None:
     ) -> pa.Array:
         return read_json(data, api, kind, version)
 
-    made = [
+    column_functions = [
         _udf("kafka_header", headers, with_error(HEADER)),
         _udf("from_kafka_records", records, RECORD_LIST),
         _udf("from_kafka_message", to_json, with_error(JSON)),
         *map(_topic_function, TOPICS),
     ]
-    for function in made:
+    for function in column_functions:
         spark.udf.register(function.__name__, function)
 
 
@@ -472,12 +472,12 @@ def _from_message_to_json(
     names = tuple(columns)
 
     def read(data: pa.Array, *more: pa.Array) -> pa.Array:
-        given = fixed | dict(zip(names, more, strict=True))
+        arguments = fixed | dict(zip(names, more, strict=True))
         return read_json(
             data,
-            given["api"],
-            given["kind"],
-            given["version"],
+            arguments["api"],
+            arguments["kind"],
+            arguments["version"],
             framed=framed,
             failfast=failfast,
         )
@@ -489,9 +489,9 @@ def _from_message_to_json(
 def _split(**arguments: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split arguments into columns (or column names) and constants."""
     fixed = {
-        name: given
-        for name, given in arguments.items()
-        if given is None or isinstance(given, int)
+        name: argument
+        for name, argument in arguments.items()
+        if argument is None or isinstance(argument, int)
     }
     return {name: arguments[name] for name in arguments if name not in fixed}, fixed
 
@@ -534,14 +534,14 @@ def _require_arrow_udf(name: str) -> None:
 
 def _udf(name: str, function: Callable[..., Any], kind: Any) -> Callable[..., Column]:
     """Make a column function from an Arrow function; ``kind`` as for ``_map``."""
-    wanted = inspect.signature(function)
-    names = list(wanted.parameters)
+    signature = inspect.signature(function)
+    names = list(signature.parameters)
 
     @wraps(function)
     def call(*columns: Any) -> Any:
         # SQL passes any number of arguments without a check.
         try:
-            wanted.bind(*columns)
+            signature.bind(*columns)
         except TypeError:
             raise TypeError(
                 f"{name}({', '.join(names)}) requires {len(names)}"
@@ -566,18 +566,20 @@ def _read(options: Options, *known: str) -> dict[str, Any]:
 
     Raises ``ValueError`` if an option or its value is not one of the supported ones.
     """
-    found = {name: (*_CHOICES[name], "")[0] for name in known}
+    values = {name: (*_CHOICES[name], "")[0] for name in known}
     for name, value in (options or {}).items():
         option = name.lower()
         if option not in known:
             raise ValueError(f"no option {name!r}; use one of {', '.join(known)}")
         choices = _CHOICES[option] or (str(value),)
-        fitting = [each for each in choices if each.lower() == str(value).lower()]
-        if not fitting:
+        matching = [
+            choice for choice in choices if choice.lower() == str(value).lower()
+        ]
+        if not matching:
             words = ", ".join(choices)
             raise ValueError(f"{option} must be one of {words} (got {value!r:.80})")
-        found[option] = fitting[0]
-    return found
+        values[option] = matching[0]
+    return values
 
 
 def _failfast(options: dict[str, Any]) -> bool:

@@ -62,41 +62,41 @@ class RequestLogOptions(NamedTuple):
 
 def read_options(given: Mapping[str, str]) -> RequestLogOptions:
     """Read the options. Raises ``ValueError`` for an unknown name or invalid value."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for name, text in given.items():
         if name.lower() not in _BY_LOWER:
             raise ValueError(
                 f"kafka-request-log has no option {name!r}; use one of"
                 f" {', '.join(_NAMES)}"
             )
-        found[_BY_LOWER[name.lower()]] = str(text)
-    mode = found.get("mode", MODES[0]).upper()
+        values[_BY_LOWER[name.lower()]] = str(text)
+    mode = values.get("mode", MODES[0]).upper()
     if mode not in MODES:
         raise ValueError(
-            f"mode must be one of {', '.join(MODES)} (got {found['mode']!r:.80})"
+            f"mode must be one of {', '.join(MODES)} (got {values['mode']!r:.80})"
         )
     return RequestLogOptions(
-        _paths(found),
+        _paths(values),
         mode,
-        found.get("columnNameOfCorruptRecord", "_corrupt_record"),
-        "columnNameOfCorruptRecord" in found,
-        read_size(found, "maxPartitionBytes") or 128 << 20,
-        _timezone(found.get("timeZone", "UTC")),
+        values.get("columnNameOfCorruptRecord", "_corrupt_record"),
+        "columnNameOfCorruptRecord" in values,
+        read_size(values, "maxPartitionBytes") or 128 << 20,
+        _timezone(values.get("timeZone", "UTC")),
     )
 
 
-def _paths(found: Mapping[str, str]) -> tuple[str, ...]:
+def _paths(values: Mapping[str, str]) -> tuple[str, ...]:
     try:
-        paths = json.loads(found.get("paths", "[]"))
+        paths = json.loads(values.get("paths", "[]"))
     except ValueError:
         paths = None
     if not isinstance(paths, list):
         raise ValueError(
             'paths must be JSON such as ["request.log", "request.log.1.gz"] (got'
-            f" {found['paths']!r:.80})"
+            f" {values['paths']!r:.80})"
         )
-    if found.get("path"):
-        paths = [found["path"], *paths]
+    if values.get("path"):
+        paths = [values["path"], *paths]
     if not paths:
         raise ValueError(
             'kafka-request-log requires a path: .load("kafka-request.log"), or a folder'
@@ -182,20 +182,20 @@ class RequestLogReader(SparkEntry, DataSourceReader):
         requests: list[Request] = []
         bad: list[BadLine | None] = []
         options = self._options
-        for found in read_request_log(path, start, end, timezone=options.timezone):
-            if isinstance(found, LoggedRequest):
-                requests.append(found.request)
+        for entry in read_request_log(path, start, end, timezone=options.timezone):
+            if isinstance(entry, LoggedRequest):
+                requests.append(entry.request)
                 bad.append(None)
             elif options.mode == "FAILFAST":
                 raise ValueError(
-                    f"{found.path}: line {found.line}, byte {found.position}:"
-                    f" {found.reason}; it begins {found.text[:80]!r}."
+                    f"{entry.path}: line {entry.line}, byte {entry.position}:"
+                    f" {entry.reason}; it begins {entry.text[:80]!r}."
                     " mode=PERMISSIVE gives a row for each such line,"
                     " mode=DROPMALFORMED reads on"
                 )
             elif options.mode == "PERMISSIVE":
                 requests.append(Request())
-                bad.append(found)
+                bad.append(entry)
             if len(requests) >= _ROWS:
                 yield self._batch(requests, bad)
                 requests, bad = [], []
@@ -212,9 +212,9 @@ class RequestLogReader(SparkEntry, DataSourceReader):
             names = [("path", text), ("line", long), ("reason", text), ("text", text)]
             rows = [
                 None
-                if each is None
-                else {name: getattr(each, name) for name, _ in names}
-                for each in bad
+                if line is None
+                else {name: getattr(line, name) for name, _ in names}
+                for line in bad
             ]
             batch = batch.append_column(corrupt, pa.array(rows, pa.struct(names)))
         return batch.select(self._names)

@@ -76,11 +76,11 @@ class LiveTopics:
 
     def find_beginnings(self, places: Iterable[Place]) -> dict[Place, int]:
         """Return the earliest offset of each partition."""
-        wanted = _by_topic(places)
-        if not wanted:
+        partitions_by_topic = _by_topic(places)
+        if not partitions_by_topic:
             return {}
         with self._options.cluster.open() as kafka:
-            return dict(kafka.offsets(wanted, at="earliest"))
+            return dict(kafka.offsets(partitions_by_topic, at="earliest"))
 
     def find_starts(self, ends: dict[Place, int]) -> dict[Place, int]:
         """Return the start offsets; ``ends`` is the result of ``find_ends``."""
@@ -106,9 +106,9 @@ class LiveTopics:
             start, end = first[place], last[place]
             if start < earliest[place]:
                 self._lose(place, start, f"the log begins at offset {earliest[place]}")
-            for wanted in (start, end):
-                if wanted > written.get(place, latest[place]):
-                    self._lose(place, wanted, f"the log ends at offset {latest[place]}")
+            for offset in (start, end):
+                if offset > written.get(place, latest[place]):
+                    self._lose(place, offset, f"the log ends at offset {latest[place]}")
             start, end = max(start, earliest[place]), min(end, latest[place])
             ranges.append(OffsetRange(*place, start, end))
         return self.cut_ranges(ranges)
@@ -120,19 +120,31 @@ class LiveTopics:
         requires more. Empty ranges are omitted.
         """
         options = self._options
-        ranges = [each for each in ranges if each.start < each.end]
-        total = sum(each.end - each.start for each in ranges)
-        most, least = options.max_records_per_partition, options.min_partitions
-        found = []
-        for each in ranges:
-            size = each.end - each.start
-            count = 1 if most is None else -(-size // most)
-            if least is not None and least > len(ranges):
-                count = max(count, -(-size * least // total))
-            edges = (each.start, *divide(each.start, each.end, min(count, size)))
-            for start, end in zip(edges, (*edges[1:], each.end), strict=True):
-                found.append(OffsetRange(each.topic, each.partition, start, end))
-        return found
+        ranges = [
+            offset_range
+            for offset_range in ranges
+            if offset_range.start < offset_range.end
+        ]
+        total = sum(offset_range.end - offset_range.start for offset_range in ranges)
+        max_offsets, min_ranges = (
+            options.max_records_per_partition,
+            options.min_partitions,
+        )
+        split_ranges = []
+        for offset_range in ranges:
+            size = offset_range.end - offset_range.start
+            count = 1 if max_offsets is None else -(-size // max_offsets)
+            if min_ranges is not None and min_ranges > len(ranges):
+                count = max(count, -(-size * min_ranges // total))
+            edges = (
+                offset_range.start,
+                *divide(offset_range.start, offset_range.end, min(count, size)),
+            )
+            for start, end in zip(edges, (*edges[1:], offset_range.end), strict=True):
+                split_ranges.append(
+                    OffsetRange(offset_range.topic, offset_range.partition, start, end)
+                )
+        return split_ranges
 
     def _lose(self, place: Place, offset: int, reason: str) -> None:
         fails = self._options.fail_on_data_loss
@@ -141,18 +153,18 @@ class LiveTopics:
     def _resolve(self, side: str, ends: dict[Place, int]) -> dict[Place, int]:
         """Resolve the starting or ending option into an offset for each partition."""
         options = self._options
-        kind, given = options.starting if side == "starting" else options.ending
-        if given == "latest":
+        kind, position = options.starting if side == "starting" else options.ending
+        if position == "latest":
             return ends
-        if isinstance(given, str):
+        if isinstance(position, str):
             return self.find_beginnings(ends)
         name = f"{side}Offsets" if kind == "offsets" else f"{side}OffsetsByTimestamp"
-        for place in given.keys() - ends.keys() - {EVERYWHERE}:
+        for place in position.keys() - ends.keys() - {EVERYWHERE}:
             raise ValueError(
                 f"{name} names {name_place(place)}, which is not among the partitions"
                 " that are read"
             )
-        numbers = {place: find_given(given, place, name) for place in ends}
+        numbers = {place: find_given(position, place, name) for place in ends}
         if kind == "timestamps":
             return self._find_times(side, numbers, ends)
         early = [place for place, number in numbers.items() if number == EARLIEST]
@@ -170,11 +182,11 @@ class LiveTopics:
         by_time: dict[int, list[Place]] = {}
         for place, time in times.items():
             by_time.setdefault(time, []).append(place)
-        found: dict[Place, int] = {}
+        offsets: dict[Place, int] = {}
         with options.cluster.open() as kafka:
             for time, places in by_time.items():
-                found |= _find_time(kafka, time, places, options.isolation_level)
-        for place, offset in found.items():
+                offsets |= _find_time(kafka, time, places, options.isolation_level)
+        for place, offset in offsets.items():
             # If no record has an equal or later timestamp, the client returns the
             # current end offset. It may be greater than the end offset in ``ends``,
             # because records may have been written in the meantime. Ignore these
@@ -187,15 +199,15 @@ class LiveTopics:
                     " later; startingOffsetsByTimestampStrategy=latest begins at its"
                     " end then"
                 )
-            found[place] = ends[place]
-        return found
+            offsets[place] = ends[place]
+        return offsets
 
 
 def _find_time(
     kafka: KafkaSync, time: int, places: list[Place], isolation: IsolationLevel
 ) -> dict[Place, int]:
-    at = _EPOCH + timedelta(milliseconds=min(time, _LAST_MS))
-    return dict(kafka.offsets(_by_topic(places), at=at, isolation_level=isolation))
+    moment = _EPOCH + timedelta(milliseconds=min(time, _LAST_MS))
+    return dict(kafka.offsets(_by_topic(places), at=moment, isolation_level=isolation))
 
 
 def _by_topic(places: Iterable[Place]) -> dict[str, list[int]]:

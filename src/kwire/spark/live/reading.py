@@ -27,43 +27,43 @@ if TYPE_CHECKING:
 
 
 def read_range(
-    wanted: OffsetRange, layout: Layout, options: LiveOptions
+    offset_range: OffsetRange, layout: Layout, options: LiveOptions
 ) -> Iterator[Any]:
     """Read the records of a range as Arrow batches of the layout.
 
     Raises ``DataLost`` if records of the range are missing and ``failOnDataLoss`` is
     true, and ``ClusterError`` if the brokers fail.
     """
-    place = wanted.topic, wanted.partition
-    constants = {"topic": wanted.topic, "partition": wanted.partition}
+    place = offset_range.topic, offset_range.partition
+    constants = {"topic": offset_range.topic, "partition": offset_range.partition}
     assemble = make_assembler(layout, constants)
     has_headers = "headers" in layout.columns
     with options.cluster.open() as kafka:
         scan = kafka.scan(
-            {wanted.topic: [wanted.partition]},
-            start={place: wanted.start},
-            end={place: wanted.end},
+            {offset_range.topic: [offset_range.partition]},
+            start={place: offset_range.start},
+            end={place: offset_range.end},
             isolation_level=options.isolation_level,
             on_data_loss="raise" if options.fail_on_data_loss else "earliest",
         )
         try:
             for chunk in scan:
-                for records in _decode(chunk, wanted, has_headers, options):
+                for records in _decode(chunk, offset_range, has_headers, options):
                     yield from assemble(records)
         except (DataLost, TopicNotFound) as error:
             if isinstance(error, DataLost):
-                _lose(wanted, error.offset, error.reason, options)
+                _lose(offset_range, error.offset, error.reason, options)
             else:
-                _lose(wanted, wanted.start, str(error), options)
+                _lose(offset_range, offset_range.start, str(error), options)
             return
         if scan.losses:
-            _lose(wanted, scan.losses[0].offset, scan.losses[0].reason, options)
-        elif scan.position().get(place, wanted.end) < wanted.end:
-            _check_end(kafka, wanted, options)
+            _lose(offset_range, scan.losses[0].offset, scan.losses[0].reason, options)
+        elif scan.position().get(place, offset_range.end) < offset_range.end:
+            _check_end(kafka, offset_range, options)
 
 
 def _decode(
-    chunk: Chunk, wanted: OffsetRange, has_headers: bool, options: LiveOptions
+    chunk: Chunk, offset_range: OffsetRange, has_headers: bool, options: LiveOptions
 ) -> Iterator[Records]:
     """Decode the records of a chunk that belong to the range of this task.
 
@@ -73,8 +73,8 @@ def _decode(
     try:
         yield from iter_records(
             chunk.data,
-            start_offset=max(chunk.start_offset, wanted.start),
-            end_offset=wanted.end,
+            start_offset=max(chunk.start_offset, offset_range.start),
+            end_offset=offset_range.end,
             headers=has_headers,
             timestamp_unit="us",
             aborted_transactions=chunk.aborted_transactions,
@@ -87,21 +87,25 @@ def _decode(
         advice = ""
         if isinstance(error, LimitExceeded):
             advice = "; maxBatchBytes allows larger record batches"
-        name = name_place((wanted.topic, wanted.partition))
+        name = name_place((offset_range.topic, offset_range.partition))
         raise ClusterError(
             f"reading {name} at offset {chunk.start_offset}: {error}{advice}"
         ) from error
 
 
-def _check_end(kafka: KafkaSync, wanted: OffsetRange, options: LiveOptions) -> None:
+def _check_end(
+    kafka: KafkaSync, offset_range: OffsetRange, options: LiveOptions
+) -> None:
     """Report a loss if the log ends before the range. Compaction is not a loss."""
-    ends = kafka.offsets({wanted.topic: [wanted.partition]})
-    end = ends.get((wanted.topic, wanted.partition), 0)
-    if end < wanted.end:
-        _lose(wanted, end, f"the log ends at offset {end}", options)
+    ends = kafka.offsets({offset_range.topic: [offset_range.partition]})
+    end = ends.get((offset_range.topic, offset_range.partition), 0)
+    if end < offset_range.end:
+        _lose(offset_range, end, f"the log ends at offset {end}", options)
 
 
-def _lose(wanted: OffsetRange, offset: int, reason: str, options: LiveOptions) -> None:
-    place = wanted.topic, wanted.partition
-    reason = f"{reason} (requested: {wanted.start} to {wanted.end})"
+def _lose(
+    offset_range: OffsetRange, offset: int, reason: str, options: LiveOptions
+) -> None:
+    place = offset_range.topic, offset_range.partition
+    reason = f"{reason} (requested: {offset_range.start} to {offset_range.end})"
     report_loss("kafka-live", place, offset, reason, options.fail_on_data_loss)

@@ -33,37 +33,39 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def gather_bounds(filters: Iterable[Filter], view: str) -> Bounds:
     """Return bounds that contain every row which passes all filters."""
     bounds = Bounds()
-    for each in filters:
-        attribute = getattr(each, "attribute", ())
+    for query_filter in filters:
+        attribute = getattr(query_filter, "attribute", ())
         if attribute == ("topic",):
-            bounds.topics = _common(bounds.topics, _values(each))
+            bounds.topics = _common(bounds.topics, _values(query_filter))
         elif attribute == ("partition",):
-            bounds.partitions = _common(bounds.partitions, _values(each))
+            bounds.partitions = _common(bounds.partitions, _values(query_filter))
         elif attribute == ("offset",) and view == "records":
-            low, high = _range(each, getattr(each, "value", None))
+            low, high = _range(query_filter, getattr(query_filter, "value", None))
             bounds.start_offset = _most(max, bounds.start_offset, low)
-            behind = None if high is None else high + 1
-            bounds.end_offset = _most(min, bounds.end_offset, behind)
+            end = None if high is None else high + 1
+            bounds.end_offset = _most(min, bounds.end_offset, end)
         elif attribute == ("timestamp",) and view == "records":
-            low, high = _range(each, _milliseconds(getattr(each, "value", None)))
+            low, high = _range(
+                query_filter, _milliseconds(getattr(query_filter, "value", None))
+            )
             bounds.start_timestamp = _most(max, bounds.start_timestamp, low)
             bounds.end_timestamp = _most(min, bounds.end_timestamp, high)
     return bounds
 
 
-def _values(each: Filter) -> frozenset[Any] | None:
-    if isinstance(each, EqualTo):
-        return frozenset((each.value,))
-    return frozenset(each.value) if isinstance(each, In) else None
+def _values(query_filter: Filter) -> frozenset[Any] | None:
+    if isinstance(query_filter, EqualTo):
+        return frozenset((query_filter.value,))
+    return frozenset(query_filter.value) if isinstance(query_filter, In) else None
 
 
 def _common(
-    one: frozenset[Any] | None, other: frozenset[Any] | None
+    first: frozenset[Any] | None, second: frozenset[Any] | None
 ) -> frozenset[Any] | None:
-    return one if other is None else other if one is None else one & other
+    return first if second is None else second if first is None else first & second
 
 
-def _range(each: Filter, value: Any) -> tuple[Any, Any]:
+def _range(query_filter: Filter, value: Any) -> tuple[Any, Any]:
     """Return the smallest and largest matching value.
 
     A strict inequality also returns its own value. This is harmless, because Spark
@@ -71,11 +73,11 @@ def _range(each: Filter, value: Any) -> tuple[Any, Any]:
     """
     if value is None:
         return None, None
-    if isinstance(each, EqualTo):
+    if isinstance(query_filter, EqualTo):
         return value, value
-    if isinstance(each, (GreaterThan, GreaterThanOrEqual)):
+    if isinstance(query_filter, (GreaterThan, GreaterThanOrEqual)):
         return value, None
-    if isinstance(each, (LessThan, LessThanOrEqual)):
+    if isinstance(query_filter, (LessThan, LessThanOrEqual)):
         return None, value
     return None, None
 
@@ -88,5 +90,7 @@ def _milliseconds(value: Any) -> int | None:
     return (moment - _EPOCH) // timedelta(milliseconds=1)
 
 
-def _most(choose: Any, one: int | None, other: int | None) -> int | None:
-    return one if other is None else other if one is None else choose(one, other)
+def _most(choose: Any, first: int | None, second: int | None) -> int | None:
+    return (
+        first if second is None else second if first is None else choose(first, second)
+    )

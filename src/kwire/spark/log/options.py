@@ -106,17 +106,19 @@ def read_options(given: Mapping[str, str]) -> LogOptions:
             ' their options; CREATE TEMPORARY VIEW name USING kafka_log OPTIONS (path "'
             'kafka-logs/") makes a name for a query'
         )
-    found = LOG_OPTIONS.choose(given)
+    values = LOG_OPTIONS.choose(given)
     of_files = {
-        each.name: each.metadata["read"](found, name, *each.metadata["details"])
-        for name, each in _FIELDS.items()
+        option_field.name: option_field.metadata["read"](
+            values, name, *option_field.metadata["details"]
+        )
+        for name, option_field in _FIELDS.items()
     }
     view = of_files["view"]
-    if view == "batches" and "verifyCrc" not in found:
+    if view == "batches" and "verifyCrc" not in values:
         # By default, read only the batch headers and skip the records between them. A
         # CRC check would have to read all bytes.
         of_files["verify_crc"] = False
-    of_topics = read_topic_options(found)
+    of_topics = read_topic_options(values)
     if view != "records":
         # The rows of other views are not records.
         of_topics["max_records_per_partition"] = None
@@ -128,18 +130,18 @@ def read_options(given: Mapping[str, str]) -> LogOptions:
     return LogOptions(
         **of_topics,
         **of_files,
-        paths=_paths(found),
-        corrupt_record=found.get("columnNameOfCorruptRecord", "_corrupt_record"),
-        names_corrupt_record="columnNameOfCorruptRecord" in found,
+        paths=_paths(values),
+        corrupt_record=values.get("columnNameOfCorruptRecord", "_corrupt_record"),
+        names_corrupt_record="columnNameOfCorruptRecord" in values,
     )
 
 
-def _paths(found: Mapping[str, str]) -> tuple[str, ...]:
+def _paths(values: Mapping[str, str]) -> tuple[str, ...]:
     paths: list[str] = []
-    if "paths" in found:
-        paths = read_json(found, "paths", list, '["kafka-logs-1", "kafka-logs-2"]')
-    if found.get("path"):
-        paths = [found["path"], *paths]
+    if "paths" in values:
+        paths = read_json(values, "paths", list, '["kafka-logs-1", "kafka-logs-2"]')
+    if values.get("path"):
+        paths = [values["path"], *paths]
     if not paths or not all(isinstance(path, str) and path for path in paths):
         raise ValueError(
             'kafka-log requires a path: .load("kafka-logs/"), a data directory of'

@@ -116,29 +116,37 @@ def find_partitions(
     a requested topic or partition does not exist (if ``must_be_there``), or if a
     partition has several replicas and ``duplicates`` is "error".
     """
-    every = _every(options, may_be_empty)
-    found = [each for each in every if options.takes(each.topic, each.partition)]
+    all_partitions = _every(options, may_be_empty)
+    selected = [
+        partition
+        for partition in all_partitions
+        if options.takes(partition.topic, partition.partition)
+    ]
     if options.subscribe is not None and must_be_there:
-        missing = options.subscribe - {each.topic for each in found}
-        _check_found(sorted(missing), {each.topic for each in every}, options)
+        missing = options.subscribe - {partition.topic for partition in selected}
+        _check_found(
+            sorted(missing), {partition.topic for partition in all_partitions}, options
+        )
     if options.assign is not None and must_be_there:
-        there = {_name_partition(each) for each in every}
-        wanted = {f"{topic}-{number}" for topic, number in options.assign}
-        _check_found(sorted(wanted - there), there, options)
+        existing_names = {_name_partition(partition) for partition in all_partitions}
+        requested_names = {f"{topic}-{number}" for topic, number in options.assign}
+        _check_found(sorted(requested_names - existing_names), existing_names, options)
     if options.duplicates == "keep":
-        return found
+        return selected
     replicas: dict[Place, list[Partition]] = {}
-    for each in found:
-        replicas.setdefault((each.topic, each.partition), []).append(each)
+    for partition in selected:
+        replicas.setdefault((partition.topic, partition.partition), []).append(
+            partition
+        )
     chosen = []
-    for several in replicas.values():
-        if len(several) > 1 and options.duplicates == "error":
+    for copies in replicas.values():
+        if len(copies) > 1 and options.duplicates == "error":
             raise ValueError(
-                f"{_name_partition(several[0])} is in {len(several)} folders:"
-                f" {', '.join(format_name(each.path) for each in several)}; read one of"
-                " them, or set duplicates=longest"
+                f"{_name_partition(copies[0])} is in {len(copies)} folders:"
+                f" {', '.join(format_name(replica.path) for replica in copies)}; read"
+                " one of them, or set duplicates=longest"
             )
-        chosen.append(choose_longest(several))
+        chosen.append(choose_longest(copies))
     return chosen
 
 
@@ -152,13 +160,18 @@ def _every(options: LogOptions, may_be_empty: bool) -> list[Partition]:
                 f"no partition in {path}: give a data directory of Kafka, a folder"
                 " above it, the folder of a partition, or a .log file"
             )
-        for each in directory:
-            place = str(each.path)
-            place = place if "://" in place else os.path.realpath(place)
-            known = every.setdefault(place, each)
-            if known is not each:
-                both = {s.path.name: s for s in (*known.segments, *each.segments)}
-                known.segments = tuple(both[name] for name in sorted(both))
+        for partition in directory:
+            path_key = str(partition.path)
+            path_key = path_key if "://" in path_key else os.path.realpath(path_key)
+            first_listed = every.setdefault(path_key, partition)
+            if first_listed is not partition:
+                segments_by_name = {
+                    s.path.name: s
+                    for s in (*first_listed.segments, *partition.segments)
+                }
+                first_listed.segments = tuple(
+                    segments_by_name[name] for name in sorted(segments_by_name)
+                )
     return list(every.values())
 
 
@@ -166,7 +179,7 @@ def choose_longest(replicas: Sequence[Partition]) -> Partition:
     """Return the replica with the highest end offset and, if equal, more bytes."""
     if len(replicas) == 1:
         return replicas[0]
-    return max(replicas, key=lambda each: (each.end_offset, each.size))
+    return max(replicas, key=lambda replica: (replica.end_offset, replica.size))
 
 
 def _name_partition(partition: Partition) -> str:
@@ -174,11 +187,13 @@ def _name_partition(partition: Partition) -> str:
 
 
 def _check_found(
-    missing: Sequence[str], there: Iterable[str], options: LogOptions
+    missing: Sequence[str], existing_names: Iterable[str], options: LogOptions
 ) -> None:
     if missing:
-        known = sorted(there)
-        listed = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
+        sorted_names = sorted(existing_names)
+        listed = ", ".join(sorted_names[:20]) + (
+            ", ..." if len(sorted_names) > 20 else ""
+        )
         raise ValueError(
             f"no {', '.join(missing)} under {', '.join(options.paths)};"
             f" {f'found {listed}' if listed else 'no partition was found'}"
@@ -226,36 +241,40 @@ def offset_from(partition: Partition, side: str, options: LogOptions) -> int:
     ``side`` is "starting" or "ending". A timestamp selects the first record, in offset
     order, whose timestamp is equal or later, as in Kafka.
     """
-    kind, given = options.starting if side == "starting" else options.ending
-    if isinstance(given, str):
-        return EARLIEST if given == "earliest" else LATEST
+    kind, position = options.starting if side == "starting" else options.ending
+    if isinstance(position, str):
+        return EARLIEST if position == "earliest" else LATEST
     place = partition.topic, partition.partition
-    number = find_given(given, place, f"{side}Offsets")
+    number = find_given(position, place, f"{side}Offsets")
     if kind == "offsets":
         return number
-    found = partition.offset_for_timestamp(number)
-    if found is None and side == "starting" and options.strategy == "error":
+    offset = partition.offset_for_timestamp(number)
+    if offset is None and side == "starting" and options.strategy == "error":
         raise ValueError(
             f"{_name_partition(partition)} has no record of timestamp {number} or"
             " later; startingOffsetsByTimestampStrategy=latest starts at its end"
         )
-    if found is None:
+    if offset is None:
         return LATEST if side == "ending" else partition.end_offset
-    return found
+    return offset
 
 
-def check_losses(wanted: Sequence[WantedRange]) -> None:
+def check_losses(ranges: Sequence[WantedRange]) -> None:
     """Raise ``DataLost`` if offsets of a range are missing.
 
     Records that the log cleaner has removed are not missing. The check reads the last
     batch headers of each segment; in object storage, several segments are read
     concurrently.
     """
-    is_remote = any(s.is_remote for each in wanted for s in each.partition.segments[:1])
-    for _ in map_requests(_check_ends, wanted, is_remote=is_remote):
+    is_remote = any(
+        s.is_remote
+        for offset_range in ranges
+        for s in offset_range.partition.segments[:1]
+    )
+    for _ in map_requests(_check_ends, ranges, is_remote=is_remote):
         pass
     neighbours = []
-    for partition, start, end in wanted:
+    for partition, start, end in ranges:
         for before, following in pairwise(partition.segments):
             if start is not None and following.base_offset <= start:
                 continue
@@ -278,9 +297,9 @@ def check_losses(wanted: Sequence[WantedRange]) -> None:
             )
 
 
-def _check_ends(wanted: WantedRange) -> None:
+def _check_ends(offset_range: WantedRange) -> None:
     """Raise ``DataLost`` if a range begins before its partition or ends after it."""
-    partition, start, end = wanted
+    partition, start, end = offset_range
     path = format_name(partition.path)
     first, last = partition.start_offset, partition.end_offset
     if start is not None and start < first:
@@ -313,16 +332,16 @@ def plan_pieces(
     partitions: Sequence[Partition], options: LogOptions, bounds: Bounds
 ) -> list[FileSplit]:
     """Split the partitions into pieces that do not exceed the maximum split size."""
-    taken = list(filter(bounds.takes, partitions))
-    is_remote = any(s.is_remote for each in taken for s in each.segments[:1])
+    selected = list(filter(bounds.takes, partitions))
+    is_remote = any(s.is_remote for each in selected for s in each.segments[:1])
 
     def find_range(partition: Partition) -> WantedRange:
         return WantedRange(partition, *offset_range(partition, options))
 
-    ranges = list(map_requests(find_range, taken, is_remote=is_remote))
+    ranges = list(map_requests(find_range, selected, is_remote=is_remote))
     if options.fail_on_data_loss:
         check_losses(ranges)
-    wanted = [
+    bounded_ranges = [
         WantedRange(
             partition,
             _higher(start, bounds.start_offset),
@@ -330,31 +349,31 @@ def plan_pieces(
         )
         for partition, start, end in ranges
     ]
-    size = split_size(sum(each.partition.size for each in wanted), options)
-    cuts = _find_remote_cuts(wanted, size) if is_remote else {}
+    size = split_size(sum(each.partition.size for each in bounded_ranges), options)
+    cuts = _find_remote_cuts(bounded_ranges, size) if is_remote else {}
 
     def cut(each: WantedRange) -> list[FileSplit]:
         return list(cut_partition(*each, options, size, bounds, cuts=cuts))
 
-    found = map_requests(cut, wanted, is_remote=is_remote)
-    return [piece for pieces in found for piece in pieces]
+    piece_lists = map_requests(cut, bounded_ranges, is_remote=is_remote)
+    return [piece for pieces in piece_lists for piece in pieces]
 
 
 def _find_remote_cuts(
-    wanted: Sequence[WantedRange], size: int
+    ranges: Sequence[WantedRange], size: int
 ) -> dict[Segment, tuple[int, ...]]:
     """Compute split positions for all remote segments in one pass."""
     segments = [
         segment
-        for partition, start, end in wanted
+        for partition, start, end in ranges
         for segment in _overlapping(partition, start, end)
         if segment.size > size
     ]
 
     def find_cuts(segment: Segment) -> tuple[int, ...]:
-        found = segment.find_splits(size)
+        positions = segment.find_splits(size)
         segment.forget_indexes()
-        return found
+        return positions
 
     return dict(
         zip(segments, map_requests(find_cuts, segments, is_remote=True), strict=True)
@@ -364,8 +383,8 @@ def _find_remote_cuts(
 def split_size(total: int, options: LogOptions) -> int:
     """Choose the maximum bytes of a split, so that all cores have work."""
     parts = options.min_partitions or os.cpu_count() or 1
-    least = 1 if options.min_partitions else _LEAST_SPLIT
-    return max(1, min(options.max_partition_bytes, max(least, -(-total // parts))))
+    min_size = 1 if options.min_partitions else _LEAST_SPLIT
+    return max(1, min(options.max_partition_bytes, max(min_size, -(-total // parts))))
 
 
 def cut_partition(
@@ -483,12 +502,13 @@ def _of_segment(transactions: Transactions, segment: Segment) -> Transactions:
     last = segment.base_offset
     for header in segment.headers(segment.seek_before(2**62), on_corrupt="skip"):
         last = max(last, header.last_offset)
-    kept = [
-        each
-        for each in transactions.aborted
-        if each.last_offset >= segment.base_offset and each.first_offset <= last
+    aborted = [
+        transaction
+        for transaction in transactions.aborted
+        if transaction.last_offset >= segment.base_offset
+        and transaction.first_offset <= last
     ]
-    return log.Transactions(kept, transactions.open)
+    return log.Transactions(aborted, transactions.open)
 
 
 def _header_at(segment: Segment, position: int) -> BatchHeader | None:
@@ -544,27 +564,31 @@ def pack(
     """
     size = split_size(sum(piece.size for piece in pieces), options)
     splits: list[list[FileSplit]] = []
-    room = 0
+    capacity = 0
     for piece in pieces:
-        if not splits or piece.size > room or _is_apart(splits[-1][-1], piece, options):
+        if (
+            not splits
+            or piece.size > capacity
+            or _is_apart(splits[-1][-1], piece, options)
+        ):
             splits.append([])
-            room = size
+            capacity = size
         splits[-1].append(piece)
-        room -= piece.size
-    return [tuple(each) for each in splits]
+        capacity -= piece.size
+    return [tuple(split) for split in splits]
 
 
-def _is_apart(one: FileSplit, other: FileSplit, options: LogOptions) -> bool:
+def _is_apart(first: FileSplit, second: FileSplit, options: LogOptions) -> bool:
     """Whether two pieces belong to different ranges, and must not share a split."""
     return options.max_records_per_partition is not None and (
-        (os.path.dirname(one.path), one.start_offset, one.end_offset)
-        != (os.path.dirname(other.path), other.start_offset, other.end_offset)
+        (os.path.dirname(first.path), first.start_offset, first.end_offset)
+        != (os.path.dirname(second.path), second.start_offset, second.end_offset)
     )
 
 
-def _higher(one: int | None, other: int | None) -> int | None:
-    return one if other is None else other if one is None else max(one, other)
+def _higher(first: int | None, second: int | None) -> int | None:
+    return first if second is None else second if first is None else max(first, second)
 
 
-def _lower(one: int | None, other: int | None) -> int | None:
-    return one if other is None else other if one is None else min(one, other)
+def _lower(first: int | None, second: int | None) -> int | None:
+    return first if second is None else second if first is None else min(first, second)

@@ -177,7 +177,7 @@ def _read_records(
     constants["file_path"] = format_name(piece.path)
     assemble = make_assembler(layout, constants)
     names = layout.columns
-    found = segment.columns(
+    tables = segment.columns(
         piece.start,
         piece.end,
         start_offset=piece.start_offset,
@@ -193,7 +193,7 @@ def _read_records(
         errors=options.errors,
         limits=options.limits,
     )
-    for records in found:
+    for records in tables:
         yield from rows.batches()
         yield from assemble(records)
 
@@ -265,11 +265,13 @@ def read_problems(
 
     A file that is missing or cannot be read is also returned as a row.
     """
-    found = partition.problems(strict_tail=options.strict_tail, limits=options.limits)
+    problems = partition.problems(
+        strict_tail=options.strict_tail, limits=options.limits
+    )
 
     def rows() -> Iterator[dict[str, Any]]:
         try:
-            for problem in found:
+            for problem in problems:
                 yield {name: getattr(problem, name) for name in layout.columns}
         except OSError as error:
             path = format_name(error.filename or partition.path)
@@ -305,15 +307,23 @@ def _index_rows(segment: Segment) -> Iterator[dict[str, Any]]:
             continue
         if index is None:
             continue
-        at = place | {"path": format_name(index.path)}
+        common_fields = place | {"path": format_name(index.path)}
         for entry in index.entries:
             if name == "index":
-                yield at | {"index": "offset", "offset": entry[0], "position": entry[1]}
+                yield common_fields | {
+                    "index": "offset",
+                    "offset": entry[0],
+                    "position": entry[1],
+                }
             elif name == "time_index":
                 moment = _micros(entry[0])
-                yield at | {"index": "time", "timestamp": moment, "offset": entry[1]}
+                yield common_fields | {
+                    "index": "time",
+                    "timestamp": moment,
+                    "offset": entry[1],
+                }
             else:
-                yield at | {
+                yield common_fields | {
                     "index": "transaction",
                     "offset": entry.last_offset,
                     "first_offset": entry.first_offset,

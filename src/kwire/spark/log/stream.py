@@ -63,16 +63,17 @@ class LogStream:
         """Return the current end offsets of the partitions."""
         return call_again(
             lambda: {
-                place: self._find_end(each)
-                for place, each in self._partitions().items()
+                place: self._find_end(partition)
+                for place, partition in self._partitions().items()
             }
         )
 
     def find_beginnings(self, places: Sequence[Place]) -> dict[Place, int]:
         """Return the start offsets of partitions; 0 for a deleted partition."""
-        there = self._partitions()
+        partitions = self._partitions()
         return {
-            each: there[each].start_offset if each in there else 0 for each in places
+            place: partitions[place].start_offset if place in partitions else 0
+            for place in places
         }
 
     def is_pending(self, place: Place, offset: int) -> bool:
@@ -108,13 +109,13 @@ class LogStream:
     def _plan(
         self, begins: dict[Place, int], ends: dict[Place, int]
     ) -> list[tuple[FileSplit, ...]]:
-        options, there = self.options, self._partitions()
-        wanted = []
+        options, partitions = self.options, self._partitions()
+        ranges = []
         for place, end in ends.items():
             first = begins.get(place)
             if first is not None and first >= end:
                 continue
-            partition = there.get(place)
+            partition = partitions.get(place)
             if partition is None:
                 start = 0 if first is None else first
                 report_loss(
@@ -127,38 +128,43 @@ class LogStream:
                 continue
             if first is None:
                 first = partition.start_offset
-            wanted.append(WantedRange(partition, first, end))
+            ranges.append(WantedRange(partition, first, end))
         if options.fail_on_data_loss:
-            check_losses(wanted)
-        size = split_size(sum(each.size for each, _, _ in wanted), options)
+            check_losses(ranges)
+        size = split_size(
+            sum(range_partition.size for range_partition, _, _ in ranges), options
+        )
         pieces = chain.from_iterable(
             cut_partition(
                 partition, first, end, options, size, Bounds(), is_micro_batch=True
             )
-            for partition, first, end in wanted
+            for partition, first, end in ranges
         )
         return pack(list(pieces), options)
 
     def _partitions(self, must_be_there: bool = False) -> dict[Place, Partition]:
         must_be_there = must_be_there or self.options.fail_on_data_loss
-        found: dict[Place, Partition] = {}
-        for each in find_partitions(self.options, must_be_there, True):
-            place = each.topic, each.partition
-            if place in found:
-                one, other = format_name(found[place].path), format_name(each.path)
-                raise ValueError(
-                    f"{each.topic}-{each.partition} is in {one} and in"
-                    f" {other}; set duplicates=longest to read one of them"
+        partitions: dict[Place, Partition] = {}
+        for partition in find_partitions(self.options, must_be_there, True):
+            place = partition.topic, partition.partition
+            if place in partitions:
+                first_path, second_path = (
+                    format_name(partitions[place].path),
+                    format_name(partition.path),
                 )
-            found[place] = each
-        if not found and not self._has_warned:
+                raise ValueError(
+                    f"{partition.topic}-{partition.partition} is in {first_path} and in"
+                    f" {second_path}; set duplicates=longest to read one of them"
+                )
+            partitions[place] = partition
+        if not partitions and not self._has_warned:
             self._has_warned = True
             warnings.warn(
                 f"kafka-log: no partition to read in {', '.join(self.options.paths)};"
                 " the stream waits for one",
                 stacklevel=2,
             )
-        return found
+        return partitions
 
     def _find_end(self, partition: Partition) -> int:
         # In a copied directory, the log start offset checkpoint may be newer than the

@@ -143,11 +143,11 @@ def chosen_layout(options: LogOptions, wanted: Iterable[tuple[str, str]]) -> Lay
     Raises ``ValueError`` if the view does not have a column, or has it with another
     type.
     """
-    known = dict(_CHOICES[options.view][1])
+    types_by_name = dict(_CHOICES[options.view][1])
     _check_name(options)
     if options.view in ("records", "batches"):
-        known[options.corrupt_record] = _CORRUPT
-    columns = _choose("kafka-log", known, wanted, f" in view={options.view}")
+        types_by_name[options.corrupt_record] = _CORRUPT
+    columns = _choose("kafka-log", types_by_name, wanted, f" in view={options.view}")
     corrupt = options.corrupt_record if options.corrupt_record in columns else None
     return Layout(columns, corrupt if options.view in ("records", "batches") else None)
 
@@ -167,30 +167,32 @@ def list_columns(source_name: str, schema: StructType) -> list[tuple[str, str]]:
 
     Raises ``ValueError`` if a column is not nullable.
     """
-    for each in schema.fields:
-        if not each.nullable:
+    for column in schema.fields:
+        if not column.nullable:
             raise ValueError(
-                f"column {each.name!r} of {source_name} can be null; leave out NOT NULL"
+                f"column {column.name!r} of {source_name} can be null; leave out NOT"
+                " NULL"
             )
-    return [(each.name, each.dataType.simpleString()) for each in schema.fields]
+    return [(column.name, column.dataType.simpleString()) for column in schema.fields]
 
 
 def _choose(
     source_name: str,
-    known: dict[str, str],
+    types_by_name: dict[str, str],
     wanted: Iterable[tuple[str, str]],
     where: str = "",
 ) -> dict[str, str]:
     columns = {}
     for name, kind in wanted:
-        if name not in known:
+        if name not in types_by_name:
             raise ValueError(
                 f"{source_name} has no column {name!r}{where}; it has "
-                + ", ".join(known)
+                + ", ".join(types_by_name)
             )
-        if kind != known[name]:
+        if kind != types_by_name[name]:
             raise ValueError(
-                f"column {name!r} of {source_name} must be {known[name]} (got {kind})"
+                f"column {name!r} of {source_name} must be {types_by_name[name]} (got"
+                f" {kind})"
             )
         columns[name] = kind
     if not columns:

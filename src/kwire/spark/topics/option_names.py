@@ -122,17 +122,17 @@ class OptionNames(NamedTuple):
         """
         unused = []
         by_lower = {name.lower(): name for name in (*self.honoured, *self.ignored)}
-        found: dict[str, str] = {}
+        values: dict[str, str] = {}
         for name, text in given.items():
             lower = name.lower()
             if lower in self.refused:
                 raise ValueError(
                     f"{self.format} does not take {name}: {self.refused[lower]}"
                 )
-            known = by_lower.get(lower)
-            if known in self.honoured:
-                found[known] = str(text)
-            elif known is None:
+            supported_name = by_lower.get(lower)
+            if supported_name in self.honoured:
+                values[supported_name] = str(text)
+            elif supported_name is None:
                 self._check_unknown(name, lower, by_lower)
                 if lower not in _OF_KAFKA:
                     unused.append(name)
@@ -142,7 +142,7 @@ class OptionNames(NamedTuple):
             described = describe_unknown(unused, names, advice)
             text = f"{self.format} ignores the option {described}"
             warnings.warn(text, stacklevel=3)
-        return found
+        return values
 
     def _check_unknown(self, name: str, lower: str, by_lower: dict[str, str]) -> None:
         """Raise ``ValueError`` for an unknown name that is no ``kafka.`` setting.
@@ -150,7 +150,7 @@ class OptionNames(NamedTuple):
         A misspelled decisive ``kafka.`` setting is also an error.
         """
         if lower.startswith("kafka."):
-            decisive = [each for each in _DECISIVE if each in by_lower]
+            decisive = [setting for setting in _DECISIVE if setting in by_lower]
             near = get_close_matches(lower, decisive, 1, _LIKE_IT)
             if not near:
                 return

@@ -70,9 +70,9 @@ def make_limits(max_batch_bytes: int | None) -> Limits:
     )
 
 
-def read_word(found: Mapping[str, str], name: str, words: Sequence[str]) -> str:
+def read_word(values: Mapping[str, str], name: str, words: Sequence[str]) -> str:
     """Read one of several words without regard to case; default: the first word."""
-    text = found.get(name, words[0])
+    text = values.get(name, words[0])
     for word in words:
         if word.lower() == text.lower():
             return word
@@ -81,50 +81,54 @@ def read_word(found: Mapping[str, str], name: str, words: Sequence[str]) -> str:
     )
 
 
-def check_at_most_one(found: Mapping[str, str], names: Sequence[str]) -> None:
+def check_at_most_one(values: Mapping[str, str], names: Sequence[str]) -> None:
     """Raise ``ValueError`` if several mutually exclusive options are set."""
-    given = [name for name in names if name in found]
-    if len(given) > 1:
-        raise ValueError(f"{' and '.join(given)} cannot be given together; choose one")
+    specified = [name for name in names if name in values]
+    if len(specified) > 1:
+        raise ValueError(
+            f"{' and '.join(specified)} cannot be given together; choose one"
+        )
 
 
-def read_flag(found: Mapping[str, str], name: str, default: bool = False) -> bool:
+def read_flag(values: Mapping[str, str], name: str, default: bool = False) -> bool:
     """Read "true" or "false", without regard to case."""
-    text = found.get(name, str(default)).lower()
+    text = values.get(name, str(default)).lower()
     if text not in ("true", "false"):
-        raise ValueError(f"{name} must be true or false{show_value(name, found[name])}")
+        raise ValueError(
+            f"{name} must be true or false{show_value(name, values[name])}"
+        )
     return text == "true"
 
 
-def read_number(found: Mapping[str, str], name: str, what: str) -> int:
+def read_number(values: Mapping[str, str], name: str, what: str) -> int:
     """Read a non-negative integer. Error messages name its unit or range, ``what``."""
-    text = found[name]
+    text = values[name]
     if not text.isdecimal():
         raise ValueError(f"{name} must be a number, {what}{show_value(name, text)}")
     return int(text)
 
 
-def read_count(found: Mapping[str, str], name: str) -> int | None:
+def read_count(values: Mapping[str, str], name: str) -> int | None:
     """Read an integer of 1 or more; return None if the option is not specified."""
-    if name not in found:
+    if name not in values:
         return None
-    number = read_number(found, name, "1 or more")
+    number = read_number(values, name, "1 or more")
     if number < 1:
         raise ValueError(f"{name} must be 1 or more (got {number})")
     return number
 
 
 def read_size(
-    found: Mapping[str, str], name: str, default: int | None = None
+    values: Mapping[str, str], name: str, default: int | None = None
 ) -> int | None:
     """Read a number of bytes, with an optional unit k, m or g (powers of 1024)."""
-    if name not in found:
+    if name not in values:
         return default
-    match = _SIZE.fullmatch(found[name].strip())
+    match = _SIZE.fullmatch(values[name].strip())
     if match is None:
         raise ValueError(
             f"{name} must be a number of bytes such as 134217728 or"
-            f" 128m{show_value(name, found[name])}"
+            f" 128m{show_value(name, values[name])}"
         )
     size = int(match[1]) * _FACTORS[match[2].lower()]
     if size < 1:
@@ -132,9 +136,9 @@ def read_size(
     return size
 
 
-def read_duration(found: Mapping[str, str], name: str, default: str) -> float:
+def read_duration(values: Mapping[str, str], name: str, default: str) -> float:
     """Read a duration in Spark's notation and return it in milliseconds."""
-    text = found.get(name, default)
+    text = values.get(name, default)
     match = _DURATION.fullmatch(text.strip().lower())
     if match is None or match[2] not in _MILLISECONDS:
         raise ValueError(

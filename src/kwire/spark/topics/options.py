@@ -95,43 +95,47 @@ class TopicOptions:
 
 
 def read_topic_options(
-    found: Mapping[str, str], start: str = "earliest"
+    values: Mapping[str, str], start: str = "earliest"
 ) -> dict[str, Any]:
     """Read the fields of ``TopicOptions``. Raises ``ValueError`` for an invalid option.
 
     ``start`` is the starting position if no option specifies it.
     """
-    check_at_most_one(found, ("subscribe", "subscribePattern", "assign"))
-    pattern = _pattern_text(found)
-    least = read_count(found, "minOffsetsPerTrigger")
-    most = read_count(found, "maxOffsetsPerTrigger")
-    if least is not None and most is not None and least > most:
+    check_at_most_one(values, ("subscribe", "subscribePattern", "assign"))
+    pattern = _pattern_text(values)
+    min_offsets = read_count(values, "minOffsetsPerTrigger")
+    max_offsets = read_count(values, "maxOffsetsPerTrigger")
+    if (
+        min_offsets is not None
+        and max_offsets is not None
+        and min_offsets > max_offsets
+    ):
         raise ValueError(
-            f"minOffsetsPerTrigger is {least} and maxOffsetsPerTrigger {most}; give a"
-            " minimum that is not above the maximum"
+            f"minOffsetsPerTrigger is {min_offsets} and maxOffsetsPerTrigger"
+            f" {max_offsets}; give a minimum that is not above the maximum"
         )
     return {
-        "subscribe": _topics(found),
+        "subscribe": _topics(values),
         "subscribe_pattern": pattern,
-        "assign": _assignment(found),
-        "starting": _bound(found, "starting", start),
-        "ending": _bound(found, "ending", "latest"),
-        "strategy": read_word(found, "startingOffsetsByTimestampStrategy", STRATEGIES),
-        "include_headers": read_flag(found, "includeHeaders"),
-        "isolation_level": _isolation_level(found),
-        "fail_on_data_loss": read_flag(found, "failOnDataLoss", True),
-        "min_partitions": read_count(found, "minPartitions"),
-        "max_records_per_partition": read_count(found, "maxRecordsPerPartition"),
-        "max_offsets_per_trigger": most,
-        "min_offsets_per_trigger": least,
-        "max_trigger_delay_ms": read_duration(found, "maxTriggerDelay", "15m"),
+        "assign": _assignment(values),
+        "starting": _bound(values, "starting", start),
+        "ending": _bound(values, "ending", "latest"),
+        "strategy": read_word(values, "startingOffsetsByTimestampStrategy", STRATEGIES),
+        "include_headers": read_flag(values, "includeHeaders"),
+        "isolation_level": _isolation_level(values),
+        "fail_on_data_loss": read_flag(values, "failOnDataLoss", True),
+        "min_partitions": read_count(values, "minPartitions"),
+        "max_records_per_partition": read_count(values, "maxRecordsPerPartition"),
+        "max_offsets_per_trigger": max_offsets,
+        "min_offsets_per_trigger": min_offsets,
+        "max_trigger_delay_ms": read_duration(values, "maxTriggerDelay", "15m"),
         "_pattern": _compile_pattern(pattern),
     }
 
 
-def warn_of_stream_limits(given: Mapping[str, str], format: str) -> None:
+def warn_of_stream_limits(options: Mapping[str, str], format: str) -> None:
     """Warn that a batch query ignores streaming limits, as Spark's own source does."""
-    names = {name.lower() for name in given}
+    names = {name.lower() for name in options}
     limits = [name for name in _OF_STREAMS if name.lower() in names]
     if limits:
         warnings.warn(
@@ -141,17 +145,17 @@ def warn_of_stream_limits(given: Mapping[str, str], format: str) -> None:
         )
 
 
-def _topics(found: Mapping[str, str]) -> frozenset[str] | None:
-    if "subscribe" not in found:
+def _topics(values: Mapping[str, str]) -> frozenset[str] | None:
+    if "subscribe" not in values:
         return None
-    topics = frozenset(filter(None, map(str.strip, found["subscribe"].split(","))))
+    topics = frozenset(filter(None, map(str.strip, values["subscribe"].split(","))))
     if not topics:
         raise ValueError("subscribe names no topic; give topics separated by commas")
     return topics
 
 
-def _pattern_text(found: Mapping[str, str]) -> str | None:
-    pattern = found.get("subscribePattern")
+def _pattern_text(values: Mapping[str, str]) -> str | None:
+    pattern = values.get("subscribePattern")
     if pattern is None:
         return None
     if not pattern.strip():
@@ -173,12 +177,12 @@ def _compile_pattern(pattern: str | None) -> re.Pattern[str] | None:
         ) from None
 
 
-def _assignment(found: Mapping[str, str]) -> frozenset[Place] | None:
-    if "assign" not in found:
+def _assignment(values: Mapping[str, str]) -> frozenset[Place] | None:
+    if "assign" not in values:
         return None
     example = '{"orders": [0, 1]}'
     places: set[Place] = set()
-    for topic, partitions in read_json(found, "assign", dict, example).items():
+    for topic, partitions in read_json(values, "assign", dict, example).items():
         if not isinstance(partitions, list) or not all(map(is_number, partitions)):
             raise ValueError(
                 f"assign must list the partitions of each topic, such as {example}"
@@ -187,43 +191,43 @@ def _assignment(found: Mapping[str, str]) -> frozenset[Place] | None:
     return frozenset(places)
 
 
-def _isolation_level(found: Mapping[str, str]) -> str:
+def _isolation_level(values: Mapping[str, str]) -> str:
     """Read the isolation level from kwire's option or from Kafka's setting.
 
     Raises ``ValueError`` if both are specified and differ.
     """
     ours, kafkas = (
-        read_word(found, name, ISOLATION_LEVELS)
+        read_word(values, name, ISOLATION_LEVELS)
         for name in ("isolationLevel", ISOLATION)
     )
-    if ours != kafkas and "isolationLevel" in found and ISOLATION in found:
+    if ours != kafkas and "isolationLevel" in values and ISOLATION in values:
         raise ValueError(
             f"isolationLevel is {ours} and {ISOLATION} is {kafkas}; give one of them"
         )
-    return kafkas if ISOLATION in found else ours
+    return kafkas if ISOLATION in values else ours
 
 
-def _bound(found: Mapping[str, str], side: str, default: str) -> tuple[str, Offsets]:
+def _bound(values: Mapping[str, str], side: str, default: str) -> tuple[str, Offsets]:
     """Read the starting or ending position from the first option in Spark's order."""
-    if f"{side}Timestamp" in found:
-        moment = read_number(found, f"{side}Timestamp", "milliseconds since 1970")
+    if f"{side}Timestamp" in values:
+        moment = read_number(values, f"{side}Timestamp", "milliseconds since 1970")
         return "timestamps", {EVERYWHERE: moment}
     name = f"{side}OffsetsByTimestamp"
-    if name in found:
-        return "timestamps", _by_place(found, name, 0)
+    if name in values:
+        return "timestamps", _by_place(values, name, 0)
     name = f"{side}Offsets"
-    text = found.get(name, default).strip()
+    text = values.get(name, default).strip()
     if text.lower() in ("earliest", "latest"):
         return "offsets", text.lower()
-    return "offsets", _by_place(found, name, EARLIEST)
+    return "offsets", _by_place(values, name, EARLIEST)
 
 
-def _by_place(found: Mapping[str, str], name: str, lowest: int) -> dict[Place, int]:
+def _by_place(values: Mapping[str, str], name: str, lowest: int) -> dict[Place, int]:
     example = '{"orders": {"0": 23, "1": 5}}'
     if lowest == EARLIEST:
         example += ", or earliest or latest"
     places: dict[Place, int] = {}
-    for topic, numbers in read_json(found, name, dict, example).items():
+    for topic, numbers in read_json(values, name, dict, example).items():
         if not isinstance(numbers, dict):
             raise ValueError(
                 f"{name} must have a number for each partition, such as {example}"
@@ -240,14 +244,14 @@ def _by_place(found: Mapping[str, str], name: str, lowest: int) -> dict[Place, i
     return places
 
 
-def find_given(given: dict[Place, int], place: Place, name: str) -> int:
+def find_given(numbers: dict[Place, int], place: Place, name: str) -> int:
     """Return the number that the option ``name`` specifies for a partition.
 
     Raises ``ValueError`` if it specifies none, as in Spark's own source.
     """
-    for each in (place, EVERYWHERE):
-        if each in given:
-            return given[each]
+    for key in (place, EVERYWHERE):
+        if key in numbers:
+            return numbers[key]
     raise ValueError(
         f"{name} names no offset for {name_place(place)}; name all partitions that"
         " are read, -2 being the earliest offset and -1 the latest"
