@@ -231,7 +231,7 @@ def test_index_of_the_docs_has_the_measured_time_without_service():
         for name in ("with hints", "hints ignored")
     )
     medians = [line.split("|")[3].strip() for line in (with_hints, ignored)]
-    words = "{} ms without service, not {} ms".format(*medians)
+    words = "{} ms without service, instead of {} ms".format(*medians)
     assert words in (docs / "index.md").read_text("utf-8")
 
 
