@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``export`` after failures and kills, and with large input: memory and time."""
 
+import importlib
 import os
 import random
 import signal
@@ -32,7 +33,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch, failing):
         raise OSError(28, "No space left on device")
 
     for module in ("export_job.job", "running"):
-        target = sys.modules[f"kwire.jobs.{module}"]
+        target = importlib.import_module(f"kwire.jobs.{module}")
         if hasattr(target, failing.__name__):
             monkeypatch.setattr(target, failing.__name__, fail)
     with pytest.raises(OSError, match="No space left"):
