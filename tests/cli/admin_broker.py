@@ -43,12 +43,12 @@ class AdminBroker(LogBroker):
         if kind in _ITEMS:
             field, name = _ITEMS[kind]
             items = [
-                each.replace(
+                item.replace(
                     error_code=self.refused.get(
-                        (kind, getattr(each, name)), each.error_code
+                        (kind, getattr(item, name)), item.error_code
                     )
                 )
-                for each in getattr(response, field)
+                for item in getattr(response, field)
             ]
             response = response.replace(**{field: items})
         if kind in ("DescribeGroups", "ConsumerGroupDescribe"):
@@ -56,7 +56,7 @@ class AdminBroker(LogBroker):
         if kind == "DescribeConfigs" and self.is_sensitive:
             results = [
                 result.replace(
-                    configs=[each.replace(is_sensitive=True) for each in result.configs]
+                    configs=[item.replace(is_sensitive=True) for item in result.configs]
                 )
                 for result in response.results
             ]

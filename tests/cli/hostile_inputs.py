@@ -115,10 +115,10 @@ def write_request_log(path):
             "request": {},
             "response": {},
         }
-        for each in (request, old):
+        for line in (request, old):
             lines.append(
                 "[2026-11-21 04:28:48,127] DEBUG Completed request:"
-                f"{json.dumps(each)} (kafka.request.logger)\n"
+                f"{json.dumps(line)} (kafka.request.logger)\n"
             )
     lines.append(f"[2026-11-21 04:28:49,127] DEBUG Completed request:{{{NAME}\n")
     path.write_text("".join(lines))

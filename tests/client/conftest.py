@@ -35,7 +35,7 @@ def wanted(tmp_path):
     Return its rows by partition.
     """
     source = random.Random(1)
-    wanted = [make_rows(source, 30), make_rows(source, 40)]
-    for number, rows in enumerate(wanted):
+    rows_by_partition = [make_rows(source, 30), make_rows(source, 40)]
+    for number, rows in enumerate(rows_by_partition):
         write_log(tmp_path / "logs" / f"orders-{number}", rows, source)
-    return wanted
+    return rows_by_partition

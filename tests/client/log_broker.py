@@ -63,8 +63,10 @@ class LogBroker(Broker):
             here = {"host": self.host, "port": self.port}
             if version < 4:
                 return response.replace(**here)
-            found = tuple(each.replace(**here) for each in response.coordinators)
-            return response.replace(coordinators=found)
+            coordinators = tuple(
+                coordinator.replace(**here) for coordinator in response.coordinators
+            )
+            return response.replace(coordinators=coordinators)
         if type(response).__name__ == "MetadataResponse":
             (only,) = response.brokers
             return response.replace(

@@ -44,11 +44,17 @@ class KeptLog(PartitionLog):
 
     def rows(self):
         """Return the rows for a reader: offset, timestamp, key, value, headers."""
-        data = b"".join(each.data for each in self.batches)
+        data = b"".join(entry.data for entry in self.batches)
         return [
-            (each.offset, each.timestamp, each.key, each.value, tuple(each.headers))
+            (
+                entry.offset,
+                entry.timestamp,
+                entry.key,
+                entry.value,
+                tuple(entry.headers),
+            )
             for batch in kwire.records.decode_batches(data)
-            for each in batch.records
+            for entry in batch.records
         ]
 
 
@@ -83,7 +89,7 @@ class RestoreBroker(LogBroker):
         """Create an empty topic."""
         topic = self.cluster_truth.add_topic(name, partitions)
         topic.logs = [
-            KeptLog(kwire, each.name, self.cluster_truth.random) for each in topic.logs
+            KeptLog(kwire, log.name, self.cluster_truth.random) for log in topic.logs
         ]
         self.node.learn()
 
@@ -157,7 +163,7 @@ class RestoreBroker(LogBroker):
         raise ConnectionError("as if the client or the connection had died")
 
     def _create(self, request):
-        made = []
+        results = []
         for topic in request.topics:
             self.created.append(topic)
             code = (
@@ -169,11 +175,11 @@ class RestoreBroker(LogBroker):
                 raise ConnectionError("as if the broker had died")
             if not code:
                 self.add_topic(topic.name, topic.num_partitions)
-            made.append(
+            results.append(
                 CreateTopicsResponse.CreatableTopicResult(
                     name=topic.name,
                     error_code=code,
                     error_message=self.words if code else None,
                 )
             )
-        return CreateTopicsResponse(topics=made)
+        return CreateTopicsResponse(topics=results)

@@ -44,4 +44,4 @@ def with_offsets(rows):
 
 def rows_of(broker, topic="orders"):
     """Return the rows of all partitions."""
-    return [each.rows() for each in broker.cluster_truth.topics[topic].logs]
+    return [log.rows() for log in broker.cluster_truth.topics[topic].logs]

@@ -63,9 +63,9 @@ class Broker:
 
     def hang_up(self):
         """Close all connections. New connections are accepted."""
-        for each in self._open[1:]:
+        for connection in self._open[1:]:
             with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
+                connection.shutdown(socket.SHUT_RDWR)
 
     def events_of(self, name):
         """Return the events with a class name, oldest first."""
@@ -79,14 +79,14 @@ class Broker:
 
     def __exit__(self, kind, exception, traceback):
         """Close all connections and wait for all threads."""
-        for each in self._open:
+        for open_socket in self._open:
             with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-            each.close()
+                open_socket.shutdown(socket.SHUT_RDWR)
+            open_socket.close()
         for thread in self._threads:
             thread.join(TIMEOUT_S)
         assert not any(thread.is_alive() for thread in self._threads)
-        assert all(each.fileno() == -1 for each in self._open)
+        assert all(open_socket.fileno() == -1 for open_socket in self._open)
         if exception is None and self.failures:
             raise self.failures[0]
 
@@ -155,9 +155,9 @@ class Broker:
 
     def _handshake(self, request):
         codes = self.kwire.error_codes
-        known = self._users and request.mechanism == "PLAIN"
+        is_supported = self._users and request.mechanism == "PLAIN"
         return self.kwire.messages.SaslHandshakeResponse(
-            error_code=codes.NONE if known else codes.UNSUPPORTED_SASL_MECHANISM,
+            error_code=codes.NONE if is_supported else codes.UNSUPPORTED_SASL_MECHANISM,
             mechanisms=["PLAIN"],
         )
 
@@ -189,11 +189,11 @@ class Cluster:
     def metadata(self, request, version):
         """Return the broker and the topics. A requested topic is created."""
         answer = self._messages.MetadataResponse
-        wanted = request.topics
-        if wanted is None or (version == 0 and not wanted):
+        requested = request.topics
+        if requested is None or (version == 0 and not requested):
             names = list(self._ids)
         else:
-            names = [self._name(topic.name, topic.topic_id) for topic in wanted]
+            names = [self._name(topic.name, topic.topic_id) for topic in requested]
         partition = answer.MetadataResponsePartition(
             leader_id=NODE, leader_epoch=0, replica_nodes=[NODE], isr_nodes=[NODE]
         )
@@ -233,14 +233,14 @@ class Cluster:
     def fetch(self, request, version):
         """Read from the logs. Waits for a short time if there is no data."""
         answer = self._messages.FetchResponse
-        asked = [
+        requested = [
             (topic, self._name(topic.topic, topic.topic_id)) for topic in request.topics
         ]
 
         def has_more():
             return any(
                 part.fetch_offset < self._end(name)
-                for topic, name in asked
+                for topic, name in requested
                 for part in topic.partitions
             )
 
@@ -256,7 +256,7 @@ class Cluster:
                             self._fetched(name, part) for part in topic.partitions
                         ],
                     )
-                    for topic, name in asked
+                    for topic, name in requested
                 ]
             )
 
@@ -351,22 +351,23 @@ class Cluster:
         return answer(
             members=[
                 answer.MemberResponse(
-                    member_id=each.member_id, group_instance_id=each.group_instance_id
+                    member_id=member.member_id,
+                    group_instance_id=member.group_instance_id,
                 )
-                for each in request.members
+                for member in request.members
             ]
         )
 
     def offset_commit(self, request, version):
         """Store committed offsets."""
         answer = self._messages.OffsetCommitResponse
-        kept = self._group(request.group_id).offsets
+        offsets = self._group(request.group_id).offsets
         topics = []
         for topic in request.topics:
             name = self._name(topic.name, topic.topic_id)
             parts = []
             for part in topic.partitions:
-                kept[name] = part.committed_offset
+                offsets[name] = part.committed_offset
                 parts.append(answer.OffsetCommitResponsePartition())
             topics.append(
                 answer.OffsetCommitResponseTopic(
@@ -409,15 +410,15 @@ class Cluster:
     def _kept(self, group_id, topics, topic_class, partition_class):
         answers = []
         for topic in topics:
-            known = {}
+            offsets = {}
             name = topic.name
             if hasattr(topic, "topic_id"):
                 name = self._name(topic.name, topic.topic_id)
-                known = {"topic_id": topic.topic_id}
+                offsets = {"topic_id": topic.topic_id}
             part = partition_class(
                 committed_offset=self.committed(group_id, name), metadata=""
             )
-            answers.append(topic_class(name=name, partitions=[part], **known))
+            answers.append(topic_class(name=name, partitions=[part], **offsets))
         return answers
 
     def _group(self, group_id):
@@ -459,7 +460,7 @@ class Cluster:
 
     def _fetched(self, name, part):
         end = self._end(name)
-        found = [
+        stored = [
             data
             for _, stop, data in self._logs.get(name, ())
             if stop > part.fetch_offset
@@ -472,7 +473,7 @@ class Cluster:
             last_stable_offset=end,
             log_start_offset=0,
             aborted_transactions=None,
-            records=b"".join(found),
+            records=b"".join(stored),
         )
 
 

@@ -62,10 +62,10 @@ def make_batch(generator, base, count, epoch, *, mark=b"", codec=None, bad=False
     return Batch(base, base + count - 1, epoch, data, rows)
 
 
-def set_field(path, at, field, change):
+def set_field(path, position, field, change):
     """Add a number to a header field of the batch at position ``at``."""
     start, size = FIELDS[field]
-    start += at
+    start += position
     data = bytearray(path.read_bytes())
     value = int.from_bytes(data[start : start + size], "big") + change
     data[start : start + size] = (value % (1 << 8 * size)).to_bytes(size, "big")
@@ -98,7 +98,7 @@ def control_batch(base, epoch):
 
 def true_log(generator, *, batches, epochs=(0, 3, 4)):
     """Create the batches of a log with several leader epochs."""
-    made, base = [], 0
+    log, base = [], 0
     starts = sorted(generator.sample(range(batches // 4, batches), len(epochs) - 1))
     for number in range(batches):
         epoch = epochs[sum(number >= start for start in starts)]
@@ -106,9 +106,9 @@ def true_log(generator, *, batches, epochs=(0, 3, 4)):
             batch = control_batch(base, epoch)
         else:
             batch = make_batch(generator, base, generator.randint(1, 9), epoch)
-        made.append(batch)
+        log.append(batch)
         base = batch.last + 1
-    return made
+    return log
 
 
 class File(NamedTuple):
@@ -133,11 +133,11 @@ class Replica:
             path = folder / f"{base:020}.log"
             path.write_bytes(b"".join(batch.data for batch in part))
             self.files.append(File(path, part))
-        epochs, seen = [], -1
+        epochs, last_epoch = [], -1
         for batch in batches:
-            if batch.epoch > seen:
-                seen = batch.epoch
-                epochs.append(f"{seen} {batch.base}")
+            if batch.epoch > last_epoch:
+                last_epoch = batch.epoch
+                epochs.append(f"{last_epoch} {batch.base}")
         text = "\n".join(["0", str(len(epochs)), *epochs, ""])
         (folder / "leader-epoch-checkpoint").write_text(text)
         (folder / "partition.metadata").write_text(METADATA)
@@ -147,22 +147,22 @@ class Replica:
         for file in self.files:
             path = moved.get(file.path, file.path)
             data = path.read_bytes() if path.exists() else b""
-            at = 0
+            position = 0
             for batch in file.batches:
-                found = data[at : at + len(batch.data)]
-                at += len(batch.data)
-                if found[:12] + found[16:] == batch.data[:12] + batch.data[16:]:
+                stored = data[position : position + len(batch.data)]
+                position += len(batch.data)
+                if stored[:12] + stored[16:] == batch.data[:12] + batch.data[16:]:
                     yield batch
 
 
 def segment_starts(generator, batches):
     """Split a log into segments of at least three batches; return their indexes."""
-    starts, at = [0], 0
+    starts, index = [0], 0
     while True:
-        at += generator.randint(3, 12)
-        if at > len(batches) - 3:
+        index += generator.randint(3, 12)
+        if index > len(batches) - 3:
             return starts
-        starts.append(at)
+        starts.append(index)
 
 
 class Disks:
@@ -258,18 +258,18 @@ class Disks:
         if file is None:
             return
         data = bytearray(file.path.read_bytes())
-        told = change(data, file)
+        details = change(data, file)
         file.path.write_bytes(data)
         self.touched.add(file.path)
-        self.faults.append((kind, str(file.path), told))
+        self.faults.append((kind, str(file.path), details))
 
     def flip(self):
         """Flip a random bit of a segment."""
 
         def change(data, file):
-            at = self.random.randrange(len(data))
-            data[at] ^= 1 << self.random.randrange(8)
-            return at
+            position = self.random.randrange(len(data))
+            data[position] ^= 1 << self.random.randrange(8)
+            return position
 
         self._change("flip", change)
 
@@ -278,11 +278,11 @@ class Disks:
 
         def change(data, file):
             index = self.random.randrange(len(file.batches))
-            at = sum(len(batch.data) for batch in file.batches[:index])
-            at += self.random.randrange(61)
-            if at < len(data):
-                data[at] ^= 1 << self.random.randrange(8)
-            return at
+            position = sum(len(batch.data) for batch in file.batches[:index])
+            position += self.random.randrange(61)
+            if position < len(data):
+                data[position] ^= 1 << self.random.randrange(8)
+            return position
 
         self._change("head", change)
 
@@ -295,10 +295,10 @@ class Disks:
             # confirm its position.
             last = len(file.batches) - 1
             index = self.random.choice((last, self.random.randint(0, last)))
-            at = sum(len(batch.data) for batch in file.batches[:index]) + start
+            position = sum(len(batch.data) for batch in file.batches[:index]) + start
             if file.path in self.touched:
                 return None
-            value = int.from_bytes(data[at : at + size], "big")
+            value = int.from_bytes(data[position : position + size], "big")
             # A flipped bit may change the value by a small or a large amount.
             other = self.random.choice(
                 (
@@ -307,7 +307,9 @@ class Disks:
                     value + self.random.randint(-20, 20),
                 )
             )
-            data[at : at + size] = (other % (1 << 8 * size)).to_bytes(size, "big")
+            data[position : position + size] = (other % (1 << 8 * size)).to_bytes(
+                size, "big"
+            )
             return field, index, value, other
 
         self._change("field", change)
@@ -316,10 +318,10 @@ class Disks:
         """Overwrite a range with zeros."""
 
         def change(data, file):
-            at = self.random.randrange(len(data))
-            end = min(len(data), at + self.random.randint(1, 600))
-            data[at:end] = bytes(end - at)
-            return at, end
+            start = self.random.randrange(len(data))
+            end = min(len(data), start + self.random.randint(1, 600))
+            data[start:end] = bytes(end - start)
+            return start, end
 
         self._change("zero", change)
 
@@ -399,13 +401,13 @@ class Disks:
 
 def ranges_of(offsets):
     """Merge offsets into ranges (first, last)."""
-    found = []
+    ranges = []
     for offset in sorted(offsets):
-        if found and offset == found[-1][1] + 1:
-            found[-1] = found[-1][0], offset
+        if ranges and offset == ranges[-1][1] + 1:
+            ranges[-1] = ranges[-1][0], offset
         else:
-            found.append((offset, offset))
-    return found
+            ranges.append((offset, offset))
+    return ranges
 
 
 def read_table(result, name):
@@ -417,22 +419,29 @@ def read_table(result, name):
 
 def recovered_rows(result):
     """Return the recovered rows by partition, sorted by offset."""
-    found = {}
+    rows_by_partition = {}
     for row in read_table(result, "records"):
-        headers = tuple((each["key"], each["value"]) for each in row["headers"] or ())
+        headers = tuple(
+            (header["key"], header["value"]) for header in row["headers"] or ()
+        )
         moment = row["timestamp"]
         timestamp = -1 if moment is None else round(moment.timestamp() * 1000)
         key = row["topic"], row["partition"]
-        found.setdefault(key, []).append(
+        rows_by_partition.setdefault(key, []).append(
             (row["offset"], row["key"], row["value"], timestamp, headers)
         )
-    return {key: sorted(rows, key=lambda row: row[0]) for key, rows in found.items()}
+    return {
+        key: sorted(rows, key=lambda row: row[0])
+        for key, rows in rows_by_partition.items()
+    }
 
 
 def listed_losses(result):
     """Return the lost offset ranges by partition."""
-    found = {}
+    ranges_by_partition = {}
     for row in read_table(result, "lost"):
         key = row["topic"], row["partition"]
-        found.setdefault(key, []).append((row["first_offset"], row["last_offset"]))
-    return found
+        ranges_by_partition.setdefault(key, []).append(
+            (row["first_offset"], row["last_offset"])
+        )
+    return ranges_by_partition

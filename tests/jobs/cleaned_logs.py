@@ -85,19 +85,21 @@ class Cleaned:
             state.update(dict.fromkeys(range(before, name), between))
             data, before, is_whole = b"", name, True
             for rows in self.log[start:stop]:
-                kept = [row for row in rows if not clean or self.random.random() < 0.5]
+                remaining = [
+                    row for row in rows if not clean or self.random.random() < 0.5
+                ]
                 # A broker deletes a segment if compaction removes all of its records.
-                kept = kept or ([] if data else rows[:1])
-                if not kept:
+                remaining = remaining or ([] if data else rows[:1])
+                if not remaining:
                     continue
-                batch = encoded(rows, kept, ("none", "zstd")[rows[0][0] % 2])
+                batch = encoded(rows, remaining, ("none", "zstd")[rows[0][0] % 2])
                 first, last = rows[0][0], rows[-1][0]
                 if self.random.random() < 0.15:
                     batch = bytearray(batch)
                     batch[61 + self.random.randrange(len(batch) - 61)] ^= 4
                     is_whole = False
                 else:
-                    held.update((row[0], row) for row in kept)
+                    held.update((row[0], row) for row in remaining)
                     # Offsets between two intact batches were compacted.
                     between = KNOWN if is_whole else DAMAGED
                     state.update(dict.fromkeys(range(before, first), between))
@@ -111,12 +113,12 @@ class Cleaned:
         return state
 
 
-def encoded(rows, kept, codec):
+def encoded(rows, remaining, codec):
     """Encode the records of a batch that remain after compaction."""
     return records.encode_batch(
         [
             records.Record(offset=offset, timestamp=time, key=key, value=value)
-            for offset, key, value, time, _ in kept
+            for offset, key, value, time, _ in remaining
         ],
         base_offset=rows[0][0],
         last_offset=rows[-1][0],

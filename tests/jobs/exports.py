@@ -14,9 +14,9 @@ def run_export(path, *inputs, **options):
 def assert_exact(disks, result):
     """Check that rows and losses are exactly those of ``disks.expected``."""
     rows, lost = disks.expected()
-    found, losses = recovered_rows(result), listed_losses(result)
+    recovered, losses = recovered_rows(result), listed_losses(result)
     for key in disks.logs:
-        assert found.get(key, []) == rows[key], key
+        assert recovered.get(key, []) == rows[key], key
         assert losses.get(key, []) == lost[key], key
-    assert set(found) <= set(disks.logs)
+    assert set(recovered) <= set(disks.logs)
     assert result.findings == sum(map(len, lost.values()))

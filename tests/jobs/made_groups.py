@@ -109,7 +109,9 @@ class Groups(Log):
 
     def write_records(self, messages_, at, **options):
         """Append a batch of (key, value, version)."""
-        rows = [(*internal_topics.encode(self.name, *each), at) for each in messages_]
+        rows = [
+            (*internal_topics.encode(self.name, *message), at) for message in messages_
+        ]
         return self.batch(rows, **options)
 
     name = "__consumer_offsets"
@@ -183,7 +185,7 @@ class Groups(Log):
 
         ``members`` maps ids to assigned partitions.
         """
-        made = []
+        member_entries = []
         for member, assigned in members.items():
             subscription = messages.ConsumerProtocolSubscription(topics=["orders"])
             assignment = messages.ConsumerProtocolAssignment(
@@ -194,7 +196,7 @@ class Groups(Log):
                     for topic, partitions in assigned.items()
                 ]
             )
-            made.append(
+            member_entries.append(
                 messages.GroupMetadataValue.MemberMetadata(
                     member_id=member,
                     client_id="client",
@@ -209,7 +211,7 @@ class Groups(Log):
             protocol="range" if members else None,
             leader=next(iter(members), None),
             current_state_timestamp=at,
-            members=made,
+            members=member_entries,
         )
         self.write_records([(messages.GroupMetadataKey(group=group), value, 3)], at)
 
@@ -220,9 +222,9 @@ def consumer_records(group, epoch, members, *, joined=(), left=(), assigned=None
     ``members`` are the members that report the epoch. ``assigned`` is the epoch of the
     target assignment.
     """
-    made = []
+    group_records = []
     for member in joined:
-        made.append(
+        group_records.append(
             (
                 messages.ConsumerGroupMemberMetadataKey(
                     group_id=group, member_id=member
@@ -241,9 +243,9 @@ def consumer_records(group, epoch, members, *, joined=(), left=(), assigned=None
             messages.ConsumerGroupTargetAssignmentMemberKey,
             messages.ConsumerGroupMemberMetadataKey,
         ):
-            made.append((cls(group_id=group, member_id=member), None, 0))
+            group_records.append((cls(group_id=group, member_id=member), None, 0))
     if epoch is not None:
-        made.append(
+        group_records.append(
             (
                 messages.ConsumerGroupMetadataKey(group_id=group),
                 messages.ConsumerGroupMetadataValue(epoch=epoch),
@@ -251,7 +253,7 @@ def consumer_records(group, epoch, members, *, joined=(), left=(), assigned=None
             )
         )
     if assigned is not None:
-        made.append(
+        group_records.append(
             (
                 messages.ConsumerGroupTargetAssignmentMetadataKey(group_id=group),
                 messages.ConsumerGroupTargetAssignmentMetadataValue(
@@ -262,7 +264,7 @@ def consumer_records(group, epoch, members, *, joined=(), left=(), assigned=None
         )
     value = messages.ConsumerGroupCurrentMemberAssignmentValue
     for member, (at_epoch, partitions) in members.items():
-        made.append(
+        group_records.append(
             (
                 messages.ConsumerGroupCurrentMemberAssignmentKey(
                     group_id=group, member_id=member
@@ -278,7 +280,7 @@ def consumer_records(group, epoch, members, *, joined=(), left=(), assigned=None
                 0,
             )
         )
-    return made
+    return group_records
 
 
 def write_cluster(root):

@@ -38,9 +38,9 @@ class Capture:
 
         Its sequence number is its index; rows are one millisecond apart.
         """
-        place = len(self.rows)
-        row = {"recording": self.recording, "sequence": place, "rewritten": False}
-        self.rows.append(row | {"timestamp": START + place * 1000} | values)
+        sequence = len(self.rows)
+        row = {"recording": self.recording, "sequence": sequence, "rewritten": False}
+        self.rows.append(row | {"timestamp": START + sequence * 1000} | values)
 
     def write(self, path):
         """Write all rows to one Parquet file."""
@@ -69,17 +69,17 @@ class Talk:
         frame = framing.encode_request(
             request, version, correlation_id=number, client_id=self._client_id
         )[4:]
-        known = {
+        columns = {
             "api_key": type(request).api_key,
             "api_version": version,
             "correlation_id": number,
             "client_id": self._client_id,
         }
-        self.raw("request", frame, **known)
+        self.raw("request", frame, **columns)
         if answer is not None:
             version = version if answered_in is None else answered_in
             frame = framing.encode_response(answer, version, correlation_id=number)[4:]
-            self.raw("response", frame, **known)
+            self.raw("response", frame, **columns)
         return self
 
     def raw(self, direction, frame, **known):
@@ -98,9 +98,9 @@ class Talk:
         offered = ApiVersionsResponse(
             api_keys=[
                 ApiVersionsResponse.ApiVersion(
-                    api_key=key, min_version=each.min, max_version=each.max
+                    api_key=key, min_version=versions.min, max_version=versions.max
                 )
-                for key, each in served.items()
+                for key, versions in served.items()
             ]
         )
         if version in served[ApiVersionsRequest.api_key]:

@@ -23,4 +23,4 @@ def read_rows(result, name):
 
 
 def read_tuples(result, name, *columns):
-    return [tuple(row[each] for each in columns) for row in read_rows(result, name)]
+    return [tuple(row[column] for column in columns) for row in read_rows(result, name)]

@@ -44,17 +44,17 @@ class PageReader(HTMLParser):
 
         ``data_row`` matches the attribute ``data-row``.
         """
-        wanted = {
+        expected = {
             name.rstrip("_").replace("_", "-"): value
             for name, value in attributes.items()
         }
         return [
-            (found, "".join(text))
-            for name, found, text in self.tags
+            (tag_attributes, "".join(text))
+            for name, tag_attributes, text in self.tags
             if name == tag
             and all(
-                key in found and value in (found[key], ...)
-                for key, value in wanted.items()
+                key in tag_attributes and value in (tag_attributes[key], ...)
+                for key, value in expected.items()
             )
         ]
 

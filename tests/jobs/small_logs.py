@@ -15,9 +15,9 @@ def one_log(tmp_path, brokers=2, batches=30):
     batches = [batch for batch in batches if not batch.is_control][:21]
     renumbered, base = [], 0
     for batch in batches:
-        made = make_batch(generator, base, 4, batch.epoch, codec="none")
-        renumbered.append(made)
-        base = made.last + 1
+        new_batch = make_batch(generator, base, 4, batch.epoch, codec="none")
+        renumbered.append(new_batch)
+        base = new_batch.last + 1
     folders = [tmp_path / "in" / f"b{number}" / "t-0" for number in range(brokers)]
     for folder in folders:
         write_log(folder, renumbered)
@@ -46,8 +46,8 @@ def position(batches, base):
     """Return the file name and the position of the batch with a base offset."""
     index = next(i for i, batch in enumerate(batches) if batch.base == base)
     first = index - index % 7
-    at = sum(len(batch.data) for batch in batches[first:index])
-    return f"{batches[first].base:020}.log", at
+    start = sum(len(batch.data) for batch in batches[first:index])
+    return f"{batches[first].base:020}.log", start
 
 
 def flip(folder, batches, base, at=70):

@@ -36,10 +36,10 @@ def segment_of(log, path, access):
     return log.Segment(path, access=access)
 
 
-def patched(data, at, form, *values):
+def patched(data, position, form, *values):
     """Return the bytes with values that are packed at position ``at``."""
     out = bytearray(data)
-    struct.pack_into(form, out, at, *values)
+    struct.pack_into(form, out, position, *values)
     return bytes(out)
 
 
@@ -102,11 +102,11 @@ def messages(base_offset, count=3, *, magic=1, codec="none", value=b"value"):
 
 def log_of(sizes, start=0, **options):
     """Encode consecutive batches. ``sizes`` contains their record counts."""
-    made, offset = [], start
+    batches, offset = [], start
     for count in sizes:
-        made.append(batch(offset, count, **options))
+        batches.append(batch(offset, count, **options))
         offset += count
-    return made
+    return batches
 
 
 class Folder:
@@ -120,10 +120,10 @@ class Folder:
         """Write a segment; return its path, and positions and sizes of its batches."""
         path = self.path / f"{base_offset:020}{suffix}"
         path.write_bytes(b"".join(batches))
-        spans, at = [], 0
+        spans, position = [], 0
         for data in batches:
-            spans.append((at, len(data)))
-            at += len(data)
+            spans.append((position, len(data)))
+            position += len(data)
         return path, spans
 
     def beside(self, base_offset, suffix, form, *entries):

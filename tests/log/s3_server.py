@@ -42,11 +42,11 @@ class S3Server:
         self._server.server_close()
 
     def uri(self, key):
-        place = f"127.0.0.1:{self._server.server_port}"
-        return f"s3://{key}?endpoint_override={place}&scheme=http&region=us-east-1"
+        address = f"127.0.0.1:{self._server.server_port}"
+        return f"s3://{key}?endpoint_override={address}&scheme=http&region=us-east-1"
 
     def count(self, method):
-        return sum(1 for each in self.asked if each[0] == method)
+        return sum(1 for request in self.asked if request[0] == method)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -70,11 +70,11 @@ class _Handler(BaseHTTPRequestHandler):
         key = unquote(url.path).lstrip("/")
         query = {name: values[0] for name, values in parse_qs(url.query).items()}
         span = self.headers.get("Range", "")
-        what = "LIST" if "list-type" in query else self.command
-        store.asked.append((what, key, span))
-        if store.refuse is not None and (status := store.refuse(what, key, span)):
+        operation = "LIST" if "list-type" in query else self.command
+        store.asked.append((operation, key, span))
+        if store.refuse is not None and (status := store.refuse(operation, key, span)):
             self._send(status, _error("AccessDenied", "not for you"))
-        elif what == "LIST":
+        elif operation == "LIST":
             self._list(key.rstrip("/"), query)
         elif "/" not in key.rstrip("/"):
             self._send(200)
@@ -92,8 +92,8 @@ class _Handler(BaseHTTPRequestHandler):
         if start >= len(data):
             self._send(416, _error("InvalidRange", "not satisfiable"))
             return
-        place = {"Content-Range": f"bytes {start}-{end - 1}/{len(data)}"}
-        self._send(206, data[start:end], place | {"Last-Modified": HTTP_WHEN})
+        range_header = {"Content-Range": f"bytes {start}-{end - 1}/{len(data)}"}
+        self._send(206, data[start:end], range_header | {"Last-Modified": HTTP_WHEN})
 
     def _list(self, bucket, query):
         prefix, delimiter = query.get("prefix", ""), query.get("delimiter", "")

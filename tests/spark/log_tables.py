@@ -29,20 +29,22 @@ class LogTables:
         )
         layout = self.layout.default_layout(options)
         if columns is not None:
-            known = self.layout._CHOICES[options.view][1]
-            wanted = [(name, known.get(name, self.layout._CORRUPT)) for name in columns]
-            layout = self.layout.chosen_layout(options, wanted)
+            choices = self.layout._CHOICES[options.view][1]
+            fields = [
+                (name, choices.get(name, self.layout._CORRUPT)) for name in columns
+            ]
+            layout = self.layout.chosen_layout(options, fields)
         schema = self.layout.arrow_schema(layout)
         batches = []
         for split in self.splits(options, bounds):
             batches += self.reading.read_pieces(split, layout, options)
-        assert all(each.schema.equals(schema) for each in batches)
+        assert all(batch.schema.equals(schema) for batch in batches)
         return pa.Table.from_batches(batches, schema)
 
     def splits(self, options, bounds=None):
         planning = self.planning
-        found = planning.find_partitions(options)
-        pieces = planning.plan_pieces(found, options, bounds or planning.Bounds())
+        partitions = planning.find_partitions(options)
+        pieces = planning.plan_pieces(partitions, options, bounds or planning.Bounds())
         return planning.pack(pieces, options)
 
 

@@ -10,7 +10,7 @@ def end_offsets(query):
 
     The offset is a string: JSON, or the text of a Python dict in PySpark 4.1.
     """
-    texts = [each["sources"][0]["endOffset"] for each in query.recentProgress]
+    texts = [progress["sources"][0]["endOffset"] for progress in query.recentProgress]
     return [
         None if text in (None, "null", "None") else literal_eval(text) for text in texts
     ]

@@ -27,14 +27,14 @@ class MockCluster:
         self._handle = Producer(
             {"bootstrap.servers": "mock", "test.mock.num.brokers": 3, **quiet}
         )
-        found = self._handle.list_topics(timeout=TIMEOUT_S).brokers.values()
-        self.address = ",".join(f"{each.host}:{each.port}" for each in found)
+        brokers = self._handle.list_topics(timeout=TIMEOUT_S).brokers.values()
+        self.address = ",".join(f"{broker.host}:{broker.port}" for broker in brokers)
 
     def make_topic(self):
         """Create a topic with ``PARTITIONS`` partitions; return its name."""
         name = f"topic-{uuid4().hex[:8]}"
-        found = self._handle.list_topics(name, timeout=TIMEOUT_S).topics[name]
-        assert len(found.partitions) == PARTITIONS
+        topic = self._handle.list_topics(name, timeout=TIMEOUT_S).topics[name]
+        assert len(topic.partitions) == PARTITIONS
         return name
 
     def read(self, topic, count):
@@ -54,21 +54,21 @@ class MockCluster:
         consumer.assign(
             [TopicPartition(topic, n, OFFSET_BEGINNING) for n in range(PARTITIONS)]
         )
-        found: dict[int, list] = {n: [] for n in range(PARTITIONS)}
+        messages: dict[int, list] = {n: [] for n in range(PARTITIONS)}
         ended, until = set(), time.monotonic() + TIMEOUT_S
         while len(ended) < PARTITIONS and time.monotonic() < until:
             message = consumer.poll(0.2)
             if message is None:
                 continue
             if message.error() is None:
-                found[message.partition()].append(message)
+                messages[message.partition()].append(message)
             else:
                 assert message.error().code() == KafkaError._PARTITION_EOF
                 ended.add(message.partition())
         consumer.close()
         assert len(ended) == PARTITIONS
-        assert sum(map(len, found.values())) == count
-        return found
+        assert sum(map(len, messages.values())) == count
+        return messages
 
 
 @contextmanager
@@ -79,10 +79,10 @@ def mock_cluster():
     del cluster
 
 
-def flatten(found):
+def flatten(messages_by_partition):
     """Return the messages as (partition, key, value, headers), in order."""
     return [
         (partition, each.key(), each.value(), each.headers())
-        for partition, messages in sorted(found.items())
+        for partition, messages in sorted(messages_by_partition.items())
         for each in messages
     ]

@@ -21,10 +21,10 @@ def leave_clients_as_they_were(monkeypatch):
     """
     monkeypatch.setattr(adapters, "backend", "fast")
     yield
-    left = [name for name, adapter in CLIENTS.items() if adapter.is_installed]
-    for name in left:
+    installed = [name for name, adapter in CLIENTS.items() if adapter.is_installed]
+    for name in installed:
         CLIENTS[name].uninstall()
-    assert left == []
+    assert installed == []
 
 
 @pytest.fixture

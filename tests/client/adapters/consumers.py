@@ -43,7 +43,11 @@ class Broker(one_broker.Broker):
     def _fetched(self, name, partition):
         self.stored[name] = (
             *self.stored[name][:2],
-            [each[:2] for each in self._aborted if each[2] >= partition.fetch_offset],
+            [
+                transaction[:2]
+                for transaction in self._aborted
+                if transaction[2] >= partition.fetch_offset
+            ],
         )
         answer = super()._fetched(name, partition)
         start = end = None

@@ -89,7 +89,7 @@ def _make_kafka(
     data, offset=0, aborted=(), committed=False, check_crcs=True, key=None, value=None
 ):
     if int(kafka.__version__.partition(".")[0]) < 3:
-        aborted = [tuple(each) for each in aborted]
+        aborted = [tuple(transaction) for transaction in aborted]
     return kafka_fetcher.Fetcher.PartitionRecords(
         offset,
         kafka.TopicPartition(TOPIC, PARTITION),
@@ -117,7 +117,7 @@ def _make_aiokafka(
     return aiokafka_fetcher.PartitionRecords(
         aiokafka_fetcher.TopicPartition(TOPIC, PARTITION),
         aiokafka_fetcher.MemoryRecords(data),
-        [tuple(each) for each in aborted],
+        [tuple(transaction) for transaction in aborted],
         offset,
         key,
         value,
@@ -138,8 +138,8 @@ def _read_aiokafka(data, **options):
 def _read_all(take, state):
     records, positions, error = [], [], None
     try:
-        while found := take():
-            records += map(describe, found)
+        while next_records := take():
+            records += map(describe, next_records)
             positions.append(state())
     except Exception as failure:
         error = type(failure), str(failure)

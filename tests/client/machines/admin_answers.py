@@ -36,13 +36,13 @@ class AdminAnswers:
         make = self._cluster.messages.CreateTopicsResponse
         self.received["CreateTopics"] += 1
         results = []
-        for each in request.topics:
+        for topic in request.topics:
             code = self._controller_code()
-            if not code and each.name in self._cluster.topics:
+            if not code and topic.name in self._cluster.topics:
                 code = self._cluster.codes.TOPIC_ALREADY_EXISTS
             elif not code:
-                self._cluster.add_topic(each.name, max(each.num_partitions, 1))
-            results.append(make.CreatableTopicResult(name=each.name, error_code=code))
+                self._cluster.add_topic(topic.name, max(topic.num_partitions, 1))
+            results.append(make.CreatableTopicResult(name=topic.name, error_code=code))
         self._learn_all()
         return make(topics=results)
 
@@ -50,7 +50,7 @@ class AdminAnswers:
         make = self._cluster.messages.DeleteTopicsResponse
         self.received["DeleteTopics"] += 1
         results = []
-        for name in request.topic_names or [each.name for each in request.topics]:
+        for name in request.topic_names or [topic.name for topic in request.topics]:
             code = self._controller_code()
             if not code and self._cluster.topics.pop(name, None) is None:
                 code = self._cluster.codes.UNKNOWN_TOPIC_OR_PARTITION
@@ -92,17 +92,17 @@ class AdminAnswers:
         make = self._cluster.messages.CreatePartitionsResponse
         codes = self._cluster.codes
         results = []
-        for each in request.topics:
-            topic = self._cluster.topics.get(each.name)
+        for change in request.topics:
+            topic = self._cluster.topics.get(change.name)
             code = self._controller_code()
             if not code and topic is None:
                 code = codes.UNKNOWN_TOPIC_OR_PARTITION
-            elif not code and each.count <= len(topic.logs):
+            elif not code and change.count <= len(topic.logs):
                 code = codes.INVALID_PARTITIONS
             elif not code:
-                self._cluster.add_partitions(each.name, each.count)
+                self._cluster.add_partitions(change.name, change.count)
             results.append(
-                make.CreatePartitionsTopicResult(name=each.name, error_code=code)
+                make.CreatePartitionsTopicResult(name=change.name, error_code=code)
             )
         self._learn_all()
         return make(results=results)
@@ -114,16 +114,16 @@ class AdminAnswers:
         """
         make = self._cluster.messages.DescribeConfigsResponse
         results = []
-        for each in request.resources:
-            key = each.resource_type, each.resource_name
+        for resource in request.resources:
+            key = resource.resource_type, resource.resource_name
             values = {"node": str(self.node)} | self._cluster.configs.get(key, {})
             code = self._resource_code(*key)
             results.append(
                 make.DescribeConfigsResult(
                     error_code=code,
                     error_message="another broker" if code else None,
-                    resource_type=each.resource_type,
-                    resource_name=each.resource_name,
+                    resource_type=resource.resource_type,
+                    resource_name=resource.resource_name,
                     configs=[
                         make.DescribeConfigsResourceResult(
                             name=name, value=value, config_source=5
@@ -139,21 +139,21 @@ class AdminAnswers:
     def _IncrementalAlterConfigsRequest(self, request, version):
         make = self._cluster.messages.IncrementalAlterConfigsResponse
         responses = []
-        for each in request.resources:
-            key = each.resource_type, each.resource_name
+        for resource in request.resources:
+            key = resource.resource_type, resource.resource_name
             code = self._resource_code(*key)
             values = dict(self._cluster.configs.get(key, {}))
-            for change in each.configs:
+            for change in resource.configs:
                 values[change.name] = change.value
             if not (code or request.validate_only):
-                kept = {name: v for name, v in values.items() if v is not None}
-                self._cluster.configs[key] = kept
+                remaining = {name: v for name, v in values.items() if v is not None}
+                self._cluster.configs[key] = remaining
             responses.append(
                 make.AlterConfigsResourceResponse(
                     error_code=code,
                     error_message="another broker" if code else None,
-                    resource_type=each.resource_type,
-                    resource_name=each.resource_name,
+                    resource_type=resource.resource_type,
+                    resource_name=resource.resource_name,
                 )
             )
         return make(responses=responses)

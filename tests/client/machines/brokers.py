@@ -237,7 +237,7 @@ class SimulatedBroker(
     def learn(self):
         """Update the view of this broker to the actual state."""
         brokers = self._cluster.brokers
-        self.alive = {node for node, each in brokers.items() if each.is_up}
+        self.alive = {node for node, broker in brokers.items() if broker.is_up}
         self.alive.add(self.node)
         self.controller = self._cluster.controller
         self.coordinators = dict(self._cluster.coordinators)
@@ -266,10 +266,10 @@ class SimulatedBroker(
                 isr_nodes=[leader],
             )
             topics.setdefault(name, []).append(entry)
-        wanted = request.topics
+        requested = request.topics
         # In version 0, an empty list requests all topics.
-        is_all = wanted is None or (version == 0 and not wanted)
-        names = list(topics) if is_all else [each.name for each in wanted]
+        is_all = requested is None or (version == 0 and not requested)
+        names = list(topics) if is_all else [topic.name for topic in requested]
         if version < 4 or request.allow_auto_topic_creation:
             self._cluster.created |= set(names) - topics.keys()
         # Brokers before 0.9 return no brokers if there are no topics.
@@ -312,14 +312,16 @@ class SimulatedBroker(
                     # which are allowed to see the log end offset.
                     committed = request.isolation_level and request.replica_id == -1
                     offset = self._offset(log, part.timestamp, committed)
-                found = {"offset": offset}
+                offset_fields = {"offset": offset}
                 if version == 0:
-                    found = {"old_style_offsets": [offset] if offset >= 0 else []}
+                    offset_fields = {
+                        "old_style_offsets": [offset] if offset >= 0 else []
+                    }
                 parts.append(
                     make.ListOffsetsPartitionResponse(
                         partition_index=part.partition_index,
                         error_code=code,
-                        **found,
+                        **offset_fields,
                     )
                 )
             topics.append(
@@ -367,7 +369,10 @@ class SimulatedBroker(
             for name, topic in self._cluster.topics.items()
         }
         if request.topics is not None:
-            requested = {each.topic: each.partitions for each in request.topics}
+            requested = {
+                topic_entry.topic: topic_entry.partitions
+                for topic_entry in request.topics
+            }
         topics = [
             make.DescribeLogDirsTopic(
                 name=name,
@@ -415,19 +420,19 @@ class SimulatedBroker(
         make = self._cluster.messages.FetchResponse
         if fetch.error_code:
             return make(error_code=fetch.error_code)
-        found, endpoints = [], {}
-        left, has_news = fetch.max_bytes, is_late
+        responses, endpoints = [], {}
+        remaining_bytes, has_news = fetch.max_bytes, is_late
         for topic in fetch.topics:
             for part in topic.partitions:
-                answer, hint = self._fetch(fetch, topic, part, version, left)
+                answer, hint = self._fetch(fetch, topic, part, version, remaining_bytes)
                 if answer.error_code or answer.diverging_epoch.end_offset >= 0:
                     has_news = True
                 if answer.records:
                     has_news = True
-                    left = max(left - len(answer.records), 0)
+                    remaining_bytes = max(remaining_bytes - len(answer.records), 0)
                 if hint is not None:
                     endpoints[hint.node_id] = hint
-                found.append((topic, answer))
+                responses.append((topic, answer))
         if not has_news:
             return None
         return make(
@@ -439,13 +444,13 @@ class SimulatedBroker(
                     topic_id=topic.topic_id,
                     partitions=[answer],
                 )
-                for topic, answer in found
+                for topic, answer in responses
                 if fetch.note_answer(topic, answer)
             ],
             node_endpoints=list(endpoints.values()) if version >= 16 else (),
         )
 
-    def _fetch(self, request, topic, part, version, left):
+    def _fetch(self, request, topic, part, version, remaining_bytes):
         make = self._cluster.messages.FetchResponse
         codes = self._cluster.codes
         topic_id = topic.topic_id if version >= 13 else None
@@ -474,15 +479,18 @@ class SimulatedBroker(
                 error_code=code, high_watermark=-1, **fields
             ), None
         committed = request.isolation_level == 1
-        size = min(part.partition_max_bytes, left)
+        size = min(part.partition_max_bytes, remaining_bytes)
         # From version 3 on, the response contains at least one complete batch (KIP-74).
-        is_first = version >= 3 and left == request.max_bytes
+        is_first = version >= 3 and remaining_bytes == request.max_bytes
         data = log.read(offset, size, committed, is_first)
         if committed:
             entry = make.AbortedTransaction
             fields["aborted_transactions"] = [
-                entry(producer_id=each.producer_id, first_offset=each.first_offset)
-                for each in log.aborted_in(offset)
+                entry(
+                    producer_id=transaction.producer_id,
+                    first_offset=transaction.first_offset,
+                )
+                for transaction in log.aborted_in(offset)
             ]
         return (
             make.PartitionData(
@@ -499,10 +507,10 @@ class SimulatedBroker(
         """Add the leader in the broker's metadata, which may be stale (KIP-951)."""
         make = self._cluster.messages.FetchResponse
         name = topic.topic or self._name(topic.topic_id)
-        known = self.view.get((name, part.partition))
-        if version < 12 or known is None or known[1] == self.node:
+        believed = self.view.get((name, part.partition))
+        if version < 12 or believed is None or believed[1] == self.node:
             return fields, None
-        _, leader, epoch = known
+        _, leader, epoch = believed
         fields["current_leader"] = make.LeaderIdAndEpoch(
             leader_id=leader, leader_epoch=epoch
         )
@@ -532,8 +540,8 @@ class SimulatedBroker(
         if 0 <= epoch < log.epoch:
             return codes.FENCED_LEADER_EPOCH, None
         # A leader with stale metadata does not know its own leader epoch yet.
-        known = self.view.get((name, partition))
-        if epoch > (log.epoch if known is None else known[2]):
+        believed = self.view.get((name, partition))
+        if epoch > (log.epoch if believed is None else believed[2]):
             return codes.UNKNOWN_LEADER_EPOCH, None
         return 0, log
 

@@ -105,6 +105,6 @@ class FaultyCluster:
             self._expect(str(error).startswith("seed "), error)
             raise
 
-    def _expect(self, is_so, what):
-        if not is_so:
-            raise AssertionError(f"seed {self.seed}: {what}")
+    def _expect(self, is_true, problem):
+        if not is_true:
+            raise AssertionError(f"seed {self.seed}: {problem}")

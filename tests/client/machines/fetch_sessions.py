@@ -65,15 +65,15 @@ class Session:
         """Add the partitions of a request, and remove its forgotten partitions."""
         for topic in request.topics:
             for part in topic.partitions:
-                place = (topic.topic, topic.topic_id, part.partition)
-                self._parts[place] = part
+                partition_key = (topic.topic, topic.topic_id, part.partition)
+                self._parts[partition_key] = part
         # As in Kafka's FetchSession, partitions are removed last. A partition in both
         # lists is therefore removed.
         for topic in request.forgotten_topics_data:
             for partition in topic.partitions:
-                place = (topic.topic, topic.topic_id, partition)
-                del self._parts[place]
-                self.sent.pop(place, None)
+                partition_key = (topic.topic, topic.topic_id, partition)
+                del self._parts[partition_key]
+                self.sent.pop(partition_key, None)
 
     def topics(self, request):
         """Return all partitions of the session in the format of a request."""
@@ -83,9 +83,9 @@ class Session:
             for (topic, topic_id, _), part in self._parts.items()
         ]
 
-    def move_to_end(self, place):
+    def move_to_end(self, partition_key):
         """Move a partition with records to the end, because others are next."""
-        self._parts[place] = self._parts.pop(place)
+        self._parts[partition_key] = self._parts.pop(partition_key)
 
 
 class Fetch:
@@ -107,15 +107,15 @@ class Fetch:
         session = self._session
         if session is None:
             return True
-        place = (topic.topic, topic.topic_id, part.partition_index)
+        partition_key = (topic.topic, topic.topic_id, part.partition_index)
         state = (part.high_watermark, part.log_start_offset)
         has_news = bool(
             part.error_code
             or part.records
             or part.diverging_epoch.end_offset >= 0
-            or session.sent.get(place) != state
+            or session.sent.get(partition_key) != state
         )
-        session.sent[place] = state
+        session.sent[partition_key] = state
         if part.records:
-            session.move_to_end(place)
+            session.move_to_end(partition_key)
         return has_news or not self._is_incremental

@@ -65,10 +65,12 @@ class GroupAnswers:
             unknown = self._cluster.codes.UNKNOWN_TOPIC_ID
             topic_code = code or (0 if self._is_there(topic_id) else unknown)
             for part in topic.partitions:
-                place = (topic_id, part.partition_index)
+                id_and_partition = (topic_id, part.partition_index)
                 if not topic_code:
                     group.commit(
-                        place, part.committed_offset, part.committed_leader_epoch
+                        id_and_partition,
+                        part.committed_offset,
+                        part.committed_leader_epoch,
                     )
                 parts.append(
                     make.OffsetCommitResponsePartition(
@@ -99,11 +101,11 @@ class GroupAnswers:
     def _OffsetFetchRequest(self, request, version):
         make = self._cluster.messages.OffsetFetchResponse
         is_old = version < 8
-        asked = request if is_old else request.groups[0]
-        member_id = "" if version < 9 else asked.member_id or ""
-        epoch = -1 if version < 9 else asked.member_epoch
+        group_request = request if is_old else request.groups[0]
+        member_id = "" if version < 9 else group_request.member_id or ""
+        epoch = -1 if version < 9 else group_request.member_epoch
         try:
-            group = self._group(asked.group_id)
+            group = self._group(group_request.group_id)
             if member_id:
                 group.check_member(member_id, epoch, self.clock())
         except GroupError as error:
@@ -112,7 +114,7 @@ class GroupAnswers:
             if is_old:
                 return make(error_code=error.code)
             failed = make.OffsetFetchResponseGroup(
-                group_id=asked.group_id, error_code=error.code
+                group_id=group_request.group_id, error_code=error.code
             )
             return make(groups=[failed])
         make_topic = make.OffsetFetchResponseTopics
@@ -121,7 +123,11 @@ class GroupAnswers:
             make_topic = make.OffsetFetchResponseTopic
             make_part = make.OffsetFetchResponsePartition
         topics = []
-        requested = self._committed(group) if asked.topics is None else asked.topics
+        requested = (
+            self._committed(group)
+            if group_request.topics is None
+            else group_request.topics
+        )
         for topic in requested:
             topic_id = self._topic_id(topic)
             parts = []
@@ -146,8 +152,10 @@ class GroupAnswers:
             topics.append(make_topic(name=topic.name, partitions=parts, **fields))
         if is_old:
             return make(topics=topics)
-        found = make.OffsetFetchResponseGroup(group_id=asked.group_id, topics=topics)
-        return make(groups=[found])
+        group_entry = make.OffsetFetchResponseGroup(
+            group_id=group_request.group_id, topics=topics
+        )
+        return make(groups=[group_entry])
 
     def _failed_topics(self, request, code):
         """Return errors for all partitions. Versions 0 and 1 have no other field."""
@@ -178,7 +186,9 @@ class GroupAnswers:
 
     def _is_there(self, topic_id):
         """Whether a topic exists."""
-        return any(each.topic_id == topic_id for each in self._cluster.topics.values())
+        return any(
+            topic.topic_id == topic_id for topic in self._cluster.topics.values()
+        )
 
     def _topic_id(self, topic):
         if topic.name:

@@ -138,10 +138,10 @@ class SimulatedGroup:
         if member.epoch != epoch:
             raise GroupError(codes.STALE_MEMBER_EPOCH)
 
-    def commit(self, place, offset, leader_epoch):
+    def commit(self, id_and_partition, offset, leader_epoch):
         """Store a committed offset."""
-        self.check_commit(place, offset)
-        self.offsets[place] = (offset, leader_epoch)
+        self.check_commit(id_and_partition, offset)
+        self.offsets[id_and_partition] = (offset, leader_epoch)
 
     def _leave(self, request):
         member = self.members.get(request.member_id)
@@ -158,11 +158,11 @@ class SimulatedGroup:
         assert request.topic_partitions == (), "who joins owns nothing"
         names = request.subscribed_topic_names or ()
         assert names or request.subscribed_topic_regex
-        known = self.members.get(request.member_id)
-        if known is not None:
-            known.epoch = known.previous_epoch = 0
-            known.is_away = False
-            return known
+        rejoining = self.members.get(request.member_id)
+        if rejoining is not None:
+            rejoining.epoch = rejoining.previous_epoch = 0
+            rejoining.is_away = False
+            return rejoining
         member = Member(request.member_id, instance_id)
         for other in list(self.members.values()):
             if instance_id is not None and other.instance_id == instance_id:
@@ -211,14 +211,14 @@ class SimulatedGroup:
             member.revoke_by = now + member.rebalance_s
             return
         held = {
-            place
+            id_and_partition
             for other in self.members.values()
             if other is not member
-            for place in other.held
+            for id_and_partition in other.held
         }
-        wanted = target - member.assigned
-        member.assigned |= wanted - held
-        member.state = UNRELEASED if wanted & held else STABLE
+        missing = target - member.assigned
+        member.assigned |= missing - held
+        member.state = UNRELEASED if missing & held else STABLE
         member.revoke_by = float("inf")
         if member.epoch != self.target_epoch:
             member.previous_epoch, member.epoch = member.epoch, self.target_epoch
@@ -227,7 +227,7 @@ class SimulatedGroup:
         """Compute a new target assignment: round robin, rotated by ``turn``."""
         self.target_epoch = self.epoch
         ids = sorted(self.members)
-        self.target = {each: set() for each in ids}
-        for number, place in enumerate(sorted(self.partitions())):
+        self.target = {member_id: set() for member_id in ids}
+        for number, id_and_partition in enumerate(sorted(self.partitions())):
             if ids:
-                self.target[ids[(number + self.turn) % len(ids)]].add(place)
+                self.target[ids[(number + self.turn) % len(ids)]].add(id_and_partition)

@@ -80,8 +80,10 @@ class SimulatedCaller:
             return float("inf")
         if self._is_blocking():
             return self.until
-        at = self.machine.wake_at
-        return min(at, self.until) if self.state is BUSY else at
+        machine_wake_at = self.machine.wake_at
+        return (
+            min(machine_wake_at, self.until) if self.state is BUSY else machine_wake_at
+        )
 
     def step(self):
         """Advance the machine in the same way as a runner, and then its caller."""
@@ -166,7 +168,7 @@ class SimulatedCaller:
         if self.is_stopped:
             self.world.after(1, self.resume)
             return
-        places = [each.place for each in self.paused if self._is_read(each)]
+        places = [reader.place for reader in self.paused if self._is_read(reader)]
         self.machine.resume(places)
         self.paused.clear()
         self.seat.has_news = True

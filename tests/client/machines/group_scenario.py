@@ -158,16 +158,18 @@ class GroupScenario:
         self._expect(is_done, f"not everything was read: {self._missing()}")
         self._check_rate()
         leaving = self._living()
-        for each in leaving:
-            each.is_stopped = False
-            each.close()
+        for member in leaving:
+            member.is_stopped = False
+            member.close()
         is_left = lambda: not self._living()  # noqa: E731
         is_done = self._move_until(is_left, self.world.now + 30)
         self._expect(is_done, "a member did not leave")
         self.group.expire(self.world.now)
-        left = {each.machine.metadata.member_id for each in leaving}
-        left &= {each.id for each in self.group.members.values() if not each.is_away}
-        self._expect(not left, f"the group still has {left}")
+        remaining_ids = {member.machine.metadata.member_id for member in leaving}
+        remaining_ids &= {
+            member.id for member in self.group.members.values() if not member.is_away
+        }
+        self._expect(not remaining_ids, f"the group still has {remaining_ids}")
 
     def _move_until(self, is_over, until):
         """Run all members until a time, as ``World.run`` does for one machine."""
@@ -178,7 +180,7 @@ class GroupScenario:
                     caller.step()
             if is_over():
                 return True
-            wake_at = min([until, *[each.wake_at() for each in self._living()]])
+            wake_at = min([until, *[member.wake_at() for member in self._living()]])
             queue = world._queue
             is_event = bool(queue) and queue[0][0] <= wake_at
             when = queue[0][0] if is_event else wake_at
@@ -190,7 +192,7 @@ class GroupScenario:
                 heapq.heappop(queue)[2]()
 
     def _living(self):
-        return [each for each in self.callers if each.state is not OVER]
+        return [caller for caller in self.callers if caller.state is not OVER]
 
     def _add_topic(self, name, partitions):
         topic = self.cluster.add_topic(name, partitions)
@@ -277,7 +279,7 @@ class GroupScenario:
         return self.random.choice(list(self.cluster.brokers.values()))
 
     def _any_caller(self):
-        living = [each for each in self._living() if each.state is not CLOSING]
+        living = [caller for caller in self._living() if caller.state is not CLOSING]
         return self.random.choice(living) if living else None
 
     def _move_coordinator(self):
@@ -382,7 +384,7 @@ class GroupScenario:
 
     def _create_again(self):
         """Delete a topic and create another topic with the same name."""
-        if any(each.release < "4.3" for each in self.cluster.brokers.values()):
+        if any(member.release < "4.3" for member in self.cluster.brokers.values()):
             # Before 4.3, offsets are committed by topic name, and the offsets of the
             # deleted topic would apply to the new one.
             return
@@ -422,39 +424,43 @@ class GroupScenario:
         """Check a chunk that a caller received."""
         self.chunks += 1
         reader = fetched.reader
-        place = reader.id_and_partition
-        log = self._log(place)
+        partition = reader.id_and_partition
+        log = self._log(partition)
         _, next_offset = self.kwire.records.decode_records(
             fetched.data, start_offset=fetched.start_offset
         )
         self._expect(next_offset == fetched.next_offset, "the next offset is wrong")
-        self._expect(reader not in caller.paused, f"{place}: paused, and returned")
+        self._expect(reader not in caller.paused, f"{partition}: paused, and returned")
         sought = caller.sought.pop(reader, fetched.start_offset)
         self._expect(
             fetched.start_offset == sought,
-            f"{place}: returned from {fetched.start_offset}, not from {sought}",
+            f"{partition}: returned from {fetched.start_offset}, not from {sought}",
         )
-        done = self.done.get(place, log.start)
-        self._expect(fetched.start_offset <= done, f"{place}: records were left out")
+        done = self.done.get(partition, log.start)
+        self._expect(
+            fetched.start_offset <= done, f"{partition}: records were left out"
+        )
         self.again += fetched.start_offset < done
-        self.done[place] = max(done, fetched.next_offset)
+        self.done[partition] = max(done, fetched.next_offset)
         caller.incarnation = caller.machine._membership.incarnation
         silence = self.world.now - caller.machine._membership._heard_at
-        self._expect(silence <= SESSION_S, f"{place}: read after {silence} s alone")
+        self._expect(silence <= SESSION_S, f"{partition}: read after {silence} s alone")
         if not self._is_member(caller):
             # The member does not know yet that its partitions were assigned to others.
             return
-        least = self.acknowledged.get(place, 0)
+        minimum = self.acknowledged.get(partition, 0)
         self._expect(
-            fetched.start_offset >= least,
-            f"{place}: {fetched.start_offset} read again, committed up to {least}",
+            fetched.start_offset >= minimum,
+            f"{partition}: {fetched.start_offset} read again, committed to {minimum}",
         )
         for other in self._living():
             if other is caller or not self._is_member(other):
                 continue
-            known = other.machine._owned.get(reader.place)
-            is_same = known is not None and known.id_and_partition == place
-            self._expect(not is_same, f"{place}: two members own it")
+            other_reader = other.machine._owned.get(reader.place)
+            is_same = (
+                other_reader is not None and other_reader.id_and_partition == partition
+            )
+            self._expect(not is_same, f"{partition}: two members own it")
 
     def note_commit(self, caller, pending):
         """Count a finished commit, or check its failure."""
@@ -477,14 +483,16 @@ class GroupScenario:
             except GroupError:
                 sent.is_refused = True
                 return
-            for each in chunks:
-                place = each.reader.id_and_partition
-                copied, _ = self.group.offsets.get(place, (self._log(place).start, -1))
-                self._expect(
-                    each.start_offset == copied,
-                    f"{place}: copied from {each.start_offset}, not from {copied}",
+            for chunk in chunks:
+                partition = chunk.reader.id_and_partition
+                copied, _ = self.group.offsets.get(
+                    partition, (self._log(partition).start, -1)
                 )
-                self.group.commit(place, each.next_offset, each.leader_epoch)
+                self._expect(
+                    chunk.start_offset == copied,
+                    f"{partition}: copied from {chunk.start_offset}, not from {copied}",
+                )
+                self.group.commit(partition, chunk.next_offset, chunk.leader_epoch)
                 self.copies += 1
 
         delays = [0.01] if self.habits.are_over else [0.01, 0.01, 0.3, 3, 15]
@@ -514,15 +522,21 @@ class GroupScenario:
     def _is_member(self, caller):
         """Whether the coordinator has this member in the member's own epoch."""
         member = caller.machine._membership
-        known = self.group.members.get(member.member_id)
+        stored_member = self.group.members.get(member.member_id)
         # A removed member that is rejoining has no partitions yet.
-        return known is not None and member.epoch > 0 and not known.is_away
+        return (
+            stored_member is not None and member.epoch > 0 and not stored_member.is_away
+        )
 
-    def _check_commit(self, place, offset):
-        log = self._log(place)
-        done = self.done.get(place, log.start)
-        self._expect(offset <= done, f"{place}: {offset} committed, {done} read")
-        self.acknowledged[place] = max(self.acknowledged.get(place, 0), offset)
+    def _check_commit(self, id_and_partition, offset):
+        log = self._log(id_and_partition)
+        done = self.done.get(id_and_partition, log.start)
+        self._expect(
+            offset <= done, f"{id_and_partition}: {offset} committed, {done} read"
+        )
+        self.acknowledged[id_and_partition] = max(
+            self.acknowledged.get(id_and_partition, 0), offset
+        )
 
     def _check_removal(self, member):
         """Check that a waiting member revoked its partitions in time."""
@@ -533,16 +547,20 @@ class GroupScenario:
                 is_late = is_idle and asked_at > START_S + FAULTS_S
                 self._expect(not is_late, f"{member.id} did not give up in time")
 
-    def _log(self, place):
-        topic_id, partition = place
+    def _log(self, id_and_partition):
+        topic_id, partition = id_and_partition
         return self.topics[topic_id].logs[partition]
 
     def _missing(self):
         return {
-            place: (self.done.get(place), self.group.offsets.get(place), log.end)
-            for place in self.group.partitions()
-            if (log := self._log(place)).end
-            and self.group.offsets.get(place, (0, 0))[0] != log.end
+            id_and_partition: (
+                self.done.get(id_and_partition),
+                self.group.offsets.get(id_and_partition),
+                log.end,
+            )
+            for id_and_partition in self.group.partitions()
+            if (log := self._log(id_and_partition)).end
+            and self.group.offsets.get(id_and_partition, (0, 0))[0] != log.end
         }
 
     def _is_all_committed(self):
@@ -555,10 +573,10 @@ class GroupScenario:
                 caller.seat.traffic.check(maximum=MAX_IN_WINDOW)
             except AssertionError as error:
                 self._expect(False, error)
-        count = sum(each.heartbeats for each in self.cluster.brokers.values())
+        count = sum(broker.heartbeats for broker in self.cluster.brokers.values())
         seconds = self.world.now - START_S
-        most = MOST_HEARTBEATS * seconds * len(self.callers)
-        self._expect(count < most, f"{count} heartbeats in {seconds:.0f} s")
+        max_heartbeats = MOST_HEARTBEATS * seconds * len(self.callers)
+        self._expect(count < max_heartbeats, f"{count} heartbeats in {seconds:.0f} s")
 
     def run_seed(self):
         """Run the scenario. Adds the seed to the assertion error of a machine."""
@@ -568,9 +586,9 @@ class GroupScenario:
             self._expect(str(error).startswith("seed "), error)
             raise
 
-    def _expect(self, is_so, what):
-        if not is_so:
-            raise AssertionError(f"seed {self.seed}: {what}")
+    def _expect(self, is_true, problem):
+        if not is_true:
+            raise AssertionError(f"seed {self.seed}: {problem}")
 
 
 def run_group_seed(kwire, seed):

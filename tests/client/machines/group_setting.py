@@ -70,8 +70,8 @@ class Setting:
 def fence(setting):
     """Remove the member from the coordinator, and wait until it has rejoined."""
     world, machine = setting.world, setting.machine
-    (known,) = setting.group.members.values()
-    setting.group.remove(known)
+    (member,) = setting.group.members.values()
+    setting.group.remove(member)
     is_back = lambda: bool(setting.group.members)  # noqa: E731
     assert world.run(machine, is_back, world.now + 10)
     assert world.run(machine, lambda: machine._offsets.identity.member_epoch > 0, 1e6)

@@ -72,8 +72,8 @@ class Liar:
 
     def _array(self, values):
         values = [
-            self.lie(each) if hasattr(type(each), "__match_args__") else each
-            for each in values
+            self.lie(element) if hasattr(type(element), "__match_args__") else element
+            for element in values
         ]
         is_true = self.random.random() >= self.often / 4
         if "array" in self.kinds and values and not is_true:

@@ -193,9 +193,12 @@ class CommittingScenario(GroupScenario):
             self.consumers += 1
             failure = self._read(self._consumer(joins=False))
         if failure is None:
-            for place, log in self._logs():
+            for topic_partition, log in self._logs():
                 truth = log.readable(log.start, log.end, False)
-                self._expect(self.seen.get(place, {}) == truth, f"{place}: not all")
+                self._expect(
+                    self.seen.get(topic_partition, {}) == truth,
+                    f"{topic_partition}: not all",
+                )
         self._check_traffic(self.consumers)
         return failure
 
@@ -205,8 +208,8 @@ class CommittingScenario(GroupScenario):
         until = START_S + LONGEST_S
         positions = {}
         while any(
-            positions.get(place, self._stored(place)) != log.end
-            for place, log in self._logs()
+            positions.get(topic_partition, self._stored(topic_partition)) != log.end
+            for topic_partition, log in self._logs()
         ):
             machine.begin_wait(world.now)
             has_result = world.run(machine, machine.has_result, until)
@@ -227,18 +230,25 @@ class CommittingScenario(GroupScenario):
         return None
 
     def _take(self, fetched, positions, machine):
-        place = fetched.topic, fetched.partition
+        topic_partition = fetched.topic, fetched.partition
         start = fetched.start_offset
-        if place in positions:
-            self._expect(start == positions[place], f"{place}: not in order")
+        if topic_partition in positions:
+            self._expect(
+                start == positions[topic_partition], f"{topic_partition}: not in order"
+            )
         else:
             # A commit without a response may have been stored.
-            low, high = self.committed.get(place, 0), self.sent.get(place, 0)
-            self._expect(low <= start <= high, f"{place}: {start}, committed {low}")
+            low, high = (
+                self.committed.get(topic_partition, 0),
+                self.sent.get(topic_partition, 0),
+            )
+            self._expect(
+                low <= start <= high, f"{topic_partition}: {start}, committed {low}"
+            )
         rows, _ = self.kwire.records.decode_records(fetched.data, start_offset=start)
-        seen = self.seen.setdefault(place, {})
-        seen.update((row.offset, row.value) for row in rows)
-        positions[place] = fetched.next_offset
+        seen_values = self.seen.setdefault(topic_partition, {})
+        seen_values.update((row.offset, row.value) for row in rows)
+        positions[topic_partition] = fetched.next_offset
         machine.release(fetched)
 
     def _commit(self, machine, positions):
@@ -251,9 +261,12 @@ class CommittingScenario(GroupScenario):
         if pending.failure is not None or machine.failure is not None:
             machine.failure = machine.failure or pending.failure
             return False
-        for place in positions:
-            is_stored = self._stored(place) == positions[place]
-            self._expect(is_stored, f"{place}: {self._stored(place)} is stored")
+        for topic_partition in positions:
+            is_stored = self._stored(topic_partition) == positions[topic_partition]
+            self._expect(
+                is_stored,
+                f"{topic_partition}: {self._stored(topic_partition)} is stored",
+            )
         self.committed.update(positions)
         return True
 
@@ -274,10 +287,16 @@ class CommittingScenario(GroupScenario):
             if log.end
         ]
 
-    def _stored(self, place):
+    def _stored(self, topic_partition):
         """Return the committed offset in the coordinator; 0 if there is none."""
-        stored_place = self.cluster.topics[place[0]].topic_id, place[1]
+        stored_place = (
+            self.cluster.topics[topic_partition[0]].topic_id,
+            topic_partition[1],
+        )
         return self.group.offsets.get(stored_place, (0, -1))[0]
 
     def _is_committed(self):
-        return all(self._stored(place) == log.end for place, log in self._logs())
+        return all(
+            self._stored(topic_partition) == log.end
+            for topic_partition, log in self._logs()
+        )

@@ -89,7 +89,7 @@ class PartitionLog:
     @property
     def size(self):
         """Size of all batches in bytes."""
-        return sum(len(each.data) for each in self.batches)
+        return sum(len(batch.data) for batch in self.batches)
 
     def append(self, count, producer_id=-1):
         """Append a batch of ``count`` records.
@@ -148,7 +148,9 @@ class PartitionLog:
     def delete_before(self, offset):
         """Delete the records before an offset, as retention does."""
         self.start = min(max(self.start, offset), self.end)
-        self.batches = [each for each in self.batches if each.last_offset >= self.start]
+        self.batches = [
+            batch for batch in self.batches if batch.last_offset >= self.start
+        ]
 
     def compact(self):
         """Remove random records, as the log cleaner does.
@@ -156,26 +158,26 @@ class PartitionLog:
         The last batch is not changed.
         """
         random = self._random
-        kept = []
-        for each in self.batches[:-1]:
-            if each.is_control or each.producer_id >= 0 or random.random() < 0.5:
-                kept.append(each)
+        remaining_batches = []
+        for batch in self.batches[:-1]:
+            if batch.is_control or batch.producer_id >= 0 or random.random() < 0.5:
+                remaining_batches.append(batch)
             elif random.random() < 0.5:
-                left = {
+                remaining_values = {
                     offset: value
-                    for offset, value in each.values.items()
+                    for offset, value in batch.values.items()
                     if random.random() < 0.5
                 }
-                if left or self.magic == 2:
-                    kept.append(self._rewritten(each, left))
-        self.batches = kept + self.batches[-1:]
+                if remaining_values or self.magic == 2:
+                    remaining_batches.append(self._rewritten(batch, remaining_values))
+        self.batches = remaining_batches + self.batches[-1:]
 
     def new_leader(self, cut=0):
         """Start a leader epoch. An unclean election loses the last ``cut`` records."""
         self.epoch += 1
         if cut:
             end = max(self.end - cut, self.start)
-            whole = [each for each in self.batches if each.last_offset < end]
+            whole = [batch for batch in self.batches if batch.last_offset < end]
             self.end = whole[-1].last_offset + 1 if whole else self.start
             self.batches = whole
             self.cut.append(self.end)
@@ -190,11 +192,13 @@ class PartitionLog:
 
         (-1, -1) if none.
         """
-        known = [each for each in self.epoch_starts if each <= epoch]
-        if not known:
+        earlier_epochs = [
+            start_epoch for start_epoch in self.epoch_starts if start_epoch <= epoch
+        ]
+        if not earlier_epochs:
             return -1, -1
         later = [s for e, s in self.epoch_starts.items() if e > epoch]
-        return max(known), min(later, default=self.end)
+        return max(earlier_epochs), min(later, default=self.end)
 
     def read(self, offset, max_bytes, committed, at_least_one):
         """Return bytes from ``offset`` on.
@@ -206,55 +210,59 @@ class PartitionLog:
             limit = min(limit, self.last_stable)
         parts, size = [], 0
         entries = self.batches if self.magic == 2 else self._messages()
-        for each in entries:
-            if each.last_offset < offset:
+        for batch in entries:
+            if batch.last_offset < offset:
                 continue
-            if each.base_offset >= limit:
+            if batch.base_offset >= limit:
                 break
-            if size + len(each.data) > max_bytes and not (at_least_one and not parts):
+            if size + len(batch.data) > max_bytes and not (at_least_one and not parts):
                 # Brokers truncate the response at the size limit, in the middle of a
                 # batch.
-                parts.append(each.data[: max(max_bytes - size, 0)])
+                parts.append(batch.data[: max(max_bytes - size, 0)])
                 break
-            parts.append(each.data)
-            size += len(each.data)
+            parts.append(batch.data)
+            size += len(batch.data)
         return b"".join(parts)
 
     def _messages(self):
         """Split stored batches into messages, as magic 0 and 1 store them."""
         records = self._kwire.records
         for batch in self.batches:
-            at = 0
-            while header := records.read_batch_header(batch.data, at):
-                data = batch.data[at : at + header.size]
-                at += header.size
-                found = batch._replace(data=data, last_offset=header.last_offset)
+            position = 0
+            while header := records.read_batch_header(batch.data, position):
+                data = batch.data[position : position + header.size]
+                position += header.size
+                message = batch._replace(data=data, last_offset=header.last_offset)
                 if header.compression == "none":
-                    found = found._replace(base_offset=header.last_offset)
-                yield found
+                    message = message._replace(base_offset=header.last_offset)
+                yield message
 
     def aborted_in(self, offset):
         """List the aborted transactions that end at or after ``offset``."""
-        return [each for each in self.aborted if each.last_offset >= offset]
+        return [
+            transaction
+            for transaction in self.aborted
+            if transaction.last_offset >= offset
+        ]
 
     def readable(self, start, end, committed):
         """Return the values of all records that a reader must receive, by offset."""
-        seen = {}
-        for each in self.batches:
-            for offset, value in each.values.items():
+        values_by_offset = {}
+        for batch in self.batches:
+            for offset, value in batch.values.items():
                 if not start <= offset < end:
                     continue
-                if committed and self.is_aborted(each.producer_id, offset):
+                if committed and self.is_aborted(batch.producer_id, offset):
                     continue
-                seen[offset] = value
-        return seen
+                values_by_offset[offset] = value
+        return values_by_offset
 
     def is_aborted(self, producer_id, offset):
         """Whether an offset belongs to an aborted transaction of a producer."""
         return any(
-            each.producer_id == producer_id
-            and each.first_offset <= offset <= each.last_offset
-            for each in self.aborted
+            transaction.producer_id == producer_id
+            and transaction.first_offset <= offset <= transaction.last_offset
+            for transaction in self.aborted
         )
 
     def _store(self, rows, values, producer_id, is_control=False):
@@ -286,7 +294,7 @@ class PartitionLog:
     def _rewritten(self, batch, values):
         records = self._kwire.records
         (old,) = records.decode_batches(batch.data)
-        rows = [each for each in old.records if each.offset in values]
+        rows = [record for record in old.records if record.offset in values]
         if self.magic < 2:
             data = records.encode_batch(rows, magic=self.magic)
             return batch._replace(data=data, values=values)

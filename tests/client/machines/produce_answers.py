@@ -55,8 +55,8 @@ class ProduceAnswers:
                     data = bytes(part.records)
                     code, base, append_time = self._append(log, data, *context)
                     end = log.end
-                found = code, base, append_time, end
-                done.append(PendingAnswer(topic, part.index, log, *found))
+                append_result = code, base, append_time, end
+                done.append(PendingAnswer(topic, part.index, log, *append_result))
         return done
 
     def finish_produce(self, done, version):
@@ -67,28 +67,28 @@ class ProduceAnswers:
         make = self._cluster.messages.ProduceResponse
         codes = self._cluster.codes
         topics, endpoints = {}, {}
-        for each in done:
-            code, log = each.code, each.log
-            topic_id = each.topic.topic_id if version >= 13 else None
+        for pending in done:
+            code, log = pending.code, pending.log
+            topic_id = pending.topic.topic_id if version >= 13 else None
             fields = {}
             if not code:
-                code, now = self._find(each.topic.name, topic_id, each.index, -1)
-                if not code and (now is not log or log.end < each.end):
+                code, now = self._find(pending.topic.name, topic_id, pending.index, -1)
+                if not code and (now is not log or log.end < pending.end):
                     code = codes.NOT_LEADER_OR_FOLLOWER
             if not code:
-                log.acknowledged = max(log.acknowledged, each.end)
+                log.acknowledged = max(log.acknowledged, pending.end)
             if code == codes.NOT_LEADER_OR_FOLLOWER and self.gives_hints:
-                fields, hint = self._produce_hint(each, version)
+                fields, hint = self._produce_hint(pending, version)
                 if hint is not None:
                     endpoints[hint.node_id] = hint
             part = make.PartitionProduceResponse(
-                index=each.index,
+                index=pending.index,
                 error_code=code,
-                base_offset=-1 if code else each.base_offset,
-                log_append_time_ms=-1 if code else each.append_time,
+                base_offset=-1 if code else pending.base_offset,
+                log_append_time_ms=-1 if code else pending.append_time,
                 **fields,
             )
-            topics.setdefault(each.topic, []).append(part)
+            topics.setdefault(pending.topic, []).append(part)
         return make(
             throttle_time_ms=self.throttle_ms,
             responses=[
@@ -102,7 +102,7 @@ class ProduceAnswers:
             node_endpoints=list(endpoints.values()) if version >= 10 else (),
         )
 
-    def _append(self, log, data, place, transactional_id, version):
+    def _append(self, log, data, topic_partition, transactional_id, version):
         """Append one batch, unless Kafka would reject it.
 
         Returns error code, base offset and append time. For a duplicate, Kafka returns
@@ -122,7 +122,9 @@ class ProduceAnswers:
             return codes.INVALID_RECORD, -1, -1
         code, base, append_time = 0, -1, -1
         if batch.is_transactional:
-            code = self.join_transaction(place, batch, transactional_id, version)
+            code = self.join_transaction(
+                topic_partition, batch, transactional_id, version
+            )
         if not code:
             code, base = self._check_sequence(log, batch)
         if not code and base < 0:
@@ -141,21 +143,27 @@ class ProduceAnswers:
         codes = self._cluster.codes
         if batch.producer_id < 0:
             return 0, -1
-        known = [each for each in log.produced if each.producer_id == batch.producer_id]
-        if not known:
+        producer_batches = [
+            stored_batch
+            for stored_batch in log.produced
+            if stored_batch.producer_id == batch.producer_id
+        ]
+        if not producer_batches:
             return 0, -1
         first, count = batch.base_sequence, len(batch.records)
         last = (first + count - 1) & 0x7FFFFFFF
-        if batch.producer_epoch < known[-1].epoch:
+        if batch.producer_epoch < producer_batches[-1].epoch:
             return codes.INVALID_PRODUCER_EPOCH, -1
-        if batch.producer_epoch > known[-1].epoch:
+        if batch.producer_epoch > producer_batches[-1].epoch:
             return (codes.OUT_OF_ORDER_SEQUENCE_NUMBER if first else 0), -1
-        batches = [each for each in known if each.last >= 0]
-        for each in batches[-CACHED:]:
-            same = (each.epoch, each.first, each.last)
+        batches = [
+            stored_batch for stored_batch in producer_batches if stored_batch.last >= 0
+        ]
+        for stored_batch in batches[-CACHED:]:
+            same = (stored_batch.epoch, stored_batch.first, stored_batch.last)
             if same == (batch.producer_epoch, first, last):
-                return 0, each.base_offset
-        if first != (known[-1].last + 1) & 0x7FFFFFFF:
+                return 0, stored_batch.base_offset
+        if first != (producer_batches[-1].last + 1) & 0x7FFFFFFF:
             return codes.OUT_OF_ORDER_SEQUENCE_NUMBER, -1
         return 0, -1
 
@@ -163,10 +171,10 @@ class ProduceAnswers:
         """Return the leader in the broker's metadata, which may be stale (KIP-951)."""
         make = self._cluster.messages.ProduceResponse
         name = pending.topic.name or self._name(pending.topic.topic_id)
-        known = self.view.get((name, pending.index))
-        if version < 10 or known is None or known[1] == self.node:
+        believed = self.view.get((name, pending.index))
+        if version < 10 or believed is None or believed[1] == self.node:
             return {}, None
-        _, leader, epoch = known
-        found = make.LeaderIdAndEpoch(leader_id=leader, leader_epoch=epoch)
+        _, leader, epoch = believed
+        current_leader = make.LeaderIdAndEpoch(leader_id=leader, leader_epoch=epoch)
         end = make.NodeEndpoint(node_id=leader, host="sim", port=9000 + leader)
-        return {"current_leader": found}, end
+        return {"current_leader": current_leader}, end

@@ -48,9 +48,9 @@ class ProduceScenario(FaultyCluster):
         until = START_S + LONGEST_S
         for name in self.names:
             machine.want_topic(name, START_S)
-        known = lambda: all(self._topic(name) for name in self.names)  # noqa: E731
+        has_metadata = lambda: all(self._topic(name) for name in self.names)  # noqa: E731
         try:
-            if not world.run(machine, known, START_S + 30):
+            if not world.run(machine, has_metadata, START_S + 30):
                 raise AssertionError(f"seed {self.seed}: no metadata")
         except self.module.ClusterError:
             return self
@@ -214,13 +214,15 @@ class ProduceScenario(FaultyCluster):
         for writer in machine.deliveries.writers.values():
             self._expect(writer.queued_bytes == 0, "bytes are counted that are gone")
         self._check_traffic()
-        wanted = {}
+        sent_batches = {}
         for batch, values in self.given:
             start = 0
             for leaf in batch.leaves():
                 part = values[start : start + leaf.count]
                 start += leaf.count
-                wanted.setdefault((leaf.topic, leaf.partition), []).append((leaf, part))
+                sent_batches.setdefault((leaf.topic, leaf.partition), []).append(
+                    (leaf, part)
+                )
             self._expect(start == len(values), "a batch lost records when it was split")
         background = [
             leaf.receipt
@@ -231,43 +233,59 @@ class ProduceScenario(FaultyCluster):
         self._expect(sorted(background) == sorted(self.receipts), "receipts are wrong")
         for name, topic in self.cluster.topics.items():
             for index, log in enumerate(topic.logs):
-                self._check_log((name, index), log, wanted.get((name, index), []))
+                self._check_log((name, index), log, sent_batches.get((name, index), []))
 
-    def _check_log(self, place, log, wanted):
-        found = {}
+    def _check_log(self, topic_partition, log, sent_batches):
+        values_by_offset = {}
         for batch in log.batches:
-            found.update(batch.values)
-        counts = Counter(found.values())
-        given = {value for _, values in wanted for value in values}
-        self._expect(counts.keys() <= given, f"{place}: records that were not given")
+            values_by_offset.update(batch.values)
+        counts = Counter(values_by_offset.values())
+        sent_values = {value for _, values in sent_batches for value in values}
+        self._expect(
+            counts.keys() <= sent_values,
+            f"{topic_partition}: records that were not given",
+        )
         is_patient = self.machine.options.delivery_timeout_s > 2 * FAULTS_S
-        for leaf, values in wanted:
-            self._expect(leaf.is_over, f"{place}: a batch is not over")
+        for leaf, values in sent_batches:
+            self._expect(leaf.is_over, f"{topic_partition}: a batch is not over")
             reason = getattr(leaf.failure, "reason", "")
             is_late = is_patient and "no acknowledgement" in reason
-            self._expect(not is_late, f"{place}: never delivered: {reason}")
+            self._expect(not is_late, f"{topic_partition}: never delivered: {reason}")
             if leaf.receipt is not None:
-                kept = leaf.receipt.timestamp == -1
-                self._expect(kept, f"{place}: the topic keeps timestamps")
+                has_create_time = leaf.receipt.timestamp == -1
+                self._expect(
+                    has_create_time, f"{topic_partition}: the topic keeps timestamps"
+                )
                 for n, value in enumerate(values):
-                    self._expect(counts[value], f"{place}: {value!r} is not in the log")
+                    self._expect(
+                        counts[value], f"{topic_partition}: {value!r} is not in the log"
+                    )
                     if leaf.receipt.base_offset >= 0:
-                        at = found.get(leaf.receipt.base_offset + n)
-                        self._expect(at == value, f"{place}: {value!r} is elsewhere")
+                        stored_value = values_by_offset.get(
+                            leaf.receipt.base_offset + n
+                        )
+                        self._expect(
+                            stored_value == value,
+                            f"{topic_partition}: {value!r} is elsewhere",
+                        )
             elif getattr(leaf.failure, "is_in_doubt", False) is False:
                 lost = not any(counts[value] for value in values)
-                self._expect(lost, f"{place}: {values[0]!r} failed, and is in the log")
+                self._expect(
+                    lost, f"{topic_partition}: {values[0]!r} failed, and is in the log"
+                )
         if not self.is_idempotent:
             return
         twice = [value for value, count in counts.items() if count > 1]
-        self._expect(not twice, f"{place}: {twice[:3]} are there twice")
+        self._expect(not twice, f"{topic_partition}: {twice[:3]} are there twice")
         numbers = {}
-        for offset in sorted(found):
-            _, number, key = found[offset].split(b"-")
+        for offset in sorted(values_by_offset):
+            _, number, key = values_by_offset[offset].split(b"-")
             numbers.setdefault(key, []).append(int(number))
-        for key, each in numbers.items():
-            in_order = all(a < b for a, b in pairwise(each))
-            self._expect(in_order, f"{place}: {key!r} is out of order: {each}")
+        for key, key_numbers in numbers.items():
+            in_order = all(a < b for a, b in pairwise(key_numbers))
+            self._expect(
+                in_order, f"{topic_partition}: {key!r} is out of order: {key_numbers}"
+            )
 
 
 def run_produce_seed(kwire, seed):

@@ -25,11 +25,11 @@ def main() -> None:
             for index, log in enumerate(topic.logs):
                 reader = machine.fetcher.readers.get((name, index))
                 slots = () if reader is None else reader.__slots__
-                known = {key: getattr(reader, key, None) for key in slots}
-                seen = scenario.seen.get((name, index), [])
-                print(f"  {name}-{index}: {known}")
+                reader_state = {key: getattr(reader, key, None) for key in slots}
+                seen_records = scenario.seen.get((name, index), [])
+                print(f"  {name}-{index}: {reader_state}")
                 print(f"    log {log.start} to {log.end}, cut at {log.cut}")
-                print(f"    seen {[offset for offset, _ in seen]}")
+                print(f"    seen {[offset for offset, _ in seen_records]}")
 
 
 if __name__ == "__main__":

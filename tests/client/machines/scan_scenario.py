@@ -80,10 +80,10 @@ class Scenario(FaultyCluster):
     def _fill(self, log, batches):
         random = self.random
         for _ in range(batches):
-            what = random.random()
-            if what < 0.6 or len(log.open) > 1:
+            choice = random.random()
+            if choice < 0.6 or len(log.open) > 1:
                 log.append(random.randint(1, 4))
-            elif what < 0.8:
+            elif choice < 0.8:
                 log.append(random.randint(1, 3), producer_id=random.choice([7, 8]))
             for producer_id in list(log.open):
                 if random.random() < 0.5:
@@ -237,9 +237,9 @@ class Scenario(FaultyCluster):
         if fetched.end_offset is not None:
             next_offset = min(next_offset, fetched.end_offset)
         self._expect(next_offset == fetched.next_offset, "the next offset is wrong")
-        place = (fetched.topic, fetched.partition)
-        seen = self.seen.setdefault(place, [])
-        seen += [(row.offset, row.value) for row in rows]
+        topic_partition = (fetched.topic, fetched.partition)
+        seen_records = self.seen.setdefault(topic_partition, [])
+        seen_records += [(row.offset, row.value) for row in rows]
 
     def _check(self):
         machine, failure = self.machine, self.machine.failure
@@ -252,7 +252,7 @@ class Scenario(FaultyCluster):
             is_loss = isinstance(failure, self.module.DataLost)
             self._expect(is_loss, f"the scan failed: {failure}")
             losses.append(failure)
-        lost = {(each.topic, each.partition) for each in losses}
+        lost = {(loss.topic, loss.partition) for loss in losses}
         if lost:
             had_cause = self.was_cut or self.was_deleted or self.recreated
             self._expect(had_cause, f"a loss without a cause: {losses}")
@@ -261,65 +261,80 @@ class Scenario(FaultyCluster):
         self._check_traffic()
         for name, topic in self.cluster.topics.items():
             for index, log in enumerate(topic.logs):
-                place = (name, index)
-                if place not in lost and not self.recreated:
-                    self._check_partition(place, log, failure)
+                topic_partition = (name, index)
+                if topic_partition not in lost and not self.recreated:
+                    self._check_partition(topic_partition, log, failure)
                 elif self.recreated and failure is None:
-                    self._check_created_again(place, topic, log)
+                    self._check_created_again(topic_partition, topic, log)
 
-    def _check_partition(self, place, log, failure):
-        seen = self.seen.get(place, [])
-        offsets = [offset for offset, _ in seen]
+    def _check_partition(self, topic_partition, log, failure):
+        seen_records = self.seen.get(topic_partition, [])
+        offsets = [offset for offset, _ in seen_records]
         self._expect(
             all(a < b for a, b in pairwise(offsets)),
-            f"{place}: not each record once and in order: {offsets}",
+            f"{topic_partition}: not each record once and in order: {offsets}",
         )
-        for offset, value in seen:
-            known = log.ever.get(offset, set())
-            self._expect(value in known, f"{place}: {value!r} was never at {offset}")
+        for offset, value in seen_records:
+            possible_values = log.ever.get(offset, set())
+            self._expect(
+                value in possible_values,
+                f"{topic_partition}: {value!r} was never at {offset}",
+            )
         if self.committed:
             for batch in log.batches:
                 for offset in batch.values:
                     self._expect(
-                        (offset, batch.values[offset]) not in seen
+                        (offset, batch.values[offset]) not in seen_records
                         or not log.is_aborted(batch.producer_id, offset),
-                        f"{place}: aborted record {offset}",
+                        f"{topic_partition}: aborted record {offset}",
                     )
-        reader = self.machine.fetcher.readers.get(place)
+        reader = self.machine.fetcher.readers.get(topic_partition)
         if failure is not None or reader is None:
             return
         end = log.end if reader.end is None else reader.end
         if self.was_cut and any(cut < end for cut in log.cut):
-            self._check_cut(place, log, seen)
+            self._check_cut(topic_partition, log, seen_records)
             return
         missing = log.readable(log.start, end, self.committed).keys() - set(offsets)
-        self._expect(not missing, f"{place}: records {sorted(missing)} are missing")
+        self._expect(
+            not missing, f"{topic_partition}: records {sorted(missing)} are missing"
+        )
 
-    def _check_created_again(self, place, topic, log):
+    def _check_created_again(self, topic_partition, topic, log):
         """Check that the records of a recreated topic are read from its start.
 
         Only applies if the scan has detected the new topic id.
         """
-        reader = self.machine.fetcher.readers.get(place)
+        reader = self.machine.fetcher.readers.get(topic_partition)
         is_known = reader is not None and reader.topic_id == topic.topic_id
         if not is_known or self.policy != "earliest" or self.was_without_ids:
             return
         name = log.name.encode() + b"#"
-        found = [value.startswith(name) for _, value in self.seen.get(place, [])]
-        self._expect(found == sorted(found), f"{place}: records of the old topic")
+        is_of_new_topic = [
+            value.startswith(name) for _, value in self.seen.get(topic_partition, [])
+        ]
+        self._expect(
+            is_of_new_topic == sorted(is_of_new_topic),
+            f"{topic_partition}: records of the old topic",
+        )
         if self.was_cut or self.was_deleted or self.follow:
             return
-        offsets = [o for o, v in self.seen.get(place, []) if v.startswith(name)]
+        offsets = [
+            o for o, v in self.seen.get(topic_partition, []) if v.startswith(name)
+        ]
         missing = log.readable(log.start, reader.end, self.committed).keys()
         missing -= set(offsets)
-        self._expect(not missing, f"{place}: records {sorted(missing)} are missing")
-
-    def _check_cut(self, place, log, seen):
-        """Check that a scan which continues after a truncation reports the loss."""
-        stale = [log.last.get(offset) != value for offset, value in seen]
-        read_on = seen and not stale[-1]
         self._expect(
-            not (read_on and any(stale)), f"{place}: records were lost without a word"
+            not missing, f"{topic_partition}: records {sorted(missing)} are missing"
+        )
+
+    def _check_cut(self, topic_partition, log, seen_records):
+        """Check that a scan which continues after a truncation reports the loss."""
+        stale = [log.last.get(offset) != value for offset, value in seen_records]
+        read_on = seen_records and not stale[-1]
+        self._expect(
+            not (read_on and any(stale)),
+            f"{topic_partition}: records were lost without a word",
         )
 
 

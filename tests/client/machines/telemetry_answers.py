@@ -70,9 +70,9 @@ class TelemetryAnswers:
     def _GetTelemetrySubscriptionsRequest(self, request, version):
         receiver = self._cluster.receiver
         receiver.subscriptions.append(self._cluster.world.now)
-        known = request.client_instance_id
+        instance_id = request.client_instance_id
         return self._cluster.messages.GetTelemetrySubscriptionsResponse(
-            client_instance_id=known if known.int else UUID(int=77),
+            client_instance_id=instance_id if instance_id.int else UUID(int=77),
             subscription_id=receiver.subscription_id,
             **receiver.subscription,
         )

@@ -49,41 +49,45 @@ class TransactionAnswers:
                 return make(error_code=codes.COORDINATOR_LOAD_IN_PROGRESS)
             cluster.producer_ids += 1
             return make(producer_id=cluster.producer_ids, producer_epoch=0)
-        found, code = self._coordinated(TRANSACTION, request.transactional_id)
+        transaction, code = self._coordinated(TRANSACTION, request.transactional_id)
         if code:
             return make(error_code=code)
-        given = None
+        request_producer = None
         if version >= 3 and request.producer_id >= 0:
-            given = request.producer_id, request.producer_epoch
-        known = found.producer_id, found.epoch
-        if given is not None and given == found.before:
-            return make(producer_id=known[0], producer_epoch=known[1])
-        if given is not None and given != known:
+            request_producer = request.producer_id, request.producer_epoch
+        current_producer = transaction.producer_id, transaction.epoch
+        if request_producer is not None and request_producer == transaction.before:
+            return make(
+                producer_id=current_producer[0], producer_epoch=current_producer[1]
+            )
+        if request_producer is not None and request_producer != current_producer:
             return make(error_code=codes.PRODUCER_FENCED)
-        if found.state.startswith("Prepare"):
+        if transaction.state.startswith("Prepare"):
             return make(error_code=codes.CONCURRENT_TRANSACTIONS)
-        if found.state == "Ongoing":
-            self._fence(found)
+        if transaction.state == "Ongoing":
+            self._fence(transaction)
             return make(error_code=codes.CONCURRENT_TRANSACTIONS)
-        self._raise_epoch(found)
-        found.before = given
-        found.timeout_s = request.transaction_timeout_ms / 1000
-        return make(producer_id=found.producer_id, producer_epoch=found.epoch)
+        self._raise_epoch(transaction)
+        transaction.before = request_producer
+        transaction.timeout_s = request.transaction_timeout_ms / 1000
+        return make(
+            producer_id=transaction.producer_id, producer_epoch=transaction.epoch
+        )
 
     def _AddPartitionsToTxnRequest(self, request, version):
         make = self._cluster.messages.AddPartitionsToTxnResponse
         assert version <= 3, "newer versions are for brokers"
-        found, code = self._in_transaction(
+        transaction, code = self._in_transaction(
             request.v3_and_below_transactional_id,
             (request.v3_and_below_producer_id, request.v3_and_below_producer_epoch),
         )
         if not code:
-            self._begin_transaction(found)
+            self._begin_transaction(transaction)
         topics = []
         for topic in request.v3_and_below_topics:
             for index in topic.partitions:
                 if not code:
-                    found.partitions.add((topic.name, index))
+                    transaction.partitions.add((topic.name, index))
             topics.append(
                 make.AddPartitionsToTxnTopicResult(
                     name=topic.name,
@@ -100,10 +104,10 @@ class TransactionAnswers:
     def _AddOffsetsToTxnRequest(self, request, version):
         make = self._cluster.messages.AddOffsetsToTxnResponse
         producer = request.producer_id, request.producer_epoch
-        found, code = self._in_transaction(request.transactional_id, producer)
+        transaction, code = self._in_transaction(request.transactional_id, producer)
         if not code:
-            self._begin_transaction(found)
-            found.groups.add(request.group_id)
+            self._begin_transaction(transaction)
+            transaction.groups.add(request.group_id)
         return make(error_code=code)
 
     def _TxnOffsetCommitRequest(self, request, version):
@@ -113,17 +117,19 @@ class TransactionAnswers:
         producer = request.producer_id, request.producer_epoch
         if not code and version >= 5:
             assert cluster.transaction_version >= 2, "the protocol is not agreed on"
-            found, code = self._judge_producer(request.transactional_id, producer)
+            transaction, code = self._judge_producer(request.transactional_id, producer)
             if not code:
-                self._begin_transaction(found)
-                found.groups.add(request.group_id)
+                self._begin_transaction(transaction)
+                transaction.groups.add(request.group_id)
         elif not code and self.verifies:
-            found, code = self._judge_producer(request.transactional_id, producer)
-            if not code and request.group_id not in found.groups:
+            transaction, code = self._judge_producer(request.transactional_id, producer)
+            if not code and request.group_id not in transaction.groups:
                 code = cluster.codes.INVALID_TXN_STATE
         # The offsets log also stores the producer epochs of its transaction markers.
-        least = cluster.group_epochs.get((request.group_id, request.producer_id), -1)
-        if not code and request.producer_epoch < least:
+        min_epoch = cluster.group_epochs.get(
+            (request.group_id, request.producer_id), -1
+        )
+        if not code and request.producer_epoch < min_epoch:
             code = cluster.codes.INVALID_PRODUCER_EPOCH
         if not code:
             pending = cluster.pending_offsets.setdefault(
@@ -131,8 +137,8 @@ class TransactionAnswers:
             )
             for topic in request.topics:
                 for part in topic.partitions:
-                    place = topic.name, part.partition_index
-                    pending[place] = part.committed_offset
+                    topic_partition = topic.name, part.partition_index
+                    pending[topic_partition] = part.committed_offset
         return make(
             topics=[
                 make.TxnOffsetCommitResponseTopic(
@@ -151,35 +157,44 @@ class TransactionAnswers:
     def _EndTxnRequest(self, request, version):
         make = self._cluster.messages.EndTxnResponse
         codes = self._cluster.codes
-        found, code = self._coordinated(TRANSACTION, request.transactional_id)
+        transaction, code = self._coordinated(TRANSACTION, request.transactional_id)
         if code:
             return make(error_code=code)
         producer = request.producer_id, request.producer_epoch
-        kind = "Commit" if request.committed else "Abort"
-        now = {"producer_id": found.producer_id, "producer_epoch": found.epoch}
-        if version >= 5 and producer == found.before:
+        result = "Commit" if request.committed else "Abort"
+        producer_fields = {
+            "producer_id": transaction.producer_id,
+            "producer_epoch": transaction.epoch,
+        }
+        if version >= 5 and producer == transaction.before:
             # Retry of an EndTxn request that has already bumped the epoch.
-            is_same = found.state in (f"Prepare{kind}", f"Complete{kind}")
-            return make(**now) if is_same else make(error_code=codes.INVALID_TXN_STATE)
-        if producer != (found.producer_id, found.epoch):
+            is_same = transaction.state in (f"Prepare{result}", f"Complete{result}")
+            return (
+                make(**producer_fields)
+                if is_same
+                else make(error_code=codes.INVALID_TXN_STATE)
+            )
+        if producer != (transaction.producer_id, transaction.epoch):
             return make(error_code=codes.PRODUCER_FENCED)
-        if found.state.startswith("Prepare"):
-            is_same = found.state == f"Prepare{kind}"
+        if transaction.state.startswith("Prepare"):
+            is_same = transaction.state == f"Prepare{result}"
             code = codes.CONCURRENT_TRANSACTIONS if is_same else codes.INVALID_TXN_STATE
             return make(error_code=code)
-        if found.state == "Ongoing":
-            self._end_transaction(found, kind, is_second=version >= 5)
-        elif version >= 5 and kind == "Abort":
-            found.before = producer
-            self._raise_epoch(found)
-            found.state = "CompleteAbort"
-        elif found.state != f"Complete{kind}" or version >= 5:
+        if transaction.state == "Ongoing":
+            self._end_transaction(transaction, result, is_second=version >= 5)
+        elif version >= 5 and result == "Abort":
+            transaction.before = producer
+            self._raise_epoch(transaction)
+            transaction.state = "CompleteAbort"
+        elif transaction.state != f"Complete{result}" or version >= 5:
             return make(error_code=codes.INVALID_TXN_STATE)
         if version < 5:
             return make()
-        return make(producer_id=found.producer_id, producer_epoch=found.epoch)
+        return make(
+            producer_id=transaction.producer_id, producer_epoch=transaction.epoch
+        )
 
-    def join_transaction(self, place, batch, transactional_id, version):
+    def join_transaction(self, topic_partition, batch, transactional_id, version):
         """Check a transactional batch before it is appended; return an error code."""
         codes = self._cluster.codes
         if not transactional_id:
@@ -187,17 +202,17 @@ class TransactionAnswers:
         producer = batch.producer_id, batch.producer_epoch
         if version >= 12:
             assert self._cluster.transaction_version >= 2, "it is not agreed on"
-            found, code = self._judge_producer(transactional_id, producer)
+            transaction, code = self._judge_producer(transactional_id, producer)
             if not code:
-                self._begin_transaction(found)
-                found.partitions.add(place)
+                self._begin_transaction(transaction)
+                transaction.partitions.add(topic_partition)
             return code
         if not self.verifies:
             return 0
-        found, code = self._judge_producer(transactional_id, producer)
+        transaction, code = self._judge_producer(transactional_id, producer)
         if code == codes.CONCURRENT_TRANSACTIONS:
             return codes.NOT_ENOUGH_REPLICAS
-        if not code and place not in found.partitions:
+        if not code and topic_partition not in transaction.partitions:
             return codes.INVALID_TXN_STATE
         return code
 
@@ -225,60 +240,60 @@ class TransactionAnswers:
         return self._judge_producer(transactional_id, producer)
 
     def _judge_producer(self, transactional_id, producer):
-        found = self._cluster.transaction(transactional_id)
-        if producer != (found.producer_id, found.epoch):
+        transaction = self._cluster.transaction(transactional_id)
+        if producer != (transaction.producer_id, transaction.epoch):
             return None, self._cluster.codes.PRODUCER_FENCED
-        if found.state.startswith("Prepare"):
+        if transaction.state.startswith("Prepare"):
             return None, self._cluster.codes.CONCURRENT_TRANSACTIONS
-        return found, 0
+        return transaction, 0
 
-    def _begin_transaction(self, found):
-        if found.state == "Ongoing":
+    def _begin_transaction(self, transaction):
+        if transaction.state == "Ongoing":
             return
-        found.state = "Ongoing"
-        found.number = number = found.number + 1
-        found.before = None
+        transaction.state = "Ongoing"
+        transaction.number = number = transaction.number + 1
+        transaction.before = None
 
         def time_out():
-            if found.number == number and found.state == "Ongoing":
-                self._fence(found)
+            if transaction.number == number and transaction.state == "Ongoing":
+                self._fence(transaction)
 
-        self._cluster.world.after(found.timeout_s, time_out)
+        self._cluster.world.after(transaction.timeout_s, time_out)
 
-    def _fence(self, found):
+    def _fence(self, transaction):
         """Bump the epoch to fence the producer, and abort its transaction."""
-        found.epoch += 1
-        found.before = None
-        self._end_transaction(found, "Abort", is_second=False)
+        transaction.epoch += 1
+        transaction.before = None
+        self._end_transaction(transaction, "Abort", is_second=False)
 
-    def _raise_epoch(self, found):
-        if found.epoch >= self._cluster.last_epoch:
+    def _raise_epoch(self, transaction):
+        if transaction.epoch >= self._cluster.last_epoch:
             self._cluster.producer_ids += 1
-            found.producer_id, found.epoch = self._cluster.producer_ids, -1
-        found.epoch += 1
+            transaction.producer_id, transaction.epoch = self._cluster.producer_ids, -1
+        transaction.epoch += 1
 
-    def _end_transaction(self, found, kind, is_second):
+    def _end_transaction(self, transaction, result, is_second):
         """Decide the end of a transaction. The markers are written after a delay."""
         cluster = self._cluster
-        producer_id, epoch = found.producer_id, found.epoch
-        found.state = f"Prepare{kind}"
+        producer_id, epoch = transaction.producer_id, transaction.epoch
+        transaction.state = f"Prepare{result}"
         if is_second:
             # The markers and the next transaction have the bumped epoch.
-            found.before = producer_id, epoch
-            self._raise_epoch(found)
+            transaction.before = producer_id, epoch
+            self._raise_epoch(transaction)
             epoch += 1
 
         def complete():
-            for name, index in found.partitions:
+            for name, index in transaction.partitions:
                 log = cluster.topics[name].logs[index]
-                end = COMMIT if kind == "Commit" else ABORT
+                end = COMMIT if result == "Commit" else ABORT
                 log.end_transaction(producer_id, end, epoch)
-            for group in found.groups:
+            for group in transaction.groups:
                 cluster.group_epochs[group, producer_id] = epoch
                 pending = cluster.pending_offsets.pop((group, producer_id), {})
-                if kind == "Commit":
+                if result == "Commit":
                     cluster.offsets.setdefault(group, {}).update(pending)
-            found.partitions, found.groups = set(), set()
-            found.state = f"Complete{kind}"
+            transaction.partitions, transaction.groups = set(), set()
+            transaction.state = f"Complete{result}"
 
         cluster.world.after(cluster.world.delay(), complete)

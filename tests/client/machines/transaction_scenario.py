@@ -54,22 +54,24 @@ class Together:
     @property
     def wake_at(self):
         """Earliest ``wake_at`` of the machines."""
-        return min(each.wake_at for each in self.machines)
+        return min(machine.wake_at for machine in self.machines)
 
     def advance(self, now):
         """Advance all machines."""
-        for each in self.machines:
-            each.advance(now)
+        for machine in self.machines:
+            machine.advance(now)
 
     def check_invariants(self):
         """Check the invariants of all machines."""
-        for each in self.machines:
-            each.check_invariants()
+        for machine in self.machines:
+            machine.check_invariants()
 
     def take_new_links(self):
         """Return the new links of all machines."""
         return [
-            link for each in self.machines for link in each.cluster.take_new_links()
+            link
+            for machine in self.machines
+            for link in machine.cluster.take_new_links()
         ]
 
 
@@ -152,11 +154,11 @@ class TransactionScenario(ProduceScenario):
             return "closed at the end"
         return "left alone" if number < 0.2 else ""
 
-    def _run(self, is_over, what):
+    def _run(self, is_over, phase):
         machine = self.machine
         over = lambda: machine.failure is not None or is_over()  # noqa: E731
         until = self.world.now + LONGEST_S
-        self._expect(self.world.run(self.together, over, until), f"no end of {what}")
+        self._expect(self.world.run(self.together, over, until), f"no end of {phase}")
 
     def _replace(self, is_left=False):
         """Create a new producer. The old one is closed, or continues as a zombie."""
@@ -301,8 +303,8 @@ class TransactionScenario(ProduceScenario):
 
     def _move_coordinator(self):
         """Move a coordinator to another broker. Some brokers learn it later."""
-        place = self.random.choice([(GROUP, READERS), (TRANSACTION, NAME)])
-        self.cluster.coordinators[place] = self._any_broker().node
+        coordinator_key = self.random.choice([(GROUP, READERS), (TRANSACTION, NAME)])
+        self.cluster.coordinators[coordinator_key] = self._any_broker().node
         for _ in range(2):
             self._any_broker().learn()
 
@@ -332,27 +334,33 @@ class TransactionScenario(ProduceScenario):
         counts, numbers = Counter(), {}
         for name, topic in self.cluster.topics.items():
             for index, log in enumerate(topic.logs):
-                place = f"{name}-{index}"
-                self._expect(not log.open, f"{place}: a transaction is left open")
-                seen = log.readable(0, log.end, committed=True)
-                counts.update(seen.values())
-                for offset in sorted(seen):
-                    _, number, key = seen[offset].split(b"-")
-                    numbers.setdefault((place, key), []).append(int(number))
-        for place, each in numbers.items():
-            in_order = all(a < b for a, b in pairwise(each))
-            self._expect(in_order, f"{place} is out of order: {each}")
+                topic_partition = f"{name}-{index}"
+                self._expect(
+                    not log.open, f"{topic_partition}: a transaction is left open"
+                )
+                values_by_offset = log.readable(0, log.end, committed=True)
+                counts.update(values_by_offset.values())
+                for offset in sorted(values_by_offset):
+                    _, number, key = values_by_offset[offset].split(b"-")
+                    numbers.setdefault((topic_partition, key), []).append(int(number))
+        for topic_partition, key_numbers in numbers.items():
+            in_order = all(a < b for a, b in pairwise(key_numbers))
+            self._expect(in_order, f"{topic_partition} is out of order: {key_numbers}")
         offsets = self.cluster.offsets.get(READERS, {})
         twice = [value for value, count in counts.items() if count > 1]
         self._expect(not twice, f"{twice[:3]} are there twice")
         for report in self.reports:
-            found = {bool(counts.pop(value, 0)) for value in report.values}
+            visibility = {bool(counts.pop(value, 0)) for value in report.values}
             if report.has_offsets:
-                found.add(("in", 1 + report.number) in offsets)
-            what = f"transaction {report.number}, which is {report.outcome}"
-            self._expect(len(found) < 2, f"{what}, is there in part")
-            is_there = {COMMITTED: {True}, ABORTED: {False}}.get(report.outcome, found)
-            self._expect(found <= is_there, f"{what}, is there: {found}")
+                visibility.add(("in", 1 + report.number) in offsets)
+            description = f"transaction {report.number}, which is {report.outcome}"
+            self._expect(len(visibility) < 2, f"{description}, is there in part")
+            is_there = {COMMITTED: {True}, ABORTED: {False}}.get(
+                report.outcome, visibility
+            )
+            self._expect(
+                visibility <= is_there, f"{description}, is there: {visibility}"
+            )
         self._expect(not counts, f"records that were not given: {list(counts)[:3]}")
 
 

@@ -171,13 +171,13 @@ class Wire:
     def _carry(self, way, data, arrive):
         """Deliver bytes in order, with delays, and in pieces."""
         random = self.world.random
-        at = 0
-        while at < len(data):
+        position = 0
+        while position < len(data):
             size = random.choice([1, 7, 100, 4096, 1 << 20])
             if len(data) > 2000:
                 size = max(size, len(data) // 4)
-            piece = data[at : at + size]
-            at += size
+            piece = data[position : position + size]
+            position += size
             when = max(self.world.now + self.world.delay(), self._arrives_at[way])
             self._arrives_at[way] = when
             self.world.carry(when, lambda piece=piece: self._pass(arrive, piece))
@@ -235,12 +235,14 @@ class Wire:
         if not event.request.acks:
             # A request with acks=0 has no response, so the broker closes the connection
             # to report an error.
-            if any(each.code for each in done):
+            if any(result.code for result in done):
                 self.break_off()
         else:
             response = self.broker.finish_produce(done, event.version)
             parts = [
-                part for each in response.responses for part in each.partition_responses
+                part
+                for result in response.responses
+                for part in result.partition_responses
             ]
             if all(part.error_code for part in parts):
                 self._note_fruitless(event)
@@ -264,7 +266,7 @@ class Wire:
             again = lambda: self._answer_fetch(event, fetch, since, deeds)  # noqa: E731
             world.carry(world.now + POLL_S, again)
             return
-        parts = [part for each in answer.responses for part in each.partitions]
+        parts = [part for topic in answer.responses for part in topic.partitions]
         if not any(part.records for part in parts):
             self._note_fruitless(event)
         self.server.send(event, answer)
@@ -302,4 +304,6 @@ class Wire:
 
 def _has_error(response):
     """Whether the commit failed for at least one partition."""
-    return any(part.error_code for each in response.topics for part in each.partitions)
+    return any(
+        part.error_code for topic in response.topics for part in topic.partitions
+    )
