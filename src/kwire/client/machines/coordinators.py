@@ -106,7 +106,7 @@ class Coordinators:
             link = self._cluster.link_to(search.node_id, now, is_apart=self._is_apart)
         if link is not None:
             search.backoff.reset()
-        elif self._is_open(search):
+        elif self._needs_lookup(search):
             self._look_up(kind, now)
         return link
 
@@ -129,7 +129,7 @@ class Coordinators:
         if search is not None:
             search.node_id = None
 
-    def _is_open(self, search: _Search) -> bool:
+    def _needs_lookup(self, search: _Search) -> bool:
         """Return whether a coordinator has to be looked up.
 
         This is the case if it is unknown, or if connections to its broker fail: by now,
@@ -144,7 +144,9 @@ class Coordinators:
         due = {
             key: search
             for (key_type, key), search in self._searches.items()
-            if key_type is kind and self._is_open(search) and not search.is_in_flight
+            if key_type is kind
+            and self._needs_lookup(search)
+            and not search.is_in_flight
             if not search.backoff.must_wait(now)
         }
         while due and (link := self._cluster.any_link(now)) is not None:
@@ -183,12 +185,13 @@ class Coordinators:
                 search.is_in_flight = False
                 code = codes.NETWORK_EXCEPTION
                 if key in results:
-                    self._take(kind, key, search, results[key])
+                    self._process_result(kind, key, search, results[key])
                     code = results[key].error_code
                 if code and search.failure is None:
                     self._cluster.report(
                         Event.RETRY,
-                        operation=f"finding the coordinator of the {_name(kind, key)}",
+                        operation="finding the coordinator of the"
+                        f" {_describe_key(kind, key)}",
                         pause_s=max(search.backoff.retry_at - now, 0.0),
                         reason=codes.name(code),
                     )
@@ -203,7 +206,7 @@ class Coordinators:
                 search.is_in_flight = False
                 search.failure = error
 
-    def _take(
+    def _process_result(
         self, kind: CoordinatorType, key: str, search: _Search, result: Any
     ) -> None:
         if not result.error_code:
@@ -211,20 +214,20 @@ class Coordinators:
             broker = brokers.get(result.node_id)
             rack = None if broker is None else broker.rack
             search.node_id = result.node_id
-            event, name = Event.COORDINATOR_FOUND, _name(kind, key)
+            event, name = Event.COORDINATOR_FOUND, _describe_key(kind, key)
             self._cluster.report(event, node_id=result.node_id, key=name)
             brokers[result.node_id] = Broker(
                 result.node_id, result.host, result.port, rack=rack
             )
         elif not faults.may_pass(result.error_code):
             search.failure = faults.refusal(
-                f"finding the coordinator of the {_name(kind, key)}",
+                f"finding the coordinator of the {_describe_key(kind, key)}",
                 result.error_code,
                 "the operation Describe",
             )
 
 
-def _name(kind: CoordinatorType, key: str) -> str:
+def _describe_key(kind: CoordinatorType, key: str) -> str:
     """Return the description of a key in errors and events."""
     is_transaction = kind is CoordinatorType.TRANSACTION
     return f"{'transactional id' if is_transaction else 'group'} {key!r}"

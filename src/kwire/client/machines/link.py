@@ -429,7 +429,7 @@ class Link:
         if self.state is LinkState.OVER:
             return False
         self._metrics.incoming_byte_total += count
-        return self._take(self._connection.buffer_updated(count), now)
+        return self._process_events(self._connection.buffer_updated(count), now)
 
     def receive_data(self, chunk: bytes, now: float) -> bool:
         """Process received bytes, like ``buffer_updated``.
@@ -439,9 +439,9 @@ class Link:
         if self.state is LinkState.OVER:
             return False
         self._metrics.incoming_byte_total += len(chunk)
-        return self._take(self._connection.receive_data(chunk), now)
+        return self._process_events(self._connection.receive_data(chunk), now)
 
-    def _take(self, events: Iterable[ConnectionEvent], now: float) -> bool:
+    def _process_events(self, events: Iterable[ConnectionEvent], now: float) -> bool:
         something = False
         try:
             for event in events:

@@ -147,12 +147,12 @@ class SizesMachine(QueryMachine):
             return
         self._sent.add(node)
         try:
-            link.send(self._request(node), done, now)
+            link.send(self._build_request(node), done, now)
         except KwireError:
             # The broker does not support DescribeLogDirs, which requires Kafka 1.0.
             waiting.discard(node)
 
-    def _request(self, node: int) -> DescribeLogDirsRequest:
+    def _build_request(self, node: int) -> DescribeLogDirsRequest:
         """Build the request for the partitions that a broker leads."""
         entry = DescribeLogDirsRequest.DescribableLogDirTopic
         entries = []

@@ -128,7 +128,11 @@ class ConsumerMachine:
             else None
         )
         self._offsets = GroupOffsets(
-            self.cluster, coordinators, group.group_id, self._membership, self._begin
+            self.cluster,
+            coordinators,
+            group.group_id,
+            self._membership,
+            self._begin_at_committed,
         )
         self._owned: dict[tuple[str, int], GroupReader] = {}
         # Owned partitions at the last call of ``take_changes``.
@@ -211,7 +215,7 @@ class ConsumerMachine:
         if member is None or self.is_done:
             return
         is_late = now > self._advanced_at + _MAX_DELAY_S
-        if is_late or member.is_outside or any(self._revoked()):
+        if is_late or member.is_outside or any(self._list_revoked()):
             # Update the owned partitions before ``take`` returns a chunk. Otherwise, it
             # could belong to a partition that another consumer owns.
             self.advance(now)
@@ -260,7 +264,7 @@ class ConsumerMachine:
         Raises ``PartitionLost`` if the partition of the chunk is no longer owned.
         """
         if fetched is None:
-            return self._offsets.commit(self._uncommitted(), now)
+            return self._offsets.commit(self._find_uncommitted(), now)
         reader = self._owner_of(fetched)
         return self._offsets.commit({reader: position_after(fetched)}, now)
 
@@ -296,7 +300,7 @@ class ConsumerMachine:
         for reader, start in readers.items():
             reader.forget_taken()
             if reader.ownership is Ownership.FINDING_OFFSET:
-                self._start(reader, start)
+                self._start_reading(reader, start)
             else:
                 self._fetcher.seek(reader, start)
 
@@ -343,17 +347,17 @@ class ConsumerMachine:
 
     def has_changes(self) -> bool:
         """Return whether partitions have changed since the last ``take_changes``."""
-        return self._announced != self._reportable()
+        return self._announced != self._list_reportable()
 
     def take_changes(self) -> PartitionChanges:
         """Return the partitions that were lost or assigned since the last call."""
-        before, self._announced = self._announced, self._reportable()
+        before, self._announced = self._announced, self._list_reportable()
         return PartitionChanges(
             lost=[p for p, reader in before.items() if reader.is_lost],
             assigned=[p for p, r in self._announced.items() if before.get(p) is not r],
         )
 
-    def _reportable(self) -> dict[tuple[str, int], GroupReader]:
+    def _list_reportable(self) -> dict[tuple[str, int], GroupReader]:
         """Return the owned partitions that ``take_changes`` may report.
 
         A partition that was revoked before it was reported is omitted, because a
@@ -430,7 +434,7 @@ class ConsumerMachine:
         member = self._membership
         if self.state is not ConsumerState.FAILED:
             if member is None:
-                self._find_chosen(now)
+                self._update_chosen(now)
             else:
                 self._finder.check_topics(now)
                 self._check_caller(member, now)
@@ -514,14 +518,14 @@ class ConsumerMachine:
             self._report(Event.CALLER_LATE, pause_s=now - self._busy_since)
             member.leave(now)
 
-    def _find_chosen(self, now: float) -> None:
+    def _update_chosen(self, now: float) -> None:
         """Own the partitions that the caller has chosen, as long as they exist."""
         deleted = self._finder.take_deleted(self._owned, now)
         readers = [self._owned[reader.place] for reader in deleted]
         self._lose(readers, Event.PARTITIONS_LOST)
         changes = self._finder.find(self._owned, now)
         for topic, partition in changes.new:
-            self._own(topic, partition)
+            self._own_partition(topic, partition)
         for reader, topic in changes.recreated:
             if reader.place in self._fetcher.readers:
                 self._fetcher.start_over(reader, topic)
@@ -537,14 +541,14 @@ class ConsumerMachine:
         if target is None:
             return
         owned = self._owned_ids()
-        if owned != target or any(self._revoked()):
+        if owned != target or any(self._list_revoked()):
             if self._rebalance_began_at is None:
                 self._rebalance_began_at = self._advanced_at
             self._revoke(owned - target)
             if self._caller is CallerState.WAITING:
                 self._give_up_revoked()
             if member.can_add:
-                self._add(target - self._owned_ids())
+                self._add_partitions(target - self._owned_ids())
             owned = self._owned_ids()
             if owned == target:
                 latency_s = self._advanced_at - self._rebalance_began_at
@@ -555,7 +559,7 @@ class ConsumerMachine:
     def _owned_ids(self) -> Assignment:
         return frozenset(reader.id_and_partition for reader in self._owned.values())
 
-    def _revoked(self) -> Iterable[GroupReader]:
+    def _list_revoked(self) -> Iterable[GroupReader]:
         return (
             reader
             for reader in self._owned.values()
@@ -573,11 +577,13 @@ class ConsumerMachine:
     def _give_up_revoked(self) -> None:
         """Give up the revoked partitions without a commit in progress."""
         readers = [
-            reader for reader in self._revoked() if not self._offsets.is_pending(reader)
+            reader
+            for reader in self._list_revoked()
+            if not self._offsets.is_pending(reader)
         ]
         self._lose(readers, Event.PARTITIONS_REVOKED)
 
-    def _add(self, partitions: Assignment) -> None:
+    def _add_partitions(self, partitions: Assignment) -> None:
         topics = {
             topic.topic_id: topic for topic in self.cluster.metadata.topics.values()
         }
@@ -589,12 +595,12 @@ class ConsumerMachine:
                 # client. Add its partitions after the next metadata response.
                 self.cluster.want_metadata()
             elif (topic.name, partition) not in self._owned:
-                self._own(topic, partition)
+                self._own_partition(topic, partition)
                 added.append((topic.name, partition))
         if added:
             self._report(Event.PARTITIONS_ASSIGNED, partitions=list_partitions(added))
 
-    def _own(self, topic: TopicInfo, partition: int) -> None:
+    def _own_partition(self, topic: TopicInfo, partition: int) -> None:
         reader = GroupReader(topic.name, partition, topic.topic_id)
         self._owned[reader.place] = reader
         self._offsets.find(reader)
@@ -621,7 +627,7 @@ class ConsumerMachine:
     def _report(self, event: Event, count: int = 1, **fields: Any) -> None:
         self.cluster.report(event, count, group=self.group.group_id, **fields)
 
-    def _begin(self, reader: GroupReader) -> None:
+    def _begin_at_committed(self, reader: GroupReader) -> None:
         """Begin to read a partition at its committed offset.
 
         Without a committed offset, ``ScanOptions.start`` determines the position.
@@ -629,12 +635,12 @@ class ConsumerMachine:
         assert reader.committed is not None
         offset, epoch = reader.committed
         if offset >= 0:
-            self._start(reader, offset, epoch)
+            self._start_reading(reader, offset, epoch)
         else:
             start = choose_spec(self.options.start, reader.place, EARLIEST)
-            self._start(reader, start)
+            self._start_reading(reader, start)
 
-    def _start(self, reader: GroupReader, start: Spec, epoch: int = -1) -> None:
+    def _start_reading(self, reader: GroupReader, start: Spec, epoch: int = -1) -> None:
         self._fetcher.add(reader, start, epoch=epoch)
         if reader.is_paused:
             self._fetcher.pause(reader)
@@ -666,7 +672,7 @@ class ConsumerMachine:
             raise PartitionLost(*reader.place)
         return reader
 
-    def _uncommitted(self) -> dict[GroupReader, Committed]:
+    def _find_uncommitted(self) -> dict[GroupReader, Committed]:
         """Return the positions of partitions that differ from the committed offsets."""
         position = self.position()
         offsets: dict[GroupReader, Committed] = {}

@@ -200,14 +200,14 @@ class GroupMember:
         """Join the group if the consumer is outside."""
         if self.state is MemberState.OUTSIDE:
             self._backoff.reset()
-            self._begin("join", now)
+            self._begin_incarnation("join", now)
             self._join_began_at = now
 
     def leave(self, now: float) -> None:
         """Leave the group unless the consumer is outside. All partitions are lost."""
         if not self.is_outside and self.state is not MemberState.LEAVING:
             self._backoff.reset()
-            self._begin("leave", now)
+            self._begin_incarnation("leave", now)
             # Restart the session timeout. If the coordinator does not answer within
             # this time, it removes the member anyway.
             self._heard_at = now
@@ -266,7 +266,7 @@ class GroupMember:
         assert following is not None, f"{event}: the member is {self.state.name}"
         self.state = following
 
-    def _begin(self, event: str, now: float) -> None:
+    def _begin_incarnation(self, event: str, now: float) -> None:
         """Begin the next incarnation, without owned partitions and without a target."""
         self._move(event)
         self.incarnation += 1
@@ -317,7 +317,7 @@ class GroupMember:
             group=self._options.group_id,
             reason=reason,
         )
-        self._begin("lose", now)
+        self._begin_incarnation("lose", now)
         self._cluster.wake(now)
 
     def _send(self, link: Link, now: float) -> None:
@@ -327,11 +327,11 @@ class GroupMember:
         def done(response: Any, now: float) -> None:
             if heartbeat is self._in_flight:
                 self._in_flight = None
-                self._take(response, heartbeat.owned, now)
+                self._process_response(response, heartbeat.owned, now)
 
         try:
             version = link.pick(ConsumerGroupHeartbeatRequest, *constraints)
-            link.send(self._request(version), done, now, version=version)
+            link.send(self._build_request(version), done, now, version=version)
         except KwireError as error:
             self._fail(error)
             return
@@ -341,7 +341,7 @@ class GroupMember:
         self._due_at = now + max(self._interval_s, _MIN_INTERVAL_S)
         self._in_flight = heartbeat
 
-    def _request(self, version: int) -> ConsumerGroupHeartbeatRequest:
+    def _build_request(self, version: int) -> ConsumerGroupHeartbeatRequest:
         options = self._options
         fields: dict[str, Any] = {
             "group_id": options.group_id,
@@ -377,7 +377,7 @@ class GroupMember:
         is_reconciling = self.state is MemberState.RECONCILING
         return is_reconciling or self._reported != self._owned
 
-    def _take(self, response: Any, owned: Assignment, now: float) -> None:
+    def _process_response(self, response: Any, owned: Assignment, now: float) -> None:
         code = codes.NETWORK_EXCEPTION if response is None else response.error_code
         if self.state is MemberState.LEAVING:
             # After any other error, the group does not have this member either.

@@ -63,7 +63,7 @@ def commit_request(
                     for reader in readers
                 ],
             )
-            for readers in _by_topic(offsets)
+            for readers in _group_by_topic(offsets)
         ],
     )
 
@@ -81,7 +81,7 @@ def fetch_request(
     if has_groups:
         entry = OffsetFetchRequest.OffsetFetchRequestTopics
     topics: list[Any] = []
-    for topic_readers in _by_topic(readers):
+    for topic_readers in _group_by_topic(readers):
         ids = {"topic_id": topic_readers[0].topic_id} if has_groups else {}
         partitions = [reader.partition for reader in topic_readers]
         topics.append(
@@ -147,7 +147,7 @@ def read_assignment(assignment: Any) -> Assignment:
     )
 
 
-def _by_topic(readers: Iterable[GroupReader]) -> Iterable[list[GroupReader]]:
+def _group_by_topic(readers: Iterable[GroupReader]) -> Iterable[list[GroupReader]]:
     topics: dict[str, list[GroupReader]] = {}
     for reader in readers:
         topics.setdefault(reader.topic, []).append(reader)

@@ -61,7 +61,7 @@ class ProducerIdentity:
         if self.state is IdentityState.UNKNOWN and not self._backoff.must_wait(now):
             link = self._cluster.any_link(now)
             if link is not None:
-                self._request(link, now)
+                self._send_request(link, now)
         return self._producer
 
     def replace(self, producer_id: int) -> None:
@@ -73,18 +73,18 @@ class ProducerIdentity:
             self.state = IdentityState.UNKNOWN
             self._producer = None
 
-    def _request(self, link: Link, now: float) -> None:
+    def _send_request(self, link: Link, now: float) -> None:
         request = InitProducerIdRequest(
             transactional_id=None, transaction_timeout_ms=_UNUSED_TIMEOUT_MS
         )
         try:
-            link.send(request, self._take, now)
+            link.send(request, self._process_response, now)
         except KwireError as error:
             self._fail(error)
         else:
             self.state = IdentityState.REQUESTED
 
-    def _take(self, response: Any, now: float) -> None:
+    def _process_response(self, response: Any, now: float) -> None:
         if response is not None and not response.error_code:
             self.state = IdentityState.KNOWN
             self._producer = response.producer_id, response.producer_epoch

@@ -254,19 +254,19 @@ class Transactions:
         if self.fatal is not None:
             return self.fatal
         if self.failure is not None:
-            refusal = self._failed(f"it cannot be committed: {self.failure}")
+            refusal = self._make_failure(f"it cannot be committed: {self.failure}")
             refusal.__cause__ = self.failure
             return refusal
         if self.state is TransactionState.ABORTING:
-            return self._failed("it is aborted")
-        return self._failed("it is over, and records belong to a transaction")
+            return self._make_failure("it is aborted")
+        return self._make_failure("it is over, and records belong to a transaction")
 
     def stale_epoch(self) -> KwireError:
         """Return the error for a partition that requires the next epoch.
 
         Brokers before Kafka 2.5 do not return it after an abort.
         """
-        return self._failed(
+        return self._make_failure(
             "records of the one before were given up, and only brokers from Kafka 2.5"
             " on give the producer its next epoch; make a new producer"
         )
@@ -369,7 +369,7 @@ class Transactions:
         for pending in self._offsets:
             if now >= pending.give_up_at:
                 group = pending.member.group_id
-                self.fail(self._late(f"committing offsets of {group!r}"))
+                self.fail(self._make_timeout(f"committing offsets of {group!r}"))
             else:
                 self._cluster.wake(pending.give_up_at)
         if self.is_failed:
@@ -382,31 +382,35 @@ class Transactions:
         if now < self._give_up_at:
             self._cluster.wake(self._give_up_at)
         elif is_starting:
-            self._give_up(self._late(f"taking the transactional id {self._id!r}"))
+            self._give_up(
+                self._make_timeout(f"taking the transactional id {self._id!r}")
+            )
         else:
             if is_commit and self._is_sending:
                 self._learn(Knowledge.MAYBE_COMMITTED)
             operation = "commit" if is_commit else "abort"
             self._give_up(
-                self._failed(
+                self._make_failure(
                     f"its {operation} was not acknowledged within {self._give_up_s:g} s"
-                    f" ({self._why()}); make a new producer",
+                    f" ({self._explain()}); make a new producer",
                     self._knowledge is Knowledge.MAYBE_COMMITTED,
                 )
             )
 
-    def _late(self, doing: str) -> BrokersUnreachable:
+    def _make_timeout(self, doing: str) -> BrokersUnreachable:
         limit = self._give_up_s
         if self.state is TransactionState.STARTING:
             limit = self._cluster.settings.timeout_s
         return BrokersUnreachable(
-            f"{doing}: no coordinator did it within {limit:g} s; {self._why()}"
+            f"{doing}: no coordinator did it within {limit:g} s; {self._explain()}"
         )
 
-    def _why(self) -> str:
+    def _explain(self) -> str:
         return self._reason or self._cluster.reasons()
 
-    def _failed(self, reason: str, is_in_doubt: bool = False) -> TransactionFailed:
+    def _make_failure(
+        self, reason: str, is_in_doubt: bool = False
+    ) -> TransactionFailed:
         return TransactionFailed(self._id, reason, is_in_doubt)
 
     # Requests.
@@ -533,7 +537,7 @@ class Transactions:
         self._cluster.report(event, transactional_id=self._id, reason=reason)
         self.result = None
         if self.failure is not None:
-            self.result = self._failed(f"it was aborted: {self.failure}")
+            self.result = self._make_failure(f"it was aborted: {self.failure}")
             self.result.__cause__ = self.failure
         self.failure = None
         self._backoff.reset()
@@ -641,7 +645,7 @@ class Transactions:
         elif verdict is TransactionVerdict.RETRY:
             is_concurrent = code == codes.CONCURRENT_TRANSACTIONS
             self._retry(self._reason, now, _CONCURRENT_S if is_concurrent else None)
-        elif self.state is TransactionState.ABORTING and self._was_nothing(code):
+        elif self.state is TransactionState.ABORTING and self._had_no_transaction(code):
             self._finish(False, None, now)
         elif verdict is TransactionVerdict.ABORT and self.state in (
             TransactionState.OPEN,
@@ -652,7 +656,10 @@ class Transactions:
         else:
             failure: KwireError = transaction_failure(doing, self._id, code)
             if self._knowledge is Knowledge.MAYBE_COMMITTED:
-                cause, failure = failure, self._failed(str(failure), is_in_doubt=True)
+                cause, failure = (
+                    failure,
+                    self._make_failure(str(failure), is_in_doubt=True),
+                )
                 failure.__cause__ = cause
             self._give_up(failure)
 
@@ -661,6 +668,6 @@ class Transactions:
         self._reason = reason
         self._backoff.fail(now, f"transaction of {self._id!r}", reason, first_s=first_s)
 
-    def _was_nothing(self, code: int) -> bool:
+    def _had_no_transaction(self, code: int) -> bool:
         """Return whether an abort failed because the coordinator had no transaction."""
         return code == codes.INVALID_TXN_STATE and self._knowledge < Knowledge.BEGUN

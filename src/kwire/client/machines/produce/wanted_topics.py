@@ -75,7 +75,7 @@ class WantedTopics:
             if info is not None and info.partitions and not info.error_code:
                 self._settle(name)
                 continue
-            failure = self._judge(name, now) if self._cluster.version else None
+            failure = self._find_failure(name, now) if self._cluster.version else None
             self._cluster.wake(since + timeout_s)
             if failure is None and now >= since + timeout_s:
                 failure = BrokersUnreachable(
@@ -91,7 +91,7 @@ class WantedTopics:
         del self._wanted_since[name]
         self._missing_since.pop(name, None)
 
-    def _judge(self, name: str, now: float) -> ClusterError | None:
+    def _find_failure(self, name: str, now: float) -> ClusterError | None:
         """Return the failure of a topic without partitions, or None to wait longer."""
         info = self._cluster.metadata.topics.get(name)
         if info is None:

@@ -296,7 +296,7 @@ class Fetcher:
                     waiting.setdefault(node, {})[reader] = info.leader_epoch
         self._is_out_of_room = False
         for node, epochs in waiting.items():
-            room = self._room()
+            room = self._choose_response_size()
             if not room:
                 self._is_out_of_room = True
                 return
@@ -321,7 +321,7 @@ class Fetcher:
             reader.set_replica(-1)
         return leader
 
-    def _room(self) -> int:
+    def _choose_response_size(self) -> int:
         """Return the maximum number of bytes in the next response, or 0 to wait.
 
         It is limited by ``fetch_bytes``, by an equal share for each broker in half of
@@ -441,7 +441,7 @@ class Fetcher:
                     self.partitions.retry(reader, now, "the log was truncated")
                 elif part.records:
                     has_records = True
-                    session.note_limit(reader, self._limit(part))
+                    session.note_limit(reader, self._read_limit(part))
                     self._take_records(reader, part, frame, now)
                 elif part.preferred_read_replica >= 0:
                     reader.set_replica(part.preferred_read_replica, now + _REPLICA_S)
@@ -451,7 +451,7 @@ class Fetcher:
                         reason = "brokers name other replicas too often"
                         self.partitions.retry(reader, now, reason)
                 else:
-                    session.note_limit(reader, self._limit(part))
+                    session.note_limit(reader, self._read_limit(part))
                     quiet.append(reader)
         # The response omits partitions without changes (KIP-227).
         quiet += waiting.values()
@@ -459,12 +459,12 @@ class Fetcher:
             self._cluster.note_progress()
         has_news = has_news or has_records
         for reader in quiet:
-            self._take_quiet(reader, session, has_records)
+            self._process_empty(reader, session, has_records)
             if not has_news:
                 reader.wait_until(again_at)
         return has_records
 
-    def _limit(self, part: Any) -> int:
+    def _read_limit(self, part: Any) -> int:
         """Return the offset up to which the partition can currently be read.
 
         It is the last stable offset or the high watermark.
@@ -473,7 +473,7 @@ class Fetcher:
             return int(part.last_stable_offset)
         return int(part.high_watermark)
 
-    def _take_quiet(
+    def _process_empty(
         self, reader: PartitionReader, session: FetchSession, has_records: bool
     ) -> None:
         """Process a response without records of this partition."""

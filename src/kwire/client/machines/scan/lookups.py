@@ -73,7 +73,9 @@ class OffsetLookups:
                 for topic in response.topics:
                     for part in topic.partitions:
                         reader = waiting.pop((topic.name, part.partition_index), None)
-                        if reader is not None and self._take(reader, kind, part, now):
+                        if reader is not None and self._process_offset(
+                            reader, kind, part, now
+                        ):
                             is_fruitless = False
                 if is_fruitless:
                     self._cluster.note_fruitless(link, ListOffsetsRequest, now)
@@ -90,7 +92,9 @@ class OffsetLookups:
         for reader in epochs:
             reader.begin_lookup(request)
 
-    def _take(self, reader: PartitionReader, kind: str, part: Any, now: float) -> bool:
+    def _process_offset(
+        self, reader: PartitionReader, kind: str, part: Any, now: float
+    ) -> bool:
         """Process the result of a lookup.
 
         Returns whether this kind of lookup has succeeded for the first time. A repeated

@@ -102,7 +102,7 @@ class PartitionFinder:
         self._seen_version = cluster.version
         changes = FoundPartitions([], [])
         for topic in self._known_topics(now):
-            self._compare(topic, readers, changes)
+            self._compare_topic(topic, readers, changes)
         if not self._unknown_since:
             self.is_complete = True
             if not readers and not changes.new:
@@ -162,16 +162,16 @@ class PartitionFinder:
     def _known_topics(self, now: float) -> list[TopicInfo]:
         """Return the topics in the metadata. Wait for those that are missing."""
         topics = []
-        for name in self._names():
+        for name in self._list_topic_names():
             topic = self._cluster.metadata.topics.get(name)
             if topic is None or topic.error_code or not topic.partitions:
-                self._miss(name, topic, now)
+                self._wait_for_topic(name, topic, now)
             else:
                 self._unknown_since.pop(name, None)
                 topics.append(topic)
         return topics
 
-    def _names(self) -> Sequence[str]:
+    def _list_topic_names(self) -> Sequence[str]:
         pattern = self._options.pattern
         if pattern is None:
             return self._options.topics
@@ -183,7 +183,7 @@ class PartitionFinder:
             if pattern.fullmatch(topic.name)
         )
 
-    def _miss(self, name: str, topic: TopicInfo | None, now: float) -> None:
+    def _wait_for_topic(self, name: str, topic: TopicInfo | None, now: float) -> None:
         """Wait for a topic that is missing in the metadata, or set ``failure``."""
         code = faults.NOT_THERE if topic is None else topic.error_code
         failure = faults.topic_failure(name, code)
@@ -194,7 +194,7 @@ class PartitionFinder:
         else:
             self.failure = failure
 
-    def _compare(
+    def _compare_topic(
         self,
         topic: TopicInfo,
         readers: Mapping[tuple[str, int], PartitionReader],

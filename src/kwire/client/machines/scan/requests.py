@@ -52,7 +52,7 @@ def lookups_request(
                     for reader in readers
                 ],
             )
-            for topic, readers in _by_topic(epochs)
+            for topic, readers in _group_by_topic(epochs)
         ],
     )
 
@@ -78,7 +78,7 @@ def epoch_ends_request(
                     for reader in readers
                 ],
             )
-            for topic, readers in _by_topic(epochs)
+            for topic, readers in _group_by_topic(epochs)
         ],
     )
 
@@ -125,7 +125,7 @@ def fetch_request(
                     _fetch_partition(reader, included[reader]) for reader in readers
                 ],
             )
-            for readers in _by_topic_id(included)
+            for readers in _group_by_topic_id(included)
         ],
         forgotten_topics_data=[
             FetchRequest.ForgottenTopic(
@@ -133,7 +133,7 @@ def fetch_request(
                 topic_id=forgotten[readers[0]].topic_id,
                 partitions=[reader.partition for reader in readers],
             )
-            for readers in _by_topic_id(forgotten)
+            for readers in _group_by_topic_id(forgotten)
         ],
         rack_id=options.rack,
     )
@@ -149,7 +149,7 @@ def _fetch_partition(reader: PartitionReader, position: Position) -> Any:
     )
 
 
-def _by_topic(
+def _group_by_topic(
     readers: Iterable[PartitionReader],
 ) -> Iterable[tuple[str, list[PartitionReader]]]:
     """Group readers by topic name."""
@@ -159,7 +159,7 @@ def _by_topic(
     return topics.items()
 
 
-def _by_topic_id(
+def _group_by_topic_id(
     positions: Mapping[PartitionReader, Position],
 ) -> Iterable[list[PartitionReader]]:
     """Group readers by topic name and id. A recreated topic has another id."""
