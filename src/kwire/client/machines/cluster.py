@@ -350,6 +350,10 @@ class ClusterMachine:
         now: float,
         is_apart: bool = False,
     ) -> Link | None:
+        """Return the link to an address if it accepts a request now, or open one.
+
+        ``node_id`` is None if the broker at the address is unknown.
+        """
         link = self._links.get((*address, is_apart))
         if link is not None:
             if node_id is not None:
@@ -394,6 +398,12 @@ class ClusterMachine:
             self._failures[address].count = 0
 
     def _note_failure(self, address: tuple[str, int], link: Link, now: float) -> None:
+        """Count the failure of a connection, and delay the next attempt.
+
+        Sets ``failure`` if a retry cannot succeed: if the authentication was rejected,
+        if the broker lacks a required feature, or if all bootstrap addresses have
+        failed before any broker has answered.
+        """
         failures = self._failures.setdefault(address, _Failures())
         failures.count += 1
         failures.reason = link.reason

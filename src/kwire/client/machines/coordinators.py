@@ -169,6 +169,11 @@ class Coordinators:
         chosen: dict[str, _Search],
         now: float,
     ) -> None:
+        """Send one FindCoordinator request for the keys in ``chosen``.
+
+        Each attempt counts as a failure in advance. ``link_to`` resets the backoff when
+        a connection to the coordinator is available.
+        """
         keys = list(chosen)
         has_many = version >= _FIRST_WITH_MANY_KEYS
         request = FindCoordinatorRequest(
@@ -209,6 +214,11 @@ class Coordinators:
     def _process_result(
         self, kind: CoordinatorType, key: str, search: _Search, result: Any
     ) -> None:
+        """Store the coordinator of a key, or the error that ended its lookup.
+
+        The coordinator is added to the brokers in the metadata, because the metadata
+        may not contain it yet.
+        """
         if not result.error_code:
             brokers = self._cluster.metadata.brokers
             broker = brokers.get(result.node_id)

@@ -335,6 +335,7 @@ class Link:
             self._end_by_silence(now)
 
     def _end_by_silence(self, now: float) -> None:
+        """End the link because the broker has not answered before the deadline."""
         is_negotiating = self.state is LinkState.NEGOTIATING
         if is_negotiating and self._settings.fallback is not None:
             # Older releases close the connection, but Kafka 0.9 does not. Handle both
@@ -458,6 +459,7 @@ class Link:
         return something or self.state is LinkState.OVER
 
     def _react(self, event: ConnectionEvent, now: float) -> None:
+        """Process one event of the connection."""
         if isinstance(event, ResponseReceived):
             self.has_answered = True
             self._throttle(event.response, now)

@@ -135,6 +135,8 @@ class SizesMachine(QueryMachine):
                 self._waiting.clear()
 
     def _send(self, node: int, waiting: set[int], now: float) -> None:
+        """Send DescribeLogDirs to a broker, or do without its sizes if that fails."""
+
         def done(response: Any, now: float) -> None:
             waiting.discard(node)
             if response is not None:

@@ -223,6 +223,11 @@ class Telemetry:
         self._send(link, request, done, now)
 
     def _take_subscription(self, response: Any, link: Link, now: float) -> None:
+        """Store a subscription, and schedule the first push.
+
+        Without requested metrics, the subscription is requested again after the
+        interval.
+        """
         self.instance_id = response.client_instance_id
         self._subscription_id = response.subscription_id
         interval_s = response.push_interval_ms / 1000
@@ -253,6 +258,10 @@ class Telemetry:
         self._wait(now + pause_s)
 
     def _push(self, link: Link, now: float) -> None:
+        """Push the metrics since the last successful push.
+
+        A payload that is larger than the broker permits is not sent.
+        """
         is_last = self._close_by is not None
         now_ns = self.unix_time_ns()
         values = self._window.read(now)

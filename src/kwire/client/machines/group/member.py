@@ -321,6 +321,7 @@ class GroupMember:
         self._cluster.wake(now)
 
     def _send(self, link: Link, now: float) -> None:
+        """Send a heartbeat, or fail if the broker does not support its version."""
         constraints = () if self._options.pattern is None else (GROUP_PATTERNS,)
         heartbeat = _Heartbeat(self._owned, self._has_owned())
 
@@ -342,6 +343,12 @@ class GroupMember:
         self._in_flight = heartbeat
 
     def _build_request(self, version: int) -> ConsumerGroupHeartbeatRequest:
+        """Build the heartbeat for the current state.
+
+        It contains the subscription and the other options only if ``_reported`` is
+        None, because the coordinator keeps them. The owned partitions are sent as
+        ``_has_owned`` describes.
+        """
         options = self._options
         fields: dict[str, Any] = {
             "group_id": options.group_id,
@@ -378,6 +385,11 @@ class GroupMember:
         return is_reconciling or self._reported != self._owned
 
     def _process_response(self, response: Any, owned: Assignment, now: float) -> None:
+        """Process the response to a heartbeat, or None if the connection was lost.
+
+        ``owned`` contains the partitions that the member owned when the request was
+        sent.
+        """
         code = codes.NETWORK_EXCEPTION if response is None else response.error_code
         if self.state is MemberState.LEAVING:
             # After any other error, the group does not have this member either.

@@ -249,6 +249,7 @@ class GroupOffsets:
     # Fetching offsets.
 
     def _send_fetch(self, now: float) -> None:
+        """Send OffsetFetch for all partitions whose committed offset is unknown."""
         link = self._find_link(self._fetch_backoff, now)
         if link is None:
             return
@@ -311,6 +312,11 @@ class GroupOffsets:
             self._cluster.wake(pending.give_up_at)
 
     def _send_commit(self, now: float) -> None:
+        """Send OffsetCommit for the remaining partitions of the oldest commit.
+
+        The response ends the commit of each partition that succeeds or fails. The
+        others are sent again after a pause.
+        """
         link = self._find_link(self._commit_backoff, now)
         if link is None:
             if self.failure is not None:

@@ -303,6 +303,7 @@ class BatchSender:
     def _count_attempt(
         self, writer: PartitionWriter, batch: PendingBatch, now: float
     ) -> None:
+        """Update the metrics for the first attempt, and report each further one."""
         metrics = self._cluster.metrics
         if batch.attempts == 1:
             begun_at = batch.give_up_at - self._options.delivery_timeout_s

@@ -416,6 +416,10 @@ class Transactions:
     # Requests.
 
     def _start(self, now: float) -> None:
+        """Send InitProducerId, which returns the producer id and the next epoch.
+
+        An existing epoch is kept if the broker does not support requests with an epoch.
+        """
         link = self._find_link(now, self._coordinator)
         if link is None:
             return
@@ -438,6 +442,7 @@ class Transactions:
         self._send(request, take, f"taking the transactional id {self._id!r}", now)
 
     def _add_partitions(self, now: float) -> None:
+        """Send AddPartitionsToTxn for the partitions in ``_wanted``."""
         assert self.producer is not None
         request = add_partitions_request(self._id, self.producer, self._wanted)
 
@@ -470,6 +475,12 @@ class Transactions:
         self._send(request, take, doing, now, (CLIENT,), knows=Knowledge.MAYBE_BEGUN)
 
     def _send_offsets(self, pending: PendingOffsets, now: float) -> None:
+        """Send the next request for offsets of a group.
+
+        In the first protocol, AddOffsetsToTxn adds the group at the transaction
+        coordinator first. TxnOffsetCommit then sends the offsets to the group
+        coordinator.
+        """
         group = pending.member.group_id
         doing = f"committing offsets of {group!r} in a transaction"
         assert self.producer is not None
@@ -510,6 +521,7 @@ class Transactions:
         self._send(request, take, doing, now, constraints, coordinator, knows)
 
     def _end(self, now: float) -> None:
+        """Send EndTxn. If no request has begun the transaction, end it immediately."""
         is_commit = self.state is TransactionState.COMMITTING
         if self._knowledge is Knowledge.NOTHING:
             self._finish(is_commit, None, now)

@@ -344,6 +344,7 @@ class RequestMachine:
         return self.cluster.any_link(now)
 
     def _link_to_leader(self, part: _Part, now: float) -> Link | None:
+        """Return a link to a partition leader. The part contains a topic name or id."""
         topic, partition = part.identity[-2:]
         metadata = self.cluster.metadata
         if isinstance(topic, UUID):
@@ -410,6 +411,10 @@ class RequestMachine:
             part.is_in_flight = True
 
     def _take_response(self, parts: list[_Part], response: Any, now: float) -> None:
+        """Settle the parts that a response answers, and retry the others.
+
+        ``response`` is None if the connection was lost.
+        """
         for part in parts:
             part.is_in_flight = False
         if self.has_result():

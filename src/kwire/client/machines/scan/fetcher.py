@@ -343,6 +343,12 @@ class Fetcher:
         room: int,
         now: float,
     ) -> None:
+        """Send a Fetch request to one broker.
+
+        * ``epochs``: partitions of the request with their current leader epochs.
+        * ``room``: maximum size of the response in bytes, which is reserved in the
+          budget.
+        """
         # Use topic ids only if all topics have one. During a rolling upgrade, the
         # metadata of a broker with an older release does not contain topic ids.
         topics = self._cluster.metadata.topics
@@ -494,6 +500,11 @@ class Fetcher:
     def _take_records(
         self, reader: PartitionReader, part: Any, frame: HeldFrame | None, now: float
     ) -> None:
+        """Append the records of a partition as a chunk, and move its position.
+
+        Ends the task if the records are invalid or end before the position. ``frame``
+        is None if the response is sparse. The records are then copied.
+        """
         self.partitions.progress_at = now
         assert reader.position is not None
         try:

@@ -60,6 +60,7 @@ class LogTruncation:
         version: int,
         now: float,
     ) -> None:
+        """Send OffsetForLeaderEpoch for some partitions of one leader."""
         request = epoch_ends_request(unchecked)
 
         def done(response: Any, now: float) -> None:

@@ -62,6 +62,10 @@ class OffsetLookups:
     def _send(
         self, link: Link, kind: str, epochs: Mapping[PartitionReader, int], now: float
     ) -> None:
+        """Send ListOffsets for the lookups of one kind.
+
+        ``epochs`` contains the partitions with their current leader epochs.
+        """
         by_time = any(reader.lookups[kind].timestamp >= 0 for reader in epochs)
 
         def done(response: Any, now: float) -> None:

@@ -200,6 +200,10 @@ class PartitionFinder:
         readers: Mapping[tuple[str, int], PartitionReader],
         changes: FoundPartitions,
     ) -> None:
+        """Add the differences between a topic and its readers to ``changes``.
+
+        Sets ``failure`` if the options contain a partition that does not exist.
+        """
         options = self._options
         requested = (options.partitions or {}).get(topic.name)
         chosen = set(topic.partitions if requested is None else requested)
