@@ -92,6 +92,7 @@ def test_unknown_messages_get_a_hint(apis, text, words):
 
 
 def test_releases_are_found_by_any_of_their_versions(apis):
+    """Patch releases have the APIs of their release line."""
     assert apis.release_name("3.9.1") == apis.release_name("3.9") == "3.9"
     assert apis.release_name("0.10.2.1") == "0.10.2"
     with pytest.raises(KeyError, match=r"no release 9\.1; kwire has 0\.8\.0 to"):

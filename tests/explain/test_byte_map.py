@@ -74,6 +74,7 @@ def check_values(spans, message):
 
 @sweep("name", MESSAGES)
 def test_spans_cover_all_bytes_and_hold_the_decoded_values(kwire, maps, name):
+    """No byte is missing or belongs to two spans."""
     cls = getattr(kwire.messages, name)
     for vector in golden.vectors():
         if vector.message != name:
@@ -181,6 +182,7 @@ def frames(kwire):
 
 
 def test_frames_are_mapped_with_their_headers(kwire, maps):
+    """The spans include the size, the header and the body."""
     kinds = set()
     for cls, version, sized in frames(kwire):
         asked = (cls, version) if cls.kind == "response" else ()
@@ -223,6 +225,7 @@ def test_bad_frames_give_the_error_of_decoding(kwire, maps):
 
 
 def test_unknown_request_is_mapped_up_to_its_header(kwire, maps):
+    """The remaining bytes are a single span, because their layout is unknown."""
     unknown_api = bytes.fromhex("03e8 0001 00000007 ffff 010203")
     unknown_version = bytes.fromhex("0012 0063 00000007 0003 616263 00 010203")
     for frame, rest in (unknown_api, 5), (unknown_version, 3):
@@ -253,6 +256,7 @@ def test_frame_with_a_wrong_size_is_an_error(kwire, maps):
 
 
 def test_a_frame_within_more_bytes_keeps_their_offsets(kwire, maps):
+    """Positions are relative to the input, so that they match a hex dump."""
     message = kwire.messages.HeartbeatRequest(group_id="g")
     frame = kwire.messages.framing.encode_request(message, 4, 1)
     found = maps.frame_map(b"!!" + frame + b"??", start=2, end=2 + len(frame), sized=1)
@@ -272,6 +276,7 @@ def test_invalid_arguments_are_rejected(kwire, maps):
 
 
 def test_any_contiguous_bytes_are_mapped(kwire, maps):
+    """The result does not depend on the type of the buffer."""
     vector = golden.by_pair()["MetadataRequest", 12][-1]
     cls = kwire.messages.MetadataRequest
     expected = maps.byte_map(cls, vector.data, 12)
@@ -282,6 +287,7 @@ def test_any_contiguous_bytes_are_mapped(kwire, maps):
 
 
 def test_limits_of_decoding_apply_to_maps(kwire, maps):
+    """The same input has the same error in a map and in decoding."""
     data = golden.by_pair()["MetadataRequest", 12][-1].data
     limits = kwire.Limits(frame_bytes=3)
     cls = kwire.messages.MetadataRequest
@@ -418,6 +424,7 @@ def batches(kwire, *sizes, **options):
 
 
 def test_map_continues_after_a_wrong_checksum(kwire, maps):
+    """A wrong checksum is reported, but it does not hide the records."""
     first, second = batches(kwire, 2, 1)
     data = bytearray(first + second)
     data[len(first) - 6] ^= 1  # Change the last value of the first batch.
@@ -447,6 +454,7 @@ def test_damaged_record_only_affects_its_batch(kwire, maps):
 
 
 def test_truncated_batch_is_not_damage(kwire, maps):
+    """The end of a Fetch may truncate a batch, so this is not an error."""
     first, second = batches(kwire, 1, 1)
     data = first + second[:-1]
     found = maps.record_map(data)
@@ -457,6 +465,7 @@ def test_truncated_batch_is_not_damage(kwire, maps):
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_compressed_records_are_one_span_with_their_sizes(kwire, maps, magic):
+    """Compressed bytes have no fields of their own."""
     rows = [(b"k", b"v" * 100)] * 9
     data = kwire.records.encode_batch(rows, magic=magic, compression="gzip")
     found = maps.record_map(data)
@@ -509,6 +518,7 @@ def test_batches_inside_a_message_are_mapped_under_their_field(kwire, maps):
 
 
 def test_damaged_batches_inside_a_message_are_no_error_of_it(kwire, maps):
+    """The message itself can still be decoded, so only the batch is damaged."""
     (batch,) = batches(kwire, 3)
     for records, kind in (b"\xff" * 61, "damaged"), (batch[:-1], "cut"):
         data = produce(kwire, records)

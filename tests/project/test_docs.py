@@ -129,6 +129,7 @@ def test_commands_are_found_and_wrong_ones_fail():
 def test_an_example_that_is_wrong_is_found(
     kwire, tmp_path, monkeypatch, text, failures
 ):
+    """The test of the pages must not pass because of a broken runner."""
     page = tmp_path / "page.md"
     page.write_text(text)
     printed = run_examples(page, kwire.backend, monkeypatch, tmp_path)

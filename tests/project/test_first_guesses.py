@@ -268,6 +268,7 @@ def test_the_error_of_a_first_guess_names_the_right_spelling(objects, spelling):
 
 @pytest.mark.parametrize("spelling", WORKING)
 def test_a_first_guess_that_works_still_works(objects, spelling):
+    """Users may already depend on these spellings."""
     eval(spelling, dict(objects))
 
 
@@ -309,11 +310,13 @@ def test_foreign_names_are_not_listed_as_attributes(objects):
 
 
 def test_errors_of_functions_that_have_started_are_not_changed(objects):
+    """A hint is only added to errors of the call itself, not to those inside."""
     with pytest.raises(TypeError, match=r"^topics must be a name[^;]*$"):
         objects["kafka"].scan(7)
 
 
 def test_coroutine_functions_remain_coroutine_functions(kwire, objects):
+    """Frameworks inspect functions, so a wrapper must keep this property."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     for method in (client.Consumer.poll, client.Kafka.create_topics):
         assert inspect.iscoroutinefunction(method)
@@ -337,11 +340,13 @@ def test_fields_of_messages_may_have_the_names_of_other_codecs(kwire):
 
 @pytest.mark.parametrize("table", [*ATTRIBUTES.values(), *ARGUMENTS.values()])
 def test_each_advice_is_a_part_of_a_sentence(table):
+    """The advice is appended to an error message."""
     for advice in table.values():
         assert advice[0].islower() and not advice.endswith(".")
 
 
 def test_commands_of_other_tools_have_commands_of_kwire():
+    """Otherwise the hint would name a command that does not exist."""
     program = importlib.import_module("kwire.cli.main").program
     names = {*program.list_commands(None), "--help"}
     assert set(OTHER_COMMANDS.values()) <= names

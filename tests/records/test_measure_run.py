@@ -29,6 +29,10 @@ PLAIN = [batch(0, 3), batch(3, 2), batch(5, 4)]
 
 
 def test_measure_run_ends_after_the_ordinary_batches(run):
+    """Return the size of all batches and the next offset.
+
+    Empty input has no batches.
+    """
     assert run(b"".join(PLAIN)) == (sum(map(len, PLAIN)), 9)
     assert run(b"") == (0, 0)
 
@@ -73,16 +77,19 @@ def test_measure_run_ends_before_other_entries(run, stranger):
 
 
 def test_measure_run_verifies_checksums_unless_trusted(run):
+    """A wrong checksum ends the run, unless checksums are trusted."""
     data = b"".join((*PLAIN[:2], patched(PLAIN[2], 80, "b", 1)))
     assert run(data, check_crc=False) == (len(data), 9)
 
 
 def test_the_first_batch_has_to_be_the_expected_one(run):
+    """If another batch is first, the run is empty, because offsets must continue."""
     assert run(b"".join(PLAIN), expected=1) == (0, 1)
     assert run(batch(2**40, 1), expected=2**40)[1] == 2**40 + 1
 
 
 def test_measure_run_is_limited_in_bytes(run):
+    """A batch that exceeds the limit ends the run, because batches are not divided."""
     sizes = [len(each) for each in PLAIN]
     data = b"".join(PLAIN)
     assert run(data, most_bytes=sizes[0] + sizes[1]) == (sizes[0] + sizes[1], 5)
@@ -91,6 +98,7 @@ def test_measure_run_is_limited_in_bytes(run):
 
 
 def test_measure_run_includes_batches_that_start_before_the_end(run):
+    """A batch belongs to the range in which it starts, even if it ends outside."""
     sizes = [len(each) for each in PLAIN]
     data = b"".join(PLAIN)
     assert run(data, last_start=sizes[0]) == (sizes[0], 3)
@@ -126,6 +134,7 @@ def test_engines_agree_on_any_bytes(twins):
 
 
 def test_measure_run_rejects_a_position_out_of_range(kwire):
+    """Wrong positions are errors of the caller, so they raise ``ValueError``."""
     measure_run = module(kwire, "records").measure_run
     options = {"last_start": 9, "most_bytes": 9, "expected": 0}
     for position, end in ((-1, 5), (6, 5), (0, 11)):

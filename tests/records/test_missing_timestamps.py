@@ -56,6 +56,7 @@ def find_timestamps(table):
 def test_missing_timestamp_is_null_in_arrow_and_minus_one_in_numpy(
     columns, arrow, name, unit, views
 ):
+    """Arrays of numpy have no validity bitmap, so -1 represents the null."""
     data, stamps = SETS[name]
     factor, divisor = UNITS[unit]
     nulls = [None if each == -1 else each * factor // divisor for each in stamps]
@@ -70,6 +71,7 @@ def test_missing_timestamp_is_null_in_arrow_and_minus_one_in_numpy(
 
 @pytest.mark.parametrize("name", SETS)
 def test_missing_timestamp_is_minus_one_in_records(records, name):
+    """Records keep -1 as in the stored bytes."""
     data, stamps = SETS[name]
     found = [each.timestamp for b in records.decode_batches(data) for each in b.records]
     assert found == stamps
@@ -83,12 +85,14 @@ def test_only_minus_one_means_that_there_is_no_timestamp(columns):
 
 
 def test_timestamps_without_a_gap_have_no_validity(columns):
+    """A bitmap is only allocated if at least one timestamp is missing."""
     data = batch(record(0, 0), record(1, 1), base_timestamp=5)
     column = pyarrow.record_batch(columns.decode_records(data))["timestamp"]
     assert column.null_count == 0 and column.buffers()[0] is None
 
 
 def test_nulls_of_a_slice_match_its_rows(columns):
+    """The bitmap of a slice may start in the middle of a byte."""
     stamps = [-1 if n % 3 == 0 else n for n in range(40)]
     data = b"".join(message(1, n, timestamp=each) for n, each in enumerate(stamps))
     table = columns.decode_records(data)

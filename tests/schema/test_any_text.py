@@ -167,6 +167,7 @@ def outcome(text: str) -> str:
 
 @given(st.text() | st.lists(st.sampled_from(PIECES)).map("".join))
 def test_random_text_raises_schema_errors_only(text):
+    """Schemas come from users, so any text is valid or raises ``SchemaError``."""
     outcome(text)
 
 
@@ -188,6 +189,7 @@ def test_the_schema_to_be_damaged_is_valid():
 )
 @settings(max_examples=500)
 def test_damaged_schema_raises_schema_errors_only(cuts):
+    """Damage in a valid schema reaches more code than random text."""
     text = VALID
     for start, length, piece in cuts:
         text = text[:start] + piece + text[start + length :]

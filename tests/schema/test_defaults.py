@@ -83,6 +83,7 @@ ACCEPTED = {
     ],
 )
 def test_an_accepted_default_is_kept_as_written_and_has_its_value(kind, text, value):
+    """The text is kept for the notation, and the value has the exact type."""
     field = read(kind, text)
     assert field.default == text
     assert resolve_default(field) == value
@@ -90,6 +91,7 @@ def test_an_accepted_default_is_kept_as_written_and_has_its_value(kind, text, va
 
 
 def test_float_defaults_beyond_the_numbers():
+    """NaN and infinities are valid, although JSON has no such numbers."""
     assert math.isnan(resolve_default(read("float64", "NaN")))
     assert resolve_default(read("float64", "-Infinity")) == -math.inf
 
@@ -99,6 +101,7 @@ def test_float_defaults_beyond_the_numbers():
     [("int8", 7, 7), ("bool", True, True), ("float64", 1.5, 1.5), ("string", 3, "3")],
 )
 def test_a_default_may_be_a_json_number_or_boolean(kind, given, value):
+    """Kafka's generator also accepts numbers and booleans instead of strings."""
     assert resolve_default(read(kind, given)) == value
 
 
@@ -124,6 +127,7 @@ def test_a_default_that_its_type_cannot_hold_is_refused(kind):
 
 @pytest.mark.parametrize("kind", ["string", "bytes", "[]int8", "[]S", "S"])
 def test_null_is_a_default_only_where_all_versions_are_nullable(kind):
+    """Otherwise some version could not encode the default value."""
     assert resolve_default(read(kind, "null", nullableVersions="0+")) is None
     check_refused("default-not-nullable", kind, "null", nullableVersions="2+")
     check_refused("default-not-nullable", kind, "null")

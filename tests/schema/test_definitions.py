@@ -27,6 +27,7 @@ def messages() -> dict[str, Message]:
 
 
 def test_the_kinds_are_all_complete(messages: dict[str, Message]) -> None:
+    """The counts change only if Kafka adds or removes a message."""
     counts: dict[str, int] = {}
     for message in messages.values():
         counts[message.kind] = counts.get(message.kind, 0) + 1
@@ -43,6 +44,7 @@ def test_the_kinds_are_all_complete(messages: dict[str, Message]) -> None:
 
 @sweep("api_key", range(95))
 def test_each_api_has_a_request_and_a_response_in_one_file(api_key: int) -> None:
+    """If the versions differed, a response could not be decoded."""
     request = registry.find_by_key(api_key, "request")
     response = registry.find_by_key(api_key, "response")
     assert request.valid_versions == response.valid_versions
@@ -54,6 +56,7 @@ def test_each_api_has_a_request_and_a_response_in_one_file(api_key: int) -> None
 
 
 def test_versions_that_kafka_removed_are_kept(messages: dict[str, Message]) -> None:
+    """Old brokers and clients still use versions that Kafka 4.0 removed."""
     for name, versions, field in (
         ("ProduceRequest", "0-13", "Acks"),
         ("LeaderAndIsrRequest", "0-7", "ControllerId"),
@@ -76,6 +79,7 @@ def test_versions_that_kafka_removed_are_kept(messages: dict[str, Message]) -> N
 def test_client_id_is_ignorable_in_header_version_0(
     messages: dict[str, Message],
 ) -> None:
+    """The field does not exist in version 0, so encoding must omit it."""
     fields = {field.name: field for field in messages["RequestHeader"].struct.fields}
     assert fields["ClientId"].ignorable
     assert 0 not in fields["ClientId"].versions
@@ -83,6 +87,7 @@ def test_client_id_is_ignorable_in_header_version_0(
 
 @sweep("name", NAMES)
 def test_each_message_obeys_the_rules_and_has_a_plan(name: str) -> None:
+    """Otherwise an invalid definition would only be detected at its first use."""
     message = registry.load(name)
     assert message.name == name
     rules.check(message)
@@ -93,6 +98,7 @@ def test_each_message_obeys_the_rules_and_has_a_plan(name: str) -> None:
 def test_no_two_apis_and_no_two_records_of_a_family_share_a_number(
     messages: dict[str, Message],
 ) -> None:
+    """The number alone selects the layout of a message or record."""
     spaces: dict[str, list[Message]] = {}
     for name, message in messages.items():
         is_api = message.kind in ("request", "response")
@@ -105,6 +111,7 @@ def test_no_two_apis_and_no_two_records_of_a_family_share_a_number(
 
 
 def test_index_equals_the_files(messages: dict[str, Message]) -> None:
+    """The index is loaded instead of the files, so it must not be outdated."""
     for name, message in messages.items():
         entry = registry.find(name)
         assert entry.kind == message.kind
@@ -114,6 +121,7 @@ def test_index_equals_the_files(messages: dict[str, Message]) -> None:
 
 
 def test_the_index_names_every_file_and_every_message_in_it() -> None:
+    """A file that is missing in the index could never be loaded."""
     heads: dict[str, set[str]] = {}
     for file in resources.files("kwire.schema").joinpath("definitions").iterdir():
         if file.name != "index.txt":
@@ -128,6 +136,7 @@ def test_the_index_names_every_file_and_every_message_in_it() -> None:
 
 @sweep("name", NAMES)
 def test_notation_round_trip(name: str) -> None:
+    """Parsing a definition and writing it again restores the text."""
     text = registry.definition_text(registry.find(name).family)
     written = notation.write_message(registry.load(name))
     assert f"\n\n{written}\n" in f"\n\n{text}\n"
@@ -167,6 +176,7 @@ def test_secrets_are_text_or_bytes_of_all_versions(
 def test_load_reads_a_single_file(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Reading all definitions would make the first use of a message slow."""
     read = []
     real = registry.definition_text
 

@@ -49,6 +49,7 @@ def last_struct(message, levels):
 
 
 def test_each_request_has_one_destination_in_the_order_of_api_keys():
+    """No line of the file is lost, repeated or out of order."""
     lines = registry.fact_text("destinations").splitlines()
     names = [line.split()[0] for line in lines if line and not line.startswith("#")]
     assert names == list(ROUTES)
@@ -56,6 +57,7 @@ def test_each_request_has_one_destination_in_the_order_of_api_keys():
 
 @sweep("name", ROUTES)
 def test_fields_of_routes_exist_in_requests_and_responses(name):
+    """A misspelled field would only fail when a client sends the request."""
     route = ROUTES[name]
     if route.key is not None:
         field = find_field(registry.load(f"{name}Request").struct, route.key)
@@ -68,6 +70,7 @@ def test_fields_of_routes_exist_in_requests_and_responses(name):
 
 @sweep("name", ROUTES)
 def test_routes_have_the_parts_that_their_destination_requires(name):
+    """Without a key or items, the coordinator or leader would be unknown."""
     route = ROUTES[name]
     coordinators = Destination.GROUP, Destination.TRANSACTION
     splits = Destination.LEADER, Destination.SHARE, Destination.RESOURCE
@@ -106,6 +109,7 @@ def test_group_ids_go_to_group_coordinators_and_transactional_ids_to_theirs(name
 
 
 def test_unknown_api_key_has_no_route():
+    """Requests of a newer Kafka are not sent to a random broker."""
     with pytest.raises(KeyError):
         find_route(30000)
 

@@ -68,11 +68,13 @@ def test_unchanged_message_is_accepted():
 
 
 def test_fields_may_be_added_in_new_versions():
+    """The position does not matter, because existing versions remain unchanged."""
     new = (OLD[0], field("Rack", "string", "2+"), *OLD[1:])
     check_evolution(old(), record(*new, validVersions="0-2"))
 
 
 def test_tagged_fields_may_be_added_in_any_version():
+    """Old readers skip unknown tags."""
     check_evolution(old(), record(describe_tagged("Extra", 1), *OLD))
 
 
@@ -87,6 +89,7 @@ def test_fields_of_removed_versions_may_be_removed():
 
 
 def test_flexible_versions_may_grow():
+    """The reverse is an error, because the layout of a version would change."""
     plain = OLD[0]
     before = record(plain, flexibleVersions="1+")
     check_evolution(before, record(plain))
@@ -99,6 +102,7 @@ def test_key_and_type_are_fixed():
 
 
 def test_version_range_may_not_shrink():
+    """Programs may still use the removed versions."""
     check_refused(old(), old(validVersions="0"), "evolution-max-version")
     check_refused(old(validVersions="1"), old(), "evolution-min-version")
     plain = record(OLD[0], flexibleVersions="none")
@@ -112,6 +116,7 @@ def test_the_type_of_a_field_is_fixed():
 
 
 def test_the_default_of_a_field_is_fixed():
+    """Versions without the field are decoded with the default."""
     check_refused(old(), changed(0, default="-1"), "evolution-default", "Id")
     check_evolution(old(), changed(0, default=""))
 
@@ -136,11 +141,13 @@ def test_the_versions_of_a_field_may_change_beyond_those_that_exist():
 
 
 def test_a_field_may_not_start_later_than_it_did():
+    """Otherwise the layout of an existing version would change."""
     check_refused(old(), changed(0, versions="1+"), "evolution-versions", "Id")
     check_refused(old(), changed(0, versions="2+"), "evolution-versions", "Id")
 
 
 def test_a_field_may_not_be_added_in_a_version_that_exists():
+    """Otherwise the layout of an existing version would change."""
     error = check_refused(
         old(),
         record(OLD[0], field("Rack", "string", "1+"), *OLD[1:]),
@@ -152,6 +159,7 @@ def test_a_field_may_not_be_added_in_a_version_that_exists():
 
 @pytest.mark.parametrize("index", range(4))
 def test_field_may_not_be_removed_from_an_existing_version(index):
+    """Otherwise the layout of an existing version would change."""
     fields = [*OLD[:index], *OLD[index + 1 :]]
     name = OLD[index]["name"]
     check_refused(old(), record(*fields), "evolution-field-removed", name)
@@ -165,6 +173,7 @@ def test_fields_keep_their_order():
 
 
 def test_a_tag_is_not_used_again():
+    """Old messages may contain the tag with its previous meaning."""
     check_refused(old(), changed(3, name="Level"), "evolution-tag-reused", "Level")
 
 

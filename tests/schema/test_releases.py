@@ -142,6 +142,7 @@ def test_the_last_deprecations_of_each_api_are_those_of_the_definitions(releases
 
 
 def test_the_file_gives_every_key_its_own_name(releases):
+    """Two names for an API key would make results ambiguous."""
     names = set()
     for line in registry.fact_text("releases").splitlines():
         words = line.split()
@@ -154,6 +155,7 @@ def test_the_file_gives_every_key_its_own_name(releases):
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_release_advertises_what_its_running_nodes_answer(releases, name):
+    """The recorded answers of real nodes verify the table."""
     version, listener, *unstable = name.split()
     line = version.rpartition(".")[0]
     possible = releases.advertisements(line, listener, unstable=bool(unstable))
@@ -196,6 +198,7 @@ def test_with_kraft_there_are_three_listeners_and_since_4_0_two(releases):
 
 @pytest.mark.parametrize("listener", ["broker", "zkBroker", "controller", None])
 def test_ranges_are_in_the_order_of_their_keys_and_never_empty(releases, listener):
+    """An API without versions is omitted instead."""
     for name in releases.NAMES:
         ranges = releases.ranges(name, listener)
         assert list(ranges) == sorted(ranges)
@@ -203,6 +206,7 @@ def test_ranges_are_in_the_order_of_their_keys_and_never_empty(releases, listene
 
 
 def test_results_are_independent_copies(releases):
+    """A caller that changes a result must not change the results of others."""
     releases.ranges("4.4").clear()
     releases.deprecated("3.9").clear()
     assert releases.ranges("4.4")
@@ -259,6 +263,7 @@ def test_deprecations_begin_with_3_7_and_end_with_4_0(releases):
 
 
 def test_deprecated_versions_are_still_supported(releases):
+    """A deprecated version must not be missing until a later release removes it."""
     for name in releases.NAMES:
         for key, versions in releases.deprecated(name).items():
             assert releases.ranges(name)[key].contains(versions)

@@ -90,6 +90,7 @@ def test_a_kill_in_the_middle_of_a_file_leaves_nothing(
 def test_a_full_disk_is_one_line_and_leaves_nothing(
     runner, work, normal_run, tmp_path, fault, reason
 ):
+    """Users see the cause instead of a traceback, and can repeat the command."""
     _, whole = normal_run[work.name]
     if fault.full_from:
         fault = Fault(full_from=len(whole))

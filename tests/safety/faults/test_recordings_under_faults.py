@@ -117,6 +117,7 @@ def test_a_kill_at_any_step_costs_no_frame_of_a_named_file(
 
 @pytest.mark.parametrize("file", [1, 4])
 def test_full_disk_ends_the_recorder_in_one_line(runner, peer, tmp_path, file):
+    """Users see the cause instead of a traceback."""
     command = ["record", "--listen", "127.0.0.1:0", "--upstream", peer.address]
     command += ["--output", str(tmp_path), *FLUSH]
     going = runner.start(command, Fault(full_from=file), target=MANY_MINUTES)
@@ -140,6 +141,7 @@ def test_full_disk_ends_the_recorder_in_one_line(runner, peer, tmp_path, file):
 
 
 def test_read_only_directory_is_one_line(runner, peer, tmp_path):
+    """Users see the cause instead of a traceback."""
     folder = tmp_path / "kept"
     folder.mkdir(stat.S_IRUSR | stat.S_IXUSR)
     command = ["record", "--listen", "127.0.0.1:0", "--upstream", peer.address]

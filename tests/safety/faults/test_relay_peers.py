@@ -167,6 +167,7 @@ def test_frames_may_come_byte_by_byte(tmp_path):
 
 
 def test_stalled_peers_do_not_block_other_connections(tmp_path):
+    """Clients that stop in the middle of a frame only delay their own connection."""
     with Listener(echo) as peer, ExitStack() as clients:
         recorder = Recorder(ANY, peer.address, tmp_path)
         with closing_soon(recorder):
