@@ -309,15 +309,15 @@ def test_omitted_columns_are_absent(columns):
     )
 
 
-@pytest.mark.parametrize("place", ["key", "value"])
+@pytest.mark.parametrize("field", ["key", "value"])
 @pytest.mark.parametrize("write", [batch, compressed_batch])
 def test_columns_are_limited_by_arrow_offsets(
-    kwire, records, columns, monkeypatch, place, write
+    kwire, records, columns, monkeypatch, field, write
 ):
     """The limit of Arrow offsets is 2 GiB, which the test lowers to 1000 bytes."""
     module = f"{kwire.__name__}._engine.{kwire.backend}.record_columns"
     monkeypatch.setattr(importlib.import_module(module), "LARGEST_OFFSET", 1000)
-    data = write(record(0, 0, **{place: bytes(500)}))
+    data = write(record(0, 0, **{field: bytes(500)}))
     assert len(columns.decode_records(2 * data)) == 2
     with pytest.raises(
         kwire.errors.LimitExceeded, match="decode fewer bytes"

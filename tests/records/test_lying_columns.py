@@ -80,11 +80,11 @@ def lists(offsets=(0, 1, 2, 3), key=TEXT, value=TEXT, count=3):
 def test_offsets_outside_of_the_bytes(kwire, name, column, way):
     """The offsets of each row are validated, not only the last one."""
     lie = (None, int32s(*OFFSETS[name]), b"abc", 0)
-    given = {column: lie}
+    columns = {column: lie}
     if column.startswith("header"):
-        given = {"headers": lists(**{column.removeprefix("header "): lie})}
+        columns = {"headers": lists(**{column.removeprefix("header "): lie})}
     with pytest.raises(kwire.EncodeError, match="not within the bytes of the column"):
-        encode(kwire, numbers=WAYS[way], **given)
+        encode(kwire, numbers=WAYS[way], **columns)
 
 
 @sweep("name", OFFSETS)

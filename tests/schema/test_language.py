@@ -306,7 +306,7 @@ def test_a_message_is_an_object(text):
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "found"),
+    ("key", "value", "reason"),
     [
         ("name", [], "name must be a string (got an array)"),
         ("name", {}, "name must be a string (got an object)"),
@@ -326,11 +326,11 @@ def test_a_message_is_an_object(text):
         ),
     ],
 )
-def test_error_shows_the_unexpected_value(key, value, found):
+def test_error_shows_the_unexpected_value(key, value, reason):
     """Users see these messages for each kind of mistake."""
     with pytest.raises(SchemaError) as caught:
         read_field(**{key: value})
-    assert found in caught.value.reason
+    assert reason in caught.value.reason
 
 
 def test_an_error_names_null_and_arrays_of_primitives():
