@@ -81,13 +81,13 @@ def kafka_header(frame: ColumnOrName, options: Options = None) -> Column:
     Returns struct<api_key, api, api_version, correlation_id, client_id, _error>.
     Options: ``mode``.
     """
-    failfast = _failfast(_read(options, "mode"))
+    failfast = _is_failfast(_read_options(options, "mode"))
     kind = HEADER if failfast else with_error(HEADER)
 
     def read(data: pa.Array) -> pa.Array:
         return header_structs(data, failfast=failfast)
 
-    return _udf("kafka_header", read, kind)(frame)
+    return _make_column_function("kafka_header", read, kind)(frame)
 
 
 def from_kafka_message(
@@ -129,8 +129,8 @@ def from_kafka_message(
     message does not have a field of ``schema``, or if a type cannot represent all
     values of its field.
     """
-    chosen = _read(options, "mode", "as", "framed")
-    failfast, framed = _failfast(chosen), chosen["framed"] == "true"
+    chosen = _read_options(options, "mode", "as", "framed")
+    failfast, framed = _is_failfast(chosen), chosen["framed"] == "true"
     if chosen["as"] == "json":
         if schema is not None:
             raise ValueError(
@@ -149,7 +149,7 @@ def from_kafka_message(
             " response has the version of its request (pair_requests adds it)"
         )
 
-    columns, fixed = _split(version=version)
+    columns, fixed = _split_arguments(version=version)
     names = tuple(columns)
     result: pa.StructType = message_type(name)
     returned: Any = result if failfast else with_error(result)
@@ -170,7 +170,9 @@ def from_kafka_message(
             schema=fields,
         )
 
-    return _udf("from_kafka_message", read, returned)(data, *columns.values())
+    return _make_column_function("from_kafka_message", read, returned)(
+        data, *columns.values()
+    )
 
 
 def to_kafka_message(
@@ -196,10 +198,10 @@ def to_kafka_message(
     PySpark 4.1, because only the Arrow functions of 4.1 receive structs unchanged.
     """
     _require_arrow_udf("to_kafka_message")
-    chosen = _read(options, "mode", "framed")
-    failfast, framed = _failfast(chosen), chosen["framed"] == "true"
+    chosen = _read_options(options, "mode", "framed")
+    failfast, framed = _is_failfast(chosen), chosen["framed"] == "true"
     name = find_message(api, kind)
-    columns, fixed = _split(version=version, header=header)
+    columns, fixed = _split_arguments(version=version, header=header)
     names = tuple(columns)
 
     def write(data: pa.Array, *more: pa.Array) -> pa.Array:
@@ -214,7 +216,9 @@ def to_kafka_message(
         )
 
     result = DATA.field(0).type if failfast else with_error(DATA)
-    return _udf("to_kafka_message", write, result)(data, *columns.values())
+    return _make_column_function("to_kafka_message", write, result)(
+        data, *columns.values()
+    )
 
 
 def schema_of_kafka_message(
@@ -225,7 +229,7 @@ def schema_of_kafka_message(
     Options: ``mode``. With FAILFAST, the type has no ``_error``.
     """
     struct_type = message_type(find_message(api, kind))
-    failfast = _failfast(_read(options, "mode"))
+    failfast = _is_failfast(_read_options(options, "mode"))
     return ddl(struct_type if failfast else with_error(struct_type))
 
 
@@ -252,8 +256,8 @@ def from_kafka_records(
     Raises ``ValueError`` if records do not have a field of ``schema``, or if a type
     cannot represent all values of its field.
     """
-    chosen = _read(options, "mode", "errors")
-    failfast, errors = _failfast(chosen), chosen["errors"]
+    chosen = _read_options(options, "mode", "errors")
+    failfast, errors = _is_failfast(chosen), chosen["errors"]
     kind: Any = make_list_type(RECORD) if failfast else RECORD_LIST
     fields = None
     if schema is not None:
@@ -264,7 +268,7 @@ def from_kafka_records(
     def read(data: pa.Array) -> pa.Array:
         return record_lists(data, errors=errors, failfast=failfast, schema=fields)
 
-    return _udf("from_kafka_records", read, kind)(data)
+    return _make_column_function("from_kafka_records", read, kind)(data)
 
 
 def from_consumer_offsets(
@@ -288,21 +292,21 @@ def from_consumer_offsets(
     ``records``, comma-separated names of record types such as ``OffsetCommit``. Other
     types are then not decoded and have no struct, which makes the query faster.
     """
-    return _from_topic("__consumer_offsets", key, value, options)
+    return _decode_topic("__consumer_offsets", key, value, options)
 
 
 def from_transaction_state(
     key: ColumnOrName, value: ColumnOrName, options: Options = None
 ) -> Column:
     """Decode the records of ``__transaction_state``; see ``from_consumer_offsets``."""
-    return _from_topic("__transaction_state", key, value, options)
+    return _decode_topic("__transaction_state", key, value, options)
 
 
 def from_share_group_state(
     key: ColumnOrName, value: ColumnOrName, options: Options = None
 ) -> Column:
     """Decode the records of ``__share_group_state``; see ``from_consumer_offsets``."""
-    return _from_topic("__share_group_state", key, value, options)
+    return _decode_topic("__share_group_state", key, value, options)
 
 
 def from_cluster_metadata(
@@ -312,7 +316,7 @@ def from_cluster_metadata(
 
     These records have no keys, so ``key`` must be null, and the result has no ``key``.
     """
-    return _from_topic("__cluster_metadata", key, value, options)
+    return _decode_topic("__cluster_metadata", key, value, options)
 
 
 def from_remote_log_metadata(
@@ -322,7 +326,7 @@ def from_remote_log_metadata(
 
     As in ``__cluster_metadata``, the records have no keys.
     """
-    return _from_topic("__remote_log_metadata", key, value, options)
+    return _decode_topic("__remote_log_metadata", key, value, options)
 
 
 def pair_requests(captures: DataFrame) -> DataFrame:
@@ -359,13 +363,13 @@ def read_headers(
     This is the fastest way to read headers. The result contains only the columns named
     in ``keep``, and the decoded columns.
     """
-    failfast = _failfast(_read(options, "mode"))
+    failfast = _is_failfast(_read_options(options, "mode"))
     kind = HEADER if failfast else with_error(HEADER)
 
     def read(batches: Iterable[Any]) -> Iterable[Any]:
         return flat_headers(batches, column, keep, failfast=failfast)
 
-    return _map(rows, read, kind, column, keep)
+    return _map_batches(rows, read, kind, column, keep)
 
 
 def read_records(
@@ -383,8 +387,8 @@ def read_records(
     ``schema`` contains the columns of a record, as for ``from_kafka_records``. If it
     has no ``_error``, all of its columns are null for a damaged batch.
     """
-    chosen = _read(options, "mode", "errors")
-    failfast, errors = _failfast(chosen), chosen["errors"]
+    chosen = _read_options(options, "mode", "errors")
+    failfast, errors = _is_failfast(chosen), chosen["errors"]
     kind: Any = RECORD if failfast else with_error(RECORD)
     fields = None
     if schema is not None:
@@ -397,7 +401,7 @@ def read_records(
             batches, column, keep, errors=errors, failfast=failfast, schema=fields
         )
 
-    return _map(rows, read, kind, column, keep)
+    return _map_batches(rows, read, kind, column, keep)
 
 
 def register_functions(spark: SparkSession) -> None:
@@ -423,24 +427,24 @@ def register_functions(spark: SparkSession) -> None:
         return read_json(data, api, kind, version)
 
     column_functions = [
-        _udf("kafka_header", headers, with_error(HEADER)),
-        _udf("from_kafka_records", records, RECORD_LIST),
-        _udf("from_kafka_message", to_json, with_error(JSON)),
-        *map(_topic_function, TOPICS),
+        _make_column_function("kafka_header", headers, with_error(HEADER)),
+        _make_column_function("from_kafka_records", records, RECORD_LIST),
+        _make_column_function("from_kafka_message", to_json, with_error(JSON)),
+        *map(_make_topic_function, TOPICS),
     ]
     for function in column_functions:
         spark.udf.register(function.__name__, function)
 
 
-def _from_topic(
+def _decode_topic(
     topic: str, key: ColumnOrName, value: ColumnOrName, options: Options
 ) -> Column:
-    return _topic_function(topic, options)(key, value)
+    return _make_topic_function(topic, options)(key, value)
 
 
-def _topic_function(topic: str, options: Options = None) -> Callable[..., Column]:
-    chosen = _read(options, "mode", "as", "records")
-    failfast, as_json = _failfast(chosen), chosen["as"] == "json"
+def _make_topic_function(topic: str, options: Options = None) -> Callable[..., Column]:
+    chosen = _read_options(options, "mode", "as", "records")
+    failfast, as_json = _is_failfast(chosen), chosen["as"] == "json"
     records = tuple(filter(None, map(str.strip, chosen["records"].split(","))))
     kind = topic_type(topic, records)
     decode = read_topic
@@ -451,7 +455,7 @@ def _topic_function(topic: str, options: Options = None) -> Callable[..., Column
         return decode(topic, key, value, records, failfast=failfast)
 
     name = f"from_{topic.removeprefix('__')}"
-    return _udf(name, read, kind if failfast else with_error(kind))
+    return _make_column_function(name, read, kind if failfast else with_error(kind))
 
 
 def _from_message_to_json(
@@ -465,7 +469,7 @@ def _from_message_to_json(
     if isinstance(api, type) or (isinstance(kind, str) and isinstance(api, (str, int))):
         # Report an unknown name immediately, instead of as an error of every row.
         api = find_message(api, kind)
-    columns, fixed = _split(version=version)
+    columns, fixed = _split_arguments(version=version)
     for name, given in (("api", api), ("kind", kind)):
         is_fixed = given is None or isinstance(given, (str, int))
         (fixed if is_fixed else columns)[name] = given
@@ -483,10 +487,12 @@ def _from_message_to_json(
         )
 
     result = JSON.field(0).type if failfast else with_error(JSON)
-    return _udf("from_kafka_message", read, result)(data, *columns.values())
+    return _make_column_function("from_kafka_message", read, result)(
+        data, *columns.values()
+    )
 
 
-def _split(**arguments: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def _split_arguments(**arguments: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split arguments into columns (or column names) and constants."""
     fixed = {
         name: argument
@@ -496,7 +502,7 @@ def _split(**arguments: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     return {name: arguments[name] for name in arguments if name not in fixed}, fixed
 
 
-def _map(
+def _map_batches(
     rows: DataFrame,
     function: Callable[[Iterable[Any]], Iterable[Any]],
     kind: Any,
@@ -532,8 +538,13 @@ def _require_arrow_udf(name: str) -> None:
         )
 
 
-def _udf(name: str, function: Callable[..., Any], kind: Any) -> Callable[..., Column]:
-    """Make a column function from an Arrow function; ``kind`` as for ``_map``."""
+def _make_column_function(
+    name: str, function: Callable[..., Any], kind: Any
+) -> Callable[..., Column]:
+    """Make a column function from an Arrow function.
+
+    ``kind`` is the result type: an Arrow type or a Spark type.
+    """
     signature = inspect.signature(function)
     names = list(signature.parameters)
 
@@ -561,7 +572,7 @@ def _udf(name: str, function: Callable[..., Any], kind: Any) -> Callable[..., Co
     return column_function
 
 
-def _read(options: Options, *known: str) -> dict[str, Any]:
+def _read_options(options: Options, *known: str) -> dict[str, Any]:
     """Read options without regard to the case of their names, and add the defaults.
 
     Raises ``ValueError`` if an option or its value is not one of the supported ones.
@@ -582,5 +593,5 @@ def _read(options: Options, *known: str) -> dict[str, Any]:
     return values
 
 
-def _failfast(options: dict[str, Any]) -> bool:
+def _is_failfast(options: dict[str, Any]) -> bool:
     return str(options["mode"]) == "FAILFAST"

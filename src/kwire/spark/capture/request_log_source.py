@@ -76,16 +76,16 @@ def read_options(given: Mapping[str, str]) -> RequestLogOptions:
             f"mode must be one of {', '.join(MODES)} (got {values['mode']!r:.80})"
         )
     return RequestLogOptions(
-        _paths(values),
+        _read_paths(values),
         mode,
         values.get("columnNameOfCorruptRecord", "_corrupt_record"),
         "columnNameOfCorruptRecord" in values,
         read_size(values, "maxPartitionBytes") or 128 << 20,
-        _timezone(values.get("timeZone", "UTC")),
+        _read_timezone(values.get("timeZone", "UTC")),
     )
 
 
-def _paths(values: Mapping[str, str]) -> tuple[str, ...]:
+def _read_paths(values: Mapping[str, str]) -> tuple[str, ...]:
     try:
         paths = json.loads(values.get("paths", "[]"))
     except ValueError:
@@ -104,7 +104,7 @@ def _paths(values: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(paths)
 
 
-def _timezone(name: str) -> tzinfo:
+def _read_timezone(name: str) -> tzinfo:
     if name.upper() in ("UTC", "Z"):
         return UTC
     try:
@@ -197,12 +197,12 @@ class RequestLogReader(SparkEntry, DataSourceReader):
                 requests.append(Request())
                 bad.append(entry)
             if len(requests) >= _ROWS:
-                yield self._batch(requests, bad)
+                yield self._make_batch(requests, bad)
                 requests, bad = [], []
         if requests:
-            yield self._batch(requests, bad)
+            yield self._make_batch(requests, bad)
 
-    def _batch(self, requests: list[Request], bad: list[BadLine | None]) -> Any:
+    def _make_batch(self, requests: list[Request], bad: list[BadLine | None]) -> Any:
         import pyarrow as pa
 
         batch = requests_batch(requests)

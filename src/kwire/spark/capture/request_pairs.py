@@ -87,7 +87,7 @@ def pair_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     reader = _PairReader()
     kept: pa.RecordBatch | None = None
     for batch in batches:
-        whole = batch if kept is None else _join(kept, batch)
+        whole = batch if kept is None else _join_batches(kept, batch)
         pairs = reader.read(whole, len(whole) - len(batch))
         if pairs:
             yield _make_pairs(whole, pairs)
@@ -151,7 +151,7 @@ def _wants_none(frame: pa.Scalar) -> bool:
     return bool(frame.is_valid) and not is_answered(frame.as_buffer())
 
 
-def _join(first: pa.RecordBatch, second: pa.RecordBatch) -> pa.RecordBatch:
+def _join_batches(first: pa.RecordBatch, second: pa.RecordBatch) -> pa.RecordBatch:
     columns = [
         pa.concat_arrays([first.column(name), second.column(name)]) for name in COLUMNS
     ]

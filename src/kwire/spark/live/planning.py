@@ -60,7 +60,7 @@ class LiveTopics:
         options = self._options
         topics: Any
         if options.assign is not None:
-            topics = _by_topic(options.assign)
+            topics = _group_by_topic(options.assign)
         elif options.subscribe is not None:
             topics = sorted(options.subscribe)
         else:
@@ -76,7 +76,7 @@ class LiveTopics:
 
     def find_beginnings(self, places: Iterable[Place]) -> dict[Place, int]:
         """Return the earliest offset of each partition."""
-        partitions_by_topic = _by_topic(places)
+        partitions_by_topic = _group_by_topic(places)
         if not partitions_by_topic:
             return {}
         with self._options.cluster.open() as kafka:
@@ -84,7 +84,7 @@ class LiveTopics:
 
     def find_starts(self, ends: dict[Place, int]) -> dict[Place, int]:
         """Return the start offsets; ``ends`` is the result of ``find_ends``."""
-        return self._resolve("starting", ends)
+        return self._resolve_position("starting", ends)
 
     def find_batch(self) -> list[OffsetRange]:
         """Return the offset ranges of a batch query, one for each task.
@@ -95,7 +95,10 @@ class LiveTopics:
         options = self._options
         latest = self.find_ends()
         earliest = self.find_beginnings(latest)
-        first, last = self._resolve("starting", latest), self._resolve("ending", latest)
+        first, last = (
+            self._resolve_position("starting", latest),
+            self._resolve_position("ending", latest),
+        )
         written = latest
         if options.isolation_level == "read_committed" and any(
             max(first[place], last[place]) > latest[place] for place in latest
@@ -105,10 +108,14 @@ class LiveTopics:
         for place in sorted(latest):
             start, end = first[place], last[place]
             if start < earliest[place]:
-                self._lose(place, start, f"the log begins at offset {earliest[place]}")
+                self._report_loss(
+                    place, start, f"the log begins at offset {earliest[place]}"
+                )
             for offset in (start, end):
                 if offset > written.get(place, latest[place]):
-                    self._lose(place, offset, f"the log ends at offset {latest[place]}")
+                    self._report_loss(
+                        place, offset, f"the log ends at offset {latest[place]}"
+                    )
             start, end = max(start, earliest[place]), min(end, latest[place])
             ranges.append(OffsetRange(*place, start, end))
         return self.cut_ranges(ranges)
@@ -146,11 +153,11 @@ class LiveTopics:
                 )
         return split_ranges
 
-    def _lose(self, place: Place, offset: int, reason: str) -> None:
+    def _report_loss(self, place: Place, offset: int, reason: str) -> None:
         fails = self._options.fail_on_data_loss
         report_loss("kafka-live", place, offset, reason, fails)
 
-    def _resolve(self, side: str, ends: dict[Place, int]) -> dict[Place, int]:
+    def _resolve_position(self, side: str, ends: dict[Place, int]) -> dict[Place, int]:
         """Resolve the starting or ending option into an offset for each partition."""
         options = self._options
         kind, position = options.starting if side == "starting" else options.ending
@@ -207,10 +214,12 @@ def _find_time(
     kafka: KafkaSync, time: int, places: list[Place], isolation: IsolationLevel
 ) -> dict[Place, int]:
     moment = _EPOCH + timedelta(milliseconds=min(time, _LAST_MS))
-    return dict(kafka.offsets(_by_topic(places), at=moment, isolation_level=isolation))
+    return dict(
+        kafka.offsets(_group_by_topic(places), at=moment, isolation_level=isolation)
+    )
 
 
-def _by_topic(places: Iterable[Place]) -> dict[str, list[int]]:
+def _group_by_topic(places: Iterable[Place]) -> dict[str, list[int]]:
     topics: dict[str, list[int]] = {}
     for topic, partition in sorted(places):
         topics.setdefault(topic, []).append(partition)

@@ -48,21 +48,23 @@ def read_range(
         )
         try:
             for chunk in scan:
-                for records in _decode(chunk, offset_range, has_headers, options):
+                for records in _decode_chunk(chunk, offset_range, has_headers, options):
                     yield from assemble(records)
         except (DataLost, TopicNotFound) as error:
             if isinstance(error, DataLost):
-                _lose(offset_range, error.offset, error.reason, options)
+                _report_loss(offset_range, error.offset, error.reason, options)
             else:
-                _lose(offset_range, offset_range.start, str(error), options)
+                _report_loss(offset_range, offset_range.start, str(error), options)
             return
         if scan.losses:
-            _lose(offset_range, scan.losses[0].offset, scan.losses[0].reason, options)
+            _report_loss(
+                offset_range, scan.losses[0].offset, scan.losses[0].reason, options
+            )
         elif scan.position().get(place, offset_range.end) < offset_range.end:
             _check_end(kafka, offset_range, options)
 
 
-def _decode(
+def _decode_chunk(
     chunk: Chunk, offset_range: OffsetRange, has_headers: bool, options: LiveOptions
 ) -> Iterator[Records]:
     """Decode the records of a chunk that belong to the range of this task.
@@ -100,10 +102,10 @@ def _check_end(
     ends = kafka.offsets({offset_range.topic: [offset_range.partition]})
     end = ends.get((offset_range.topic, offset_range.partition), 0)
     if end < offset_range.end:
-        _lose(offset_range, end, f"the log ends at offset {end}", options)
+        _report_loss(offset_range, end, f"the log ends at offset {end}", options)
 
 
-def _lose(
+def _report_loss(
     offset_range: OffsetRange, offset: int, reason: str, options: LiveOptions
 ) -> None:
     place = offset_range.topic, offset_range.partition

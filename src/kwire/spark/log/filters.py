@@ -36,36 +36,38 @@ def gather_bounds(filters: Iterable[Filter], view: str) -> Bounds:
     for query_filter in filters:
         attribute = getattr(query_filter, "attribute", ())
         if attribute == ("topic",):
-            bounds.topics = _common(bounds.topics, _values(query_filter))
+            bounds.topics = _intersect(bounds.topics, _find_values(query_filter))
         elif attribute == ("partition",):
-            bounds.partitions = _common(bounds.partitions, _values(query_filter))
-        elif attribute == ("offset",) and view == "records":
-            low, high = _range(query_filter, getattr(query_filter, "value", None))
-            bounds.start_offset = _most(max, bounds.start_offset, low)
-            end = None if high is None else high + 1
-            bounds.end_offset = _most(min, bounds.end_offset, end)
-        elif attribute == ("timestamp",) and view == "records":
-            low, high = _range(
-                query_filter, _milliseconds(getattr(query_filter, "value", None))
+            bounds.partitions = _intersect(
+                bounds.partitions, _find_values(query_filter)
             )
-            bounds.start_timestamp = _most(max, bounds.start_timestamp, low)
-            bounds.end_timestamp = _most(min, bounds.end_timestamp, high)
+        elif attribute == ("offset",) and view == "records":
+            low, high = _find_range(query_filter, getattr(query_filter, "value", None))
+            bounds.start_offset = _choose_bound(max, bounds.start_offset, low)
+            end = None if high is None else high + 1
+            bounds.end_offset = _choose_bound(min, bounds.end_offset, end)
+        elif attribute == ("timestamp",) and view == "records":
+            low, high = _find_range(
+                query_filter, _to_milliseconds(getattr(query_filter, "value", None))
+            )
+            bounds.start_timestamp = _choose_bound(max, bounds.start_timestamp, low)
+            bounds.end_timestamp = _choose_bound(min, bounds.end_timestamp, high)
     return bounds
 
 
-def _values(query_filter: Filter) -> frozenset[Any] | None:
+def _find_values(query_filter: Filter) -> frozenset[Any] | None:
     if isinstance(query_filter, EqualTo):
         return frozenset((query_filter.value,))
     return frozenset(query_filter.value) if isinstance(query_filter, In) else None
 
 
-def _common(
+def _intersect(
     first: frozenset[Any] | None, second: frozenset[Any] | None
 ) -> frozenset[Any] | None:
     return first if second is None else second if first is None else first & second
 
 
-def _range(query_filter: Filter, value: Any) -> tuple[Any, Any]:
+def _find_range(query_filter: Filter, value: Any) -> tuple[Any, Any]:
     """Return the smallest and largest matching value.
 
     A strict inequality also returns its own value. This is harmless, because Spark
@@ -82,7 +84,7 @@ def _range(query_filter: Filter, value: Any) -> tuple[Any, Any]:
     return None, None
 
 
-def _milliseconds(value: Any) -> int | None:
+def _to_milliseconds(value: Any) -> int | None:
     """Convert a datetime to whole milliseconds, the resolution of record timestamps."""
     if not isinstance(value, datetime):
         return None
@@ -90,7 +92,7 @@ def _milliseconds(value: Any) -> int | None:
     return (moment - _EPOCH) // timedelta(milliseconds=1)
 
 
-def _most(choose: Any, first: int | None, second: int | None) -> int | None:
+def _choose_bound(choose: Any, first: int | None, second: int | None) -> int | None:
     return (
         first if second is None else second if first is None else choose(first, second)
     )

@@ -36,7 +36,7 @@ DUPLICATES = ("keep", "longest", "error")
 _MIB = 1 << 20
 
 
-def _option(read: Callable[..., Any], *details: Any) -> Any:
+def _declare_option(read: Callable[..., Any], *details: Any) -> Any:
     """Declare the field of an option. The option has the field name in camel case.
 
     ``read`` is a function of ``spark/topics/option_values.py``. It is called with all
@@ -56,17 +56,17 @@ class LogOptions(TopicOptions):
     paths: tuple[str, ...]
     corrupt_record: str = "_corrupt_record"
     names_corrupt_record: bool = False
-    view: str = _option(read_word, VIEWS)
-    include_batch_columns: bool = _option(read_flag)
-    include_file_path: bool = _option(read_flag)
-    mode: str = _option(read_word, MODES)
-    duplicates: str = _option(read_word, DUPLICATES)
-    strict_tail: bool = _option(read_flag)
-    verify_crc: bool = _option(read_flag, True)
-    errors: str = _option(read_word, ("strict", "replace"))
-    max_partition_bytes: int = _option(read_size, 128 * _MIB)
-    max_batch_bytes: int | None = _option(read_size)
-    push_down_filters: bool = _option(read_flag)
+    view: str = _declare_option(read_word, VIEWS)
+    include_batch_columns: bool = _declare_option(read_flag)
+    include_file_path: bool = _declare_option(read_flag)
+    mode: str = _declare_option(read_word, MODES)
+    duplicates: str = _declare_option(read_word, DUPLICATES)
+    strict_tail: bool = _declare_option(read_flag)
+    verify_crc: bool = _declare_option(read_flag, True)
+    errors: str = _declare_option(read_word, ("strict", "replace"))
+    max_partition_bytes: int = _declare_option(read_size, 128 * _MIB)
+    max_batch_bytes: int | None = _declare_option(read_size)
+    push_down_filters: bool = _declare_option(read_flag)
 
     @property
     def limits(self) -> Limits:
@@ -79,7 +79,7 @@ _FIELDS = {
     for each in fields(LogOptions)
     if each.metadata
 }
-"""Fields declared with ``_option``, by option name."""
+"""Fields declared with ``_declare_option``, by option name."""
 
 _SPECIAL = ("path", "paths", "columnNameOfCorruptRecord")
 
@@ -130,13 +130,13 @@ def read_options(given: Mapping[str, str]) -> LogOptions:
     return LogOptions(
         **of_topics,
         **of_files,
-        paths=_paths(values),
+        paths=_read_paths(values),
         corrupt_record=values.get("columnNameOfCorruptRecord", "_corrupt_record"),
         names_corrupt_record="columnNameOfCorruptRecord" in values,
     )
 
 
-def _paths(values: Mapping[str, str]) -> tuple[str, ...]:
+def _read_paths(values: Mapping[str, str]) -> tuple[str, ...]:
     paths: list[str] = []
     if "paths" in values:
         paths = read_json(values, "paths", list, '["kafka-logs-1", "kafka-logs-2"]')
@@ -147,10 +147,10 @@ def _paths(values: Mapping[str, str]) -> tuple[str, ...]:
             'kafka-log requires a path: .load("kafka-logs/"), a data directory of'
             " Kafka, a folder above several, or an address such as s3://bucket/folder"
         )
-    return tuple(map(_without_scheme, paths))
+    return tuple(map(_remove_file_scheme, paths))
 
 
-def _without_scheme(path: str) -> str:
+def _remove_file_scheme(path: str) -> str:
     """Remove the prefix ``file:`` that Hadoop adds to the paths of local files."""
     is_short = path.startswith("file:/") and not path.startswith("file://")
     return path.removeprefix("file:") if is_short else path

@@ -116,7 +116,7 @@ def find_partitions(
     a requested topic or partition does not exist (if ``must_be_there``), or if a
     partition has several replicas and ``duplicates`` is "error".
     """
-    all_partitions = _every(options, may_be_empty)
+    all_partitions = _list_all_partitions(options, may_be_empty)
     selected = [
         partition
         for partition in all_partitions
@@ -150,7 +150,7 @@ def find_partitions(
     return chosen
 
 
-def _every(options: LogOptions, may_be_empty: bool) -> list[Partition]:
+def _list_all_partitions(options: LogOptions, may_be_empty: bool) -> list[Partition]:
     """List all partitions, each directory once, even if several paths contain it."""
     every: dict[str, Partition] = {}
     for path in options.paths:
@@ -344,8 +344,8 @@ def plan_pieces(
     bounded_ranges = [
         WantedRange(
             partition,
-            _higher(start, bounds.start_offset),
-            _lower(end, bounds.end_offset),
+            _choose_higher(start, bounds.start_offset),
+            _choose_lower(end, bounds.end_offset),
         )
         for partition, start, end in ranges
     ]
@@ -366,7 +366,7 @@ def _find_remote_cuts(
     segments = [
         segment
         for partition, start, end in ranges
-        for segment in _overlapping(partition, start, end)
+        for segment in _find_overlapping(partition, start, end)
         if segment.size > size
     ]
 
@@ -406,8 +406,8 @@ def cut_partition(
     transactions = None
     if options.isolation_level == "read_committed":
         transactions = partition.transactions()
-        end = _lower(end, transactions.last_stable_offset)
-    ranges = _ranges(partition, start, end, options.max_records_per_partition)
+        end = _choose_lower(end, transactions.last_stable_offset)
+    ranges = _divide_range(partition, start, end, options.max_records_per_partition)
     # The split positions and transactions of a segment are equal for all ranges.
     cuts = {} if cuts is None else cuts
     of_segments: dict[Segment, Transactions] = {}
@@ -416,7 +416,7 @@ def cut_partition(
             partition, first, behind, size, bounds, cuts
         ):
             if transactions is not None and segment not in of_segments:
-                of_segments[segment] = _of_segment(transactions, segment)
+                of_segments[segment] = _select_transactions(transactions, segment)
             yield FileSplit(
                 str(segment.path),
                 segment.topic,
@@ -434,14 +434,14 @@ def cut_partition(
             )
 
 
-def _ranges(
+def _divide_range(
     partition: Partition, start: int | None, end: int | None, most: int | None
 ) -> list[tuple[int | None, int | None]]:
     """Divide offsets into ranges of similar size with at most ``most`` offsets each."""
     if most is None:
         return [(start, end)]
-    low = _higher(partition.start_offset, start) or 0
-    high = _lower(partition.end_offset, end) or 0
+    low = _choose_higher(partition.start_offset, start) or 0
+    high = _choose_lower(partition.end_offset, end) or 0
     return list(pairwise((start, *divide(low, high, -(-(high - low) // most)), end)))
 
 
@@ -454,7 +454,7 @@ def _cut_range(
     cuts: dict[Segment, tuple[int, ...]],
 ) -> Iterator[tuple[Segment, int, int | None]]:
     """Find the byte ranges of segments that contain the offsets of a range."""
-    for segment in _overlapping(partition, start, end):
+    for segment in _find_overlapping(partition, start, end):
         first = 0
         if start is not None and start > segment.base_offset:
             first = segment.seek_before(start)
@@ -484,7 +484,7 @@ def _cut_range(
         segment.forget_indexes()
 
 
-def _overlapping(
+def _find_overlapping(
     partition: Partition, start: int | None, end: int | None
 ) -> Iterator[Segment]:
     """Iterate over the segments that may contain offsets of a range."""
@@ -497,7 +497,7 @@ def _overlapping(
         yield segment
 
 
-def _of_segment(transactions: Transactions, segment: Segment) -> Transactions:
+def _select_transactions(transactions: Transactions, segment: Segment) -> Transactions:
     """Select the transactions of one segment, to keep the serialized task small."""
     last = segment.base_offset
     for header in segment.headers(segment.seek_before(2**62), on_corrupt="skip"):
@@ -586,9 +586,9 @@ def _is_apart(first: FileSplit, second: FileSplit, options: LogOptions) -> bool:
     )
 
 
-def _higher(first: int | None, second: int | None) -> int | None:
+def _choose_higher(first: int | None, second: int | None) -> int | None:
     return first if second is None else second if first is None else max(first, second)
 
 
-def _lower(first: int | None, second: int | None) -> int | None:
+def _choose_lower(first: int | None, second: int | None) -> int | None:
     return first if second is None else second if first is None else min(first, second)

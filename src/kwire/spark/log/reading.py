@@ -80,7 +80,7 @@ class CorruptRows:
             elif "kwire.Limits" in problem.detail:
                 advice = " maxBatchBytes allows larger ones."
             raise CorruptBatch(
-                f"{problem.reason}: {problem.detail}{_offsets(problem)}; topic"
+                f"{problem.reason}: {problem.detail}{_describe_offsets(problem)}; topic"
                 f" {problem.topic}, partition {problem.partition}.{advice}"
                 " mode=PERMISSIVE gives a row for each such region, mode=DROPMALFORMED"
                 " reads around it, view=problems lists them all",
@@ -129,9 +129,9 @@ class CorruptRows:
         """Return the problems since the last call as Arrow batches."""
         found, self._found = self._found, []
         if found:
-            yield from _rows_to_batches(map(self._row, found), self._layout)
+            yield from _rows_to_batches(map(self._make_row, found), self._layout)
 
-    def _row(self, problem: Problem) -> dict[str, Any]:
+    def _make_row(self, problem: Problem) -> dict[str, Any]:
         row = {
             "topic": problem.topic,
             "partition": problem.partition,
@@ -148,7 +148,7 @@ class CorruptRows:
         return row
 
 
-def _offsets(problem: Problem) -> str:
+def _describe_offsets(problem: Problem) -> str:
     words = []
     if problem.last_good_offset >= 0:
         words.append(f"good up to offset {problem.last_good_offset}")
@@ -237,8 +237,8 @@ def _read_batches(
                 "magic": header.magic,
                 "compression": header.compression,
                 "timestamp_type": header.timestamp_type,
-                "base_timestamp": _micros(header.base_timestamp),
-                "max_timestamp": _micros(header.max_timestamp),
+                "base_timestamp": _to_micros(header.base_timestamp),
+                "max_timestamp": _to_micros(header.max_timestamp),
                 "partition_leader_epoch": header.partition_leader_epoch,
                 "producer_id": header.producer_id,
                 "producer_epoch": header.producer_epoch,
@@ -253,7 +253,7 @@ def _read_batches(
         yield from rows.batches()
 
 
-def _micros(milliseconds: int) -> int | None:
+def _to_micros(milliseconds: int) -> int | None:
     micros = milliseconds * 1000
     return micros if milliseconds != -1 and -(2**63) <= micros < 2**63 else None
 
@@ -316,7 +316,7 @@ def _index_rows(segment: Segment) -> Iterator[dict[str, Any]]:
                     "position": entry[1],
                 }
             elif name == "time_index":
-                moment = _micros(entry[0])
+                moment = _to_micros(entry[0])
                 yield common_fields | {
                     "index": "time",
                     "timestamp": moment,

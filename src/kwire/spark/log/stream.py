@@ -57,20 +57,20 @@ class LogStream:
 
     def find_starts(self) -> dict[Place, int]:
         """Return the offsets at which a new query starts."""
-        return call_again(self._starts)
+        return call_again(self._find_starts)
 
     def find_ends(self) -> dict[Place, int]:
         """Return the current end offsets of the partitions."""
         return call_again(
             lambda: {
                 place: self._find_end(partition)
-                for place, partition in self._partitions().items()
+                for place, partition in self._find_partitions().items()
             }
         )
 
     def find_beginnings(self, places: Sequence[Place]) -> dict[Place, int]:
         """Return the start offsets of partitions; 0 for a deleted partition."""
-        partitions = self._partitions()
+        partitions = self._find_partitions()
         return {
             place: partitions[place].start_offset if place in partitions else 0
             for place in places
@@ -78,26 +78,26 @@ class LogStream:
 
     def is_pending(self, place: Place, offset: int) -> bool:
         """Whether the records before ``offset`` exist but are still undecided."""
-        partition = self._partitions().get(place)
+        partition = self._find_partitions().get(place)
         return (
             self.options.isolation_level == "read_committed"
             and partition is not None
-            and _whole_end(partition) >= offset
+            and _find_complete_end(partition) >= offset
         )
 
     def plan(
         self, begins: dict[Place, int], ends: dict[Place, int]
     ) -> list[tuple[FileSplit, ...]]:
         """Split one micro-batch into input partitions, one for each task."""
-        return call_again(lambda: self._plan(begins, ends))
+        return call_again(lambda: self._plan_pieces(begins, ends))
 
     def read(self, pieces: tuple[FileSplit, ...]) -> Iterator[Any]:
         """Read the input partition of one task as Arrow batches."""
         return read_pieces(pieces, self._layout, self.options)
 
-    def _starts(self) -> dict[Place, int]:
+    def _find_starts(self) -> dict[Place, int]:
         places: dict[Place, int] = {}
-        for place, partition in self._partitions(must_be_there=True).items():
+        for place, partition in self._find_partitions(must_be_there=True).items():
             number = offset_from(partition, "starting", self.options)
             if number == EARLIEST:
                 number = partition.start_offset
@@ -106,10 +106,10 @@ class LogStream:
             places[place] = number
         return places
 
-    def _plan(
+    def _plan_pieces(
         self, begins: dict[Place, int], ends: dict[Place, int]
     ) -> list[tuple[FileSplit, ...]]:
-        options, partitions = self.options, self._partitions()
+        options, partitions = self.options, self._find_partitions()
         ranges = []
         for place, end in ends.items():
             first = begins.get(place)
@@ -142,7 +142,7 @@ class LogStream:
         )
         return pack(list(pieces), options)
 
-    def _partitions(self, must_be_there: bool = False) -> dict[Place, Partition]:
+    def _find_partitions(self, must_be_there: bool = False) -> dict[Place, Partition]:
         must_be_there = must_be_there or self.options.fail_on_data_loss
         partitions: dict[Place, Partition] = {}
         for partition in find_partitions(self.options, must_be_there, True):
@@ -169,14 +169,14 @@ class LogStream:
     def _find_end(self, partition: Partition) -> int:
         # In a copied directory, the log start offset checkpoint may be newer than the
         # copied segments.
-        end = max(_whole_end(partition), partition.start_offset)
+        end = max(_find_complete_end(partition), partition.start_offset)
         if self.options.isolation_level == "read_committed":
             stable = partition.transactions().last_stable_offset
             end = end if stable is None else min(end, stable)
         return end
 
 
-def _whole_end(partition: Partition) -> int:
+def _find_complete_end(partition: Partition) -> int:
     """Return the offset after the last complete batch."""
     for segment in reversed(partition.segments):
         before = last = None

@@ -106,7 +106,7 @@ def _find_installed(compression: bool) -> Iterator[Source]:
         if place.is_file():
             yield place.name, place.read_bytes()
         else:
-            yield from _below(place, place.parent)
+            yield from _list_files(place, place.parent)
     for name in ("kwire", *((_LIBRARY,) if compression else ())):
         try:
             files = metadata.files(name) or ()
@@ -116,17 +116,17 @@ def _find_installed(compression: bool) -> Iterator[Source]:
             top = file.parts[0]
             if top == _LIBRARY or top.endswith(".dist-info"):
                 real = Path(str(file.locate()))
-                if _belongs(real):
+                if _is_needed(real):
                     yield file.as_posix(), real.read_bytes()
 
 
-def _below(folder: Path, root: Path) -> Iterator[Source]:
+def _list_files(folder: Path, root: Path) -> Iterator[Source]:
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and _belongs(path):
+        if path.is_file() and _is_needed(path):
             yield path.relative_to(root).as_posix(), path.read_bytes()
 
 
-def _belongs(path: Path) -> bool:
+def _is_needed(path: Path) -> bool:
     """Whether a worker needs a file; False for libraries of other Python versions."""
     if path.suffix in (".so", ".pyd"):
         return path.name.endswith(tuple(EXTENSION_SUFFIXES))

@@ -147,7 +147,9 @@ def chosen_layout(options: LogOptions, wanted: Iterable[tuple[str, str]]) -> Lay
     _check_name(options)
     if options.view in ("records", "batches"):
         types_by_name[options.corrupt_record] = _CORRUPT
-    columns = _choose("kafka-log", types_by_name, wanted, f" in view={options.view}")
+    columns = _choose_columns(
+        "kafka-log", types_by_name, wanted, f" in view={options.view}"
+    )
     corrupt = options.corrupt_record if options.corrupt_record in columns else None
     return Layout(columns, corrupt if options.view in ("records", "batches") else None)
 
@@ -159,7 +161,7 @@ def default_live_layout(include_headers: bool) -> Layout:
 
 def chosen_live_layout(wanted: Iterable[tuple[str, str]]) -> Layout:
     """Return the columns of a user's ``kafka-live`` schema; see ``chosen_layout``."""
-    return Layout(_choose("kafka-live", _RECORDS | _HEADERS, wanted), None)
+    return Layout(_choose_columns("kafka-live", _RECORDS | _HEADERS, wanted), None)
 
 
 def list_columns(source_name: str, schema: StructType) -> list[tuple[str, str]]:
@@ -176,7 +178,7 @@ def list_columns(source_name: str, schema: StructType) -> list[tuple[str, str]]:
     return [(column.name, column.dataType.simpleString()) for column in schema.fields]
 
 
-def _choose(
+def _choose_columns(
     source_name: str,
     types_by_name: dict[str, str],
     wanted: Iterable[tuple[str, str]],

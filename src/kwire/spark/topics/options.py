@@ -102,7 +102,7 @@ def read_topic_options(
     ``start`` is the starting position if no option specifies it.
     """
     check_at_most_one(values, ("subscribe", "subscribePattern", "assign"))
-    pattern = _pattern_text(values)
+    pattern = _read_pattern(values)
     min_offsets = read_count(values, "minOffsetsPerTrigger")
     max_offsets = read_count(values, "maxOffsetsPerTrigger")
     if (
@@ -115,14 +115,14 @@ def read_topic_options(
             f" {max_offsets}; give a minimum that is not above the maximum"
         )
     return {
-        "subscribe": _topics(values),
+        "subscribe": _read_topics(values),
         "subscribe_pattern": pattern,
-        "assign": _assignment(values),
-        "starting": _bound(values, "starting", start),
-        "ending": _bound(values, "ending", "latest"),
+        "assign": _read_assignment(values),
+        "starting": _read_position(values, "starting", start),
+        "ending": _read_position(values, "ending", "latest"),
         "strategy": read_word(values, "startingOffsetsByTimestampStrategy", STRATEGIES),
         "include_headers": read_flag(values, "includeHeaders"),
-        "isolation_level": _isolation_level(values),
+        "isolation_level": _read_isolation_level(values),
         "fail_on_data_loss": read_flag(values, "failOnDataLoss", True),
         "min_partitions": read_count(values, "minPartitions"),
         "max_records_per_partition": read_count(values, "maxRecordsPerPartition"),
@@ -145,7 +145,7 @@ def warn_of_stream_limits(options: Mapping[str, str], format: str) -> None:
         )
 
 
-def _topics(values: Mapping[str, str]) -> frozenset[str] | None:
+def _read_topics(values: Mapping[str, str]) -> frozenset[str] | None:
     if "subscribe" not in values:
         return None
     topics = frozenset(filter(None, map(str.strip, values["subscribe"].split(","))))
@@ -154,7 +154,7 @@ def _topics(values: Mapping[str, str]) -> frozenset[str] | None:
     return topics
 
 
-def _pattern_text(values: Mapping[str, str]) -> str | None:
+def _read_pattern(values: Mapping[str, str]) -> str | None:
     pattern = values.get("subscribePattern")
     if pattern is None:
         return None
@@ -177,7 +177,7 @@ def _compile_pattern(pattern: str | None) -> re.Pattern[str] | None:
         ) from None
 
 
-def _assignment(values: Mapping[str, str]) -> frozenset[Place] | None:
+def _read_assignment(values: Mapping[str, str]) -> frozenset[Place] | None:
     if "assign" not in values:
         return None
     example = '{"orders": [0, 1]}'
@@ -191,7 +191,7 @@ def _assignment(values: Mapping[str, str]) -> frozenset[Place] | None:
     return frozenset(places)
 
 
-def _isolation_level(values: Mapping[str, str]) -> str:
+def _read_isolation_level(values: Mapping[str, str]) -> str:
     """Read the isolation level from kwire's option or from Kafka's setting.
 
     Raises ``ValueError`` if both are specified and differ.
@@ -207,22 +207,26 @@ def _isolation_level(values: Mapping[str, str]) -> str:
     return kafkas if ISOLATION in values else ours
 
 
-def _bound(values: Mapping[str, str], side: str, default: str) -> tuple[str, Offsets]:
+def _read_position(
+    values: Mapping[str, str], side: str, default: str
+) -> tuple[str, Offsets]:
     """Read the starting or ending position from the first option in Spark's order."""
     if f"{side}Timestamp" in values:
         moment = read_number(values, f"{side}Timestamp", "milliseconds since 1970")
         return "timestamps", {EVERYWHERE: moment}
     name = f"{side}OffsetsByTimestamp"
     if name in values:
-        return "timestamps", _by_place(values, name, 0)
+        return "timestamps", _read_numbers(values, name, 0)
     name = f"{side}Offsets"
     text = values.get(name, default).strip()
     if text.lower() in ("earliest", "latest"):
         return "offsets", text.lower()
-    return "offsets", _by_place(values, name, EARLIEST)
+    return "offsets", _read_numbers(values, name, EARLIEST)
 
 
-def _by_place(values: Mapping[str, str], name: str, lowest: int) -> dict[Place, int]:
+def _read_numbers(
+    values: Mapping[str, str], name: str, lowest: int
+) -> dict[Place, int]:
     example = '{"orders": {"0": 23, "1": 5}}'
     if lowest == EARLIEST:
         example += ", or earliest or latest"

@@ -90,7 +90,7 @@ class TopicStreamReader(SparkEntry, DataSourceStreamReader):
         self, start: StreamOffset, end: StreamOffset
     ) -> Sequence[InputPartition]:
         """Plan the input partitions of one micro-batch."""
-        begins, ends = self._read(start), self._read(end)
+        begins, ends = self._read_start(start), self._read_start(end)
         for place, begin in begins.items():
             self._check_end(place, begin, ends.get(place))
         return [InputPartition(each) for each in self._stream.plan(begins, ends)]
@@ -99,7 +99,7 @@ class TopicStreamReader(SparkEntry, DataSourceStreamReader):
         """Read the input partition of one task as Arrow batches."""
         return self._stream.read(partition.value)
 
-    def _read(self, offset: StreamOffset) -> dict[Place, int]:
+    def _read_start(self, offset: StreamOffset) -> dict[Place, int]:
         return read_offsets(offset, self._stream.source_name)
 
     def _check_end(self, place: Place, begin: int, end: int | None) -> None:
@@ -151,7 +151,7 @@ if KNOWS_LIMITS:
             self, start: StreamOffset, limit: ReadLimit
         ) -> StreamOffset:
             """Return the end offsets of the next micro-batch."""
-            begins = self._read(start)
+            begins = self._read_start(start)
             target = self._target
             ends = self._stream.find_ends() if target is None else dict(target)
             for place, begin in begins.items():
@@ -165,13 +165,13 @@ if KNOWS_LIMITS:
             if new:
                 begins |= self._stream.find_beginnings(new)
             waiting = {place: ends[place] - begins[place] for place in ends}
-            if self._delays(sum(waiting.values())):
+            if self._should_delay(sum(waiting.values())):
                 return write_offsets(known)
             if isinstance(limit, ReadMaxRows):
                 ends = self._limit_ends(begins, ends, waiting, limit.max_rows)
             return write_offsets(ends)
 
-        def _delays(self, waiting: int) -> bool:
+        def _should_delay(self, waiting: int) -> bool:
             """Decide whether a micro-batch is delayed until there are more offsets.
 
             ``maxTriggerDelay`` is measured from the last trigger that was not delayed,
