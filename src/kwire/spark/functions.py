@@ -121,7 +121,7 @@ def from_kafka_message(
     If ``api`` is None, framed requests are decoded as the API in their header.
 
     ``schema`` is a ``StructType`` or its string form. It names the fields to decode, at
-    every level and in any order. It may include the field ``_error``; without this
+    every level and in any order. It may include the field ``_error``. Without this
     field, an invalid row is null. Field names are compared without case and
     underscores. An integer field may have a wider type.
 
@@ -298,21 +298,21 @@ def from_consumer_offsets(
 def from_transaction_state(
     key: ColumnOrName, value: ColumnOrName, options: Options = None
 ) -> Column:
-    """Decode the records of ``__transaction_state``; see ``from_consumer_offsets``."""
+    """Decode the records of ``__transaction_state`` (see ``from_consumer_offsets``)."""
     return _decode_topic("__transaction_state", key, value, options)
 
 
 def from_share_group_state(
     key: ColumnOrName, value: ColumnOrName, options: Options = None
 ) -> Column:
-    """Decode the records of ``__share_group_state``; see ``from_consumer_offsets``."""
+    """Decode the records of ``__share_group_state`` (see ``from_consumer_offsets``)."""
     return _decode_topic("__share_group_state", key, value, options)
 
 
 def from_cluster_metadata(
     key: ColumnOrName, value: ColumnOrName, options: Options = None
 ) -> Column:
-    """Decode the records of ``__cluster_metadata``; see ``from_consumer_offsets``.
+    """Decode the records of ``__cluster_metadata`` (see ``from_consumer_offsets``).
 
     These records have no keys, so ``key`` must be null, and the result has no ``key``.
     """
@@ -322,7 +322,7 @@ def from_cluster_metadata(
 def from_remote_log_metadata(
     key: ColumnOrName, value: ColumnOrName, options: Options = None
 ) -> Column:
-    """Decode the records of ``__remote_log_metadata``; see ``from_cluster_metadata``.
+    """Decode the records of ``__remote_log_metadata`` (see ``from_cluster_metadata``).
 
     As in ``__cluster_metadata``, the records have no keys.
     """

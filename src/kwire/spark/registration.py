@@ -33,7 +33,7 @@ def register(spark: SparkSession) -> None:
     ``kafka-request-log``. Each format is also registered with underscores
     ("kafka_log"), because SQL accepts such names without quotes. On PySpark 4.1 and
     newer, the functions of ``kwire.spark.functions`` are registered for SQL under the
-    same names. Call this function once for each session; repeated calls are harmless.
+    same names. Call this function once per session. Repeated calls have no effect.
 
     The function first checks that Spark's workers can import kwire. If they cannot, it
     raises ``ImportError`` with the path of the workers' Python, the reason, and a line

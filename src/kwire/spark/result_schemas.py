@@ -37,7 +37,7 @@ def read_struct_type(schema: Any) -> types.StructType:
 
 
 def read_array_type(schema: Any) -> types.ArrayType:
-    """Read an array of structs; a struct type is converted to an array of this struct.
+    """Read an array of structs. A struct type becomes an array of this struct.
 
     Input and errors are the same as for ``read_struct_type``.
     """
@@ -69,7 +69,7 @@ def make_arrow_type(kind: types.DataType) -> pa.DataType:
 
 
 def parse_type(schema: Any) -> Any:
-    """Parse the string form of a type; return any other value unchanged."""
+    """Parse the string form of a type. Returns any other value unchanged."""
     if not isinstance(schema, str):
         return schema
     if hasattr(types.DataType, "fromDDL"):

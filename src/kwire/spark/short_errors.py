@@ -46,10 +46,10 @@ def shorten_errors(
 ) -> Callable[Arguments, Result]:
     """Wrap a function so that Spark shows only the message of documented errors.
 
-    Documented errors lose their traceback and their cause. In a Spark worker, Spark
-    then receives the message alone; the worker process ends with the first error. All
-    other errors remain unchanged. If the function returns an iterator, errors during
-    the iteration are treated in the same way.
+    Documented errors lose their traceback and their cause, so that Spark receives only
+    the message from a worker. The worker process ends with the first error. All other
+    errors remain unchanged. If the function returns an iterator, errors during the
+    iteration are treated in the same way.
     """
 
     @wraps(function)
@@ -75,7 +75,7 @@ def _shorten_iterator(items: Any) -> Any:
 
 
 def _is_documented(error: Exception) -> bool:
-    """Whether an error is documented: kwire's own error, or an operating system error.
+    """Return whether an error is documented: an error of kwire or the operating system.
 
     ``ValueError`` and ``TypeError`` are documented only if a ``raise`` statement in
     kwire raised them. If they come from ``int("x")`` or from a library, they are
@@ -107,6 +107,6 @@ def _shorten(error: Exception) -> Exception:
 
 
 def _is_worker() -> bool:
-    """Whether Spark started this process to run Python code of a job or a plan."""
+    """Return whether Spark started this process to run Python code of a query."""
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
     return spec is not None and str(spec.name).startswith(_WORKERS)

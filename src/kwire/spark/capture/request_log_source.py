@@ -5,7 +5,7 @@
     spark.read.format("kafka-request-log").load("broker-logs/")
 
 The table has one row for each request. ``kwire.recording.request_log`` parses the
-lines. Large files are split at line ends; gzip files cannot be split.
+lines. Large files are split at line ends. Compressed files (gzip) cannot be split.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _read_timezone(name: str) -> tzinfo:
 
 
 class KafkaRequestLogSource(SparkEntry, DataSource):
-    """The data source ``kafka-request-log``.
+    """Spark data source ``kafka-request-log``.
 
     A user-specified schema selects columns. Raises ``ValueError`` for invalid options,
     and in the mode FAILFAST for a line that cannot be parsed.

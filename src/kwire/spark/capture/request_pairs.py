@@ -147,7 +147,7 @@ def _list_unanswered(requests: list[list[int]]) -> list[tuple[int, None]]:
 
 
 def _wants_none(frame: pa.Scalar) -> bool:
-    """Whether a Produce request does not expect a response (acks=0)."""
+    """Return whether a Produce request does not expect a response (acks=0)."""
     return bool(frame.is_valid) and not is_answered(frame.as_buffer())
 
 

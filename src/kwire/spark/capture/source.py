@@ -32,7 +32,7 @@ _OPTIONS = ("path", "mode")
 
 
 class KafkaCaptureSource(SparkEntry, DataSource):
-    """The data source ``kafka-capture``.
+    """Spark data source ``kafka-capture``.
 
     Options: ``path``, a file, or a directory that is searched recursively; ``mode``,
     FAILFAST or DROPMALFORMED. With FAILFAST, a file that is damaged or not a capture

@@ -42,7 +42,7 @@ _FOLLOWED = tuple(name for name in OF_CLIENTS if name.startswith(_SECURITY))
 
 @dataclass(frozen=True)
 class Cluster:
-    """Bootstrap addresses and connection settings; the repr hides the settings."""
+    """Bootstrap addresses and connection settings. The repr hides the settings."""
 
     addresses: str
     properties: dict[str, str] = field(repr=False)
@@ -118,7 +118,7 @@ def read_live_options(given: Mapping[str, str], is_stream: bool = False) -> Live
 
 
 def read_cluster(found: Mapping[str, str], format: str, timeout: str) -> Cluster:
-    """Read the connection settings; ``timeout`` is the name of the timeout option.
+    """Read the connection settings. ``timeout`` is the name of the timeout option.
 
     The timeout is in milliseconds and defaults to 60,000. Raises ``ValueError`` if
     ``kafka.bootstrap.servers`` is missing.

@@ -83,7 +83,7 @@ class LiveTopics:
             return dict(kafka.offsets(partitions_by_topic, at="earliest"))
 
     def find_starts(self, ends: dict[Place, int]) -> dict[Place, int]:
-        """Return the start offsets; ``ends`` is the result of ``find_ends``."""
+        """Return the start offsets. ``ends`` is the result of ``find_ends``."""
         return self._resolve_position("starting", ends)
 
     def find_batch(self) -> list[OffsetRange]:

@@ -51,7 +51,7 @@ class SinkOptions:
 
 
 class SinkColumns(NamedTuple):
-    """Index of each column to write; None if there is no such column.
+    """Index of each column to write, or None if there is no such column.
 
     ``value`` is never None.
     """
@@ -86,7 +86,7 @@ def read_sink_options(given: Mapping[str, str]) -> SinkOptions:
 
 
 def find_columns(columns: list[tuple[str, str]], topic: str | None) -> SinkColumns:
-    """Look up the columns to write; ``topic`` is the value of the topic option.
+    """Look up the columns to write. ``topic`` is the value of the topic option.
 
     ``columns`` contains names and types in Spark's notation, without nullability. All
     other columns are ignored, as in Spark's own sink. Raises ``ValueError`` if a

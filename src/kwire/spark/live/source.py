@@ -5,7 +5,7 @@
     spark.read.format("kafka-live").option("kafka.bootstrap.servers", "broker:9092")
 
 This module implements Spark's data source interface. On the driver, ``planning.py``
-resolves the offsets; in the tasks, ``reading.py`` fetches the records. ``stream.py``
+resolves the offsets. In the tasks, ``reading.py`` fetches the records. ``stream.py``
 implements streams, and ``sink.py`` implements writers.
 """
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class KafkaLiveSource(SparkEntry, DataSource):
-    """The data source and sink ``kafka-live``.
+    """Spark data source and sink ``kafka-live``.
 
     Columns, options and offsets correspond to Spark's own source and sink ``kafka``.
     ``docs/spark/live.md`` and ``docs/spark/write.md`` list all of them. A

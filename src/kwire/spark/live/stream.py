@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class LiveStream:
-    """Offsets and records of topics; new partitions are read from the start."""
+    """Offsets and records of topics. New partitions are read from the start."""
 
     source_name = "kafka-live"
 
@@ -45,7 +45,7 @@ class LiveStream:
         return self._topics.find_beginnings(places)
 
     def is_pending(self, place: Place, offset: int) -> bool:
-        """Whether the records before ``offset`` exist but are still undecided."""
+        """Return whether records before ``offset`` exist, but are still undecided."""
         if self.options.isolation_level != "read_committed":
             return False
         return self._topics.find_ends(decided=False).get(place, 0) >= offset

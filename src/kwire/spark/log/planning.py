@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans a read of ``kafka-log``: files, offsets, and splits of files.
 
-This module lists files, resolves offsets, and creates splits of similar size. It does
-not import Spark; ``reading.py`` reads the records. Filters can only exclude complete
-splits here. Spark decides which rows are returned.
+This module lists files, resolves offsets, and creates splits of similar size, while
+``reading.py`` reads the records. It does not import Spark. Filters can only exclude
+complete splits here, because Spark itself decides which rows are returned.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class FileSplit(NamedTuple):
     """Batches that begin between bytes ``start`` and ``end`` of a segment.
 
     If ``end`` is None, the split extends to the end of the segment. Only records from
-    ``start_offset`` to ``end_offset`` (exclusive) are read; None means no limit.
+    ``start_offset`` to ``end_offset`` (exclusive) are read. None means no limit.
     """
 
     path: str
@@ -88,7 +88,7 @@ class Bounds:
     end_timestamp: int | None = None
 
     def takes(self, partition: Partition) -> bool:
-        """Whether the partition can contain requested rows."""
+        """Return whether the partition can contain requested rows."""
         return (self.topics is None or partition.topic in self.topics) and (
             self.partitions is None or partition.partition in self.partitions
         )
@@ -263,7 +263,7 @@ def check_losses(ranges: Sequence[WantedRange]) -> None:
     """Raise ``DataLost`` if offsets of a range are missing.
 
     Records that the log cleaner has removed are not missing. The check reads the last
-    batch headers of each segment; in object storage, several segments are read
+    batch headers of all segments. In object storage, several segments are read
     concurrently.
     """
     is_remote = any(
@@ -310,7 +310,7 @@ def _check_ends(offset_range: WantedRange) -> None:
 
 
 def _find_next_offset(segment: Segment) -> int | None:
-    """Return the offset after the last batch of a segment; None if batches are damaged.
+    """Return the offset after a segment's last batch, or None if batches are damaged.
 
     Damaged batches are not missing: the option ``mode`` determines their treatment.
     """
@@ -516,7 +516,7 @@ def _header_at(segment: Segment, position: int) -> BatchHeader | None:
 
 
 def _is_spared(segment: Segment, begin: int, stop: int | None, bounds: Bounds) -> bool:
-    """Whether the piece has no record with a requested timestamp.
+    """Return whether the piece has no record with a requested timestamp.
 
     Each header contains the maximum timestamp, but no header contains the minimum. The
     base timestamp is the timestamp of the first record, unless the broker has set all
@@ -543,7 +543,7 @@ def _is_spared(segment: Segment, begin: int, stop: int | None, bounds: Bounds) -
 
 
 def _ends_before(segment: Segment, timestamp: int) -> bool:
-    """Whether the time index of an inactive segment ends before a timestamp."""
+    """Return whether the time index of an inactive segment ends before a timestamp."""
     if segment.is_newest:
         return False
     try:
@@ -579,7 +579,7 @@ def pack(
 
 
 def _is_apart(first: FileSplit, second: FileSplit, options: LogOptions) -> bool:
-    """Whether two pieces belong to different ranges, and must not share a split."""
+    """Return whether two pieces of different ranges need separate splits."""
     return options.max_records_per_partition is not None and (
         (os.path.dirname(first.path), first.start_offset, first.end_offset)
         != (os.path.dirname(second.path), second.start_offset, second.end_offset)

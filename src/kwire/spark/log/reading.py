@@ -91,7 +91,7 @@ class CorruptRows:
             self._found.append(problem)
 
     def _is_ours(self, problem: Problem) -> bool:
-        """Whether the problem affects offsets of the piece."""
+        """Return whether the problem affects offsets of the piece."""
         piece = self._piece
         start, end = piece.start_offset, piece.end_offset
         first_lost = problem.last_good_offset + 1

@@ -34,7 +34,7 @@ _PUSHDOWN_WORKER = "pyspark.sql.worker.data_source_pushdown_filters"
 
 
 class KafkaLogSource(SparkEntry, DataSource):
-    """The data source ``kafka-log``.
+    """Spark data source ``kafka-log``.
 
     It has the columns and options of Spark's own source ``kafka``, except for options
     that require a broker. ``docs/spark/index.md`` lists all of them. A user-specified
@@ -76,7 +76,7 @@ def _layout(options: LogOptions, schema: StructType) -> Layout:
 
 
 def _pushes_filters() -> bool:
-    """Whether Spark accepts a reader with filter support in this process.
+    """Return whether Spark accepts a reader with filter support in this process.
 
     Spark starts a separate worker for filter push-down. In all other processes, it
     rejects such a reader while ``spark.sql.python.filterPushdown.enabled`` is off.

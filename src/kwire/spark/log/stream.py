@@ -69,7 +69,7 @@ class LogStream:
         )
 
     def find_beginnings(self, places: Sequence[Place]) -> dict[Place, int]:
-        """Return the start offsets of partitions; 0 for a deleted partition."""
+        """Return the start offsets of partitions, or 0 for a deleted partition."""
         partitions = self._find_partitions()
         return {
             place: partitions[place].start_offset if place in partitions else 0
@@ -77,7 +77,7 @@ class LogStream:
         }
 
     def is_pending(self, place: Place, offset: int) -> bool:
-        """Whether the records before ``offset`` exist but are still undecided."""
+        """Return whether records before ``offset`` exist, but are still undecided."""
         partition = self._find_partitions().get(place)
         return (
             self.options.isolation_level == "read_committed"

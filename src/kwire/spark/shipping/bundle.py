@@ -29,7 +29,7 @@ _ALIAS = "kwire"
 """Directory name into which Spark must extract the archive."""
 
 _LIBRARY = "cramjam"
-"""Distribution that decompresses snappy, lz4 and zstd; workers may not have it."""
+"""Distribution that decompresses snappy, lz4 and zstd. Workers may not have it."""
 
 _BUILT_FROM = (".pyx", ".pxd", ".h", ".c", ".pyi", ".pyc")
 _OF_INSTALLERS = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
@@ -127,7 +127,10 @@ def _list_files(folder: Path, root: Path) -> Iterator[Source]:
 
 
 def _is_needed(path: Path) -> bool:
-    """Whether a worker needs a file; False for libraries of other Python versions."""
+    """Return whether a worker needs a file.
+
+    Libraries for other Python versions are not needed.
+    """
     if path.suffix in (".so", ".pyd"):
         return path.name.endswith(tuple(EXTENSION_SUFFIXES))
     return path.suffix not in _BUILT_FROM and path.name not in _OF_INSTALLERS

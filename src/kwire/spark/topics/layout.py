@@ -160,7 +160,7 @@ def default_live_layout(include_headers: bool) -> Layout:
 
 
 def chosen_live_layout(wanted: Iterable[tuple[str, str]]) -> Layout:
-    """Return the columns of a user's ``kafka-live`` schema; see ``chosen_layout``."""
+    """Return the columns of a user's ``kafka-live`` schema (see ``chosen_layout``)."""
     return Layout(_choose_columns("kafka-live", _RECORDS | _HEADERS, wanted), None)
 
 

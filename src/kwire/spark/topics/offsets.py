@@ -54,7 +54,7 @@ def read_offsets(offset: StreamOffset, source_name: str) -> dict[Place, int]:
 def report_loss(
     source_name: str, place: Place, offset: int, reason: str, fails: bool
 ) -> None:
-    """Raise ``DataLost`` for the partition ``place`` if ``fails``; otherwise warn."""
+    """Raise ``DataLost`` for the partition ``place`` if ``fails``, otherwise warn."""
     if fails:
         raise DataLost(*place, offset, reason, SKIP_ADVICE)
     where = f"reading {name_place(place)} at offset {offset}"

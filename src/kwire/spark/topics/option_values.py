@@ -30,7 +30,7 @@ _MILLISECONDS: dict[str, float] = {
 
 
 def show_value(name: str, value: object) -> str:
-    """Return " (got ...)" for an error message; empty if the value may be a secret.
+    """Return " (got ...)" for an error message, or "" if the value may be a secret.
 
     Values of settings that begin with ``kafka.`` are hidden, because a secret may have
     been assigned to the wrong setting. PEM data is hidden everywhere, because it may be
@@ -54,7 +54,7 @@ def read_json(found: Mapping[str, str], name: str, kind: type, example: str) -> 
 
 
 def is_number(value: object) -> bool:
-    """Whether a JSON value is an integer."""
+    """Return whether a JSON value is an integer."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -71,7 +71,7 @@ def make_limits(max_batch_bytes: int | None) -> Limits:
 
 
 def read_word(values: Mapping[str, str], name: str, words: Sequence[str]) -> str:
-    """Read one of several words without regard to case; default: the first word."""
+    """Read one of several words without regard to case. Default: the first word."""
     text = values.get(name, words[0])
     for word in words:
         if word.lower() == text.lower():
@@ -109,7 +109,7 @@ def read_number(values: Mapping[str, str], name: str, what: str) -> int:
 
 
 def read_count(values: Mapping[str, str], name: str) -> int | None:
-    """Read an integer of 1 or more; return None if the option is not specified."""
+    """Read an integer of 1 or more, or None if the option is not specified."""
     if name not in values:
         return None
     number = read_number(values, name, "1 or more")

@@ -80,7 +80,7 @@ class TopicOptions:
     _pattern: re.Pattern[str] | None = field(default=None, compare=False, repr=False)
 
     def takes(self, topic: str, partition: int) -> bool:
-        """Whether the options select a partition."""
+        """Return whether the options select a partition."""
         if self.assign is not None:
             return (topic, partition) in self.assign
         if self.subscribe is not None:
@@ -88,7 +88,7 @@ class TopicOptions:
         return self.takes_topic(topic)
 
     def takes_topic(self, topic: str) -> bool:
-        """Whether the pattern matches a part of the topic name, or is not set."""
+        """Return whether the pattern matches part of the topic name, or is not set."""
         if self._pattern is None:
             return True
         return topic not in _UNLISTED_TOPICS and bool(self._pattern.search(topic))

@@ -4,7 +4,7 @@
 
 A stream offset has the format of Spark's own source ``kafka``: the next offset of each
 partition, ``{"orders": {"0": 23}}``. Spark's checkpoint contains all state for a
-restart; a reader stores only the target of ``availableNow``. A ``TopicStream`` provides
+restart. A reader only stores the target of ``availableNow``. A ``TopicStream`` provides
 offsets and records: ``spark/log/stream.py``, ``spark/live/stream.py``.
 """
 
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
             """Return the current end offsets of the partitions."""
 
         def find_beginnings(self, places: Sequence[Place]) -> dict[Place, int]:
-            """Return the start offsets of partitions; 0 for a deleted partition."""
+            """Return the start offsets of partitions, or 0 for a deleted partition."""
 
         def is_pending(self, place: Place, offset: int) -> bool:
-            """Whether the records before ``offset`` exist but are still undecided."""
+            """Return whether records before ``offset`` exist, but are undecided."""
 
         def plan(self, begins: dict[Place, int], ends: dict[Place, int]) -> list[Any]:
             """Split one micro-batch into input partitions, one for each task."""
