@@ -572,16 +572,16 @@ def _make_column_function(
     return column_function
 
 
-def _read_options(options: Options, *known: str) -> dict[str, Any]:
+def _read_options(options: Options, *supported: str) -> dict[str, Any]:
     """Read options without regard to the case of their names, and add the defaults.
 
     Raises ``ValueError`` if an option or its value is not one of the supported ones.
     """
-    values = {name: (*_CHOICES[name], "")[0] for name in known}
+    values = {name: (*_CHOICES[name], "")[0] for name in supported}
     for name, value in (options or {}).items():
         option = name.lower()
-        if option not in known:
-            raise ValueError(f"no option {name!r}; use one of {', '.join(known)}")
+        if option not in supported:
+            raise ValueError(f"no option {name!r}; use one of {', '.join(supported)}")
         choices = _CHOICES[option] or (str(value),)
         matching = [
             choice for choice in choices if choice.lower() == str(value).lower()

@@ -101,23 +101,31 @@ class LiveTopics:
         )
         written = latest
         if options.isolation_level == "read_committed" and any(
-            max(first[place], last[place]) > latest[place] for place in latest
+            max(first[topic_partition], last[topic_partition]) > latest[topic_partition]
+            for topic_partition in latest
         ):
             written = self.find_ends(decided=False)
         ranges = []
-        for place in sorted(latest):
-            start, end = first[place], last[place]
-            if start < earliest[place]:
+        for topic_partition in sorted(latest):
+            start, end = first[topic_partition], last[topic_partition]
+            if start < earliest[topic_partition]:
                 self._report_loss(
-                    place, start, f"the log begins at offset {earliest[place]}"
+                    topic_partition,
+                    start,
+                    f"the log begins at offset {earliest[topic_partition]}",
                 )
             for offset in (start, end):
-                if offset > written.get(place, latest[place]):
+                if offset > written.get(topic_partition, latest[topic_partition]):
                     self._report_loss(
-                        place, offset, f"the log ends at offset {latest[place]}"
+                        topic_partition,
+                        offset,
+                        f"the log ends at offset {latest[topic_partition]}",
                     )
-            start, end = max(start, earliest[place]), min(end, latest[place])
-            ranges.append(OffsetRange(*place, start, end))
+            start, end = (
+                max(start, earliest[topic_partition]),
+                min(end, latest[topic_partition]),
+            )
+            ranges.append(OffsetRange(*topic_partition, start, end))
         return self.cut_ranges(ranges)
 
     def cut_ranges(self, ranges: list[OffsetRange]) -> list[OffsetRange]:
@@ -153,9 +161,9 @@ class LiveTopics:
                 )
         return split_ranges
 
-    def _report_loss(self, place: Place, offset: int, reason: str) -> None:
+    def _report_loss(self, topic_partition: Place, offset: int, reason: str) -> None:
         fails = self._options.fail_on_data_loss
-        report_loss("kafka-live", place, offset, reason, fails)
+        report_loss("kafka-live", topic_partition, offset, reason, fails)
 
     def _resolve_position(self, side: str, ends: dict[Place, int]) -> dict[Place, int]:
         """Resolve the starting or ending option into an offset for each partition."""
@@ -166,19 +174,26 @@ class LiveTopics:
         if isinstance(position, str):
             return self.find_beginnings(ends)
         name = f"{side}Offsets" if kind == "offsets" else f"{side}OffsetsByTimestamp"
-        for place in position.keys() - ends.keys() - {EVERYWHERE}:
+        for topic_partition in position.keys() - ends.keys() - {EVERYWHERE}:
             raise ValueError(
-                f"{name} names {name_place(place)}, which is not among the partitions"
-                " that are read"
+                f"{name} names {name_place(topic_partition)}, which is not among the"
+                " partitions that are read"
             )
-        numbers = {place: find_given(position, place, name) for place in ends}
+        numbers = {
+            topic_partition: find_given(position, topic_partition, name)
+            for topic_partition in ends
+        }
         if kind == "timestamps":
             return self._find_times(side, numbers, ends)
-        early = [place for place, number in numbers.items() if number == EARLIEST]
+        early = [
+            topic_partition
+            for topic_partition, number in numbers.items()
+            if number == EARLIEST
+        ]
         numbers |= self.find_beginnings(early)
         return {
-            place: ends[place] if number == LATEST else number
-            for place, number in numbers.items()
+            topic_partition: ends[topic_partition] if number == LATEST else number
+            for topic_partition, number in numbers.items()
         }
 
     def _find_times(
@@ -187,26 +202,26 @@ class LiveTopics:
         """Return the first offset of each partition with or after its timestamp."""
         options = self._options
         by_time: dict[int, list[Place]] = {}
-        for place, time in times.items():
-            by_time.setdefault(time, []).append(place)
+        for topic_partition, time in times.items():
+            by_time.setdefault(time, []).append(topic_partition)
         offsets: dict[Place, int] = {}
         with options.cluster.open() as kafka:
             for time, places in by_time.items():
                 offsets |= _find_time(kafka, time, places, options.isolation_level)
-        for place, offset in offsets.items():
+        for topic_partition, offset in offsets.items():
             # If no record has an equal or later timestamp, the client returns the
             # current end offset. It may be greater than the end offset in ``ends``,
             # because records may have been written in the meantime. Ignore these
             # records.
-            if offset < ends[place]:
+            if offset < ends[topic_partition]:
                 continue
             if side == "starting" and options.strategy == "error":
                 raise ValueError(
-                    f"{name_place(place)} has no record of timestamp {times[place]} or"
-                    " later; startingOffsetsByTimestampStrategy=latest begins at its"
-                    " end then"
+                    f"{name_place(topic_partition)} has no record of timestamp"
+                    f" {times[topic_partition]} or later;"
+                    " startingOffsetsByTimestampStrategy=latest begins at its end then"
                 )
-            offsets[place] = ends[place]
+            offsets[topic_partition] = ends[topic_partition]
         return offsets
 
 

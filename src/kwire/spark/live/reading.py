@@ -34,15 +34,15 @@ def read_range(
     Raises ``DataLost`` if records of the range are missing and ``failOnDataLoss`` is
     true, and ``ClusterError`` if the brokers fail.
     """
-    place = offset_range.topic, offset_range.partition
+    topic_partition = offset_range.topic, offset_range.partition
     constants = {"topic": offset_range.topic, "partition": offset_range.partition}
     assemble = make_assembler(layout, constants)
     has_headers = "headers" in layout.columns
     with options.cluster.open() as kafka:
         scan = kafka.scan(
             {offset_range.topic: [offset_range.partition]},
-            start={place: offset_range.start},
-            end={place: offset_range.end},
+            start={topic_partition: offset_range.start},
+            end={topic_partition: offset_range.end},
             isolation_level=options.isolation_level,
             on_data_loss="raise" if options.fail_on_data_loss else "earliest",
         )
@@ -60,7 +60,7 @@ def read_range(
             _report_loss(
                 offset_range, scan.losses[0].offset, scan.losses[0].reason, options
             )
-        elif scan.position().get(place, offset_range.end) < offset_range.end:
+        elif scan.position().get(topic_partition, offset_range.end) < offset_range.end:
             _check_end(kafka, offset_range, options)
 
 
@@ -108,6 +108,8 @@ def _check_end(
 def _report_loss(
     offset_range: OffsetRange, offset: int, reason: str, options: LiveOptions
 ) -> None:
-    place = offset_range.topic, offset_range.partition
+    topic_partition = offset_range.topic, offset_range.partition
     reason = f"{reason} (requested: {offset_range.start} to {offset_range.end})"
-    report_loss("kafka-live", place, offset, reason, options.fail_on_data_loss)
+    report_loss(
+        "kafka-live", topic_partition, offset, reason, options.fail_on_data_loss
+    )

@@ -44,29 +44,32 @@ class LiveStream:
         """Return the start offsets of partitions."""
         return self._topics.find_beginnings(places)
 
-    def is_pending(self, place: Place, offset: int) -> bool:
+    def is_pending(self, topic_partition: Place, offset: int) -> bool:
         """Return whether records before ``offset`` exist, but are still undecided."""
         if self.options.isolation_level != "read_committed":
             return False
-        return self._topics.find_ends(decided=False).get(place, 0) >= offset
+        return self._topics.find_ends(decided=False).get(topic_partition, 0) >= offset
 
     def plan(
         self, begins: dict[Place, int], ends: dict[Place, int]
     ) -> list[OffsetRange]:
         """Split one micro-batch into input partitions, one for each task."""
         new = self._topics.find_beginnings(ends.keys() - begins.keys())
-        for place, begin in new.items():
+        for topic_partition, begin in new.items():
             if begin:
                 report_loss(
                     "kafka-live",
-                    place,
+                    topic_partition,
                     0,
                     f"the partition is new and begins at offset {begin}",
                     self.options.fail_on_data_loss,
                 )
         known = {**new, **begins}
         return self._topics.cut_ranges(
-            [OffsetRange(*place, known[place], end) for place, end in ends.items()]
+            [
+                OffsetRange(*topic_partition, known[topic_partition], end)
+                for topic_partition, end in ends.items()
+            ]
         )
 
     def read(self, wanted: OffsetRange) -> Iterator[Any]:

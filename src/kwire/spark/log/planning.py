@@ -244,8 +244,8 @@ def offset_from(partition: Partition, side: str, options: LogOptions) -> int:
     kind, position = options.starting if side == "starting" else options.ending
     if isinstance(position, str):
         return EARLIEST if position == "earliest" else LATEST
-    place = partition.topic, partition.partition
-    number = find_given(position, place, f"{side}Offsets")
+    topic_partition = partition.topic, partition.partition
+    number = find_given(position, topic_partition, f"{side}Offsets")
     if kind == "offsets":
         return number
     offset = partition.offset_for_timestamp(number)
@@ -267,9 +267,7 @@ def check_losses(ranges: Sequence[WantedRange]) -> None:
     concurrently.
     """
     is_remote = any(
-        s.is_remote
-        for offset_range in ranges
-        for s in offset_range.partition.segments[:1]
+        s.is_remote for requested in ranges for s in requested.partition.segments[:1]
     )
     for _ in map_requests(_check_ends, ranges, is_remote=is_remote):
         pass
@@ -297,9 +295,9 @@ def check_losses(ranges: Sequence[WantedRange]) -> None:
             )
 
 
-def _check_ends(offset_range: WantedRange) -> None:
+def _check_ends(requested: WantedRange) -> None:
     """Raise ``DataLost`` if a range begins before its partition or ends after it."""
-    partition, start, end = offset_range
+    partition, start, end = requested
     path = format_name(partition.path)
     first, last = partition.start_offset, partition.end_offset
     if start is not None and start < first:
@@ -333,7 +331,11 @@ def plan_pieces(
 ) -> list[FileSplit]:
     """Split the partitions into pieces that do not exceed the maximum split size."""
     selected = list(filter(bounds.takes, partitions))
-    is_remote = any(s.is_remote for each in selected for s in each.segments[:1])
+    is_remote = any(
+        segment.is_remote
+        for partition in selected
+        for segment in partition.segments[:1]
+    )
 
     def find_range(partition: Partition) -> WantedRange:
         return WantedRange(partition, *offset_range(partition, options))
@@ -349,11 +351,13 @@ def plan_pieces(
         )
         for partition, start, end in ranges
     ]
-    size = split_size(sum(each.partition.size for each in bounded_ranges), options)
+    size = split_size(
+        sum(requested.partition.size for requested in bounded_ranges), options
+    )
     cuts = _find_remote_cuts(bounded_ranges, size) if is_remote else {}
 
-    def cut(each: WantedRange) -> list[FileSplit]:
-        return list(cut_partition(*each, options, size, bounds, cuts=cuts))
+    def cut(requested: WantedRange) -> list[FileSplit]:
+        return list(cut_partition(*requested, options, size, bounds, cuts=cuts))
 
     piece_lists = map_requests(cut, bounded_ranges, is_remote=is_remote)
     return [piece for pieces in piece_lists for piece in pieces]
@@ -464,7 +468,7 @@ def _cut_range(
         if segment.size - first > size:
             if segment not in cuts:
                 cuts[segment] = segment.find_splits(size)
-            edges += (each for each in cuts[segment] if each > first)
+            edges += (position for position in cuts[segment] if position > first)
         is_behind = False
         for begin, stop in zip(edges, (*edges[1:], None), strict=True):
             if is_behind:

@@ -63,8 +63,8 @@ class LogStream:
         """Return the current end offsets of the partitions."""
         return call_again(
             lambda: {
-                place: self._find_end(partition)
-                for place, partition in self._find_partitions().items()
+                topic_partition: self._find_end(partition)
+                for topic_partition, partition in self._find_partitions().items()
             }
         )
 
@@ -72,13 +72,15 @@ class LogStream:
         """Return the start offsets of partitions, or 0 for a deleted partition."""
         partitions = self._find_partitions()
         return {
-            place: partitions[place].start_offset if place in partitions else 0
-            for place in places
+            topic_partition: partitions[topic_partition].start_offset
+            if topic_partition in partitions
+            else 0
+            for topic_partition in places
         }
 
-    def is_pending(self, place: Place, offset: int) -> bool:
+    def is_pending(self, topic_partition: Place, offset: int) -> bool:
         """Return whether records before ``offset`` exist, but are still undecided."""
-        partition = self._find_partitions().get(place)
+        partition = self._find_partitions().get(topic_partition)
         return (
             self.options.isolation_level == "read_committed"
             and partition is not None
@@ -97,13 +99,15 @@ class LogStream:
 
     def _find_starts(self) -> dict[Place, int]:
         places: dict[Place, int] = {}
-        for place, partition in self._find_partitions(must_be_there=True).items():
+        for topic_partition, partition in self._find_partitions(
+            must_be_there=True
+        ).items():
             number = offset_from(partition, "starting", self.options)
             if number == EARLIEST:
                 number = partition.start_offset
             elif number == LATEST:
                 number = self._find_end(partition)
-            places[place] = number
+            places[topic_partition] = number
         return places
 
     def _plan_pieces(
@@ -111,16 +115,16 @@ class LogStream:
     ) -> list[tuple[FileSplit, ...]]:
         options, partitions = self.options, self._find_partitions()
         ranges = []
-        for place, end in ends.items():
-            first = begins.get(place)
+        for topic_partition, end in ends.items():
+            first = begins.get(topic_partition)
             if first is not None and first >= end:
                 continue
-            partition = partitions.get(place)
+            partition = partitions.get(topic_partition)
             if partition is None:
                 start = 0 if first is None else first
                 report_loss(
                     "kafka-log",
-                    place,
+                    topic_partition,
                     start,
                     "the partition no longer exists",
                     options.fail_on_data_loss,
@@ -146,17 +150,17 @@ class LogStream:
         must_be_there = must_be_there or self.options.fail_on_data_loss
         partitions: dict[Place, Partition] = {}
         for partition in find_partitions(self.options, must_be_there, True):
-            place = partition.topic, partition.partition
-            if place in partitions:
+            topic_partition = partition.topic, partition.partition
+            if topic_partition in partitions:
                 first_path, second_path = (
-                    format_name(partitions[place].path),
+                    format_name(partitions[topic_partition].path),
                     format_name(partition.path),
                 )
                 raise ValueError(
                     f"{partition.topic}-{partition.partition} is in {first_path} and in"
                     f" {second_path}; set duplicates=longest to read one of them"
                 )
-            partitions[place] = partition
+            partitions[topic_partition] = partition
         if not partitions and not self._has_warned:
             self._has_warned = True
             warnings.warn(

@@ -52,12 +52,12 @@ def read_offsets(offset: StreamOffset, source_name: str) -> dict[Place, int]:
 
 
 def report_loss(
-    source_name: str, place: Place, offset: int, reason: str, fails: bool
+    source_name: str, topic_partition: Place, offset: int, reason: str, fails: bool
 ) -> None:
-    """Raise ``DataLost`` for the partition ``place`` if ``fails``, otherwise warn."""
+    """Raise ``DataLost`` for a partition if ``fails``, otherwise warn."""
     if fails:
-        raise DataLost(*place, offset, reason, SKIP_ADVICE)
-    where = f"reading {name_place(place)} at offset {offset}"
+        raise DataLost(*topic_partition, offset, reason, SKIP_ADVICE)
+    where = f"reading {name_place(topic_partition)} at offset {offset}"
     warnings.warn(f"{source_name}: {where}: {reason}", stacklevel=2)
 
 

@@ -248,20 +248,20 @@ def _read_numbers(
     return places
 
 
-def find_given(numbers: dict[Place, int], place: Place, name: str) -> int:
+def find_given(numbers: dict[Place, int], topic_partition: Place, name: str) -> int:
     """Return the number that the option ``name`` specifies for a partition.
 
     Raises ``ValueError`` if it specifies none, as in Spark's own source.
     """
-    for key in (place, EVERYWHERE):
+    for key in (topic_partition, EVERYWHERE):
         if key in numbers:
             return numbers[key]
     raise ValueError(
-        f"{name} names no offset for {name_place(place)}; name all partitions that"
-        " are read, -2 being the earliest offset and -1 the latest"
+        f"{name} names no offset for {name_place(topic_partition)}; name all"
+        " partitions that are read, -2 being the earliest offset and -1 the latest"
     )
 
 
-def name_place(place: Place) -> str:
+def name_place(topic_partition: Place) -> str:
     """Format topic and partition as Kafka does: "orders-3"."""
-    return f"{escape_line(place[0])}-{place[1]}"
+    return f"{escape_line(topic_partition[0])}-{topic_partition[1]}"

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         def find_beginnings(self, places: Sequence[Place]) -> dict[Place, int]:
             """Return the start offsets of partitions, or 0 for a deleted partition."""
 
-        def is_pending(self, place: Place, offset: int) -> bool:
+        def is_pending(self, topic_partition: Place, offset: int) -> bool:
             """Return whether records before ``offset`` exist, but are undecided."""
 
         def plan(self, begins: dict[Place, int], ends: dict[Place, int]) -> list[Any]:
@@ -91,8 +91,8 @@ class TopicStreamReader(SparkEntry, DataSourceStreamReader):
     ) -> Sequence[InputPartition]:
         """Plan the input partitions of one micro-batch."""
         begins, ends = self._read_start(start), self._read_start(end)
-        for place, begin in begins.items():
-            self._check_end(place, begin, ends.get(place))
+        for topic_partition, begin in begins.items():
+            self._check_end(topic_partition, begin, ends.get(topic_partition))
         return [InputPartition(each) for each in self._stream.plan(begins, ends)]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
@@ -102,16 +102,16 @@ class TopicStreamReader(SparkEntry, DataSourceStreamReader):
     def _read_start(self, offset: StreamOffset) -> dict[Place, int]:
         return read_offsets(offset, self._stream.source_name)
 
-    def _check_end(self, place: Place, begin: int, end: int | None) -> None:
+    def _check_end(self, topic_partition: Place, begin: int, end: int | None) -> None:
         """Report a deleted partition, or one that ends before the stream's position."""
         if end is None:
             reason = "the partition no longer exists"
-        elif end < begin and not self._stream.is_pending(place, begin):
+        elif end < begin and not self._stream.is_pending(topic_partition, begin):
             reason = f"the log ends at offset {end}, which was already read"
         else:
             return
         fails = self._options.fail_on_data_loss
-        report_loss(self._stream.source_name, place, begin, reason, fails)
+        report_loss(self._stream.source_name, topic_partition, begin, reason, fails)
 
 
 if KNOWS_LIMITS:
@@ -154,17 +154,24 @@ if KNOWS_LIMITS:
             begins = self._read_start(start)
             target = self._target
             ends = self._stream.find_ends() if target is None else dict(target)
-            for place, begin in begins.items():
-                end = ends.get(place)
-                self._check_end(place, begin, end)
-                ends[place] = max(begin, end or 0)
+            for topic_partition, begin in begins.items():
+                end = ends.get(topic_partition)
+                self._check_end(topic_partition, begin, end)
+                ends[topic_partition] = max(begin, end or 0)
             if isinstance(limit, ReadAllAvailable):
                 return write_offsets(ends)
             known = dict(begins)
-            new = [place for place in ends if place not in begins]
+            new = [
+                topic_partition
+                for topic_partition in ends
+                if topic_partition not in begins
+            ]
             if new:
                 begins |= self._stream.find_beginnings(new)
-            waiting = {place: ends[place] - begins[place] for place in ends}
+            waiting = {
+                topic_partition: ends[topic_partition] - begins[topic_partition]
+                for topic_partition in ends
+            }
             if self._should_delay(sum(waiting.values())):
                 return write_offsets(known)
             if isinstance(limit, ReadMaxRows):
@@ -199,14 +206,26 @@ if KNOWS_LIMITS:
             total = sum(waiting.values())
             if total <= most:
                 return ends
-            shares = {place: most * size // total for place, size in waiting.items()}
+            shares = {
+                topic_partition: most * size // total
+                for topic_partition, size in waiting.items()
+            }
             # Rounding leaves some offsets unassigned. Assign one each to the partitions
             # with the largest backlog.
             rest = most - sum(shares.values())
-            by_size = sorted(waiting, key=lambda place: (-waiting[place], place))
-            for place in by_size[:rest]:
-                shares[place] += 1
-            return {place: begins[place] + shares[place] for place in ends}
+            by_size = sorted(
+                waiting,
+                key=lambda topic_partition: (
+                    -waiting[topic_partition],
+                    topic_partition,
+                ),
+            )
+            for topic_partition in by_size[:rest]:
+                shares[topic_partition] += 1
+            return {
+                topic_partition: begins[topic_partition] + shares[topic_partition]
+                for topic_partition in ends
+            }
 
 
 class RefusedStreamReader(SparkEntry, DataSourceStreamReader):
