@@ -91,8 +91,8 @@ def test_csv_reads_back(run, orders):
 )
 def test_filters_choose_records(run, orders, options, expected):
     ran = run("dump", orders, "-o", "jsonl", *options)
-    wanted = [n if isinstance(n, tuple) else (0, n) for n in expected]
-    assert (ran.code, offsets(ran)) == (0, wanted)
+    expected_places = [n if isinstance(n, tuple) else (0, n) for n in expected]
+    assert (ran.code, offsets(ran)) == (0, expected_places)
 
 
 def test_time_is_the_first_record_of_it_or_later(run, tmp_path):

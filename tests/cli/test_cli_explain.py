@@ -338,10 +338,10 @@ def test_the_tree_shows_the_records_inside_compressed_batches(
     assert set(unpacked) == {str(number)}
     assert page.fields[number][0].startswith("records" if magic == 2 else "value")
     lines = lines_of("<section id=tree>" + text[text.rindex("gzip: 3 records") :])
-    wanted = ['[2]offset 2, key "k2", value "vv"', "offset 2", 'key "k2"']
-    wanted.append('value "vv"')
-    at = lines.index(wanted[0])
-    assert lines[at : at + 4] == wanted
+    expected_lines = ['[2]offset 2, key "k2", value "vv"', "offset 2", 'key "k2"']
+    expected_lines.append('value "vv"')
+    at = lines.index(expected_lines[0])
+    assert lines[at : at + 4] == expected_lines
     time = "2024-11-07 17:20:00.002 (1731000000002)" if magic else "-1"
     assert lines[at + 4] == f"timestamp {time}"
     if magic == 2:

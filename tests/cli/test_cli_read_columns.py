@@ -70,8 +70,10 @@ def make_chunks():
     yield make_chunk("other", 0, data + encode_batch(make_rows(15, 5)), 8, 12, 12)
     # Header name that is not UTF-8.
     broken = encode_batch([Record(offset=0, key=b"a", headers=(("hhhh", b"x"),))])
-    at = broken.index(b"hhhh")
-    yield make_chunk("other", 1, repair_crc(broken[:at] + b"\xff" + broken[at + 1 :]))
+    position = broken.index(b"hhhh")
+    yield make_chunk(
+        "other", 1, repair_crc(broken[:position] + b"\xff" + broken[position + 1 :])
+    )
     yield make_chunk("empty", 0, b"")
     yield make_chunk("other", 2, encode_batch(make_rows(0, 2)))
 

@@ -98,9 +98,9 @@ def name_field(name, data, byte_format):
 @settings(deadline=None)
 @given(st.lists(CONTENTS, min_size=1, max_size=8), st.sampled_from(BYTE_FORMATS))
 def test_fields_of_many_values_are_those_of_each_value(values, byte_format):
-    wanted = [name_field("key", value, byte_format) for value in values]
+    expected = [name_field("key", value, byte_format) for value in values]
     fields = format_fields(b"key", values, byte_format)
-    assert [json.loads(b"{%b}" % field) for field in fields] == wanted
+    assert [json.loads(b"{%b}" % field) for field in fields] == expected
 
 
 @pytest.mark.parametrize("others", [0, 1, 5000])
@@ -130,7 +130,7 @@ def test_json_lines_are_the_fields_of_each_record(records, byte_format, headers)
     lines = data.decode().split("\n")
     assert lines.pop() == ""
     for line, record in zip(lines, records, strict=True):
-        wanted = {
+        expected = {
             "topic": TOPIC,
             "partition": 3,
             "offset": record.offset,
@@ -140,11 +140,11 @@ def test_json_lines_are_the_fields_of_each_record(records, byte_format, headers)
             **name_field("value", record.value, byte_format),
         }
         if headers:
-            wanted["headers"] = [
+            expected["headers"] = [
                 {"key": name, **name_field("value", value, byte_format)}
                 for name, value in record.headers
             ]
-        assert line == json.dumps(wanted, ensure_ascii=False, separators=(",", ":"))
+        assert line == json.dumps(expected, ensure_ascii=False, separators=(",", ":"))
 
 
 def show(data, byte_format):
@@ -162,7 +162,7 @@ def test_a_pattern_prints_each_field_of_each_record(records, byte_format):
     data = write(
         lambda output: RecordWriter(output, parts, maker), make_plain_run(records)
     )
-    wanted = b""
+    expected = b""
     for record in records:
         key, value = show(record.key, byte_format), show(record.value, byte_format)
         key_size = -1 if record.key is None else len(key)
@@ -173,11 +173,15 @@ def test_a_pattern_prints_each_field_of_each_record(records, byte_format):
             + (b"NULL" if content is None else show(content, byte_format))
             for name, content in record.headers
         )
-        place = b"%b 3 %d %d " % (TOPIC.encode(), record.offset, record.timestamp)
-        wanted += place + b"%b %b %b %b " % (key, value, value, headers)
-        wanted += b"%d %d " % (key_size, size) + size.to_bytes(4, "big", signed=True)
-        wanted += b"% %d\n"
-    assert data == wanted
+        position_text = b"%b 3 %d %d " % (
+            TOPIC.encode(),
+            record.offset,
+            record.timestamp,
+        )
+        expected += position_text + b"%b %b %b %b " % (key, value, value, headers)
+        expected += b"%d %d " % (key_size, size) + size.to_bytes(4, "big", signed=True)
+        expected += b"% %d\n"
+    assert data == expected
 
 
 @pytest.mark.parametrize("pattern", ["", r"a%%\n"])

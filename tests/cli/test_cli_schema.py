@@ -48,11 +48,11 @@ def test_another_release_is_listed_as_it_was(run):
 def test_columns_are_aligned_for_all_names(run):
     for args in ([], ["--all"], ["--since", "3.9"]):
         lines = run("schema", *args).out.splitlines()
-        at = lines[0].index("VERSIONS" if "--since" not in args else "REMOVED")
+        column = lines[0].index("VERSIONS" if "--since" not in args else "REMOVED")
         rows = [line for line in lines[1:] if line[3:5] == "  "]  # Skip the headings.
         assert len(rows) > 30
         for line in rows:
-            assert line[at - 1] == " " and line[at] != " ", line
+            assert line[column - 1] == " " and line[column] != " ", line
 
 
 def test_list_as_json_lines_has_numbers_and_lists(run):

@@ -76,8 +76,8 @@ def put(path, kind):
         before = os.getcwd()
         os.chdir(path.parent)
         try:
-            with socket.socket(socket.AF_UNIX) as made:
-                made.bind(path.name)
+            with socket.socket(socket.AF_UNIX) as unix_socket:
+                unix_socket.bind(path.name)
         finally:
             os.chdir(before)
     elif kind == "folder":

@@ -121,17 +121,17 @@ def test_terminal_is_asked_before_a_deletion(
     monkeypatch.setattr(changes, "check_confirmation", lambda _: None)
     topics = importlib.import_module(f"{kwire.__name__}.cli.commands.topics")
     monkeypatch.setattr(topics, "check_confirmation", lambda _: None)
-    asked = []
+    questions = []
 
     def confirm(question, *, default, err):
-        asked.append((question, default, err))
+        questions.append((question, default, err))
         return answer
 
     monkeypatch.setattr(changes.click, "confirm", confirm)
     with AdminBroker({"a": (1, 1)}) as broker:
         ran = run("topics", broker.address, "--delete", "a")
         assert (names(broker) == {}) == is_deleted
-    assert asked == [("Delete for ever?", False, True)]
+    assert questions == [("Delete for ever?", False, True)]
     assert "topic 'a': 2 partitions" in ran.err
     assert ran.code == (0 if is_deleted else 2)
     assert ("nothing was deleted" in ran.err) != is_deleted

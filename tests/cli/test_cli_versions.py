@@ -215,8 +215,8 @@ def test_compat_output_contains_unreachable_brokers(run, start):
 def test_mock_cluster_of_librdkafka(run):
     """Three equal brokers that are independent of kwire."""
     mock = Producer({"test.mock.num.brokers": 3, "bootstrap.servers": "unused"})
-    known = mock.list_topics(timeout=TIMEOUT_S).brokers
-    addresses = [f"{each.host}:{each.port}" for _, each in sorted(known.items())]
+    brokers = mock.list_topics(timeout=TIMEOUT_S).brokers
+    addresses = [f"{each.host}:{each.port}" for _, each in sorted(brokers.items())]
     done = run("versions", addresses[1], "-o", "jsonl", "--require", "zstd")
     assert done.code == 0
     assert [row.get("address") for row in done.rows] == [*addresses, None]

@@ -247,8 +247,8 @@ def test_records_at_the_start_can_be_skipped(write, rows, tmp_path, form):
     for skip in (2997, 1000, 5000):
         code, err = write(path, "--to-partition", "1", "--skip", skip)
         assert (code, err.count(f"{max(3000 - skip, 0)} records")) == (0, 1)
-    wanted = [*values[2997:], *values[1000:]]
-    assert [row["value"] for row in rows()] == wanted
+    expected = [*values[2997:], *values[1000:]]
+    assert [row["value"] for row in rows()] == expected
 
 
 def test_file_with_later_damage_reports_how_to_continue(write, rows, tmp_path):

@@ -30,22 +30,22 @@ def damage(data, dice):
     """Change bytes, numbers, bits or the length of an input, one to three times."""
     data = bytearray(data)
     for _ in range(dice.randrange(1, 4)):
-        place = dice.randrange(len(data))
+        position = dice.randrange(len(data))
         kind = dice.randrange(8)
         if kind == 0:
-            data[place] ^= 1 << dice.randrange(8)
+            data[position] ^= 1 << dice.randrange(8)
         elif kind == 1:
-            data[place] = dice.randrange(256)
+            data[position] = dice.randrange(256)
         elif kind == 2:
-            del data[max(place, 1) :]
+            del data[max(position, 1) :]
         elif kind == 3:
             start = dice.randrange(len(data))
             part = data[start : start + dice.randrange(1, 40)]
-            data[place : place + len(part)] = part
+            data[position : position + len(part)] = part
         else:
             word = dice.choice(WORDS)
-            place -= place % len(word)
-            data[place : place + len(word)] = word
+            position -= position % len(word)
+            data[position : position + len(word)] = word
     return bytes(data)
 
 

@@ -84,8 +84,8 @@ def test_topic_that_exists_is_an_error_and_the_others_are_created(kwire, client,
 
 def test_records_before_an_offset_are_deleted(client, call):
     with LogBroker({"a": (5, 7)}) as broker:
-        found = call(broker, "delete_records", {("a", 0): 2, ("a", 1): 7})
-        assert found == {("a", 0): 2, ("a", 1): 7}
+        low_watermarks = call(broker, "delete_records", {("a", 0): 2, ("a", 1): 7})
+        assert low_watermarks == {("a", 0): 2, ("a", 1): 7}
         assert [broker.log("a", n).start for n in (0, 1)] == [2, 7]
         with pytest.raises(client.TopicNotFound, match="a-9"):
             call(broker, "delete_records", {("a", 9): 1})
@@ -97,9 +97,9 @@ def test_configuration_is_set_read_and_reset(client, call):
         call(broker, "set_configs", "topic", "a", values)
         call(broker, "set_configs", "topic", "a", {"x": "1"}, validate_only=True)
         call(broker, "set_configs", "topic", "a", {"cleanup.policy": None})
-        found = call(broker, "configs", "topic", "a")
-        assert set(found) == {"node", "retention.ms"}
-        entry = found["retention.ms"]
+        properties = call(broker, "configs", "topic", "a")
+        assert set(properties) == {"node", "retention.ms"}
+        entry = properties["retention.ms"]
         assert (entry.name, entry.value) == ("retention.ms", "1000")
         assert (entry.source, entry.is_sensitive) == ("default", False)
         assert call(broker, "configs", "broker", 1)["node"].value == "1"

@@ -103,8 +103,8 @@ def test_no_chunk_of_a_scan_has_more_records(opened, batch_rows, views):
                 offsets = offsets_of(chunk)
                 assert len(offsets) <= batch_rows
                 seen += [(chunk.partition, offset) for offset in offsets]
-                place = (chunk.topic, chunk.partition)
-                assert scan.reader.position()[place] == chunk.next_offset
+                topic_partition = (chunk.topic, chunk.partition)
+                assert scan.reader.position()[topic_partition] == chunk.next_offset
         assert len(seen) == len(ALL)
         assert set(seen) == ALL
         last, whole = progress[-1], []
@@ -169,9 +169,9 @@ def test_a_consumer_that_stops_between_two_parts_loses_nothing(
                     chunk = await consumer.next()
                     seen += [(chunk.partition, n) for n in offsets_of(chunk)]
                     arguments = [chunk] if names_chunk else []
-                    place = (chunk.topic, chunk.partition)
+                    topic_partition = (chunk.topic, chunk.partition)
                     done = await consumer.commit(*arguments)
-                    assert done[place] == chunk.next_offset
+                    assert done[topic_partition] == chunk.next_offset
                     if len(seen) >= len(ALL):
                         break
                 # The program stops here, before the rest of the response is decoded.

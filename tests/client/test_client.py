@@ -56,7 +56,7 @@ def values_by_offset(chunks):
         rows = seen.setdefault((chunk.topic, chunk.partition), {})
         rows.update((row.offset, row.value) for row in chunk.records())
         assert len(chunk.columns) == len(chunk.records())
-    return {place: rows for place, rows in seen.items() if rows}
+    return {topic_partition: rows for topic_partition, rows in seen.items() if rows}
 
 
 def expected_values(broker, places, start=0, end=1 << 62):

@@ -243,21 +243,21 @@ def test_an_interrupt_at_any_call_leaves_a_scan_that_closes(client, broker):
     scan_class = client.ScanSync
     use = scan_class._use.__wrapped__
     methods = {scan_class.__next__, scan_class._claim, use}
-    at = 0
+    call_number = 0
     is_interrupted = True
     with client.connect_sync(running.address, **connect) as kafka:
         while is_interrupted:
             scan = kafka.scan("orders", memory_bytes=1 << 12)
             next(scan)
             is_interrupted = interrupt_after_call(
-                at, methods, lambda scan=scan: next(scan)
+                call_number, methods, lambda scan=scan: next(scan)
             )
             scan.close()
             with pytest.raises(StopIteration):
                 next(scan)
             wait_for(lambda: open_sockets() <= before)
-            at += 1
-    assert at > 3
+            call_number += 1
+    assert call_number > 3
 
 
 def interrupt_after_call(number, methods, run):

@@ -63,8 +63,10 @@ def count_records(cluster, topic):
         partitions = consumer.list_topics(topic, TIMEOUT_S).topics[topic].partitions
         count = 0
         for partition in partitions:
-            place = TopicPartition(topic, partition)
-            low, high = consumer.get_watermark_offsets(place, timeout=TIMEOUT_S)
+            topic_partition = TopicPartition(topic, partition)
+            low, high = consumer.get_watermark_offsets(
+                topic_partition, timeout=TIMEOUT_S
+            )
             count += high - low
         return count
     finally:

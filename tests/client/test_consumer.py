@@ -37,8 +37,8 @@ def cluster():
 def topic(cluster):
     """Topic with ten records per partition."""
     name, handle = f"topic-{uuid4().hex[:8]}", cluster[1]
-    found = handle.list_topics(name, timeout=TIMEOUT_S).topics[name]
-    assert len(found.partitions) == PARTITIONS
+    topic_metadata = handle.list_topics(name, timeout=TIMEOUT_S).topics[name]
+    assert len(topic_metadata.partitions) == PARTITIONS
     for partition in range(PARTITIONS):
         for number in range(10):
             handle.produce(name, b"%d" % number, partition=partition)
@@ -351,13 +351,13 @@ def test_rebalance_while_a_chunk_is_processed_keeps_the_positions_of_callbacks(
                     assert time.monotonic() < deadline
                     await other.poll(0.1)
                     await one.poll(0.1)
-                taken = await other.assignment()
+                moved = await other.assignment()
             while len(starts) == 1:
                 assert time.monotonic() < deadline
                 await one.poll(0.1)
-            assert set.union(*starts[1:]) <= taken
-            found = await one.position()
-            assert all(found[each] >= 5 for each in found)
+            assert set.union(*starts[1:]) <= moved
+            positions = await one.position()
+            assert all(positions[each] >= 5 for each in positions)
 
     consume(check)
 

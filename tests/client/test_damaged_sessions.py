@@ -32,11 +32,11 @@ class Damage:
 
     def apply(self, data):
         """Return the bytes that the client receives instead of ``data``."""
-        at = self.position - self.sent
+        position = self.position - self.sent
         self.sent += len(data)
-        if not 0 <= at < len(data):
+        if not 0 <= position < len(data):
             return data
-        return self.damage(data[:at], data[at:])
+        return self.damage(data[:position], data[position:])
 
     def damage(self, before, after):
         """Return the bytes with random damage to the first byte of ``after``."""

@@ -47,11 +47,11 @@ class Stream:
 
 def frames(data):
     """Split bytes into frames."""
-    at, found = 0, []
-    while at < len(data):
-        (size,) = struct.unpack_from(">i", data, at)
-        found.append(data[at : at + 4 + size])
-        at += 4 + size
+    position, found = 0, []
+    while position < len(data):
+        (size,) = struct.unpack_from(">i", data, position)
+        found.append(data[position : position + 4 + size])
+        position += 4 + size
     return found
 
 
@@ -99,9 +99,9 @@ def with_id(data, number):
 
 def trickle(data):
     """Send one byte at a time, so that a response exceeds its timeout."""
-    for at in range(len(data)):
+    for position in range(len(data)):
         time.sleep(0.05)
-        yield data[at : at + 1]
+        yield data[position : position + 1]
 
 
 CASES = {

@@ -43,23 +43,27 @@ def broker():
 async def use(kafka, kind, broker):
     """Use an object of a client until a broker subscribes to its metrics."""
     if kind == "producer":
-        made = kafka.producer()
+        client_object = kafka.producer()
     elif kind == "consumer":
-        made = kafka.consumer("orders", group_id="etl", partitions="all")
+        client_object = kafka.consumer("orders", group_id="etl", partitions="all")
     else:
-        made = kafka.scan("orders", follow=True)
+        client_object = kafka.scan("orders", follow=True)
     deadline = time.monotonic() + LONGEST_S
     while not broker.cluster_truth.receiver.subscriptions:
         assert time.monotonic() < deadline, "no broker was asked for a subscription"
         if kind == "producer":
-            await call(made.send_many, "orders", [(b"k", b"v")])
+            await call(client_object.send_many, "orders", [(b"k", b"v")])
         else:
             broker.log("orders").append(3)
-            step = made.__anext__ if hasattr(made, "__anext__") else made.__next__
+            step = (
+                client_object.__anext__
+                if hasattr(client_object, "__anext__")
+                else client_object.__next__
+            )
             await call(step)
     # Wait until the subscription arrives.
     time.sleep(0.1)
-    return made
+    return client_object
 
 
 async def call(method, *arguments):

@@ -42,8 +42,8 @@ def cluster():
 def topic(cluster):
     """New topic of the cluster without records."""
     name = f"topic-{uuid4().hex[:8]}"
-    found = cluster[1].list_topics(name, timeout=TIMEOUT_S).topics[name]
-    assert len(found.partitions) == PARTITIONS
+    topic_metadata = cluster[1].list_topics(name, timeout=TIMEOUT_S).topics[name]
+    assert len(topic_metadata.partitions) == PARTITIONS
     return name
 
 
@@ -105,21 +105,21 @@ def read(address, topic, count):
     consumer.assign(
         [TopicPartition(topic, n, OFFSET_BEGINNING) for n in range(PARTITIONS)]
     )
-    found: dict[int, list] = {}
+    messages: dict[int, list] = {}
     ended, until = set(), time.monotonic() + TIMEOUT_S
     while len(ended) < PARTITIONS and time.monotonic() < until:
         message = consumer.poll(0.2)
         if message is None:
             continue
         if message.error() is None:
-            found.setdefault(message.partition(), []).append(message)
+            messages.setdefault(message.partition(), []).append(message)
         else:
             assert message.error().code() == KafkaError._PARTITION_EOF
             ended.add(message.partition())
     consumer.close()
     assert len(ended) == PARTITIONS
-    assert sum(map(len, found.values())) == count
-    return found
+    assert sum(map(len, messages.values())) == count
+    return messages
 
 
 def check_sockets(before):
@@ -150,14 +150,14 @@ def test_rows_are_written_once_and_in_order(
         compression=compression,
         max_batch_bytes=3000,
     )
-    wanted: dict[int, list] = {}
+    expected: dict[int, list] = {}
     for row in rows:
         chosen = partitioners.murmur2_random(row[0], range(PARTITIONS), [])
-        wanted.setdefault(chosen, []).append(row)
-    assert rows_of(read(cluster[0], topic, len(rows))) == wanted
+        expected.setdefault(chosen, []).append(row)
+    assert rows_of(read(cluster[0], topic, len(rows))) == expected
     assert sum(each.record_count for each in receipts) == len(rows)
     assert len(receipts) > 12
-    for partition, written in wanted.items():
+    for partition, written in expected.items():
         mine = sorted(each for each in receipts if each.partition == partition)
         assert {each.topic for each in mine} == {topic}
         ends = [each.base_offset + each.record_count for each in mine]
@@ -175,8 +175,8 @@ def test_parts_of_a_row_arrive_as_they_were(kwire, cluster, produce, topic):
     ]
     (receipt,) = produce(lambda producer: producer.send_many(topic, rows, partition=2))
     assert (receipt.partition, receipt.base_offset, receipt.record_count) == (2, 0, 3)
-    (found,) = read(cluster[0], topic, 3).values()
-    first, second, third = found
+    (messages,) = read(cluster[0], topic, 3).values()
+    first, second, third = messages
     assert before <= first.timestamp()[1] <= time.time_ns() // 1_000_000
     assert (first.key(), first.value()) == (None, b"v")
     assert (second.key(), second.value(), second.timestamp()[1]) == (b"k", None, 1234)
@@ -197,12 +197,12 @@ def test_sent_records_share_batches(cluster, produce, topic):
 
     produce(send, on_receipt=receipts.append, linger_s=1)
     assert len(receipts) <= 10
-    found = rows_of(read(cluster[0], topic, 501))
+    rows_by_partition = rows_of(read(cluster[0], topic, 501))
     for n in range(3):
         key = b"k%d" % n
         (values,) = [
             [value for k, value in rows if k == key]
-            for rows in found.values()
+            for rows in rows_by_partition.values()
             if any(k == key for k, _ in rows)
         ]
         assert values == [b"%d" % each for each in range(n, 500, 3)]
@@ -227,8 +227,8 @@ def test_send_many_keeps_the_order_after_send(cluster, produce, topic):
         await producer.send_many(topic, [(None, b"second")], partition=1)
 
     produce(both, linger_s=60)
-    found = rows_of(read(cluster[0], topic, 2))
-    assert found == {1: [(None, b"first"), (None, b"second")]}
+    rows_by_partition = rows_of(read(cluster[0], topic, 2))
+    assert rows_by_partition == {1: [(None, b"first"), (None, b"second")]}
 
 
 def test_tables_without_wait_are_acknowledged_later(cluster, produce, topic):
@@ -249,8 +249,8 @@ def test_tables_without_wait_are_acknowledged_later(cluster, produce, topic):
 
     produce(send, on_receipt=receipts.append, linger_s=60, memory_bytes=20_000)
     assert sum(each.record_count for each in receipts) == 6002
-    found = read(cluster[0], topic, 6002)
-    values = [message.value() for message in found[2]][:6001]
+    messages = read(cluster[0], topic, 6002)
+    values = [message.value() for message in messages[2]][:6001]
     assert values == [b"first", *(b"%d" % n for n in range(6000))]
 
 
@@ -264,8 +264,8 @@ def test_tables_are_accepted_while_batches_are_acknowledged(cluster, produce, to
             await producer.send_table(topic, table, partition=0, wait=False)
 
     produce(send, max_batch_bytes=1000, max_request_bytes=1000)
-    found = rows_of(read(cluster[0], topic, 6000))
-    assert [value for _, value in found[0]] == values * 2
+    rows_by_partition = rows_of(read(cluster[0], topic, 6000))
+    assert [value for _, value in rows_by_partition[0]] == values * 2
 
 
 def test_a_table_without_wait_that_fails_fails_the_flush(
@@ -310,8 +310,11 @@ def test_a_partition_gets_records_in_the_order_of_the_calls(cluster, produce, to
     own = partitioners.murmur2_random(b"k", list(range(PARTITIONS)), [])
     other = (own + 1) % PARTITIONS
     produce(write, linger_s=60)
-    found = rows_of(read(cluster[0], topic, 400))
-    values = {place: [value for _, value in found[place]] for place in found}
+    rows_by_partition = rows_of(read(cluster[0], topic, 400))
+    values = {
+        partition: [value for _, value in rows_by_partition[partition]]
+        for partition in rows_by_partition
+    }
     assert values[other] == [value for n, value in enumerate(rows) if n // 3 % 4 == 3]
     assert values[own] == [value for n, value in enumerate(rows) if n // 3 % 4 != 3]
 
@@ -404,8 +407,11 @@ def test_a_function_chooses_partitions(cluster, produce, topic):
         await producer.send(topic, value=b"d")
 
     produce(write, partitioner=choose)
-    found = rows_of(read(cluster[0], topic, 4))
-    assert found == {3: [(None, b"a"), (None, b"d")], 1: [(b"k", b"b"), (b"l", b"c")]}
+    rows_by_partition = rows_of(read(cluster[0], topic, 4))
+    assert rows_by_partition == {
+        3: [(None, b"a"), (None, b"d")],
+        1: [(b"k", b"b"), (b"l", b"c")],
+    }
     assert calls == [(k, (0, 1, 2, 3)) for k in (None, b"k", b"l", None)]
 
 
@@ -435,8 +441,8 @@ def test_without_idempotence_one_batch_is_in_flight(cluster, produce, topic):
     produce(
         lambda producer: producer.send_many(topic, rows), acks=1, max_batch_bytes=2000
     )
-    (found,) = rows_of(read(cluster[0], topic, 1000)).values()
-    assert found == rows
+    (stored_rows,) = rows_of(read(cluster[0], topic, 1000)).values()
+    assert stored_rows == rows
 
 
 def test_without_acknowledgement_nothing_is_waited_for(cluster, produce, topic):
@@ -479,9 +485,11 @@ def test_large_rows_wait_while_memory_is_used_up(kwire, produce, topic, monkeypa
 
     monkeypatch.setattr(machines.RecordBatcher, "add", measured)
     rows = [(b"k%d" % n, bytes(50_000 if n > 300 else 10)) for n in range(500)]
-    for given in (rows, iter(rows)):
+    for row_source in (rows, iter(rows)):
         receipts = produce(
-            lambda producer, given=given: producer.send_many(topic, given),
+            lambda producer, row_source=row_source: producer.send_many(
+                topic, row_source
+            ),
             memory_bytes=1_000_000,
         )
         assert sum(each.record_count for each in receipts) == 500

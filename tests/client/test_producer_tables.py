@@ -43,13 +43,15 @@ def send(kwire, cluster, topic):
         with client.connect_sync(cluster[0]) as kafka:
             with kafka.producer(**(options or {})) as producer:
                 receipts = producer.send_table(topic, table, **columns)
-            found = {}
+            rows_by_partition = {}
             for chunk in kafka.scan(topic):
-                found.setdefault(chunk.partition, []).extend(chunk.records())
+                rows_by_partition.setdefault(chunk.partition, []).extend(
+                    chunk.records()
+                )
         assert sum(each.record_count for each in receipts) == sum(
-            map(len, found.values())
+            map(len, rows_by_partition.values())
         )
-        return receipts, found
+        return receipts, rows_by_partition
 
     return run
 
@@ -60,16 +62,16 @@ def test_rows_go_to_the_partition_of_their_key(kwire, send):
     keys = [f"k{n % 11}" for n in range(5000)]
     values = [b"v%d" % n for n in range(5000)]
     table = pyarrow.table({"id": keys, "value": values, "other": range(5000)})
-    receipts, found = send(table, {"max_batch_bytes": 8_000}, key="id")
-    wanted = {}
+    receipts, rows_by_partition = send(table, {"max_batch_bytes": 8_000}, key="id")
+    expected = {}
     for key, value in zip(keys, values, strict=True):
         key = key.encode()
         chosen = partitioners.murmur2_random(key, range(PARTITIONS), [])
-        wanted.setdefault(chosen, []).append((key, value))
+        expected.setdefault(chosen, []).append((key, value))
     assert {
         partition: [(row.key, row.value) for row in rows]
-        for partition, rows in found.items()
-    } == wanted
+        for partition, rows in rows_by_partition.items()
+    } == expected
     assert len(receipts) > 8
 
 
@@ -90,9 +92,9 @@ def test_all_parts_of_a_record_may_be_columns(send):
         }
     )
     names = {"key": "k", "value": "v", "headers": "h", "timestamp": "t"}
-    _, found = send(table, partition="p", **names)
-    first, third = found[2]
-    (second,) = found[0]
+    _, rows_by_partition = send(table, partition="p", **names)
+    first, third = rows_by_partition[2]
+    (second,) = rows_by_partition[0]
     assert (first.key, first.value, first.timestamp) == (b"a", None, 1000)
     assert first.headers == (("h", b"1"), ("i", None))
     assert (second.key, second.value, second.headers) == (None, b"2", ())
@@ -104,17 +106,19 @@ def test_rows_with_a_null_partition_go_to_the_partition_of_their_key(kwire, send
     """Rows without a key have an arbitrary partition."""
     partitioners = importlib.import_module(f"{kwire.__name__}.records.partitioners")
     keys = [b"k%d" % (n % 7) for n in range(300)] + [None]
-    given = [None if n % 3 else n % PARTITIONS for n in range(300)] + [None]
+    partitions = [None if n % 3 else n % PARTITIONS for n in range(300)] + [None]
     table = pyarrow.table(
-        {"key": keys, "value": [b"%d" % n for n in range(301)], "to": given}
+        {"key": keys, "value": [b"%d" % n for n in range(301)], "to": partitions}
     )
-    _, found = send(table, key="key", partition="to")
+    _, rows_by_partition = send(table, key="key", partition="to")
     written = {
-        int(row.value): partition for partition, rows in found.items() for row in rows
+        int(row.value): partition
+        for partition, rows in rows_by_partition.items()
+        for row in rows
     }
     for n in range(300):
         by_key = partitioners.murmur2_random(keys[n], range(PARTITIONS), [])
-        assert written[n] == (by_key if n % 3 else given[n])
+        assert written[n] == (by_key if n % 3 else partitions[n])
 
 
 def test_columns_of_other_layouts_are_the_same_rows(send):
@@ -134,8 +138,8 @@ def test_columns_of_other_layouts_are_the_same_rows(send):
             ),
         }
     ).slice(1)
-    _, found = send(table, key="k", value="v", headers="h", partition=2)
-    rows = [(row.key, row.value, row.headers) for row in found[2]]
+    _, rows_by_partition = send(table, key="k", value="v", headers="h", partition=2)
+    rows = [(row.key, row.value, row.headers) for row in rows_by_partition[2]]
     assert rows == [(None, None, ()), (b"a", b"3", (("z", None),))]
 
 
@@ -158,8 +162,8 @@ def test_batches_are_as_large_as_they_may_be(kwire, send):
     values = [bytes(n % 700) for n in range(3000)] + [bytes(9000)]
     table = pyarrow.table({"value": values})
     options = {"max_batch_bytes": 8000}
-    receipts, found = send(table, options, partition=1)
-    assert [row.value for row in found[1]] == values
+    receipts, rows_by_partition = send(table, options, partition=1)
+    assert [row.value for row in rows_by_partition[1]] == values
     assert max(each.record_count for each in receipts[:-1]) > 10
     assert len(receipts) < 1.3 * sum(map(len, values)) / 8000 + 60
 
@@ -195,8 +199,10 @@ def test_a_table_is_not_copied_to_be_sent(kwire, send, monkeypatch):
         "max_request_bytes": 100_000,
         "max_batch_bytes": 30_000,
     }
-    _, found = send(table, options, partition="p")
-    assert all([row.value for row in found[n]] == values[n::3] for n in range(3))
+    _, rows_by_partition = send(table, options, partition="p")
+    assert all(
+        [row.value for row in rows_by_partition[n]] == values[n::3] for n in range(3)
+    )
     assert max(copied) < table.nbytes / 10
     assert 400_000 < max(held) < 600_000
 
@@ -230,10 +236,10 @@ def test_senders_that_share_the_memory_do_not_wait_for_each_other(kwire, cluster
             calls += [producer.send_many(name, rows) for name in names]
             return await asyncio.wait_for(asyncio.gather(*calls), TIMEOUT_S)
 
-    found = asyncio.run(run())
-    assert [sum(each.record_count for each in receipts) for receipts in found] == (
-        [120] * 8
-    )
+    receipts_by_call = asyncio.run(run())
+    assert [
+        sum(each.record_count for each in receipts) for receipts in receipts_by_call
+    ] == ([120] * 8)
 
 
 def test_row_that_cannot_be_encoded_is_named_in_the_error(kwire, cluster, topic):
@@ -268,8 +274,8 @@ def test_rows_without_a_key_go_to_batches_of_any_partition(send):
 def test_a_function_chooses_the_partitions_of_rows(send):
     """The function receives the key of every row."""
     options = {"partitioner": lambda key, everything, available: 3}
-    _, found = send(pyarrow.table({"value": ["x"]}), options)
-    assert found[3][-1].value == b"x"
+    _, rows_by_partition = send(pyarrow.table({"value": ["x"]}), options)
+    assert rows_by_partition[3][-1].value == b"x"
 
 
 def test_tables_of_other_libraries_are_taken(kwire, send):
@@ -277,8 +283,8 @@ def test_tables_of_other_libraries_are_taken(kwire, send):
     columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     data = kwire.records.encode_batch([(b"k", b"v", 5), (None, b"w", 6)])
     names = {"key": "key", "headers": "headers", "timestamp": "timestamp"}
-    _, found = send(columns.decode_records(data), partition=0, **names)
-    rows = [(row.key, row.value, row.timestamp) for row in found[0]]
+    _, rows_by_partition = send(columns.decode_records(data), partition=0, **names)
+    rows = [(row.key, row.value, row.timestamp) for row in rows_by_partition[0]]
     assert rows == [(b"k", b"v", 5), (None, b"w", 6)]
 
 

@@ -300,8 +300,8 @@ def test_a_token_is_written_as_the_rfc_says(kwire):
 )
 def test_the_release_to_assume_is_read_like_librdkafkas(text, fallback):
     """Newer releases have no effect, because their brokers report their versions."""
-    known = read_config({"broker.version.fallback": text})
-    assert known.fallback == fallback
+    config = read_config({"broker.version.fallback": text})
+    assert config.fallback == fallback
 
 
 @pytest.mark.parametrize("text", ["0.7.2", "new", "0.9", "", "2.8.1; rm"])

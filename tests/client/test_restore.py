@@ -53,8 +53,10 @@ def restore(kwire, job):
     limits = importlib.import_module(f"{kwire.__name__}._limits")
 
     def restore(broker, path, topic="orders", bytes_per_s=None):
-        found = log.LogDirectory(path)
-        sources = module.find_logs(found, is_committed=True, limits=limits.DEFAULT)
+        log_directory = log.LogDirectory(path)
+        sources = module.find_logs(
+            log_directory, is_committed=True, limits=limits.DEFAULT
+        )
         options = job.RestoreOptions("none", bytes_per_s)
         counts = job.RestoreCounts()
         seen = []
@@ -77,8 +79,8 @@ def test_each_record_is_written_once_whatever_is_killed(
     """Runs are killed while they wait. Requests are lost, late, or without response."""
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")
     source = random.Random(seed)
-    wanted = [make_rows(source, source.choice([1, 20, 90])) for _ in range(3)]
-    for number, rows in enumerate(wanted):
+    source_rows = [make_rows(source, source.choice([1, 20, 90])) for _ in range(3)]
+    for number, rows in enumerate(source_rows):
         write_log(tmp_path / f"orders-{number}", rows, source)
     with RestoreBroker({"orders": 3}, random=source) as broker:
 
@@ -106,9 +108,9 @@ def test_each_record_is_written_once_whatever_is_killed(
             broker.log("orders", partition).unseen = 0
         written, present = restore(broker, tmp_path)
         # An election may have lost acknowledged records, which are written again.
-        assert written + present == sum(map(len, wanted))
-        found = [broker.log("orders", each).rows() for each in range(3)]
-    assert found == list(map(with_offsets, wanted))
+        assert written + present == sum(map(len, source_rows))
+        restored_rows = [broker.log("orders", each).rows() for each in range(3)]
+    assert restored_rows == list(map(with_offsets, source_rows))
 
 
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
@@ -146,9 +148,12 @@ def test_topic_is_created_on_request(run_restore, tmp_path, wanted):
         )
         assert code == 0 and "new: created with retention.ms=-1" in err
         assert rows_of(broker, "new") == list(map(with_offsets, wanted))
-        (made,) = broker.created
-        configs = {each.name: each.value for each in made.configs}
-        assert (made.num_partitions, made.replication_factor) == (2, -1)
+        (created_topic,) = broker.created
+        configs = {each.name: each.value for each in created_topic.configs}
+        assert (created_topic.num_partitions, created_topic.replication_factor) == (
+            2,
+            -1,
+        )
         created = {"message.timestamp.type": "CreateTime", "retention.ms": "-1"}
         assert configs == created
         options = ["--partitions", "5", "--replication-factor", "3", "--topic-config"]
@@ -156,10 +161,10 @@ def test_topic_is_created_on_request(run_restore, tmp_path, wanted):
             broker, tmp_path / "logs", "--create-topics", *options, "retention.ms=5"
         )
         assert (code, "retention.ms" in err) == (0, False)
-        made = broker.created[-1]
-        configs = {each.name: each.value for each in made.configs}
-        assert (made.name, made.num_partitions) == ("orders", 5)
-        assert (made.replication_factor, configs["retention.ms"]) == (3, "5")
+        created_topic = broker.created[-1]
+        configs = {each.name: each.value for each in created_topic.configs}
+        assert (created_topic.name, created_topic.num_partitions) == ("orders", 5)
+        assert (created_topic.replication_factor, configs["retention.ms"]) == (3, "5")
         assert [len(rows) for rows in rows_of(broker)] == [30, 40, 0, 0, 0]
 
 
@@ -218,10 +223,10 @@ def test_topic_error_message_of_a_broker_is_one_short_line(kwire, job):
         broker.refusals = [installed.error_codes.INVALID_REPLICATION_FACTOR]
         with (
             client.connect_sync(broker.address) as kafka,
-            pytest.raises(kwire.client.RequestRefused) as found,
+            pytest.raises(kwire.client.RequestRefused) as caught,
         ):
             job.create_topic(kafka, "orders", 2, 1, {})
-    text = str(found.value)
+    text = str(caught.value)
     assert len(text) < 1000 and text.isprintable() and "no" in text
 
 
@@ -350,9 +355,9 @@ def test_old_formats_and_the_brokers_timestamps(run_restore, tmp_path, magic, fo
     with RestoreBroker({"orders": 1}) as broker:
         for _ in range(2):
             assert run_restore(broker, path)[0] == 0
-        found = rows_of(broker)[0]
-    assert [row[2:] for row in found] == [row[2:] for row in with_offsets(rows)]
-    assert {row[1] for row in found} == {START + 99 if magic else -1}
+        restored_rows = rows_of(broker)[0]
+    assert [row[2:] for row in restored_rows] == [row[2:] for row in with_offsets(rows)]
+    assert {row[1] for row in restored_rows} == {START + 99 if magic else -1}
 
 
 def test_a_topic_that_stamps_records_is_refused(run_restore, tmp_path, wanted):
@@ -394,9 +399,9 @@ def test_a_damaged_log_is_restored_up_to_the_damage(run_restore, tmp_path):
         assert code == 2 and "kwire export recovers what is not damaged" in err
         installed.jobs.export([tmp_path / "in"], tmp_path / "out")
         assert run_restore(broker, tmp_path / "out")[0] == 0
-        found = rows_of(broker)[0]
-        assert 20 <= len(found) < 40
-        assert [row[1:] for row in found[:10]] == [
+        restored_rows = rows_of(broker)[0]
+        assert 20 <= len(restored_rows) < 40
+        assert [row[1:] for row in restored_rows[:10]] == [
             row[1:] for row in with_offsets(rows)[:10]
         ]
 

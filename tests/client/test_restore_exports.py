@@ -93,17 +93,17 @@ def damage(data, source):
     """Change some bytes of a file, in its pages or in the metadata at its end."""
     data = bytearray(data)
     for _ in range(source.choice((1, 1, 2, 5))):
-        at = source.randrange(len(data))
+        position = source.randrange(len(data))
         if source.random() < 0.5:
-            at = max(at, len(data) - 2500)
+            position = max(position, len(data) - 2500)
         change = source.randrange(4)
         if change < 2:
-            data[at] ^= 1 << source.randrange(8)
+            data[position] ^= 1 << source.randrange(8)
         elif change == 2:
-            data[at] = source.choice((0, 0x7F, 0x80, 0xFF))
+            data[position] = source.choice((0, 0x7F, 0x80, 0xFF))
         else:
             size = source.randrange(1, 40)
-            data[at : at + size] = source.randbytes(source.randrange(20))
+            data[position : position + size] = source.randbytes(source.randrange(20))
     return bytes(data)
 
 
@@ -111,9 +111,9 @@ def read_export(kwire, path):
     """Read all records of an export; return the batches that a restore writes."""
     sources = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.sources")
     batches = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.batches")
-    found = sources.find_export(path)
+    export = sources.find_export(path)
     sources.has_transactions(path)
-    for each in found:
+    for each in export:
         position, numbering = 0, None
         for piece in each.read():
             if numbering is None:
@@ -171,8 +171,8 @@ def make_fifo(path):
 
 
 def make_socket(path):
-    with socket.socket(socket.AF_UNIX) as made:
-        made.bind(str(path))
+    with socket.socket(socket.AF_UNIX) as unix_socket:
+        unix_socket.bind(str(path))
 
 
 def link_to_device(path):

@@ -58,12 +58,12 @@ def test_a_token_overtakes_no_response(kwire):
         kwire.messages.framing.encode_request(request, version, number, "kw")
         for number, (request, version) in enumerate(requests)
     ]
-    asked, handshake = server.receive_data(b"".join(frames))
+    request_event, handshake = server.receive_data(b"".join(frames))
     agreed = kwire.messages.SaslHandshakeResponse(mechanisms=["PLAIN"])
     server.send(handshake, agreed)
     with pytest.raises(kwire.LocalProtocolError):
         server.send_sasl_token(b"token")
-    server.send(asked, kwire.messages.MetadataResponse())
+    server.send(request_event, kwire.messages.MetadataResponse())
     server.data_to_send()
     server.send_sasl_token(b"token")
     assert server.data_to_send() == b"\0\0\0\x05token"

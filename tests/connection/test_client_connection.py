@@ -53,8 +53,8 @@ def test_first_bytes_are_an_api_versions_request(kwire):
         "kw", client_name="kwire", client_version="1.0"
     )
     version, frame = 5, "06 6b77697265 04 312e30 00 ffffffff 00"
-    asked = framed(f"0012 {version:04x} 00000000 0002 6b77 00 {frame}")
-    assert connection.data_to_send() == asked
+    expected_request = framed(f"0012 {version:04x} 00000000 0002 6b77 00 {frame}")
+    assert connection.data_to_send() == expected_request
     assert connection.data_to_send() == b""
     assert connection.is_open and connection.table is None
     with pytest.raises(kwire.LocalProtocolError, match="wait for the event Negotiated"):
@@ -227,8 +227,8 @@ def test_an_answer_that_comes_twice_breaks_the_rules(kwire):
 def test_response_after_the_negotiation_has_no_request(kwire):
     """The table is available before the error closes the connection."""
     connection = kwire.connection.ClientConnection()
-    asked = framed(f"00000000 {ANSWER_V4}")
-    events = connection.receive_data(asked + answer(kwire, 1))
+    response = framed(f"00000000 {ANSWER_V4}")
+    events = connection.receive_data(response + answer(kwire, 1))
     negotiated = next(events)
     assert negotiated.table.advertised
     assert not negotiated.table.is_alive

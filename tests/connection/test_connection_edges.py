@@ -80,8 +80,8 @@ def test_a_server_with_a_name_answers_for_itself_alone(kwire):
             cluster_id="c",
             node_id=node_id,
         )
-        asked = kwire.messages.framing.encode_request(request, 5)
-        (event,) = receive(server, asked)
+        request_frame = kwire.messages.framing.encode_request(request, 5)
+        (event,) = receive(server, request_frame)
         assert event.error_code == error_code
 
 

@@ -104,8 +104,8 @@ class Serving:
         """Pass bytes to the connection; respond, and yield the events."""
         connection = self.connection
         for event in connection.receive_data(chunk):
-            asked = isinstance(event, self.kwire.connection.RequestReceived)
-            if asked and event.expects_response and connection.is_open:
+            is_request = isinstance(event, self.kwire.connection.RequestReceived)
+            if is_request and event.expects_response and connection.is_open:
                 connection.send(event, response_to(self.kwire, event))
             yield event
 
@@ -235,7 +235,7 @@ def test_where_a_stream_is_cut_changes_nothing(kwire, streams, side):
     whole = side(kwire)
     expected = comparable(collect_events(whole, [stream]))
     sent = whole.connection.data_to_send()
-    ways = [[at] for at in range(len(stream) + 1)]
+    ways = [[position] for position in range(len(stream) + 1)]
     ways += [range(1, len(stream)), range(0, len(stream), 3)]
     dice = random.Random(1)
     ways += [dice.sample(range(len(stream)), 2 + way % 5) for way in range(60)]
@@ -276,17 +276,19 @@ def test_one_changed_byte_anywhere(twins, side):
     assert stream == record(twins.pure)[side]
     ended = 0
     changes = (
-        (at, new) for at, old in enumerate(stream) for new in values_for(side, old)
+        (position, new)
+        for position, old in enumerate(stream)
+        for new in values_for(side, old)
     )
-    for at, new in some(changes):
-        changed = stream[:at] + bytes((new,)) + stream[at + 1 :]
-        found = []
+    for position, new in some(changes):
+        changed = stream[:position] + bytes((new,)) + stream[position + 1 :]
+        results = []
         for kwire in twins:
             one = side(kwire)
             events = collect_events(one, [changed])
             check_end(kwire, one, events)
-            found.append((comparable(events), one.connection.data_to_send()))
-        assert found[0] == found[1], (at, new)
+            results.append((comparable(events), one.connection.data_to_send()))
+        assert results[0] == results[1], (position, new)
         ended += not one.connection.is_open
     assert ended > len(stream) // STRIDE
 
@@ -298,16 +300,16 @@ def test_damage_shows_wherever_the_stream_is_cut(kwire, streams, side):
     for _ in range(150):
         stream = bytearray(streams[side])
         for _ in range(dice.randint(1, 3)):
-            at = dice.randrange(len(stream))
+            position = dice.randrange(len(stream))
             action = dice.randrange(4)
             if action == 0:
-                stream[at] = dice.randrange(256)
+                stream[position] = dice.randrange(256)
             elif action == 1:
-                del stream[at : at + dice.randint(1, 9)]
+                del stream[position : position + dice.randint(1, 9)]
             elif action == 2:
-                stream[at:at] = dice.randbytes(dice.randint(1, 9))
+                stream[position:position] = dice.randbytes(dice.randint(1, 9))
             else:
-                stream[at:] += stream[: dice.randrange(len(stream))]
+                stream[position:] += stream[: dice.randrange(len(stream))]
         data = bytes(stream)
         one = side(kwire)
         events = collect_events(one, [data])
@@ -352,15 +354,15 @@ PIECES = st.one_of(
 @given(st.sampled_from(SIDES), st.lists(PIECES, max_size=6))
 def test_any_bytes_are_events_or_a_typed_error(twins, side, pieces):
     """Both engines have the same result for frames, incomplete frames and noise."""
-    found = []
+    results = []
     for kwire in twins:
         one = side(kwire)
         events = collect_events(one, pieces)
         check_end(kwire, one, events)
-        found.append((comparable(events), one.connection.data_to_send()))
+        results.append((comparable(events), one.connection.data_to_send()))
         whole = side(kwire)
-        assert comparable(collect_events(whole, [b"".join(pieces)])) == found[-1][0]
-    assert found[0] == found[1]
+        assert comparable(collect_events(whole, [b"".join(pieces)])) == results[-1][0]
+    assert results[0] == results[1]
 
 
 def peak_of(work):

@@ -38,8 +38,8 @@ def receive(connection, data, size=0):
     """Pass bytes to a connection, in pieces if ``size`` is set; list the events."""
     step = size or len(data) or 1
     events = []
-    for at in range(0, max(len(data), 1), step):
-        events += connection.receive_data(data[at : at + step])
+    for position in range(0, max(len(data), 1), step):
+        events += connection.receive_data(data[position : position + step])
     return events
 
 
@@ -151,8 +151,8 @@ def test_a_server_that_answers_the_question_for_versions_so(kwire):
     client = kwire.connection.ClientConnection()
     receive(server, client.data_to_send())
     assert receive(client, server.data_to_send()) == []
-    (asked,) = receive(server, client.data_to_send())
-    assert (asked.api_key, asked.version) == (18, 0)
+    (request_event,) = receive(server, client.data_to_send())
+    assert (request_event.api_key, request_event.version) == (18, 0)
     with pytest.raises(
         kwire.UnsupportedVersion, match="request not supported by server"
     ):

@@ -124,9 +124,9 @@ def test_bytes_that_trickle_make_the_same_events(kwire, peers):
     def trickle(data, out, into, receive):
         """Return the events with the number of bytes after which they occurred."""
         seen = []
-        for at in range(len(data)):
-            out.sendall(data[at : at + 1])
-            seen += [(at + 1, each) for each in receive(into.recv(1))]
+        for byte_count in range(len(data)):
+            out.sendall(data[byte_count : byte_count + 1])
+            seen += [(byte_count + 1, each) for each in receive(into.recv(1))]
         return seen
 
     for each in (near, far):
@@ -134,12 +134,12 @@ def test_bytes_that_trickle_make_the_same_events(kwire, peers):
     codes = []
     for last in (False, True):
         question = client.data_to_send()
-        ((at, event),) = trickle(question, near, far, server.receive_data)
-        assert at == len(question)
+        ((byte_count, event),) = trickle(question, near, far, server.receive_data)
+        assert byte_count == len(question)
         codes.append(event.error_code)
         answer = server.data_to_send()
         seen = trickle(answer, far, near, client.receive_data)
-        assert [at for at, _ in seen] == [len(answer)] * last
+        assert [byte_count for byte_count, _ in seen] == [len(answer)] * last
     assert codes == [kwire.error_codes.UNSUPPORTED_VERSION, kwire.error_codes.NONE]
     assert event.software_name == "kwire"
     assert seen[0][1].table == offered(kwire, RELEASE)
@@ -151,15 +151,15 @@ def test_end_within_a_response_reports_the_received_bytes(
 ):
     """The event contains the received bytes and the requests without a response."""
     wire = negotiated_peers.wire
-    asked = [metadata(kwire, "a"), metadata(kwire, "b")]
-    ids = [wire.connection.send(request) for request in asked]
+    requests = [metadata(kwire, "a"), metadata(kwire, "b")]
+    ids = [wire.connection.send(request) for request in requests]
     flush(wire)
     response = answer_to(kwire, ids[0])
     negotiated_peers.far.sendall(response[:left])
     negotiated_peers.far.shutdown(socket.SHUT_WR)
     closed = wire.wait_for("ConnectionClosed")
     assert f"in the middle of a frame, after {left} bytes" in closed.reason
-    assert [each.request for each in closed.unanswered] == asked
+    assert [each.request for each in closed.unanswered] == requests
     assert [each.correlation_id for each in closed.unanswered] == ids
     is_dead(kwire, wire.connection, f"in the middle of a frame, after {left} bytes")
 
@@ -203,7 +203,7 @@ def test_a_connection_that_is_reset_ends_with_the_sockets_error(
 ):
     """The socket raises an error, and the caller closes the connection."""
     wire = negotiated_peers.wire
-    asked = wire.connection.send(metadata(kwire, "t"))
+    sent_request = wire.connection.send(metadata(kwire, "t"))
     flush(wire)
     negotiated_peers.far.recv(1 << 16)
     linger_not = (1).to_bytes(4, "little") + bytes(4)
@@ -212,7 +212,7 @@ def test_a_connection_that_is_reset_ends_with_the_sockets_error(
     with pytest.raises(ConnectionResetError):
         wire.next_event()
     wire.connection.close()
-    assert [each.correlation_id for each in wire.connection.in_flight] == [asked]
+    assert [each.correlation_id for each in wire.connection.in_flight] == [sent_request]
     is_dead(kwire, wire.connection, "closed by this side")
 
 
@@ -353,8 +353,8 @@ def test_broker_without_api_versions_is_reconnected_with_the_fallback(kwire):
         assert closed.unanswered == ()
         with Wire(kwire, broker.place, table=closed.fallback) as wire:
             assert wire.ask(metadata(kwire, "t")).topics[0].name == "t"
-            asked = produce(kwire, "t", "magic 0")
-            (answer,) = wire.ask(asked).responses
+            request = produce(kwire, "t", "magic 0")
+            (answer,) = wire.ask(request).responses
             assert answer.partition_responses[0].base_offset == 0
             part = messages.FetchRequest.FetchPartition(
                 partition=0, partition_max_bytes=1 << 20
@@ -500,8 +500,8 @@ def test_answers_that_a_server_has_out_of_order_go_out_in_order(kwire):
     ):
         far.sendall(server.data_to_send())
         events = [wire.wait_for("ResponseReceived") for _ in names]
-        told = [event.response.cluster_id for event in events]
-        assert told == [f"client-{n} {name}" for name in names]
+        cluster_ids = [event.response.cluster_id for event in events]
+        assert cluster_ids == [f"client-{n} {name}" for name in names]
         near.close()
         far.close()
 

@@ -53,8 +53,8 @@ def policy(kwire, negotiation):
 def find_leader(kwire, wire, topic):
     """Request a topic, which creates it; return the id of its leader."""
     request = kwire.messages.MetadataRequest
-    wanted = request.MetadataRequestTopic(name=topic)
-    (answer,) = wire.ask(request(topics=[wanted])).topics
+    topic_entry = request.MetadataRequestTopic(name=topic)
+    (answer,) = wire.ask(request(topics=[topic_entry])).topics
     assert (answer.error_code, answer.name) == (0, topic)
     return next(p.leader_id for p in answer.partitions if p.partition_index == 0)
 
@@ -85,19 +85,19 @@ def produce_request(kwire, topic, row, acks=-1):
 def fetch_records(kwire, wire, topic, count, version=None, **options):
     """Fetch ``count`` records from the start."""
     request = kwire.messages.FetchRequest
-    found = []
-    while len(found) < count:
+    records = []
+    while len(records) < count:
         part = request.FetchPartition(
-            partition=0, fetch_offset=len(found), partition_max_bytes=1 << 20
+            partition=0, fetch_offset=len(records), partition_max_bytes=1 << 20
         )
         topics = [request.FetchTopic(topic=topic, partitions=[part])]
-        asked = request(max_wait_ms=100, min_bytes=1, topics=topics)
-        (answer,) = wire.ask(asked, version, **options).responses
+        fetch_request = request(max_wait_ms=100, min_bytes=1, topics=topics)
+        (answer,) = wire.ask(fetch_request, version, **options).responses
         (part,) = answer.partitions
         assert part.error_code == 0
         batches = kwire.records.decode_batches(part.records)
-        found += [(r.key, r.value) for batch in batches for r in batch.records]
-    return found
+        records += [(r.key, r.value) for batch in batches for r in batch.records]
+    return records
 
 
 def test_the_mock_refuses_in_a_layout_of_its_own(kwire, cluster):
@@ -130,7 +130,7 @@ def test_negotiation_gets_over_the_refusal(kwire, cluster):
 
 def test_brokers_of_one_kind_have_their_table_in_common(kwire, cluster, negotiation):
     """The intersection of the three tables is equal to all of them."""
-    wires = {str(node): Wire(kwire, place) for node, place in cluster.items()}
+    wires = {str(node): Wire(kwire, address) for node, address in cluster.items()}
     try:
         for wire in wires.values():
             wire.wait_for("Negotiated")
@@ -150,10 +150,10 @@ def test_metadata_in_every_version_that_is_laid_out_as_kafkas(kwire, cluster, ve
     """Nine versions return the same cluster. Fields of other versions have defaults."""
     request = kwire.messages.MetadataRequest
     with Wire(kwire, cluster[1]) as wire:
-        wanted = [request.MetadataRequestTopic(name="described")]
-        answer = wire.ask(request(topics=wanted), version)
-    told = {each.node_id: (each.host, each.port) for each in answer.brokers}
-    assert told == cluster
+        topics = [request.MetadataRequestTopic(name="described")]
+        answer = wire.ask(request(topics=topics), version)
+    addresses = {each.node_id: (each.host, each.port) for each in answer.brokers}
+    assert addresses == cluster
     assert [topic.name for topic in answer.topics] == ["described"]
     assert {part.leader_id for part in answer.topics[0].partitions} <= set(cluster)
 
@@ -164,19 +164,19 @@ def test_bytes_that_the_layout_has_not_end_the_connection(kwire, cluster):
     The next connection works.
     """
     request = kwire.messages.MetadataRequest
-    wanted = request(topics=[request.MetadataRequestTopic(name="spare")])
+    metadata_request = request(topics=[request.MetadataRequestTopic(name="spare")])
     errors = kwire.errors
     with Wire(kwire, cluster[1]) as wire:
         connection = wire.connection
         with pytest.raises(errors.DecodeError) as raised:
-            wire.ask(wanted)
+            wire.ask(metadata_request)
         assert connection.failure is raised.value
         assert not connection.is_open
         assert not connection.table.is_alive
         with pytest.raises(errors.LocalProtocolError, match="MetadataResponse v"):
-            connection.send(wanted)
+            connection.send(metadata_request)
     with Wire(kwire, cluster[1]) as wire:
-        assert wire.ask(wanted, NEWEST_METADATA).topics[0].name == "spare"
+        assert wire.ask(metadata_request, NEWEST_METADATA).topics[0].name == "spare"
 
 
 def test_produce_and_fetch_in_every_version(kwire, leader, negotiation):
@@ -204,12 +204,14 @@ def test_produce_and_fetch_in_every_version(kwire, leader, negotiation):
 def test_many_requests_at_once_are_answered_in_order(kwire, leader):
     """The requests are sent before a response is read."""
     wire, topic = leader
-    asked = {
+    sent_requests = {
         wire.connection.send(produce_request(kwire, topic, row)): row for row in ROWS
     }
-    assert [each.correlation_id for each in wire.connection.in_flight] == list(asked)
+    assert [each.correlation_id for each in wire.connection.in_flight] == list(
+        sent_requests
+    )
     events = [wire.wait_for("ResponseReceived") for _ in ROWS]
-    assert [event.correlation_id for event in events] == list(asked)
+    assert [event.correlation_id for event in events] == list(sent_requests)
     offsets = [
         event.response.responses[0].partition_responses[0].base_offset
         for event in events
@@ -227,8 +229,8 @@ def test_fetch_without_topic_ids_is_a_version_that_has_names(
         wire.ask(produce_request(kwire, topic, row))
     constraints = (negotiation.NO_TOPIC_IDS,)
     assert wire.table.pick(kwire.messages.FetchRequest) > 12
-    found = fetch_records(kwire, wire, topic, len(ROWS), constraints=constraints)
-    assert found == ROWS
+    records = fetch_records(kwire, wire, topic, len(ROWS), constraints=constraints)
+    assert records == ROWS
 
 
 def test_response_to_acks_0_is_rejected(kwire, leader):

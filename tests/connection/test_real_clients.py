@@ -82,17 +82,17 @@ class Librdkafka:
             }
         )
         consumer.subscribe([TOPIC])
-        found = []
+        rows = []
         deadline = time.monotonic() + TIMEOUT_S
         try:
-            while len(found) < len(ROWS) and time.monotonic() < deadline:
-                for message in consumer.consume(len(ROWS) - len(found), 0.2):
+            while len(rows) < len(ROWS) and time.monotonic() < deadline:
+                for message in consumer.consume(len(ROWS) - len(rows), 0.2):
                     assert message.error() is None, message.error()
-                    found.append((message.key(), message.value()))
+                    rows.append((message.key(), message.value()))
             consumer.commit(asynchronous=False)
         finally:
             consumer.close()
-        return found
+        return rows
 
 
 class KafkaPython:
@@ -136,23 +136,23 @@ class KafkaPython:
         # partition.
         assert consumer.partitions_for_topic(TOPIC) == {0}
         consumer.subscribe([TOPIC])
-        found = []
+        rows = []
         deadline = time.monotonic() + TIMEOUT_S
         try:
             while time.monotonic() < deadline:
                 for records in consumer.poll(5000).values():
-                    found += [(each.key, each.value) for each in records]
-                if len(found) < len(ROWS):
+                    rows += [(each.key, each.value) for each in records]
+                if len(rows) < len(ROWS):
                     continue
                 try:
                     consumer.commit()
                     break
                 except kafka.errors.RebalanceInProgressError:
                     # The consumer has rejoined, and reads from the start.
-                    found.clear()
+                    rows.clear()
         finally:
             consumer.close()
-        return found
+        return rows
 
 
 class Aiokafka:
@@ -193,15 +193,15 @@ class Aiokafka:
             **self._options,
         )
         await consumer.start()
-        found = []
+        rows = []
         try:
-            while len(found) < len(ROWS):
+            while len(rows) < len(ROWS):
                 for records in (await consumer.getmany(timeout_ms=200)).values():
-                    found += [(each.key, each.value) for each in records]
+                    rows += [(each.key, each.value) for each in records]
             await consumer.commit()
         finally:
             await consumer.stop()
-        return found
+        return rows
 
 
 def python_sasl(password):
@@ -241,8 +241,8 @@ def exchange(request, kwire, release):
     with Broker(kwire, release) as broker:
         peer = client(broker.address)
         peer.produce()
-        found = peer.consume()
-    return Exchange(client, broker, found)
+        rows = peer.consume()
+    return Exchange(client, broker, rows)
 
 
 def test_a_group_reads_what_was_produced_and_commits(exchange):
@@ -257,7 +257,7 @@ def test_clients_use_the_newest_version_that_both_sides_know(exchange):
     for name in ("Produce", "Fetch"):
         request = getattr(broker.kwire.messages, f"{name}Request")
         newest = min(broker.table.range_of(request).max, exchange.client.newest[name])
-        versions = {version for asked, version in broker.asked if asked == name}
+        versions = {version for requested, version in broker.asked if requested == name}
         assert versions == {newest}
     assert broker.events_of("UnsupportedReceived") == []
 
@@ -305,8 +305,8 @@ def test_librdkafka_lists_the_topics_of_every_release(kwire, release):
         peer = Librdkafka(broker.address)
         peer.produce()
         options = {"bootstrap.servers": broker.address, "log_level": 2}
-        found = confluent_kafka.Producer(options).list_topics(timeout=TIMEOUT_S)
-    assert list(found.topics) == [TOPIC]
+        metadata = confluent_kafka.Producer(options).list_topics(timeout=TIMEOUT_S)
+    assert list(metadata.topics) == [TOPIC]
     assert not broker.failures
 
 
@@ -355,7 +355,7 @@ def test_clients_sign_in_before_they_exchange_records(kwire, client, release, sh
 
 def test_wrong_password_is_reported_with_the_message_of_the_server(kwire):
     """SaslAuthenticate contains the reason, and no later request is processed."""
-    told = []
+    messages = []
     with Broker(kwire, "2.8", users={USER: PASSWORD}) as broker:
         client = confluent_kafka.Producer(
             {
@@ -365,11 +365,11 @@ def test_wrong_password_is_reported_with_the_message_of_the_server(kwire):
                 "sasl.username": USER,
                 "sasl.password": "wonderland",
                 "log_level": 0,
-                "error_cb": lambda error: told.append(str(error)),
+                "error_cb": lambda error: messages.append(str(error)),
             }
         )
         with pytest.raises(confluent_kafka.KafkaException):
             client.list_topics(timeout=0.3)
         client.poll(0)
-    assert any("no such user, or another password" in text for text in told)
+    assert any("no such user, or another password" in text for text in messages)
     assert {name for name, _ in broker.asked} == {"SaslHandshake", "SaslAuthenticate"}

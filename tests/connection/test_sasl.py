@@ -88,9 +88,9 @@ def test_proof_equals_that_of_kafka_python(sasl, mechanism, username, monkeypatc
     monkeypatch.setattr(sasl, "_new_nonce", other.nonce.decode)
     exchange = sasl.Scram(username, "pässwörd", mechanism)
     assert exchange.first() == other.first_message()
-    said = b"r=" + other.nonce + b"XYZ,s=c2FsdHNhbHQ=,i=8192"
-    other.process_server_first_message(said)
-    assert exchange.challenge(said) == other.final_message()
+    server_first = b"r=" + other.nonce + b"XYZ,s=c2FsdHNhbHQ=,i=8192"
+    other.process_server_first_message(server_first)
+    assert exchange.challenge(server_first) == other.final_message()
     proof = b"v=" + base64.b64encode(other.server_signature)
     assert exchange.challenge(proof) is None
 

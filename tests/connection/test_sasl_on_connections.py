@@ -34,9 +34,9 @@ def receive(connection, data):
 
 def agree(kwire, client, server):
     """Let the server accept the handshake; return the client's event."""
-    (asked,) = receive(server, client.data_to_send())
+    (request_event,) = receive(server, client.data_to_send())
     response = kwire.messages.SaslHandshakeResponse(mechanisms=["PLAIN"])
-    server.send(asked, response)
+    server.send(request_event, response)
     (event,) = receive(client, server.data_to_send())
     return event
 
@@ -89,8 +89,8 @@ def test_raw_tokens_cut_anywhere(kwire, size):
     client.start_sasl("PLAIN")
     step = size or len(stream)
     events = []
-    for at in range(0, len(stream), step):
-        events += client.receive_data(stream[at : at + step])
+    for position in range(0, len(stream), step):
+        events += client.receive_data(stream[position : position + step])
     assert events[0] == kwire.connection.SaslStarted("PLAIN", True)
     assert [each.data for each in events[1:]] == tokens
 
@@ -121,12 +121,12 @@ def test_the_new_way_between_both_sides(kwire):
     assert not agree(kwire, client, server).raw
     for challenge, reply, lifetime in ((b"one", b"two", 0), (b"", b"", 60_000)):
         client.send_sasl_token(challenge)
-        (asked,) = receive(server, client.data_to_send())
-        assert asked.request.auth_bytes == challenge
+        (request_event,) = receive(server, client.data_to_send())
+        assert request_event.request.auth_bytes == challenge
         response = kwire.messages.SaslAuthenticateResponse(
             auth_bytes=reply, session_lifetime_ms=lifetime
         )
-        server.send(asked, response)
+        server.send(request_event, response)
         (event,) = receive(client, server.data_to_send())
         assert event == kwire.connection.SaslToken(reply, lifetime / 1000)
     client.finish_sasl()
@@ -174,12 +174,12 @@ def test_a_refused_mechanism_names_the_others(kwire, offered):
     """Neither side expects raw tokens afterwards."""
     client, server = both(kwire, offered)
     client.start_sasl("PLAIN")
-    (asked,) = receive(server, client.data_to_send())
+    (request_event,) = receive(server, client.data_to_send())
     mechanisms = ["SCRAM-SHA-256", "GSSAPI"]
     response = kwire.messages.SaslHandshakeResponse(
         error_code=33, mechanisms=mechanisms
     )
-    server.send(asked, response)
+    server.send(request_event, response)
     (event,) = receive(client, server.data_to_send())
     assert event == kwire.connection.SaslFailed(33, "", tuple(mechanisms))
     client.start_sasl("GSSAPI")
@@ -195,11 +195,11 @@ def test_rejected_token_is_reported_with_its_reason(kwire, message):
     client.start_sasl("PLAIN")
     agree(kwire, client, server)
     client.send_sasl_token(b"\0u\0p")
-    (asked,) = receive(server, client.data_to_send())
+    (request_event,) = receive(server, client.data_to_send())
     response = kwire.messages.SaslAuthenticateResponse(
         error_code=58, error_message=message
     )
-    server.send(asked, response)
+    server.send(request_event, response)
     (event,) = receive(client, server.data_to_send())
     assert event == kwire.connection.SaslFailed(58, message or "")
 

@@ -56,5 +56,5 @@ def test_almost_valid_scram_messages_are_rejected(sasl, exchange, said, words):
 
 
 def test_iteration_count_at_the_limit_is_accepted(exchange):
-    said = b"r=abcxyz,s=c2FsdA==,i=5000"
-    assert exchange.challenge(said).startswith(b"c=biws,r=abcxyz,p=")
+    server_first = b"r=abcxyz,s=c2FsdA==,i=5000"
+    assert exchange.challenge(server_first).startswith(b"c=biws,r=abcxyz,p=")

@@ -63,8 +63,8 @@ def test_questions_for_versions_are_answered_unasked(kwire):
     _, response = kwire.messages.framing.decode_response(
         kwire.messages.ApiVersionsResponse, server.data_to_send()[4:], 3
     )
-    found = kwire.connection.negotiation.ApiVersionTable.from_response(response)
-    assert found == server.served
+    broker_table = kwire.connection.negotiation.ApiVersionTable.from_response(response)
+    assert broker_table == server.served
 
 
 def test_questions_in_unknown_versions_are_answered_too(kwire):

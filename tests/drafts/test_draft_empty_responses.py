@@ -24,7 +24,9 @@ def converter(kwire):
 
 def convert(one, data, size):
     """Convert a stream in pieces of ``size`` bytes without holding back any byte."""
-    pieces = [data[at : at + size] for at in range(0, len(data), size)]
+    pieces = [
+        data[position : position + size] for position in range(0, len(data), size)
+    ]
     converted = [one.convert(piece) for piece in pieces]
     assert [len(each) for each in converted] == [len(each) for each in pieces]
     return b"".join(converted)
@@ -34,9 +36,9 @@ def convert(one, data, size):
 def test_sizes_of_empty_responses_change_and_nothing_else(converter, size):
     """Bytes of other frames that look like an empty response are unchanged."""
     literal = OTHERS + LITERAL + LITERAL + OTHERS + LITERAL
-    known = literal.replace(LITERAL, CONNECTION)
-    assert convert(converter.reader(), literal, size) == known
-    assert convert(converter.writer(), known, size) == literal
+    expected = literal.replace(LITERAL, CONNECTION)
+    assert convert(converter.reader(), literal, size) == expected
+    assert convert(converter.writer(), expected, size) == literal
 
 
 def test_a_size_that_is_not_valid_stays(converter):
@@ -57,13 +59,13 @@ def test_a_client_and_a_server_of_the_draft(kwire, converter, size):
     client.send(kwire.messages.MetadataRequest())
     served = kwire.connection.negotiation.ApiVersionTable.from_ranges({3: (0, 8)})
     server = connection.ServerConnection(served, on_unsupported="empty")
-    _, asked = server.receive_data(client.data_to_send())
-    server.send(asked, kwire.messages.MetadataResponse())
+    _, request_event = server.receive_data(client.data_to_send())
+    server.send(request_event, kwire.messages.MetadataResponse())
     wire = converter.writer().convert(server.data_to_send())
     assert wire[:8] == bytes(8)
     reader, events = converter.reader(), []
-    for at in range(0, len(wire), size):
-        events += client.receive_data(reader.convert(wire[at : at + size]))
+    for position in range(0, len(wire), size):
+        events += client.receive_data(reader.convert(wire[position : position + size]))
     unsupported, response = events
     assert isinstance(unsupported, connection.RequestUnsupported)
     assert str(unsupported.error) == "Fetch version 11: request not supported by server"

@@ -63,10 +63,10 @@ def test_response_has_the_bytes_of_the_document(kwire, draft):
 
 def test_request_has_the_same_bytes_as_the_released_one(kwire, draft):
     """Including the header, a server cannot distinguish both requests."""
-    asked = draft.ClientStrategy(client_id="kw", correlation_id=7).data_to_send()
+    request = draft.ClientStrategy(client_id="kw", correlation_id=7).data_to_send()
     released = kwire.messages.MetadataRequest(topics=None)
-    assert asked == kwire.messages.framing.encode_request(released, 1, 7, "kw")
-    assert asked.endswith(bytes.fromhex("ffffffff"))
+    assert request == kwire.messages.framing.encode_request(released, 1, 7, "kw")
+    assert request.endswith(bytes.fromhex("ffffffff"))
 
 
 def test_objects_report_that_they_were_never_released(draft):
@@ -104,10 +104,12 @@ def test_id_4_is_the_first_build_of_0_10_0(kwire, draft):
 
 
 def test_every_protocol_version_leads_to_the_table_of_its_release(kwire, draft):
-    for known in kwire.schema.releases.protocol_versions():
-        server = draft.Server(known.id)
+    for protocol_version in kwire.schema.releases.protocol_versions():
+        server = draft.Server(protocol_version.id)
         table = talk(draft.ClientStrategy(), server)
-        assert table.ranges() == kwire.schema.releases.ranges(known.release), known
+        assert table.ranges() == kwire.schema.releases.ranges(
+            protocol_version.release
+        ), protocol_version
 
 
 @pytest.mark.parametrize("number", [-1, 6, 32767])
@@ -241,9 +243,9 @@ def test_every_shorter_and_every_longer_input_is_refused(kwire, draft):
 
 def test_changed_bytes_give_a_response_or_a_typed_error(kwire, draft):
     refused = 0
-    for at in range(len(RESPONSE)):
+    for position in range(len(RESPONSE)):
         for value in (0x00, 0x7F, 0x80, 0xFF):
-            data = RESPONSE[:at] + bytes([value]) + RESPONSE[at + 1 :]
+            data = RESPONSE[:position] + bytes([value]) + RESPONSE[position + 1 :]
             try:
                 draft.decode(data)
             except kwire.DecodeError:

@@ -86,8 +86,8 @@ def test_there_are_no_other_columns(draft):
 
 def test_the_request_has_no_body(kwire, draft):
     assert kwire.encode(draft.ProtocolVersionRequest(), 0) == b""
-    asked = draft.ClientStrategy(REQUEST_KEY, client_id="kw", correlation_id=7)
-    assert asked.data_to_send() == bytes.fromhex(
+    strategy = draft.ClientStrategy(REQUEST_KEY, client_id="kw", correlation_id=7)
+    assert strategy.data_to_send() == bytes.fromhex(
         "0000000c 03e8 0000 00000007 0002 6b77"
     )
 

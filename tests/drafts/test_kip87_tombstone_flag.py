@@ -356,8 +356,8 @@ def wrapper(kip87, value, offset=0, magic=2, codec=1):
 def test_outer_offset_0_counts_from_0(kip87):
     """Some old producers sent such messages."""
     data = kip87.encode(three(kip87), compression="gzip")
-    found = kip87.decode(bytes(8) + data[8:])
-    assert [row.offset for row in found] == [0, 2, 3]
+    messages = kip87.decode(bytes(8) + data[8:])
+    assert [row.offset for row in messages] == [0, 2, 3]
 
 
 def test_broken_compressed_messages_are_refused(kwire, kip87):
@@ -479,23 +479,25 @@ def test_prefixes_end_quietly(kip87, seeds):
     for data in seeds:
         whole = kip87.decode(data)
         for end in range(len(data)):
-            found = kip87.decode(data[:end])
-            assert found == whole[: len(found)]
-            assert len(found) < len(whole)
+            messages = kip87.decode(data[:end])
+            assert messages == whole[: len(messages)]
+            assert len(messages) < len(whole)
 
 
 def test_single_bytes_changed_are_found_or_offsets(kwire, kip87, seeds):
     """The checksum includes all fields except offset and size, which is checked."""
     for data in seeds:
         whole = [row[1:] for row in kip87.decode(data)]
-        for at, new in itertools.product(range(len(data)), (0, 1, 0x7F, 0x80, 0xFF)):
-            changed = data[:at] + bytes([new]) + data[at + 1 :]
+        for position, new in itertools.product(
+            range(len(data)), (0, 1, 0x7F, 0x80, 0xFF)
+        ):
+            changed = data[:position] + bytes([new]) + data[position + 1 :]
             try:
-                found = kip87.decode(changed)
+                messages = kip87.decode(changed)
             except kwire.DecodeError as error:
                 assert 0 <= error.offset <= len(data)
             else:
-                assert [row[1:] for row in found] == whole[: len(found)]
+                assert [row[1:] for row in messages] == whole[: len(messages)]
 
 
 @pytest.mark.parametrize("check_crc", [True, False])
@@ -504,15 +506,15 @@ def test_any_bytes_give_messages_or_typed_errors(kwire, kip87, seeds, check_crc)
     refused = 0
     for data in seeds:
         places = itertools.product(range(len(data)), range(0, 256, 5))
-        for at, new in some(places):
-            changed = data[:at] + bytes([new]) + data[at + 1 :]
+        for position, new in some(places):
+            changed = data[:position] + bytes([new]) + data[position + 1 :]
             try:
-                found = kip87.decode(changed, check_crc=check_crc)
+                messages = kip87.decode(changed, check_crc=check_crc)
             except kwire.DecodeError as error:
                 refused += 1
                 assert 0 <= error.offset <= len(data)
             else:
-                assert kip87.decode(kip87.encode(found)) == found
+                assert kip87.decode(kip87.encode(messages)) == messages
             for dialect in ("kip87", "kafka"):
                 try:
                     kip87.require_dialect(changed, dialect)
@@ -531,8 +533,8 @@ def test_hostile_lengths_are_errors_with_their_position(kwire, kip87):
         (31, b"\0\0\0\0"): (kwire.TrailingBytes, 35),
         (26, b"\0\0\0\3"): (kwire.Truncated, 36),
     }
-    for (at, content), (error, offset) in cases.items():
-        data = repaired(TOMBSTONE[:at] + content + TOMBSTONE[at + 4 :])
+    for (position, content), (error, offset) in cases.items():
+        data = repaired(TOMBSTONE[:position] + content + TOMBSTONE[position + 4 :])
         with pytest.raises(error) as caught:
             kip87.decode(data)
         assert caught.value.offset == offset

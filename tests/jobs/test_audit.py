@@ -141,9 +141,9 @@ def who(row):
 @pytest.fixture(scope="module")
 def capture():
     """Capture of all known clients, and their expected verdicts."""
-    made = Capture()
-    made.expected = write_clients(made)
-    return made
+    new_capture = Capture()
+    new_capture.expected = write_clients(new_capture)
+    return new_capture
 
 
 @pytest.fixture(scope="module")
@@ -168,8 +168,10 @@ def test_breaks_are_those_that_were_injected(capture, audited):
     for row in rows_of(audited, "breaks"):
         each = row["api"], row["api_version"], row["requests"]
         found.setdefault(who(row), set()).add(each)
-    wanted = {name: each[1] for name, each in capture.expected.items() if each[1]}
-    assert found == wanted
+    expected_breaks = {
+        name: each[1] for name, each in capture.expected.items() if each[1]
+    }
+    assert found == expected_breaks
     ranges = {(row["api"], row["target_speaks"]) for row in rows_of(audited, "breaks")}
     assert ("Produce", "3-13") in ranges and ("ListOffsets", "1-10") in ranges
     assert {row["removed_in"] for row in rows_of(audited, "breaks")} == {"4.0"}
@@ -278,11 +280,11 @@ def test_heat_map_counts_every_request(audited):
 
 def test_a_single_request_is_a_mark_at_its_time(tmp_path):
     """Old versions are counted by minute, but one request does not last a minute."""
-    made = Capture()
-    made.talk("10.0.0.1:1").ask(PRODUCE, 3)
-    made.talk("10.0.0.2:1").ask(PRODUCE, 0)
-    made.talk("10.0.0.3:1").ask(FETCH, 0).ask(FETCH, 0).ask(FETCH, 0)
-    path = made.write(tmp_path / "frames.parquet")
+    new_capture = Capture()
+    new_capture.talk("10.0.0.1:1").ask(PRODUCE, 3)
+    new_capture.talk("10.0.0.2:1").ask(PRODUCE, 0)
+    new_capture.talk("10.0.0.3:1").ask(FETCH, 0).ask(FETCH, 0).ask(FETCH, 0)
+    path = new_capture.write(tmp_path / "frames.parquet")
     result = jobs.audit([path], tmp_path / "out", target="4.1")
     page = Path(result.report).read_text(encoding="utf-8")
     svg = page[page.index("When old versions were used") :].partition("</figure>")[0]
@@ -335,9 +337,9 @@ def test_damaged_inputs_are_problems_and_never_the_end(capture, tmp_path):
 
 def test_traffic_without_a_readable_frame_has_a_page(tmp_path):
     """A recording of TLS has an unknown client, and no heat map."""
-    made = Capture()
-    made.talk("10.0.0.1:1").raw("request", bytes.fromhex("16030102"))
-    path = made.write(tmp_path / "frames.parquet")
+    new_capture = Capture()
+    new_capture.talk("10.0.0.1:1").raw("request", bytes.fromhex("16030102"))
+    path = new_capture.write(tmp_path / "frames.parquet")
     result = jobs.audit([path], tmp_path / "out", target="4.1")
     assert [row["verdict"] for row in rows_of(result, "clients")] == ["UNKNOWN"]
     assert "Versions in use" not in Path(result.report).read_text(encoding="utf-8")
@@ -346,11 +348,11 @@ def test_traffic_without_a_readable_frame_has_a_page(tmp_path):
 @pytest.mark.parametrize("declared", [FetchRequest, ApiVersionsRequest])
 def test_a_frame_of_another_api_than_its_column_is_counted(tmp_path, declared):
     """If another program wrote the capture, its columns are used, not its frames."""
-    made = Capture()
+    new_capture = Capture()
     frame = framing.encode_request(METADATA, 9, correlation_id=1)[4:]
     columns = {"api_key": declared.api_key, "api_version": 3, "correlation_id": 1}
-    made.talk("10.0.0.1:1").raw("request", frame, client_id="odd", **columns)
-    path = made.write(tmp_path / "frames.parquet")
+    new_capture.talk("10.0.0.1:1").raw("request", frame, client_id="odd", **columns)
+    path = new_capture.write(tmp_path / "frames.parquet")
     result = jobs.audit([path], tmp_path / "out", target="4.1")
     (client,) = rows_of(result, "clients")
     assert (client["client_id"], client["requests"]) == ("odd", 1)
@@ -429,9 +431,9 @@ def test_command_exits_with_0_without_breaks_and_1_after_problems(tmp_path):
 def test_hostile_names_steer_nothing(tmp_path):
     """Names are escaped in the terminal and the page, but not in JSON and tables."""
     name = "<script>alert(1)</script>\x1b[2J\n\N{RIGHT-TO-LEFT OVERRIDE}x"
-    made = Capture()
-    made.talk("10.0.0.1:1", client_id=name).ask(PRODUCE, 0)
-    path = made.write(tmp_path / "frames.parquet")
+    new_capture = Capture()
+    new_capture.talk("10.0.0.1:1", client_id=name).ask(PRODUCE, 0)
+    path = new_capture.write(tmp_path / "frames.parquet")
     done = run("audit", path, "--target", "4.1", "--output", tmp_path / "out")
     assert done.exit_code == 3 and done.stdout.count("\n") == 2
     assert "\x1b" not in done.stdout and "\N{RIGHT-TO-LEFT OVERRIDE}" not in done.stdout

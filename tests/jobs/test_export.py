@@ -126,10 +126,10 @@ def test_only_requested_partitions_are_read(tmp_path):
 
 def test_progress_counts_each_byte_of_the_input_once(tmp_path):
     folders, _ = one_log(tmp_path)
-    told = []
-    run_export(tmp_path, progress=told.append)
+    progress = []
+    run_export(tmp_path, progress=progress.append)
     size = sum(path.stat().st_size for f in folders for path in f.glob("*.log"))
-    assert sum(told) == size
+    assert sum(progress) == size
 
 
 def test_records_have_the_columns_of_sparks_kafka_source(tmp_path):

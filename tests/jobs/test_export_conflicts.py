@@ -41,13 +41,13 @@ def test_a_stale_replica_is_not_taken_for_the_log(tmp_path):
         if b.epoch > a.epoch == 3
     )
     generator = random.Random(1)
-    kept = [batch for batch in batches if batch.base < change]
+    remaining = [batch for batch in batches if batch.base < change]
     tail, base = [], change
     for _ in range(60):
         tail.append(make_batch(generator, base, 3, 3, mark=b"stale"))
         base += 3
     shutil.rmtree(folders[1].parent)
-    write_log(folders[1], [*kept, *tail])
+    write_log(folders[1], [*remaining, *tail])
     result = run_export(tmp_path)
     assert recovered_rows(result)["t", 0] == [
         row for each in batches for row in each.rows

@@ -75,9 +75,9 @@ def test_file_that_changes_during_the_export_is_reported(tmp_path, monkeypatch):
     decide = export_job.decide
 
     def shortened(task):
-        made = decide(task)
+        decision = decide(task)
         os.truncate(path, path.stat().st_size - 30)
-        return made
+        return decision
 
     monkeypatch.setattr(export_job, "decide", shortened)
     with pytest.raises(running.JobError, match=r"28\.log changed while it was read"):

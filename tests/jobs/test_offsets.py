@@ -353,9 +353,9 @@ def test_damage_only_affects_its_batch_and_is_reported(offsets, tmp_path):
     path.write_bytes(data)
     lost = int.from_bytes(data[:8], "big")
     result = offsets(tmp_path)
-    kept = [row for row in groups.commits if row["log_offset"] != lost]
-    assert len(kept) == len(groups.commits) - 1
-    assert read_rows(result, "commits") == kept
+    remaining = [row for row in groups.commits if row["log_offset"] != lost]
+    assert len(remaining) == len(groups.commits) - 1
+    assert read_rows(result, "commits") == remaining
     damage = [row for row in read_rows(result, "problems") if row["reason"] == "crc"]
     assert len(damage) == 1
     size = int.from_bytes(data[8:12], "big") + 12
@@ -524,10 +524,10 @@ def test_growth_names_the_keys_with_most_bytes(results, cluster):
 
 
 def test_progress_adds_up_to_all_segments(offsets, cluster):
-    told = []
-    offsets(cluster.root, progress=told.append)
+    progress = []
+    offsets(cluster.root, progress=progress.append)
     files = cluster.root.rglob("*.log")
-    assert sum(told) == sum(path.stat().st_size for path in files)
+    assert sum(progress) == sum(path.stat().st_size for path in files)
 
 
 def test_a_path_without_the_topic_is_refused(offsets, tmp_path):

@@ -42,10 +42,10 @@ def run(*arguments):
 
 def audit(folder):
     """Write an audit page with a hostile client id."""
-    made = Capture()
-    talk = made.talk("10.0.0.1:1", client_id=HOSTILE)
+    capture = Capture()
+    talk = capture.talk("10.0.0.1:1", client_id=HOSTILE)
     talk.ask_versions(3, "3.9", (HOSTILE, HOSTILE)).ask(ProduceRequest(), 0)
-    made.write(folder / "in" / "frames.parquet")
+    capture.write(folder / "in" / "frames.parquet")
     out = folder / "out"
     run("audit", folder / "in", "--target", "4.1", "--output", out)
     return out / "report.html"
@@ -53,10 +53,10 @@ def audit(folder):
 
 def export(folder):
     """Write an export page: hostile topic and directory names, and damage."""
-    place = folder / "in" / f"{FOLDER}-0"
-    place.mkdir(parents=True)
+    partition_directory = folder / "in" / f"{FOLDER}-0"
+    partition_directory.mkdir(parents=True)
     batch = bytearray(records.encode_batch([(b"k", b"v" * 50)]))
-    (place / f"{0:020}.log").write_bytes(bytes(batch) * 2 + b"\xff" * 90)
+    (partition_directory / f"{0:020}.log").write_bytes(bytes(batch) * 2 + b"\xff" * 90)
     out = folder / "out"
     run("export", folder / "in", "--output", out)
     return out / "report.html"
@@ -269,9 +269,9 @@ def test_without_jinja2_one_sentence_names_the_extra(tmp_path):
         "import sys; sys.modules['jinja2'] = sys.modules['markupsafe'] = None;"
         "from kwire.cli import main; main()"
     )
-    made = Capture()
-    made.talk("10.0.0.1:1").ask(ProduceRequest(), 3)
-    made.write(tmp_path / "frames.parquet")
+    capture = Capture()
+    capture.talk("10.0.0.1:1").ask(ProduceRequest(), 3)
+    capture.write(tmp_path / "frames.parquet")
     frame = "0000000a00120000000000070000"
     for arguments, is_page in (
         (["explain", frame], False),
@@ -282,8 +282,10 @@ def test_without_jinja2_one_sentence_names_the_extra(tmp_path):
     ):
         command = [sys.executable, "-c", code, *map(str, arguments)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        wanted = "kwire: writing a page requires Jinja2: pip install kwire[pages]\n"
-        assert done.stderr == (wanted if is_page else ""), arguments
+        expected_error = (
+            "kwire: writing a page requires Jinja2: pip install kwire[pages]\n"
+        )
+        assert done.stderr == (expected_error if is_page else ""), arguments
         assert done.returncode == (2 if is_page else 0), arguments
     assert [path.name for path in tmp_path.iterdir()] == ["frames.parquet"]
 

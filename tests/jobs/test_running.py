@@ -21,17 +21,17 @@ GIB = 1 << 30
 
 def test_results_are_in_the_order_of_tasks():
     """The progress reports the bytes of a task when it ends."""
-    told = []
+    progress = []
 
     def work(task):
-        told.append(("ran", task))
+        progress.append(("ran", task))
         return task * 2
 
     done = run_tasks(
-        work, [3, 1, 2], sizes=[30, 10, 20], progress=lambda size: told.append(size)
+        work, [3, 1, 2], sizes=[30, 10, 20], progress=lambda size: progress.append(size)
     )
     assert done == [6, 2, 4]
-    assert told == [("ran", 3), 30, ("ran", 1), 10, ("ran", 2), 20]
+    assert progress == [("ran", 3), 30, ("ran", 1), 10, ("ran", 2), 20]
 
 
 def test_no_task_needs_no_spark():

@@ -28,58 +28,64 @@ def log(kwire):
 
 def pieces_of(kind, rng):
     """Return consecutive batches. Record values may contain batches."""
-    made, offset = [], 0
+    batches, offset = [], 0
     for number in range(24):
         count = rng.randrange(1, 6)
         form = KINDS[number % 5] if kind == "mixed" else kind
         if form == "compressed":
-            made.append(batch(offset, count, codec=rng.choice(["gzip", "zstd"])))
+            batches.append(batch(offset, count, codec=rng.choice(["gzip", "zstd"])))
         elif form == "nested":
             inner = b"".join(log_of([1] * rng.randrange(1, 5), offset + 1))
-            made.append(batch(offset, count, value=inner))
+            batches.append(batch(offset, count, value=inner))
         elif form == "plain":
-            made.append(batch(offset, count, value=b"v" * rng.randrange(80)))
+            batches.append(batch(offset, count, value=b"v" * rng.randrange(80)))
         else:
             magic = 0 if form == "magic 0" else 1
             codec = "gzip" if form == "wrapped" else "none"
-            made.append(messages(offset, count, magic=magic, codec=codec))
+            batches.append(messages(offset, count, magic=magic, codec=codec))
         offset += count
-    return made
+    return batches
 
 
 def add_damage(data, rng, faults):
     """Return the file content with ``faults`` random faults."""
     for _ in range(faults):
-        at = rng.randrange(len(data))
+        position = rng.randrange(len(data))
         size = rng.choice([1, 4, 60, 400])
         form = rng.randrange(5)
         if form == 0:
-            data[at] ^= 1 << rng.randrange(8)
+            data[position] ^= 1 << rng.randrange(8)
         elif form == 1:
-            data[at : at + size] = rng.randbytes(len(data[at : at + size]))
+            data[position : position + size] = rng.randbytes(
+                len(data[position : position + size])
+            )
         elif form == 2:
-            data[at : at + size] = bytes(len(data[at : at + size]))
+            data[position : position + size] = bytes(
+                len(data[position : position + size])
+            )
         elif form == 3:
-            del data[at : at + size]
+            del data[position : position + size]
         else:
-            data[at:at] = rng.randbytes(size)
+            data[position:position] = rng.randbytes(size)
     return data
 
 
 def write_index(folder, kind, batches, rng):
-    entries, at = [], 0
+    entries, position = [], 0
     for data in batches:
-        entries.append((int.from_bytes(data[:8], "big"), at))
-        at += len(data)
+        entries.append((int.from_bytes(data[:8], "big"), position))
+        position += len(data)
     entries = entries[1::2]
     if kind == "stale":
-        entries = [(offset, at + rng.randrange(-9, 9)) for offset, at in entries]
+        entries = [
+            (offset, position + rng.randrange(-9, 9)) for offset, position in entries
+        ]
     elif kind == "zeros":
         entries = [(0, 0)] * 50
     elif kind == "truncated":
         entries = [*entries[:2], *[(0, 0)] * 50]
     elif kind == "foreign":
-        entries = [(offset * 3, at * 2 // 3) for offset, at in entries]
+        entries = [(offset * 3, position * 2 // 3) for offset, position in entries]
     if kind != "missing":
         folder.beside(0, ".index", ">ii", *entries)
 

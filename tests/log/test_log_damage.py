@@ -62,12 +62,12 @@ class Sound:
         """Return the expected problem of batches ``first`` to ``last`` of a segment."""
         last = first if last is None else last
         start = self.spans[segment][first][0]
-        at, size = self.spans[segment][last]
+        position, size = self.spans[segment][last]
         begin = self.offsets[segment][first]
         return (
             str(self.paths[segment]),
             start,
-            at + size - start,
+            position + size - start,
             begin - 1,
             self.offsets[segment][last] + COUNTS[last],
         )
@@ -117,7 +117,7 @@ def test_a_sound_log_has_no_problems(sound, open_log):
 @pytest.mark.parametrize("segment", [0, 1])
 def test_each_flipped_bit_of_a_batch_costs_that_batch(sound, log, segment, number):
     """Covers all bits except the leader epoch, which has no checksum."""
-    at, size = sound.spans[segment][number]
+    position, size = sound.spans[segment][number]
     path = sound.paths[segment]
     data = path.read_bytes()
     wanted = [sound.fault(segment, number)]
@@ -127,7 +127,7 @@ def test_each_flipped_bit_of_a_batch_costs_that_batch(sound, log, segment, numbe
             continue
         bit = 1 << byte % 8
         damaged = bytearray(data)
-        damaged[at + byte] ^= bit
+        damaged[position + byte] ^= bit
         path.write_bytes(damaged)
         partition = log.LogDirectory(sound.root)["orders", 0]
         assert find_problems(partition) == wanted, (byte, bit)
@@ -168,10 +168,10 @@ def test_raising_names_the_file_and_the_byte(sound, open_log, kwire):
 def test_iteration_reports_each_problem_at_its_position(sound, open_log):
     flip(sound.paths[0], sound.spans[0][2][0] + 40)
     flip(sound.paths[2], sound.spans[2][5][0] + 40)
-    partition, told = open_log(sound), []
-    offsets = [b.base_offset for b in partition.batches(on_corrupt=told.append)]
+    partition, problems = open_log(sound), []
+    offsets = [b.base_offset for b in partition.batches(on_corrupt=problems.append)]
     assert offsets == sound.all_offsets((0, 2), (2, 5))
-    assert told == list(partition.problems())
+    assert problems == list(partition.problems())
     with pytest.raises(TypeError, match="on_corrupt"):
         list(partition.batches(on_corrupt="never"))
 
@@ -203,19 +203,19 @@ def test_a_region_written_over_costs_the_batches_in_it(sound, open_log, fill):
     assert read_offsets(partition) == sound.all_offsets((1, 2), (1, 3), (1, 4))
     (problem,) = partition.problems()
     # A magic of 2 may start a batch, so that its length is reported as invalid.
-    wanted = {b"\0": "zeros", b"\x02": "size"}.get(fill, "header")
-    assert problem.reason == wanted
+    expected_reason = {b"\0": "zeros", b"\x02": "size"}.get(fill, "header")
+    assert problem.reason == expected_reason
 
 
 @pytest.mark.parametrize("garbage", [b"\0" * 100, b"hello" * 50, b"\x02" * 31, b"x"])
 def test_inserted_garbage_costs_no_batch(sound, open_log, garbage):
-    path, at = sound.paths[1], sound.spans[1][4][0]
+    path, position = sound.paths[1], sound.spans[1][4][0]
     data = path.read_bytes()
-    path.write_bytes(data[:at] + garbage + data[at:])
+    path.write_bytes(data[:position] + garbage + data[position:])
     partition = open_log(sound)
     offset = sound.offsets[1][4]
     assert find_problems(partition) == [
-        (str(path), at, len(garbage), offset - 1, offset)
+        (str(path), position, len(garbage), offset - 1, offset)
     ]
     assert read_offsets(partition) == sound.all_offsets()
 
@@ -229,8 +229,8 @@ def test_a_removed_stretch_is_found(sound, open_log):
     partition = open_log(sound)
     size = sound.spans[1][7][0] - last - 80 + 70
     begin = sound.offsets[1][3]
-    wanted = (str(path), first, size, begin - 1, sound.offsets[1][7])
-    assert find_problems(partition) == [wanted]
+    expected = (str(path), first, size, begin - 1, sound.offsets[1][7])
+    assert find_problems(partition) == [expected]
     assert read_offsets(partition) == sound.all_offsets(*((1, n) for n in range(3, 7)))
 
 
@@ -241,8 +241,8 @@ def test_a_removed_batch_is_a_gap(sound, open_log):
     path.write_bytes(data[:first] + data[last:])
     partition = open_log(sound)
     begin = sound.offsets[1][3]
-    wanted = (str(path), first, 0, begin - 1, sound.offsets[1][4])
-    assert find_problems(partition) == [wanted]
+    expected = (str(path), first, 0, begin - 1, sound.offsets[1][4])
+    assert find_problems(partition) == [expected]
     assert [p.reason for p in partition.problems()] == ["gap"]
     assert read_offsets(partition) == sound.all_offsets((1, 3))
     assert len(list(partition.batches())) == 29, "nothing to raise for"
@@ -286,14 +286,14 @@ def test_a_batch_with_holes_shows_a_compacted_topic(tmp_path, open_log, kwire):
 @pytest.mark.parametrize("cut", [1, 5, 11, 12, 16, 17, 40, 60, 61, 80])
 def test_incomplete_end_of_the_newest_segment_is_not_a_problem(sound, open_log, cut):
     """The incomplete end is only reported if the caller is strict."""
-    path, (at, _) = sound.paths[2], sound.spans[2][9]
-    path.write_bytes(path.read_bytes()[: at + cut])
+    path, (position, _) = sound.paths[2], sound.spans[2][9]
+    path.write_bytes(path.read_bytes()[: position + cut])
     partition = open_log(sound)
     assert find_problems(partition) == []
     assert [b.base_offset for b in partition.batches()] == sound.all_offsets((2, 9))
     offset = sound.offsets[2][9]
-    wanted = (str(path), at, cut, offset - 1, -1)
-    assert find_problems(partition, strict_tail=True) == [wanted]
+    expected = (str(path), position, cut, offset - 1, -1)
+    assert find_problems(partition, strict_tail=True) == [expected]
     with pytest.raises(ValueError, match="within a batch"):
         list(partition.batches(strict_tail=True))
 
@@ -301,23 +301,23 @@ def test_incomplete_end_of_the_newest_segment_is_not_a_problem(sound, open_log, 
 @pytest.mark.parametrize("cut", [1, 16, 40, 80])
 def test_a_cut_in_an_older_segment_is_a_problem(sound, open_log, cut):
     """The lost offsets are reported once, without an additional gap."""
-    path, (at, _) = sound.paths[1], sound.spans[1][6]
-    path.write_bytes(path.read_bytes()[: at + cut])
+    path, (position, _) = sound.paths[1], sound.spans[1][6]
+    path.write_bytes(path.read_bytes()[: position + cut])
     partition = open_log(sound)
     offset = sound.offsets[1][6]
     after = sound.offsets[2][0]
-    assert find_problems(partition) == [(str(path), at, cut, offset - 1, after)]
+    assert find_problems(partition) == [(str(path), position, cut, offset - 1, after)]
     assert [p.reason for p in partition.problems()] == ["cut"]
     assert read_offsets(partition) == sound.all_offsets(*((1, n) for n in range(6, 10)))
 
 
 def test_a_cut_between_batches_is_a_gap(sound, open_log):
-    path, (at, _) = sound.paths[1], sound.spans[1][6]
-    path.write_bytes(path.read_bytes()[:at])
+    path, (position, _) = sound.paths[1], sound.spans[1][6]
+    path.write_bytes(path.read_bytes()[:position])
     partition = open_log(sound)
     after = sound.offsets[2][0]
-    wanted = (str(sound.paths[2]), 0, 0, sound.offsets[1][6] - 1, after)
-    assert find_problems(partition) == [wanted]
+    expected = (str(sound.paths[2]), 0, 0, sound.offsets[1][6] - 1, after)
+    assert find_problems(partition) == [expected]
 
 
 @pytest.mark.parametrize("zeros", [1, 11, 12, 17, 61, 5000, 3 << 20])
@@ -336,8 +336,8 @@ def test_zeros_at_the_end_are_a_torn_tail(sound, open_log, zeros):
 
 
 def test_a_last_batch_that_zeros_take_the_end_of_is_torn(sound, open_log):
-    path, (at, size) = sound.paths[2], sound.spans[2][9]
-    overwrite(path, at + 100, bytes(size - 100))
+    path, (position, size) = sound.paths[2], sound.spans[2][9]
+    overwrite(path, position + 100, bytes(size - 100))
     partition = open_log(sound)
     assert find_problems(partition) == [(*sound.fault(2, 9)[:4], -1)], (
         "the file ends there"
@@ -409,8 +409,8 @@ def test_batches_inside_are_not_taken_if_their_offsets_are_lower(tmp_path, open_
 @pytest.mark.parametrize("number", range(10))
 def test_an_offset_that_is_off_by_little_is_found(sound, log, number, bit):
     """The neighbors show which of two contradicting batches is wrong."""
-    at, _ = sound.spans[1][number]
-    flip(sound.paths[1], at + 7, 1 << bit)
+    position, _ = sound.spans[1][number]
+    flip(sound.paths[1], position + 7, 1 << bit)
     partition = log.LogDirectory(sound.root)["orders", 0]
     assert find_problems(partition) == [sound.fault(1, number)]
     assert read_offsets(partition) == sound.all_offsets((1, number))
@@ -464,8 +464,8 @@ def test_a_false_offset_of_the_last_batch_does_not_condemn_the_one_before(
     *_, before, last = range(len(COUNTS))
     flip(sound.paths[2], sound.spans[2][before - 1][0] + byte)
     data = bytearray(sound.paths[2].read_bytes())
-    at, _ = sound.spans[2][last]
-    data[at : at + 8] = (sound.offsets[2][before] + 1).to_bytes(8, "big")
+    position, _ = sound.spans[2][last]
+    data[position : position + 8] = (sound.offsets[2][before] + 1).to_bytes(8, "big")
     sound.paths[2].write_bytes(data)
     partition = open_log(sound)
     assert read_offsets(partition) == sound.all_offsets((2, before - 1), (2, last))
@@ -483,9 +483,12 @@ def test_undecodable_batch_does_not_affect_other_batches(tmp_path, open_log, kwi
     partition = open_log(sound)
     assert find_problems(partition) == []
     assert find_problems(partition, deep=True) == [(str(path), *spans[1], 2, 6)]
-    told = []
-    assert [b.base_offset for b in partition.batches(on_corrupt=told.append)] == [0, 6]
-    assert [p.reason for p in told] == ["records"]
+    problems = []
+    assert [b.base_offset for b in partition.batches(on_corrupt=problems.append)] == [
+        0,
+        6,
+    ]
+    assert [p.reason for p in problems] == ["records"]
     with pytest.raises(kwire.DecodeError) as caught:
         list(partition.batches())
     assert spans[1][0] < caught.value.offset < sum(spans[1])
@@ -500,9 +503,11 @@ def test_any_bytes_give_problems_and_nothing_worse(tmp_path, log, kwire):
     for round_ in range(300):
         data = bytearray(sound)
         for _ in range(chance.randrange(1, 6)):
-            at = chance.randrange(len(data))
+            position = chance.randrange(len(data))
             length = chance.choice([1, 2, 4, 8, 40])
-            data[at : at + length] = chance.randbytes(chance.choice([0, length]))
+            data[position : position + length] = chance.randbytes(
+                chance.choice([0, length])
+            )
         if round_ % 10 == 0:
             data = bytearray(chance.randbytes(chance.randrange(2000)))
         path.write_bytes(data)
@@ -571,10 +576,10 @@ def test_neighbours_that_are_both_out_of_reach_are_both_refused(log, tmp_path):
     pieces[2] = checked(patched(pieces[2], 0, ">q", 2**45 + 76))
     folder.segment(70, pieces)
     (partition,) = log.LogDirectory(tmp_path)
-    told = []
-    bases = [each.base_offset for each in partition.batches(on_corrupt=told.append)]
+    problems = []
+    bases = [each.base_offset for each in partition.batches(on_corrupt=problems.append)]
     assert bases == [70, 79, 82, 85]
-    assert {each.reason for each in told} == {"offset"}
+    assert {each.reason for each in problems} == {"offset"}
 
 
 def test_an_offset_of_the_next_segment_is_refused_though_nothing_good_follows(
@@ -589,7 +594,7 @@ def test_an_offset_of_the_next_segment_is_refused_though_nothing_good_follows(
     folder.segment(0, [*pieces[:3], pieces[3][:-9]])
     folder.segment(12, log_of([3], 12))
     (partition,) = log.LogDirectory(tmp_path)
-    told = []
-    bases = [each.base_offset for each in partition.batches(on_corrupt=told.append)]
+    problems = []
+    bases = [each.base_offset for each in partition.batches(on_corrupt=problems.append)]
     assert bases == [0, 3, 12]
-    assert [each.reason for each in told] == ["offset", "cut"]
+    assert [each.reason for each in problems] == ["offset", "cut"]

@@ -95,10 +95,10 @@ def test_a_producer_snapshot_is_checked(log, tmp_path, kwire):
     """Any changed bit is a ``DecodeError`` that contains the file."""
     data = producer_snapshot((7, 1, 5, 1010, 2, 99, 3, -1))
     path = tmp_path / f"{NAME}.snapshot"
-    for at in range(len(data)):
+    for position in range(len(data)):
         for bit in (1, 0x80):
             damaged = bytearray(data)
-            damaged[at] ^= bit
+            damaged[position] ^= bit
             path.write_bytes(damaged)
             with pytest.raises(kwire.DecodeError) as caught:
                 log.ProducerSnapshot(path)
@@ -215,8 +215,10 @@ def test_any_bytes_give_values_or_decode_errors(log, tmp_path, kwire):
     for _ in range(600):
         data = bytearray(chance.choice(sound))
         for _ in range(chance.randrange(5)):
-            at = chance.randrange(len(data) + 1)
-            data[at : at + chance.randrange(3)] = chance.randbytes(chance.randrange(3))
+            position = chance.randrange(len(data) + 1)
+            data[position : position + chance.randrange(3)] = chance.randbytes(
+                chance.randrange(3)
+            )
         path.write_bytes(data)
         for reader in readers:
             try:

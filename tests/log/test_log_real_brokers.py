@@ -85,8 +85,8 @@ def batch_fields(header):
 def dumped_fields(entry):
     """Return the fields in the manifest that the tool of the release supports."""
     assert entry["is_valid"]
-    told = {key: entry[key] for key in entry if key not in ("records", "is_valid")}
-    return told | {"timestamp_type": TIMESTAMP_TYPES[entry["timestamp_type"]]}
+    fields = {key: entry[key] for key in entry if key not in ("records", "is_valid")}
+    return fields | {"timestamp_type": TIMESTAMP_TYPES[entry["timestamp_type"]]}
 
 
 def check_record(record, entry):
@@ -110,17 +110,19 @@ def check_record(record, entry):
 @sweep(("release", "name"), files(".log") + files(".checkpoint"))
 def test_every_batch_and_record(log, release, name, access):
     segment = segment_of(log, path_of(release, name), access)
-    told = manifest(release)[name]["batches"]
+    dumped_batches = manifest(release)[name]["batches"]
     headers = list(segment.headers(check_crc=True))
-    for header, entry in zip(headers, told, strict=True):
-        wanted = dumped_fields(entry)
+    for header, entry in zip(headers, dumped_batches, strict=True):
+        expected = dumped_fields(entry)
         seen = batch_fields(header)
-        assert {key: seen[key] for key in wanted} == wanted
+        assert {key: seen[key] for key in expected} == expected
     records, controls = [], []
     for batch in segment.batches():
         records += batch.records
         controls += batch.control_records
-    told_records = [record for entry in told for record in entry.get("records", ())]
+    told_records = [
+        record for entry in dumped_batches for record in entry.get("records", ())
+    ]
     for record, entry in zip(records, told_records, strict=True):
         check_record(record, entry)
     told_controls = [entry for entry in told_records if "control" in entry]
@@ -152,51 +154,53 @@ def check_control(control, told):
 def test_columns_have_every_record(log, release, name):
     """The columns contain all records except those of control batches."""
     segment = log.Segment(path_of(release, name))
-    told = [
+    dumped_records = [
         record
         for entry in manifest(release)[name]["batches"]
         if not entry.get("is_control")
         for record in entry.get("records", ())
     ]
     pieces = list(segment.columns())
-    assert [n for p in pieces for n in p.offset.tolist()] == [r["offset"] for r in told]
+    assert [n for p in pieces for n in p.offset.tolist()] == [
+        r["offset"] for r in dumped_records
+    ]
     assert [n for p in pieces for n in p.timestamp.tolist()] == [
-        r["timestamp"] for r in told
+        r["timestamp"] for r in dumped_records
     ]
 
 
 @sweep(("release", "name"), files(".index"))
 def test_every_entry_of_the_offset_indexes(log, release, name):
-    told = manifest(release)[name]["entries"]
+    dumped_entries = manifest(release)[name]["entries"]
     index = log.OffsetIndex(path_of(release, name))
     # The tool prints one entry of zeros for an index without entries.
-    wanted = [(e["offset"], e["position"]) for e in told]
-    assert list(index.entries) == [e for e in wanted if e != (index.base_offset, 0)]
+    expected = [(e["offset"], e["position"]) for e in dumped_entries]
+    assert list(index.entries) == [e for e in expected if e != (index.base_offset, 0)]
     assert not index.has_stray_bytes
 
 
 @sweep(("release", "name"), files(".timeindex"))
 def test_every_entry_of_the_time_indexes(log, release, name):
-    told = manifest(release)[name]["entries"]
+    dumped_entries = manifest(release)[name]["entries"]
     index = log.TimeIndex(path_of(release, name))
-    wanted = [(e["timestamp"], e["offset"]) for e in told]
-    assert list(index.entries) == [e for e in wanted if e != (0, index.base_offset)]
+    expected = [(e["timestamp"], e["offset"]) for e in dumped_entries]
+    assert list(index.entries) == [e for e in expected if e != (0, index.base_offset)]
     assert not index.has_stray_bytes
 
 
 @sweep(("release", "name"), files(".txnindex"))
 def test_every_entry_of_the_transaction_indexes(log, release, name):
-    told = manifest(release)[name]["entries"]
+    dumped_entries = manifest(release)[name]["entries"]
     index = log.TransactionIndex(path_of(release, name))
     names = ("producer_id", "first_offset", "last_offset", "last_stable_offset")
     assert [[getattr(e, n) for n in names] for e in index.entries] == [
-        [e[n] for n in names] for e in told
+        [e[n] for n in names] for e in dumped_entries
     ]
 
 
 @sweep(("release", "name"), files(".snapshot"))
 def test_every_entry_of_the_producer_snapshots(log, release, name):
-    told = manifest(release)[name]["entries"]
+    dumped_entries = manifest(release)[name]["entries"]
     snapshot = log.ProducerSnapshot(path_of(release, name))
     seen = {
         entry.producer_id: {
@@ -216,9 +220,9 @@ def test_every_entry_of_the_producer_snapshots(log, release, name):
             if entry["current_txn_first_offset"] in (None, "None")
             else entry["current_txn_first_offset"],
         }
-        for entry in told
+        for entry in dumped_entries
     }
-    for entry, other in zip(snapshot.entries, told, strict=True):
+    for entry, other in zip(snapshot.entries, dumped_entries, strict=True):
         if "last_offset" in other:
             assert entry.last_offset == other["last_offset"]
             assert entry.last_sequence == other["last_sequence"]
@@ -232,9 +236,11 @@ def test_directories_of_real_brokers_have_no_problems(log, release):
     assert logs.unreadable == ()
     found = [p for partition in logs for p in log.verify(partition, deep=True)]
     assert found == []
-    told = {name.partition("/")[0] for name in manifest(release) if "/" in name}
+    dumped_partitions = {
+        name.partition("/")[0] for name in manifest(release) if "/" in name
+    }
     # The tool prints nothing for partitions that never had a record.
-    assert {f"{p.topic}-{p.partition}" for p in logs if p.size} == told
+    assert {f"{p.topic}-{p.partition}" for p in logs if p.size} == dumped_partitions
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -281,7 +287,7 @@ def test_aborted_transactions_are_those_of_the_indexes(log, release):
     for partition in log.LogDirectory(DATA / release / "data"):
         if partition.is_compacted:
             continue
-        told = {
+        indexed = {
             (e["producer_id"], e["first_offset"], e["last_offset"])
             for segment in partition.segments
             for e in manifest(release)
@@ -290,8 +296,8 @@ def test_aborted_transactions_are_those_of_the_indexes(log, release):
         }
         for segment in partition.segments:
             segment._indexes[".txnindex"] = None
-        assert set(map(tuple, partition.transactions().aborted)) == told
-        compared += len(told)
+        assert set(map(tuple, partition.transactions().aborted)) == indexed
+        compared += len(indexed)
     assert compared or release < "3"
 
 
@@ -347,5 +353,5 @@ def test_readers_return_the_records_of_a_consumer(log, release, name, level, row
         assert offsets == rows
     else:
         # Consumers have different values for a missing timestamp.
-        told = [[*row[:2], row[2] if row[1] else None, *row[3:]] for row in rows]
-        assert seen == told
+        consumed = [[*row[:2], row[2] if row[1] else None, *row[3:]] for row in rows]
+        assert seen == consumed

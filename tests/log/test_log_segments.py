@@ -75,8 +75,8 @@ def test_messages_of_old_formats_are_read(log, tmp_path, magic, codec):
     assert [(r.offset, r.key) for r in records] == [
         (n, b"key %d" % n) for n in range(40)
     ]
-    wanted = [BASE_TIME + n for n in range(40)] if magic else [-1] * 40
-    assert [r.timestamp for r in records] == wanted
+    expected = [BASE_TIME + n for n in range(40)] if magic else [-1] * 40
+    assert [r.timestamp for r in records] == expected
 
 
 def test_one_segment_may_hold_all_formats(log, tmp_path):

@@ -211,7 +211,7 @@ def test_nothing_is_before_the_start_of_the_log(log, tmp_path):
 @pytest.mark.parametrize("release", RELEASES)
 def test_in_the_directories_of_real_brokers(log, release):
     """Uses the time indexes of brokers, and every tenth of their times."""
-    asked = 0
+    lookups = 0
     for partition in log.LogDirectory(DATA / release / "data"):
         if "log-start" in partition.checkpoints:
             continue
@@ -221,7 +221,7 @@ def test_in_the_directories_of_real_brokers(log, release):
             for record in each.records
         ]
         for time in sorted({time for time, _ in every})[::10]:
-            wanted = next(offset for stamp, offset in every if stamp >= time)
-            assert partition.offset_for_timestamp(time) == wanted, partition
-            asked += 1
-    assert asked > 40
+            expected = next(offset for stamp, offset in every if stamp >= time)
+            assert partition.offset_for_timestamp(time) == expected, partition
+            lookups += 1
+    assert lookups > 40

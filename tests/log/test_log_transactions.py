@@ -105,17 +105,17 @@ def test_columns_have_the_same_records(log, written):
 
 @pytest.mark.parametrize(("start", "end"), [(5, 16), (11, 30), (0, 4), (7, 8)])
 def test_a_part_knows_the_transactions_of_the_whole(log, written, start, end):
-    wanted = [n for n in COMMITTED if start <= n < end]
-    assert committed(log, written, start_offset=start, end_offset=end) == wanted
+    expected = [n for n in COMMITTED if start <= n < end]
+    assert committed(log, written, start_offset=start, end_offset=end) == expected
 
 
 def test_a_segment_alone_knows_its_own(log, written):
     """The abort in the second segment belongs to a transaction of the first."""
     read = log.Segment(written.first).batches(isolation_level="read_committed")
     assert [r.offset for b in read for r in b.records] == [2, 3, 4, 7]
-    known = partition_of(log, written).transactions()
+    transactions = partition_of(log, written).transactions()
     read = log.Segment(written.second).batches(
-        isolation_level="read_committed", transactions=known
+        isolation_level="read_committed", transactions=transactions
     )
     assert [r.offset for b in read for r in b.records] == [13, 15, 16, 18, 19]
 

@@ -120,8 +120,8 @@ def test_entries_of_the_time_index(log, sound):
 
 def test_indexes_that_point_into_damage_are_not_blamed(log, sound):
     flip(sound.first, sound.spans[9][0] + 30)
-    at, size = sound.spans[9]
-    assert find_problems(log, sound) == [(str(sound.first), at, size, "crc")]
+    position, size = sound.spans[9]
+    assert find_problems(log, sound) == [(str(sound.first), position, size, "crc")]
 
 
 def test_the_transaction_index(log, sound):
@@ -137,8 +137,10 @@ def test_the_transaction_index(log, sound):
 def test_leader_epochs(log, sound):
     """The checksum of a batch does not include its epoch, but this check does."""
     flip(sound.first, sound.spans[7][0] + 15, 4)
-    at, size = sound.spans[7]
-    assert find_problems(log, sound) == [(str(sound.first), at, size, "leader-epoch")]
+    position, size = sound.spans[7]
+    assert find_problems(log, sound) == [
+        (str(sound.first), position, size, "leader-epoch")
+    ]
     flip(sound.first, sound.spans[7][0] + 15, 4)
     for content, length in (("0\n2\n3 0\n1 100\n", 0), ("0\n9\n", 2)):
         sound.epochs.write_text(content)
@@ -159,11 +161,11 @@ def test_snapshots_and_metadata(log, sound):
 def test_deep_looks_at_the_records(log, sound):
     from tests.log.log_files import checked, patched
 
-    at, size = sound.spans[3]
-    data = sound.first.read_bytes()[at : at + size]
-    overwrite(sound.first, at, checked(patched(data, 61, ">b", 2)))
+    position, size = sound.spans[3]
+    data = sound.first.read_bytes()[position : position + size]
+    overwrite(sound.first, position, checked(patched(data, 61, ">b", 2)))
     problems = find_problems(log, sound, deep=True)
-    assert problems == [(str(sound.first), at, size, "records")]
+    assert problems == [(str(sound.first), position, size, "records")]
     assert find_problems(log, sound) == []
 
 
@@ -181,11 +183,11 @@ def test_kraft_checkpoints_are_verified_too(log, tmp_path):
 
 def tear(sound, keep=5):
     """Truncate the last batch; return its position and its offset."""
-    at, size = sound.more_spans[-1]
+    position, size = sound.more_spans[-1]
     data = sound.second.read_bytes()
-    assert len(data) == at + size
-    sound.second.write_bytes(data[: at + keep])
-    return at, 157
+    assert len(data) == position + size
+    sound.second.write_bytes(data[: position + keep])
+    return position, 157
 
 
 def add(path, content):
@@ -195,16 +197,16 @@ def add(path, content):
 
 def test_index_entries_within_an_incomplete_end_are_valid(log, sound):
     """A broker truncates the incomplete end and rebuilds the indexes on its start."""
-    at, offset = tear(sound)
+    position, offset = tear(sound)
     index = sound.folder.path / f"{100:020}.index"
-    add(index, struct.pack(">iiii", offset - 100, at, 300, at + 9000))
+    add(index, struct.pack(">iiii", offset - 100, position, 300, position + 9000))
     time_index = index.with_suffix(".timeindex")
     add(time_index, struct.pack(">qi", BASE_TIME + 157, offset - 100))
     add(sound.txnindex, aborted_entry(7, 154, offset))
     later = sound.folder.path / f"{160:020}.snapshot"
     later.write_bytes(b"\0\1\0\0")
     assert find_problems(log, sound) == []
-    places = {place[::3] for place in find_problems(log, sound, strict_tail=True)}
+    places = {problem[::3] for problem in find_problems(log, sound, strict_tail=True)}
     assert places == {
         (str(sound.second), "cut"),
         (str(index), "index"),
@@ -233,16 +235,16 @@ def test_a_torn_tail_excuses_nothing_before_it(log, sound):
     time_index.write_bytes(struct.pack(">qi", BASE_TIME + 999, 24))
     sound.txnindex.write_bytes(aborted_entry(8, 150, 153))
     flip(earlier, 20)
-    reasons = {place[3] for place in find_problems(log, sound)}
+    reasons = {problem[3] for problem in find_problems(log, sound)}
     assert reasons == {"index", "timeindex", "txnindex", "snapshot"}
 
 
 def test_entries_into_the_cut_end_of_an_older_segment_stay_damage(log, sound):
     """A broker does not repair older segments, so the data is reported as lost."""
-    at, _ = sound.spans[-1]
-    sound.first.write_bytes(sound.first.read_bytes()[: at + 5])
-    add(sound.index, struct.pack(">ii", 99, at))
-    assert [place[::3] for place in find_problems(log, sound)] == [
+    position, _ = sound.spans[-1]
+    sound.first.write_bytes(sound.first.read_bytes()[: position + 5])
+    add(sound.index, struct.pack(">ii", 99, position))
+    assert [problem[::3] for problem in find_problems(log, sound)] == [
         (str(sound.first), "cut")
     ]
 
@@ -251,7 +253,7 @@ def test_entries_after_a_complete_end_are_damage(log, sound):
     """The newest segment ends with a complete batch, so indexed data was lost."""
     index = sound.folder.path / f"{100:020}.index"
     add(index, struct.pack(">ii", 300, 10**6))
-    assert [place[::3] for place in find_problems(log, sound)] == [
+    assert [problem[::3] for problem in find_problems(log, sound)] == [
         (str(index), "index")
     ]
 

@@ -171,12 +171,12 @@ def test_a_polite_end_writes_everything_and_sums_up(tmp_path, number):
         client.stopped.set()
         client.join(TIMEOUT_S)
         process.send_signal(number)
-        said = process.stderr.read()
+        output = process.stderr.read()
         assert process.wait(TIMEOUT_S) == 0
     frames = 2 * len(client.times)
     (folder,) = (tmp_path / "new" / "out").iterdir()
     pattern = rf"kwire: {frames} frames, [\d.]+ KB, 1 connection, \d\.\d s: {folder}\n"
-    assert re.fullmatch(pattern, said)
+    assert re.fullmatch(pattern, output)
     assert numbers(tmp_path) == list(range(len(client.times)))
     (file,) = folder.iterdir()
     assert file.stat().st_mode & 0o777 == 0o600
@@ -222,20 +222,20 @@ def test_a_full_disk_ends_it_clearly_and_keeps_what_was_promised(tmp_path):
         while not list(tmp_path.rglob("frames-*")) or len(sequences(tmp_path)) < 60:
             time.sleep(0.01)
         client = Client(port, size=60_000)
-        said = process.stderr.read()
+        output = process.stderr.read()
         assert process.wait(TIMEOUT_S) == 2
         for each in (small, client):
             each.join(TIMEOUT_S)
     (folder,) = tmp_path.iterdir()
-    told = re.search(
+    summary = re.search(
         rf"^kwire: {folder}: file too large; recording ended\. The first ([\d,]+)"
         r" frames are written, ([\d,]+) are lost: free some space, or give another"
         r" --output$",
-        said,
+        output,
         re.MULTILINE,
     )
-    assert told, said
-    safe, lost = (int(text.replace(",", "")) for text in told.groups())
+    assert summary, output
+    safe, lost = (int(text.replace(",", "")) for text in summary.groups())
     assert safe >= 60 and lost > 0
     assert sequences(tmp_path) == list(range(safe))
     assert not [path.name for path in folder.iterdir() if path.name[0] == "."]

@@ -179,8 +179,10 @@ def test_kafka_python_talks_through_the_relay(tmp_path):
     found = read_rows(recorder)
     assert {row["client_id"] for row in found} == {"shop-python"}
     assert all(encode_row(row, decode_row(row)) == row["frame"] for row in found)
-    told = [decode_row(row) for row in found if row["rewritten"]]
-    assert told and {f"{b.host}:{b.port}" for m in told for b in m.brokers} == {address}
+    rewritten = [decode_row(row) for row in found if row["rewritten"]]
+    assert rewritten and {
+        f"{b.host}:{b.port}" for m in rewritten for b in m.brokers
+    } == {address}
 
 
 def test_undecodable_frames_are_forwarded_and_recorded(tmp_path):
@@ -245,8 +247,8 @@ def test_no_secret_reaches_the_disk(tmp_path, mechanism):
 
 
 def test_rejecting_upstream_is_reported_and_retried(tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        address = f"127.0.0.1:{taken.getsockname()[1]}"
+    with socket.create_server(("127.0.0.1", 0)) as unused_listener:
+        address = f"127.0.0.1:{unused_listener.getsockname()[1]}"
     with Recorder(ANY, address, tmp_path) as recorder:
         for _ in range(3):
             assert talk(recorder.address, b"") == b""
@@ -284,12 +286,12 @@ def test_ports_of_brokers_follow_that_of_the_bootstrap(tmp_path):
     with (
         Listener(script) as peer,
         Recorder(f"127.0.0.1:{port}", peer.address, tmp_path) as recorder,
-        socket.socket() as taken,
+        socket.socket() as occupying_socket,
     ):
         # If another process uses this port, the test has the same effect.
         with contextlib.suppress(OSError):
-            taken.bind(("127.0.0.1", port + 1))
-            taken.listen()
+            occupying_socket.bind(("127.0.0.1", port + 1))
+            occupying_socket.listen()
         told = []
         for _ in range(2):
             head = talk(recorder.address, request, 50)
@@ -315,8 +317,8 @@ def test_the_wildcard_shows_each_client_the_address_it_came_by(tmp_path):
 
 
 def test_used_port_is_an_error_and_leaves_no_directory(tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        address = f"127.0.0.1:{taken.getsockname()[1]}"
+    with socket.create_server(("127.0.0.1", 0)) as occupying_socket:
+        address = f"127.0.0.1:{occupying_socket.getsockname()[1]}"
         with pytest.raises(ListenError, match=r"listening at .*: address alr"):
             Recorder(address, "127.0.0.1:9", tmp_path)
     assert list(tmp_path.iterdir()) == []

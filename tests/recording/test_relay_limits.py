@@ -138,8 +138,8 @@ def test_connections_are_limited(tmp_path):
         host, _, port = recorder.address.rpartition(":")
 
         def come():
-            place = host, int(port)
-            return stack.enter_context(socket.create_connection(place, TIMEOUT_S))
+            address = host, int(port)
+            return stack.enter_context(socket.create_connection(address, TIMEOUT_S))
 
         first, *others = [come() for _ in range(3)]
         wait_until(lambda: recorder.counts.connections == 3)
@@ -168,8 +168,10 @@ def test_incomplete_frames_of_all_clients_share_a_limit(tmp_path):
             client = socket.create_connection((host, int(port)), TIMEOUT_S)
             clients.append(stack.enter_context(client))
             client.sendall((100 * megabyte).to_bytes(4, "big") + bytes(megabyte))
-            least = min(number, 6) * megabyte
-            wait_until(lambda least=least: recorder._relay._held_by_all > least)
+            min_bytes = min(number, 6) * megabyte
+            wait_until(
+                lambda min_bytes=min_bytes: recorder._relay._held_by_all > min_bytes
+            )
             assert recorder._relay._held_by_all <= 8 * megabyte
         wait_until(lambda: sum(map(is_ended, clients)) >= 16)
         # A client that sends complete frames continues, because it occupies little

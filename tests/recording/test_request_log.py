@@ -52,14 +52,16 @@ def test_rows_equal_the_requests_of_the_clients(release):
     """
     sent = json.loads((LOGS / "sent.json").read_text("utf-8"))[release]
     names = list(sent[0])
-    wanted = [[each[name] for name in names] for each in sent]
+    expected = [[each[name] for name in names] for each in sent]
     if release != "2.8.2":
         # Newer brokers log a null client id as an empty string.
-        wanted = [["" if value is None else value for value in each] for each in wanted]
+        expected = [
+            ["" if value is None else value for value in each] for each in expected
+        ]
     found = read(LOGS / f"kafka-{release}.log")
     rows = [[getattr(each, name) for name in names] for each in found]
     addresses = {each["client_address"] for each in sent}
-    assert [row for row in rows if row[0] in addresses] == wanted
+    assert [row for row in rows if row[0] in addresses] == expected
     others = {each.client_id for each in found if each.client_address not in addresses}
     assert others <= {"", "1"}
 
@@ -139,8 +141,8 @@ def test_fetches_of_replicas_are_distinguished_from_consumers(tmp_path):
     ]
     lines = [f'Completed request:{header},"request":{each}}}\n' for each in asked]
     found = list(read_request_log(write_log(tmp_path, "".join(lines))))
-    told = [each.is_from_broker for each in found]
-    assert told == [False, True, False, True, False, False]
+    from_broker = [each.is_from_broker for each in found]
+    assert from_broker == [False, True, False, True, False, False]
 
 
 def test_other_lines_are_passed_over(tmp_path):

@@ -33,7 +33,7 @@ def test_both_ways_give_the_same_records():
             ("headers", pyarrow.list_(header)),
         ]
     )
-    made = record_sets_to_arrow(rows, schema=pyarrow.list_(record))
+    column = record_sets_to_arrow(rows, schema=pyarrow.list_(record))
     found = [
         row
         and [
@@ -47,7 +47,7 @@ def test_both_ways_give_the_same_records():
             )
             for each in row
         ]
-        for row in made.to_pylist()
+        for row in column.to_pylist()
     ]
     assert found == [by_hand.decode_records(row) for row in rows.to_pylist()]
     assert len(found[0]) == 142 and found[1:] == [None, []]

@@ -25,10 +25,10 @@ def disks(tmp_path, monkeypatch):
 
 def test_spark_makes_the_tables_that_one_process_makes(spark, disks, tmp_path):
     """Compares all rows. Every input byte is reported once by any worker."""
-    told = []
+    progress = []
     alone = jobs.export([disks.root], tmp_path / "alone")
     on_spark = jobs.export(
-        [disks.root], tmp_path / "spark", spark=spark, progress=told.append
+        [disks.root], tmp_path / "spark", spark=spark, progress=progress.append
     )
     for name in TABLES:
         one, other = read_table(alone, name), read_table(on_spark, name)
@@ -36,7 +36,7 @@ def test_spark_makes_the_tables_that_one_process_makes(spark, disks, tmp_path):
         assert len(one) == alone.counts[name] == on_spark.counts[name]
     assert alone.findings == on_spark.findings > 0
     segments = log.LogDirectory(disks.root).segments
-    assert sum(told) == sum(segment.size for segment in segments)
+    assert sum(progress) == sum(segment.size for segment in segments)
     assert len(list(Path(on_spark.tables["records"]).iterdir())) > 1
     assert spark.read.parquet(on_spark.tables["records"]).count() == len(
         read_table(on_spark, "records")

@@ -254,9 +254,9 @@ def test_internal_topics(spark, topic):
         function("key", "value").alias("r"),
         function("key", "value", {"as": "json"}).alias("j"),
     ).collect()
-    wanted = internal_topic_columns.read_topic(topic, *columns(pairs)).to_pylist()
-    assert [row.r.asDict(recursive=True) for row in read] == wanted
-    assert [row.j.record for row in read] == [each["record"] for each in wanted]
+    expected = internal_topic_columns.read_topic(topic, *columns(pairs)).to_pylist()
+    assert [row.r.asDict(recursive=True) for row in read] == expected
+    assert [row.j.record for row in read] == [each["record"] for each in expected]
     assert all(row.j._error is None for row in read)
 
 
@@ -322,5 +322,5 @@ def test_headers_as_columns(requests):
     assert flat.columns == ["id", *structs.schema["h"].dataType.names]
     found = {row.id: row.h for row in structs.collect()}
     for row in flat.collect():
-        wanted = found[row.id]
-        assert tuple(row)[1:] == (tuple(wanted) if wanted else (None,) * 6)
+        expected = found[row.id]
+        assert tuple(row)[1:] == (tuple(expected) if expected else (None,) * 6)

@@ -121,7 +121,7 @@ def test_every_message_and_version(kwire, part):
         struct = registry.load(name).struct
         cls = getattr(kwire.messages, name)
         vectors = vectors_of(name)
-        wanted = [
+        expected_rows = [
             expected(kwire.decode(cls, each.data, each.version), struct, each.version)
             for each in vectors
         ]
@@ -129,12 +129,12 @@ def test_every_message_and_version(kwire, part):
         bodies = binary([*(each.data for each in vectors), None])
         frames = binary([*(add_prefix(kwire, each) for each in vectors), None])
         for rows, is_framed in ((bodies, False), (frames, True)):
-            made = reading.read_messages(rows, name, numbers, framed=is_framed)
-            made.validate(full=True)
-            *found, last = made.to_pylist()
+            column = reading.read_messages(rows, name, numbers, framed=is_framed)
+            column.validate(full=True)
+            *found, last = column.to_pylist()
             assert last is None
             assert {row.pop("_error") for row in found} == {None}, name
-            assert without_nan(found) == wanted, name
+            assert without_nan(found) == expected_rows, name
 
 
 def test_every_layout_is_among_the_vectors(kwire):
@@ -154,11 +154,11 @@ def test_json_is_what_kafka_writes(kwire, part):
     for name in names_of(part):
         vectors = [each for each in vectors_of(name) if each.json is not None]
         rows = binary([add_prefix(kwire, each) for each in vectors])
-        made = reading.read_json(
+        column = reading.read_json(
             rows, name, versions=versions([each.version for each in vectors])
         )
-        assert made.field("_error").null_count == len(vectors), name
-        found = [json.loads(text) for text in made.field("json").to_pylist()]
+        assert column.field("_error").null_count == len(vectors), name
+        found = [json.loads(text) for text in column.field("json").to_pylist()]
         assert found == [each.json for each in vectors], name
 
 
@@ -173,11 +173,11 @@ def test_written_messages_are_read_again(kwire, part):
         vectors = vectors_of(name)
         rows = binary([*(add_prefix(kwire, each) for each in vectors), None])
         numbers = versions([*(each.version for each in vectors), None])
-        made = reading.read_messages(rows, name, numbers)
-        written = writing.write_messages(made, name, numbers)
+        column = reading.read_messages(rows, name, numbers)
+        written = writing.write_messages(column, name, numbers)
         assert written.field("_error").null_count == len(rows), name
         again = reading.read_messages(written.field("data"), name, numbers)
-        assert without_nan(again.to_pylist()) == without_nan(made.to_pylist()), name
+        assert without_nan(again.to_pylist()) == without_nan(column.to_pylist()), name
         texts = reading.read_json(rows, name, versions=numbers, failfast=True)
         written = writing.write_messages(texts, name, numbers, failfast=True)
         again = reading.read_json(written, name, versions=numbers, failfast=True)
@@ -235,23 +235,25 @@ def test_truncated_frame_is_null_with_a_reason(kwire, name):
     frame = add_prefix(kwire, newest)
     cuts = [*[frame[:size] for size in range(len(frame))][-400:], frame, None]
     if cls.kind == "request":
-        wanted = [
+        expected_errors = [
             error_of(kwire.messages.framing.decode_request, cut) for cut in cuts[:-1]
         ]
     else:
         read = kwire.messages.framing.decode_response
-        wanted = [error_of(read, cls, cut, newest.version) for cut in cuts[:-1]]
-    assert None not in wanted[:-1]
-    made = reading.read_messages(binary(cuts), name, newest.version)
-    assert made.field("_error").to_pylist() == [*wanted, None]
-    assert made.null_count == 1
-    for field in made.flatten()[:-1]:
+        expected_errors = [
+            error_of(read, cls, cut, newest.version) for cut in cuts[:-1]
+        ]
+    assert None not in expected_errors[:-1]
+    column = reading.read_messages(binary(cuts), name, newest.version)
+    assert column.field("_error").to_pylist() == [*expected_errors, None]
+    assert column.null_count == 1
+    for field in column.flatten()[:-1]:
         assert field.null_count >= len(cuts) - 1
     texts = reading.read_json(binary(cuts), name, versions=newest.version)
-    assert texts.field("_error").equals(made.field("_error"))
+    assert texts.field("_error").equals(column.field("_error"))
     with pytest.raises(kwire.DecodeError) as caught:
         reading.read_messages(binary(cuts[::-1]), name, newest.version, failfast=True)
-    assert str(caught.value) == wanted[-2]
+    assert str(caught.value) == expected_errors[-2]
 
 
 def test_hostile_bodies_have_the_errors_of_decode(kwire):
@@ -265,17 +267,17 @@ def test_hostile_bodies_have_the_errors_of_decode(kwire):
     bad = 0
     for name, inputs in by_name.items():
         cls = getattr(kwire.messages, name)
-        made = reading.read_messages(
+        column = reading.read_messages(
             binary([each.data for each in inputs]),
             name,
             versions([each.version for each in inputs]),
             framed=False,
         )
-        wanted = [
+        expected_errors = [
             error_of(kwire.decode, cls, each.data, each.version) for each in inputs
         ]
-        assert made.field("_error").to_pylist() == wanted
-        bad += sum(text is not None for text in wanted)
+        assert column.field("_error").to_pylist() == expected_errors
+        bad += sum(text is not None for text in expected_errors)
     assert bad > count
 
 
@@ -285,11 +287,11 @@ def test_unknown_versions_are_errors_of_their_rows(kwire):
     make = kwire.messages.HeartbeatRequest
     body = kwire.encode(make(group_id="g"), 4)
     numbers = versions([4, 5, 99, -3, None, 4])
-    made = reading.read_messages(
+    column = reading.read_messages(
         binary([body] * 5 + [None]), make.__name__, numbers, framed=False
     )
-    assert made.field("group_id").to_pylist() == ["g", *[None] * 5]
-    texts = made.field("_error").to_pylist()
+    assert column.field("group_id").to_pylist() == ["g", *[None] * 5]
+    texts = column.field("_error").to_pylist()
     assert texts[0] is None and texts[5] is None
     for text, number in zip(texts[1:4], (5, 99, -3), strict=True):
         assert text == f"{make.__name__} has versions 0 to 4 (got {number})"
@@ -303,16 +305,16 @@ def test_frames_that_contradict_the_columns_are_errors(kwire):
         4:
     ]
     fetch = kwire.messages.framing.encode_request(kwire.messages.FetchRequest(), 4)[4:]
-    made = reading.read_messages(binary([beat, fetch, beat]), "HeartbeatRequest")
-    assert made.field("generation_id").to_pylist() == [0, None, 0]
+    column = reading.read_messages(binary([beat, fetch, beat]), "HeartbeatRequest")
+    assert column.field("generation_id").to_pylist() == [0, None, 0]
     assert (
-        made.field("_error")[1].as_py().endswith("API key 1, HeartbeatRequest has 12")
+        column.field("_error")[1].as_py().endswith("API key 1, HeartbeatRequest has 12")
     )
-    made = reading.read_messages(
+    column = reading.read_messages(
         binary([beat, beat]), "HeartbeatRequest", versions([4, 3])
     )
-    assert made.field("_error")[0].as_py() is None
-    assert made.field("_error")[1].as_py().endswith("have version 4 (expected 3)")
+    assert column.field("_error")[0].as_py() is None
+    assert column.field("_error")[1].as_py().endswith("have version 4 (expected 3)")
 
 
 def test_tags_in_headers_are_passed_over(kwire):
@@ -321,9 +323,9 @@ def test_tags_in_headers_are_passed_over(kwire):
     make = kwire.messages.HeartbeatResponse
     plain = kwire.messages.framing.encode_response(make(error_code=5), 4)[4:]
     tagged = plain[:4] + b"\x01\x63\x02ab" + plain[5:]
-    made = reading.read_messages(binary([plain, tagged, plain[:4]]), make.__name__, 4)
-    assert made.field("error_code").to_pylist() == [5, 5, None]
-    assert made.field("_error")[2].as_py() == error_of(
+    column = reading.read_messages(binary([plain, tagged, plain[:4]]), make.__name__, 4)
+    assert column.field("error_code").to_pylist() == [5, 5, None]
+    assert column.field("_error")[2].as_py() == error_of(
         kwire.messages.framing.decode_response, make, plain[:4], 4
     )
 
@@ -334,9 +336,9 @@ def test_newer_subscriptions_are_read_as_the_newest(kwire):
     make = kwire.messages.ConsumerProtocolSubscription
     data = kwire.messages.framing.encode_prefixed(make(topics=["a"]), 3)
     newer = b"\x00\x63" + data[2:] + b"more"
-    made = reading.read_messages(binary([data, newer, b"\0"]), make.__name__)
-    assert made.field("topics").to_pylist() == [["a"], ["a"], None]
-    assert made.field("_error")[2].is_valid
+    column = reading.read_messages(binary([data, newer, b"\0"]), make.__name__)
+    assert column.field("topics").to_pylist() == [["a"], ["a"], None]
+    assert column.field("_error")[2].is_valid
 
 
 @pytest.mark.parametrize("kind", [pyarrow.binary(), pyarrow.large_binary()])
@@ -351,19 +353,19 @@ def test_slices_chunks_and_empty_arrays(kwire, kind):
     ]
     frames[7] = None
     whole = pyarrow.array(frames, kind)
-    wanted = [f"g{i}" if i != 7 else None for i in range(20)]
+    expected_ids = [f"g{i}" if i != 7 else None for i in range(20)]
     for rows, part in (
         (whole.slice(5, 6), slice(5, 11)),
         (whole.slice(7, 1), slice(7, 8)),
         (whole.slice(20), slice(20, 20)),
         (pyarrow.chunked_array([whole[:3], whole[3:]]), slice(20)),
     ):
-        for asked in (None, versions([i % 5 for i in range(20)][part])):
-            made = reading.read_messages(rows, "HeartbeatRequest", asked)
-            made.validate(full=True)
-            assert made.field("group_id").to_pylist() == wanted[part]
-            assert made.null_count == wanted[part].count(None)
-            assert made.field("_error").null_count == len(made)
+        for version_column in (None, versions([i % 5 for i in range(20)][part])):
+            column = reading.read_messages(rows, "HeartbeatRequest", version_column)
+            column.validate(full=True)
+            assert column.field("group_id").to_pylist() == expected_ids[part]
+            assert column.null_count == expected_ids[part].count(None)
+            assert column.field("_error").null_count == len(column)
     empty = reading.read_messages(pyarrow.array([], kind), "MetadataResponse", 9)
     assert len(empty) == 0 and empty.type.num_fields > 3
 
@@ -381,13 +383,13 @@ def test_mixed_streams_become_json(kwire):
             framing.encode_response(messages.HeartbeatResponse(), 0)[4:],
         ]
     )
-    made = reading.read_json(
+    column = reading.read_json(
         rows,
         pyarrow.array([None, 12, 12, None, 999]),
         pyarrow.array(["request", "request", "response", "response", "response"]),
         versions([None, 0, 0, 0, 0]),
     )
-    texts, errors = made.field("json").to_pylist(), made.field("_error").to_pylist()
+    texts, errors = column.field("json").to_pylist(), column.field("_error").to_pylist()
     assert [json.loads(text) for text in texts[1:3]] == [
         {"groupId": "g", "generationId": 0, "memberId": ""},
         {"errorCode": 3},
@@ -415,28 +417,28 @@ def test_bad_values_are_errors_of_their_rows(kwire):
         ],
         pyarrow.struct([("topics", pyarrow.list_(kind))]),
     )
-    made = writing.write_messages(rows, "MetadataRequest", 9, framed=False)
+    column = writing.write_messages(rows, "MetadataRequest", 9, framed=False)
     good = kwire.messages.MetadataRequest(
         topics=[kwire.messages.MetadataRequest.MetadataRequestTopic(name="a")]
     )
-    assert made.field("data").to_pylist() == [kwire.encode(good, 9), None, None, None]
-    texts = made.field("_error").to_pylist()
+    assert column.field("data").to_pylist() == [kwire.encode(good, 9), None, None, None]
+    texts = column.field("_error").to_pylist()
     assert texts[0] is None and texts[3] is None
     assert "name" in texts[1] and "22 characters" in texts[2]
-    made = writing.write_messages(
+    column = writing.write_messages(
         pyarrow.array([{"topics": [{"name": None}]}, {"topics": None}, {}]),
         "MetadataRequest",
         9,
         framed=False,
         failfast=True,
     )
-    read = [kwire.decode(type(good), data.as_py(), 9).topics for data in made]
+    read = [kwire.decode(type(good), data.as_py(), 9).topics for data in column]
     assert [read[0][0].name, read[1], read[2]] == ["", None, None]
     with pytest.raises(kwire.EncodeError):
         writing.write_messages(rows, "MetadataRequest", 9, failfast=True)
     json_rows = pyarrow.array(["{", "[" * 100_000, "{}", None])
-    made = writing.write_messages(json_rows, "MetadataRequest", 9)
-    assert made.field("data").null_count == 4
-    assert made.field("_error").null_count == 1
+    column = writing.write_messages(json_rows, "MetadataRequest", 9)
+    assert column.field("data").null_count == 4
+    assert column.field("_error").null_count == 1
     with pytest.raises(ValueError, match="has no field 'topic'; it has topics"):
         writing.write_messages(pyarrow.array([{"topic": "a"}]), "MetadataRequest", 9)

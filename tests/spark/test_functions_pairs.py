@@ -213,9 +213,9 @@ def test_headers_of_frames(kwire):
         ],
     ]
     rows = pyarrow.array(frames, pyarrow.binary())
-    made = room.read_headers(rows)
-    made.validate(full=True)
-    first, second, *bad, last = made.to_pylist()
+    headers_column = room.read_headers(rows)
+    headers_column.validate(full=True)
+    first, second, *bad, last = headers_column.to_pylist()
     assert first == {
         "api_key": 1,
         "api": "Fetch",
@@ -235,7 +235,11 @@ def test_headers_of_frames(kwire):
     assert room.read_headers(rows[1:2]).to_pylist() == [None]
     table = pyarrow.record_batch({"id": range(5), "frame": rows, "more": ["x"] * 5})
     (flat,) = room.flat_headers([table.slice(3)], "frame", ["more", "id"])
-    assert flat.schema.names == ["more", "id", *(field.name for field in made.type)]
+    assert flat.schema.names == [
+        "more",
+        "id",
+        *(field.name for field in headers_column.type),
+    ]
     assert flat.column("id").to_pylist() == [3, 4]
     for name in ("api_key", "api", "client_id", "_error"):
-        assert flat.column(name).equals(made[3:].field(name))
+        assert flat.column(name).equals(headers_column[3:].field(name))

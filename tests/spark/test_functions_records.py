@@ -67,11 +67,11 @@ def test_rows_hold_their_records(kwire, magic, codec):
         for size in (1, 0, 3, 2)
     ]
     for rows in (sets, [*sets, sets[0] + sets[2][:-1], sets[0][:11]]):
-        made = make(binary([*rows, None]))
-        made.validate(full=True)
-        assert facts(made) == [*(expected_facts(kwire, row) for row in rows), None]
+        column = make(binary([*rows, None]))
+        column.validate(full=True)
+        assert facts(column) == [*(expected_facts(kwire, row) for row in rows), None]
         whole = binary([sets[0], *rows, None, sets[0]])
-        assert make(whole.slice(1, len(rows) + 1)).equals(made)
+        assert make(whole.slice(1, len(rows) + 1)).equals(column)
 
 
 def test_all_columns_of_a_record(kwire):
@@ -79,8 +79,8 @@ def test_all_columns_of_a_record(kwire):
     data = kwire.records.encode_batch(
         [(b"k", None, 1_700_000_000_123, [("b", b"1"), ("a", None)])], base_offset=7
     )
-    made = room(kwire).read_records(binary([data]), failfast=True)
-    (record,) = made.values.to_pylist()
+    column = room(kwire).read_records(binary([data]), failfast=True)
+    (record,) = column.values.to_pylist()
     assert record.pop("timestamp").timestamp() == 1_700_000_000.123
     assert record == {
         "offset": 7,
@@ -96,8 +96,8 @@ def test_a_record_without_a_timestamp_has_null(kwire, magic):
     """Spark's own source shows it as one millisecond before 1970."""
     times = [-1, 5] if magic else [-1, -1]
     data = kwire.records.encode_batch([(b"a", b"1", t) for t in times], magic=magic)
-    made = room(kwire).read_records(binary([data, data[:-1] + b"?", data]))
-    found = made.values.field("timestamp").cast("int64").to_pylist()
+    column = room(kwire).read_records(binary([data, data[:-1] + b"?", data]))
+    found = column.values.field("timestamp").cast("int64").to_pylist()
     micros = [None if t == -1 else 1000 * t for t in times]
     assert found[:2] == found[-2:] == micros
 
@@ -108,8 +108,8 @@ def test_a_record_without_headers_has_null_as_in_sparks_own_source(kwire):
     rows = [(b"a", b"1"), (b"b", b"2", 5, headers), (b"c", None, 5, [])]
     data = kwire.records.encode_batch(rows)
     bad = data[:-1] + b"?"
-    made = room(kwire).read_records(binary([data, data + bad + data, None]))
-    found = [record["headers"] for record in made.values.to_pylist()]
+    column = room(kwire).read_records(binary([data, data + bad + data, None]))
+    found = [record["headers"] for record in column.values.to_pylist()]
     three = [None, [{"key": "h", "value": b"1"}], None]
     assert found == [*three, *three, None, *three]
     # The plain form has the count of the encoded bytes, which may be 0.
@@ -128,19 +128,19 @@ def test_damage_costs_its_batch_alone(kwire):
         hurt += len(bad)
         for turn in bad:
             # Skip base offset and size, because damage there hides the next batch.
-            at = dice.randrange(21, len(batches[turn]))
+            position = dice.randrange(21, len(batches[turn]))
             changed = bytearray(batches[turn])
-            changed[at] ^= 1 << dice.randrange(8)
+            changed[position] ^= 1 << dice.randrange(8)
             batches[turn] = bytes(changed)
         good = batch(kwire, 2)
-        made = facts(make(binary([good, b"".join(batches), good])))
-        assert made[0] == made[2] == expected_facts(kwire, good)
+        row_facts = facts(make(binary([good, b"".join(batches), good])))
+        assert row_facts[0] == row_facts[2] == expected_facts(kwire, good)
         expected = [
             each
             for turn, data in enumerate(batches)
             for each in ([None] if turn in bad else expected_facts(kwire, data))
         ]
-        found = [None if text else (o, k, v, text) for o, k, v, text in made[1]]
+        found = [None if text else (o, k, v, text) for o, k, v, text in row_facts[1]]
         assert found == expected
     assert hurt > 20
 
@@ -153,7 +153,9 @@ def test_errors_point_into_their_row(kwire):
     rows = binary([good, good + bytes(bad) + good + bytes(bad)])
     texts = [each[3] for each in facts(rooms.read_records(rows))[1] if each[3]]
     places = len(good), 3 * len(good)
-    assert [text.split(":")[0] for text in texts] == [f"byte {at}" for at in places]
+    assert [text.split(":")[0] for text in texts] == [
+        f"byte {position}" for position in places
+    ]
     with pytest.raises(kwire.CorruptBatch) as caught:
         rooms.read_records(rows, failfast=True)
     assert str(caught.value) == texts[0]
@@ -162,10 +164,10 @@ def test_errors_point_into_their_row(kwire):
 def test_row_ends_at_bytes_that_are_not_batches(kwire):
     """There is one error per row, for any number of any bytes."""
     rows = [bytes(100_000), b"\xff" * 1000, b"GET / HTTP/1.1\r\n\r\n" * 9]
-    made = facts(room(kwire).read_records(binary([*rows, batch(kwire, 1)])))
-    assert [[each[:3] for each in row] for row in made[:3]] == [[(None,) * 3]] * 3
-    assert all(row[0][3].startswith("byte 0: ") for row in made[:3])
-    assert made[3] == expected_facts(kwire, batch(kwire, 1))
+    row_facts = facts(room(kwire).read_records(binary([*rows, batch(kwire, 1)])))
+    assert [[each[:3] for each in row] for row in row_facts[:3]] == [[(None,) * 3]] * 3
+    assert all(row[0][3].startswith("byte 0: ") for row in row_facts[:3])
+    assert row_facts[3] == expected_facts(kwire, batch(kwire, 1))
 
 
 def test_header_keys_that_are_not_utf_8(kwire):
@@ -188,11 +190,11 @@ def test_explode_gives_a_row_for_each_record(kwire):
     table = pyarrow.record_batch(
         {"id": range(5), "sets": binary(sets), "more": ["x"] * 5}
     )
-    (made,) = rooms.explode_records([table], "sets", ["id"])
-    assert made.schema.names == ["id", *(f.name for f in rooms.RECORD), "_error"]
-    assert made.column("id").to_pylist() == [0, 0, 3, 3, 3, 4]
-    assert made.column("offset").to_pylist() == [0, 1, 0, 1, 2, None]
-    assert made.column("_error").null_count == 5
+    (exploded,) = rooms.explode_records([table], "sets", ["id"])
+    assert exploded.schema.names == ["id", *(f.name for f in rooms.RECORD), "_error"]
+    assert exploded.column("id").to_pylist() == [0, 0, 3, 3, 3, 4]
+    assert exploded.column("offset").to_pylist() == [0, 1, 0, 1, 2, None]
+    assert exploded.column("_error").null_count == 5
     (again,) = rooms.explode_records([table.slice(3, 1)], "sets", ["id"])
     assert again.column("id").to_pylist() == [3, 3, 3]
     large = batch(kwire, 1500)

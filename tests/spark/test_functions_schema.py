@@ -47,11 +47,11 @@ BIGINT_TIME = list_of(
 
 def test_records_have_requested_fields_order_names_and_types(kwire):
     """A bigint timestamp is in milliseconds, or -1. Damage is a null element."""
-    made = load(kwire, "records.record_lists").read_records(
+    column = load(kwire, "records.record_lists").read_records(
         make_rows(kwire), schema=BIGINT_TIME
     )
-    made.validate(full=True)
-    assert made.type.equals(BIGINT_TIME, check_metadata=True)
+    column.validate(full=True)
+    assert column.type.equals(BIGINT_TIME, check_metadata=True)
     good = [
         {
             "value": b"v",
@@ -75,7 +75,7 @@ def test_records_have_requested_fields_order_names_and_types(kwire):
             "headers": None,
         },
     ]
-    assert made.to_pylist() == [good, None, [*good, None, *good]]
+    assert column.to_pylist() == [good, None, [*good, None, *good]]
 
 
 @pytest.mark.parametrize(
@@ -98,9 +98,9 @@ def test_any_fields_of_records_equal_those_of_the_whole_type(kwire, names):
     schema = list_of(*((name, source.field(name).type) for name in names))
     for rows in (make_rows(kwire), make_rows(kwire)[:2], make_rows(kwire)[1:2]):
         whole = lists.read_records(rows)
-        made = lists.read_records(rows, schema=schema)
-        made.validate(full=True)
-        assert made.type == schema
+        column = lists.read_records(rows, schema=schema)
+        column.validate(full=True)
+        assert column.type == schema
         expected = [
             row
             and [
@@ -111,7 +111,7 @@ def test_any_fields_of_records_equal_those_of_the_whole_type(kwire, names):
             ]
             for row in whole.to_pylist()
         ]
-        assert made.to_pylist() == expected
+        assert column.to_pylist() == expected
 
 
 def test_exploded_records_have_the_columns_of_the_schema(kwire):
@@ -120,13 +120,13 @@ def test_exploded_records_have_the_columns_of_the_schema(kwire):
     schema = pyarrow.struct(
         [("TIMESTAMP", pyarrow.int64()), ("offset", pyarrow.int64())]
     )
-    (made,) = load(kwire, "records.record_lists").explode_records(
+    (exploded,) = load(kwire, "records.record_lists").explode_records(
         [table], "sets", ["id"], schema=schema
     )
-    assert made.schema.names == ["id", "TIMESTAMP", "offset"]
-    assert made.column("id").to_pylist() == [1] * 3 + [3] * 7
-    assert made.column("offset").to_pylist() == [7, 8, 9] * 2 + [None] + [7, 8, 9]
-    assert made.column("TIMESTAMP").to_pylist()[:2] == [ROW_TIME, -1]
+    assert exploded.schema.names == ["id", "TIMESTAMP", "offset"]
+    assert exploded.column("id").to_pylist() == [1] * 3 + [3] * 7
+    assert exploded.column("offset").to_pylist() == [7, 8, 9] * 2 + [None] + [7, 8, 9]
+    assert exploded.column("TIMESTAMP").to_pylist()[:2] == [ROW_TIME, -1]
 
 
 def test_failfast_raises_whatever_the_schema_has(kwire):
@@ -136,8 +136,8 @@ def test_failfast_raises_whatever_the_schema_has(kwire):
         lists.read_records(make_rows(kwire), failfast=True, schema=BIGINT_TIME)
     good = make_rows(kwire)[:1]
     schema = list_of(("_error", pyarrow.string()))
-    made = lists.read_records(good, failfast=True, schema=schema)
-    assert made.to_pylist() == [[{"_error": None}] * 3]
+    column = lists.read_records(good, failfast=True, schema=schema)
+    assert column.to_pylist() == [[{"_error": None}] * 3]
 
 
 def test_nulls_that_a_schema_does_not_permit_are_errors(kwire):
@@ -194,11 +194,11 @@ def test_messages_have_requested_fields_at_every_level(kwire):
         ]
     )
     read = load(kwire, "messages.columns.message_reading").read_messages
-    made = read(rows, "MetadataResponse", versions, schema=schema)
-    made.validate(full=True)
-    assert made.type == schema
+    column = read(rows, "MetadataResponse", versions, schema=schema)
+    column.validate(full=True)
+    assert column.type == schema
     topic = {"partitions": [{"leader_id": 1, "partitionIndex": 3}]}
-    found = made.to_pylist()
+    found = column.to_pylist()
     assert [row and row["ThrottleTimeMs"] for row in found[:4]] == [None, 5, 5, 5]
     assert [row["topics"] for row in found[:4]] == [
         [topic | {"topicId": uuid}] for uuid in (None, None, "A" * 22, "A" * 22)

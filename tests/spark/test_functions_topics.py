@@ -69,9 +69,9 @@ def test_records_equal_those_of_internal_topics(kwire, topic):
     """Type, version, key and value are compared. All other structs are null."""
     registry = importlib.import_module(f"{kwire.__name__}.schema.registry")
     rows = [*records()[topic], (None, None, None, None)]
-    made = rooms(kwire).read_topic(topic, *columns(rows))
-    made.validate(full=True)
-    *found, last = made.to_pylist()
+    column = rooms(kwire).read_topic(topic, *columns(rows))
+    column.validate(full=True)
+    *found, last = column.to_pylist()
     assert last is None
     types = {each.value: each for each in rooms(kwire).record_types(topic).values()}
     for row, (raw_key, raw_value, name, version) in zip(found, rows, strict=False):
@@ -85,8 +85,8 @@ def test_records_equal_those_of_internal_topics(kwire, topic):
             wanted[types[name].column] = expected(value, struct, version)
         if "key" in wanted:
             row["key"] = {k: v for k, v in row["key"].items() if k in wanted["key"]}
-        said = {name: each for name, each in row.items() if each is not None}
-        assert without_nan(said) == without_nan(wanted)
+        fields = {name: each for name, each in row.items() if each is not None}
+        assert without_nan(fields) == without_nan(wanted)
 
 
 @pytest.mark.parametrize("topic", TOPICS)
@@ -96,11 +96,11 @@ def test_json_is_that_of_the_messages(kwire, topic):
     Other columns are those of the struct form.
     """
     rows = records()[topic]
-    made = rooms(kwire).read_topic_json(topic, *columns(rows))
+    column = rooms(kwire).read_topic_json(topic, *columns(rows))
     structs = rooms(kwire).read_topic(topic, *columns(rows))
     for name in ("record", "version", "_error"):
-        assert made.field(name).equals(structs.field(name))
-    for row, (raw_key, raw_value, _, version) in zip(made, rows, strict=True):
+        assert column.field(name).equals(structs.field(name))
+    for row, (raw_key, raw_value, _, version) in zip(column, rows, strict=True):
         key, value = kwire.messages.internal_topics.decode(topic, raw_key, raw_value)
         texts = [
             row[part].as_py() and json.loads(row[part].as_py())
@@ -140,28 +140,28 @@ def test_bad_rows_keep_what_is_good(kwire, topic):
         *((None, head + value[3:]) for head in ODD_HEADS for _, value, *_ in good[:2]),
     ]
     decode = kwire.messages.internal_topics.decode
-    wanted = [
+    expected = [
         None if row[0] is row[1] is None else error_of(decode, topic, *row[:2])
         for row in rows
     ]
     is_framed = topic in ("__cluster_metadata", "__remote_log_metadata")
     if is_framed:
-        wanted = [
+        expected = [
             text if row[1] is not None else None
-            for text, row in zip(wanted, rows, strict=True)
+            for text, row in zip(expected, rows, strict=True)
         ]
     for read in (make, to_json):
-        made = read(topic, *columns(rows))
-        made.validate(full=True)
-        found = [row and row["_error"] for row in made.to_pylist()]
-        assert found == wanted
+        column = read(topic, *columns(rows))
+        column.validate(full=True)
+        found = [row and row["_error"] for row in column.to_pylist()]
+        assert found == expected
         if not is_framed:
-            cut_values = made[len(good) : 2 * len(good)]
+            cut_values = column[len(good) : 2 * len(good)]
             for name in ("record", "key"):
-                assert cut_values.field(name).equals(made[: len(good)].field(name))
+                assert cut_values.field(name).equals(column[: len(good)].field(name))
         with pytest.raises(kwire.KwireError) as caught:
             read(topic, *columns(rows), failfast=True)
-        assert str(caught.value) == next(filter(None, wanted))
+        assert str(caught.value) == next(filter(None, expected))
 
 
 def test_tombstones_have_a_key_alone(kwire):
@@ -174,9 +174,9 @@ def test_tombstones_have_a_key_alone(kwire):
     (made,) = rooms(kwire).read_topic(
         "__consumer_offsets", binary([key]), binary([None])
     )
-    said = {name: each for name, each in made.as_py().items() if each is not None}
-    assert said.keys() == {"record", "key"} and said["record"] == "OffsetCommit"
-    assert {"group", "topic", "partition"} <= said["key"].keys()
+    fields = {name: each for name, each in made.as_py().items() if each is not None}
+    assert fields.keys() == {"record", "key"} and fields["record"] == "OffsetCommit"
+    assert {"group", "topic", "partition"} <= fields["key"].keys()
 
 
 def test_frames_in_more_bytes_than_needed(kwire):
@@ -189,8 +189,8 @@ def test_frames_in_more_bytes_than_needed(kwire):
         "__cluster_metadata", None, values[1].as_py()
     )
     assert decoded == (None, message)
-    made = rooms(kwire).read_topic("__cluster_metadata", pyarrow.nulls(2), values)
-    assert made[0] == made[1] and made[0]["record"].as_py() == name
+    column = rooms(kwire).read_topic("__cluster_metadata", pyarrow.nulls(2), values)
+    assert column[0] == column[1] and column[0]["record"].as_py() == name
 
 
 @pytest.mark.parametrize("topic", TOPICS)
@@ -222,9 +222,9 @@ def test_chosen_types_alone_are_decoded(kwire):
         (b"\x7f\x00", b""),
     ]
     whole = room.read_topic(topic, *columns(rows))
-    made = room.read_topic(topic, *columns(rows), chosen)
+    column = room.read_topic(topic, *columns(rows), chosen)
     texts = room.read_topic_json(topic, *columns(rows), chosen)
-    assert [field.name for field in made.type] == [
+    assert [field.name for field in column.type] == [
         "record",
         "version",
         "key",
@@ -232,12 +232,12 @@ def test_chosen_types_alone_are_decoded(kwire):
         "_error",
     ]
     keys = kwire.messages.OffsetCommitKey.__match_args__
-    assert tuple(field.name for field in made.type.field("key").type) == keys
+    assert tuple(field.name for field in column.type.field("key").type) == keys
     for name in ("record", "version"):
-        assert made.field(name).equals(whole.field(name))
+        assert column.field(name).equals(whole.field(name))
         assert texts.field(name).equals(whole.field(name))
-    assert made.field("offset_commit").equals(whole.field("offset_commit"))
-    for each in (made, texts):
+    assert column.field("offset_commit").equals(whole.field("offset_commit"))
+    for each in (column, texts):
         assert each.field("key").is_valid().to_pylist() == [
             True,
             False,

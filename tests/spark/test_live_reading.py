@@ -111,7 +111,9 @@ def test_rows_have_the_columns_of_sparks_own_source(broker):
 def test_topics_are_chosen_as_sparks_own_source_does(broker, given, topics):
     """By name, by partition, or by a pattern that matches a part of the name."""
     found = offsets_of(reader_of(broker, **given))
-    assert found == {place: list(range(count)) for place, count in topics.items()}
+    assert found == {
+        topic_partition: list(range(count)) for topic_partition, count in topics.items()
+    }
 
 
 def at(*numbers):

@@ -190,10 +190,12 @@ def test_a_task_that_fails_names_topic_partition_and_cause(spark):
         with pytest.raises(PySparkException) as caught:
             write(table, broker.address, **given)
         text = str(caught.value)
-        wanted = (
+        expected_error = (
             "DeliveryFailed: writing 1 records to orders-1: the broker answered INV"
         )
-        assert wanted in text and "Traceback" not in text and PASSWORD not in text
+        assert (
+            expected_error in text and "Traceback" not in text and PASSWORD not in text
+        )
         given["topic"] = "ordres"
         with pytest.raises(PySparkException, match="'ordres' does not exist") as caught:
             write(table, broker.address, **given)

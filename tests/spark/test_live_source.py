@@ -102,14 +102,14 @@ def closed_port():
 def test_broker_errors_are_one_sentence_with_the_address(spark, broker):
     """Covers a closed port and an unknown topic, without a traceback of kwire."""
     closed = f"127.0.0.1:{closed_port()}"
-    for address, topic, wanted in (
+    for address, topic, expected_error in (
         (closed, "orders", f"{closed}: "),
         (broker.address, "ordres", f"{broker.address}: topic 'ordres' does not exist"),
     ):
         with pytest.raises(PySparkException) as caught:
             reader(spark, address, subscribe=topic).load().count()
         text = str(caught.value)
-        assert wanted in text and "Traceback" not in text, text
+        assert expected_error in text and "Traceback" not in text, text
 
 
 def test_wrong_options_are_rejected_immediately(spark, broker):

@@ -107,9 +107,9 @@ def test_rows_go_to_the_topic_that_they_name(cluster):
     batches = [batch_of(*rows[n : n + 250]) for n in range(0, 3000, 250)]
     write(cluster.address, batches)
     for number, topic in enumerate(topics):
-        wanted = [b"%d" % n for n in range(3000) if n % 7 % 3 == number]
-        found = cluster.read(topic, len(wanted))
-        assert [each.value() for each in found[2]] == wanted
+        expected = [b"%d" % n for n in range(3000) if n % 7 % 3 == number]
+        found = cluster.read(topic, len(expected))
+        assert [each.value() for each in found[2]] == expected
     one = cluster.make_topic()
     write(cluster.address, batches, topic=one)
     assert len(cluster.read(one, 3000)[2]) == 3000

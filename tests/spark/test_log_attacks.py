@@ -196,8 +196,8 @@ def test_foreign_bytes_without_lost_offsets_are_reported_once(orders):
     for cuts in ([0, 30], [0, 15, 30], [0, 14, 16, 30], [0, 12, 15, 18, 30]):
         reader = reader_of(orders.root, **BAD)
         rows = [r for s, e in pairwise(cuts) for r in batch_of(reader, at(s), at(e))]
-        told = [row["bad"]["length"] for row in rows if row["bad"]]
-        assert told == [50], cuts
+        region_lengths = [row["bad"]["length"] for row in rows if row["bad"]]
+        assert region_lengths == [50], cuts
         assert [r["offset"] for r in rows if not r["bad"]] == list(range(30))
 
 

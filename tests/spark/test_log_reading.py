@@ -85,11 +85,11 @@ def test_rows_equal_the_records_of_a_consumer(tables, release, name, level, rows
         assert offsets(table) == rows
         return
     # Without a timestamp, the consumer returns -1 and the table contains null.
-    wanted = [
+    expected = [
         [*row[:2], None if row[2] == -1 or not row[1] else row[2], *row[3:]]
         for row in rows
     ]
-    assert [as_consumed(row) for row in table.to_pylist()] == wanted
+    assert [as_consumed(row) for row in table.to_pylist()] == expected
 
 
 def test_splits_of_any_size_give_each_record_once(tables, orders):
@@ -408,10 +408,12 @@ def test_upper_time_skips_segments_with_log_append_time(tables, tmp_path):
     folder = Folder(tmp_path / "orders-0")
     log = []
     for number in range(10):
-        made = bytearray(batch(number, 1, timestamp=BASE_TIME + 1000 * number))
-        made[22] |= 8
-        made[17:21] = crc32c.crc32c(bytes(made[21:])).to_bytes(4, "big")
-        log.append(bytes(made))
+        stamped_batch = bytearray(batch(number, 1, timestamp=BASE_TIME + 1000 * number))
+        stamped_batch[22] |= 8
+        stamped_batch[17:21] = crc32c.crc32c(bytes(stamped_batch[21:])).to_bytes(
+            4, "big"
+        )
+        log.append(bytes(stamped_batch))
     folder.segment(0, log)
     everything = plan_of(tables, tmp_path)
     few = plan_of(tables, tmp_path, end_timestamp=BASE_TIME + 10)

@@ -39,10 +39,12 @@ def test_failfast_error_contains_position_and_solution(tables, damaged):
     """Spark only shows the text of an error."""
     with pytest.raises(ValueError, match="crc") as caught:
         tables.read(damaged.root)
-    said = str(caught.value)
-    assert str(damaged.first) in said and f"byte {damaged.spans[3][0]}" in said
-    assert "good up to offset 8, again from 12" in said
-    assert "topic orders, partition 0" in said and "mode=PERMISSIVE" in said
+    error_text = str(caught.value)
+    assert (
+        str(damaged.first) in error_text and f"byte {damaged.spans[3][0]}" in error_text
+    )
+    assert "good up to offset 8, again from 12" in error_text
+    assert "topic orders, partition 0" in error_text and "mode=PERMISSIVE" in error_text
 
 
 def test_permissive_gives_one_row_for_each_bad_region(tables, damaged):

@@ -115,14 +115,14 @@ class Naming:
         """
         sizes = []
         for until in (FIRST_S, LAST_S):
-            most = 0
+            max_objects = 0
             for step in range(2):
                 self.world.run(machine, is_over, START_S + until + step)
                 taken = getattr(machine, "take", lambda: None)
                 while fetched := taken():
                     machine.release(fetched)
-                most = max(most, count_objects(machine))
-            sizes.append(most)
+                max_objects = max(max_objects, count_objects(machine))
+            sizes.append(max_objects)
         return sizes
 
     def bootstrap(self):

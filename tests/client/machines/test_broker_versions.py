@@ -45,9 +45,9 @@ class Setting:
 
 def test_each_broker_has_the_versions_of_its_release(kwire):
     setting = Setting(kwire)
-    found = setting.run()
-    assert [*found] == [1, 2, 3]
-    for node, versions in found.items():
+    tables = setting.run()
+    assert [*tables] == [1, 2, 3]
+    for node, versions in tables.items():
         broker = setting.cluster.brokers[node]
         assert versions.table.ranges() == broker.table.ranges()
         assert versions.table.is_alive
@@ -58,10 +58,10 @@ def test_brokers_that_are_down_have_an_error_and_the_others_versions(kwire):
     for node in (2, 3):
         setting = Setting(kwire)
         setting.cluster.brokers[node].is_up = False
-        found = setting.run()
-        assert found[node].table is None
-        assert found[node].error.startswith(f"{found[node].address}: ")
-        assert all(found[each].table for each in {1, 2, 3} - {node})
+        results = setting.run()
+        assert results[node].table is None
+        assert results[node].error.startswith(f"{results[node].address}: ")
+        assert all(results[each].table for each in {1, 2, 3} - {node})
 
 
 def test_no_broker_that_answers_is_a_failure(kwire, monkeypatch):

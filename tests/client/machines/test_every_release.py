@@ -112,8 +112,8 @@ class Setting:
                 start_offset=fetched.start_offset,
                 end_offset=fetched.end_offset,
             )
-            place = seen.setdefault(fetched.partition, {})
-            place.update((row.offset, row.value) for row in rows)
+            values_by_offset = seen.setdefault(fetched.partition, {})
+            values_by_offset.update((row.offset, row.value) for row in rows)
             machine.release(fetched)
 
     def truth(self):

@@ -296,7 +296,7 @@ def test_aborted_transactions_count_for_the_budget(kwire):
     )
     brokers.world.run(machine, lambda: False, START_S + 20)
     assert 1 < len(machine.fetcher._fetched) < 10
-    taken = list(itertools.islice(iter(machine.take, None), 20))
-    for fetched in taken:
+    chunks = list(itertools.islice(iter(machine.take, None), 20))
+    for fetched in chunks:
         machine.release(fetched)
     assert machine.cluster.frame_budget.held == 0

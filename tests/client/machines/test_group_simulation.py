@@ -48,11 +48,11 @@ def test_a_group_reads_everything_and_nothing_committed_twice(kwire, part):
 def give_up_at_once(module, patch):
     """Release a partition while the caller processes its chunk."""
     consumer = module.group.machine.ConsumerMachine
-    known = consumer._reconcile
+    reconcile_partitions = consumer._reconcile
 
     def reconcile(self, member):
         self._caller = module.group.machine.CallerState.WAITING
-        known(self, member)
+        reconcile_partitions(self, member)
 
     patch.setattr(consumer, "_reconcile", reconcile)
 
@@ -66,10 +66,10 @@ def never_give_up(module, patch):
 def report_too_early(module, patch):
     """Report partitions as released before they are."""
     consumer = module.group.machine.ConsumerMachine
-    known = consumer._reconcile
+    reconcile_partitions = consumer._reconcile
 
     def reconcile(self, member):
-        known(self, member)
+        reconcile_partitions(self, member)
         if member.target is not None:
             member.report(frozenset(member.target))
 
@@ -85,11 +85,11 @@ def keep_when_fenced(module, patch):
 def forget_commits(module, patch):
     """Ignore committed offsets, and read all partitions from their start."""
     reader = module.group.group_reader.GroupReader
-    known = reader.set_committed
+    original = reader.set_committed
 
     def set_committed(self, committed):
         is_first = self.committed is None
-        known(self, committed._replace(offset=-1) if is_first else committed)
+        original(self, committed._replace(offset=-1) if is_first else committed)
 
     patch.setattr(reader, "set_committed", set_committed)
 
@@ -111,10 +111,10 @@ def commit_what_was_fetched(module, patch):
 def keep_what_was_fetched(module, patch):
     """Return chunks of lost partitions."""
     fetcher = module.scan.fetcher.Fetcher
-    known = fetcher.remove
+    original = fetcher.remove
 
     def remove(self, reader):
-        known(self, reader, keeps_chunks=True)
+        original(self, reader, keeps_chunks=True)
 
     patch.setattr(fetcher, "remove", remove)
 
@@ -149,11 +149,11 @@ def trust_old_fetches(module, patch):
 def have_brokers_forget(module, patch):
     """Add and forget a reassigned partition in the same Fetch request."""
     session = module.scan.fetch_session.FetchSession
-    known = session.begin_request
+    original = session.begin_request
 
     def begin_request(self, wanted):
         before = dict(self._positions) if self.is_incremental else {}
-        named, _ = known(self, wanted)
+        named, _ = original(self, wanted)
         return named, {r: at for r, at in before.items() if r not in wanted}
 
     patch.setattr(session, "begin_request", begin_request)
@@ -184,11 +184,11 @@ def seek_without_dropping(module, patch):
 def trust_old_responses(module, patch):
     """Use the response to a Fetch in flight after a seek."""
     reader = module.scan.partition_reader.PartitionReader
-    known = reader.rewind
+    original = reader.rewind
 
     def rewind(self, start):
         request, state = self.request, self.state
-        known(self, start)
+        original(self, start)
         if state is module.scan.partition_reader.ReaderState.FETCHING:
             self.request, self.state = request, state
 

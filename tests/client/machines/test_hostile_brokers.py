@@ -311,7 +311,7 @@ def test_a_cluster_without_brokers(attack):
 
 def test_metadata_with_a_negative_partition_ends_the_connection(attack):
     """No request contains the partition, and metadata is requested with pauses."""
-    asked = []
+    requests = []
 
     def renumber(node, response):
         return response.replace(
@@ -326,11 +326,11 @@ def test_metadata_with_a_negative_partition_ends_the_connection(attack):
         )
 
     attack.answer("Metadata", renumber)
-    attack.answer("ListOffsets", lambda node, response: asked.append(response))
+    attack.answer("ListOffsets", lambda node, response: requests.append(response))
     failure = attack.scan()
     assert isinstance(failure, attack.module.BrokersUnreachable)
     assert "the partition -5 of the topic a; partitions are numbered" in str(failure)
-    assert not asked
+    assert not requests
 
 
 def test_metadata_with_a_negative_node_id_ends_the_connection(attack):

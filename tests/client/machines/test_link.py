@@ -136,16 +136,16 @@ def test_a_session_is_not_renewed_while_a_response_is_awaited(kwire, new_link):
     link, broker = new_link(authenticate=True), Broker(kwire, LIFETIME_MS)
     link.note_open(0.0)
     broker.exchange(link, 0.0)
-    came = []
+    responses = []
     broker.answers = False
     request = kwire.messages.MetadataRequest(topics=None)
-    link.send(request, lambda response, now: came.append(response), 8.0)
+    link.send(request, lambda response, now: responses.append(response), 8.0)
     broker.exchange(link, 8.0)
     link.check(8.6)
     assert link.state.name == "READY"
     broker.answers = True
     broker.answer(link, 8.7)
-    assert len(came) == 1
+    assert len(responses) == 1
     link.check(8.7)
     assert link.state.name == "AUTHENTICATING"
 
@@ -167,18 +167,18 @@ def test_a_response_that_does_not_come_ends_the_link(kwire, new_link):
     link.note_open(0.0)
     broker.exchange(link, 0.0)
     broker.answers = False
-    came = []
+    responses = []
     for _ in range(3):
         request = kwire.messages.MetadataRequest(topics=None)
-        link.send(request, lambda response, now: came.append(response), 1.0)
+        link.send(request, lambda response, now: responses.append(response), 1.0)
     broker.exchange(link, 1.0)
     link.check(5.9)
-    assert came == []
+    assert responses == []
     link.check(6.0)
     assert link.wake_at() == pytest.approx(6.05)
     link.check(6.05)
     assert link.is_over
-    assert came == [None, None, None]
+    assert responses == [None, None, None]
     assert "no response within 5 s" in link.reason
     assert link.data_to_send() == b""
 
@@ -188,14 +188,14 @@ def test_a_response_that_came_while_the_runner_was_held_up_is_taken(kwire, new_l
     link, broker = new_link(), Broker(kwire)
     link.note_open(0.0)
     broker.exchange(link, 0.0)
-    came = []
+    responses = []
     for now in (1.0, 70.0):
         request = kwire.messages.MetadataRequest(topics=None)
-        link.send(request, lambda response, now: came.append(response), now)
+        link.send(request, lambda response, now: responses.append(response), now)
         link.check(now + 60)
         broker.exchange(link, now + 60)
-    assert None not in came
-    assert len(came) == 2
+    assert None not in responses
+    assert len(responses) == 2
     assert not link.is_over
 
 

@@ -46,15 +46,15 @@ def test_a_scan_of_liars_ends(kwire, first):
         machine = module.ScanMachine(
             places, settings, options, now=START_S, random=random
         )
-        taken = 0
+        chunk_count = 0
         while world.run(machine, machine.has_result, START_S + LONGEST_S):
             fetched = machine.take()
             if fetched is None:
                 break
             assert fetched.next_offset > fetched.start_offset
             machine.release(fetched)
-            taken += 1
-            if taken > 1000:
+            chunk_count += 1
+            if chunk_count > 1000:
                 # The broker may invent records forever, which does not block the
                 # caller.
                 break
@@ -65,7 +65,7 @@ def test_a_scan_of_liars_ends(kwire, first):
             failed += 1
         ended += 1
         elapsed = world.now - START_S
-        assert world.requests < 10 * (elapsed + 5) + 3 * taken, f"seed {seed}"
+        assert world.requests < 10 * (elapsed + 5) + 3 * chunk_count, f"seed {seed}"
         machine.close(world.now)
     assert ended == 50
     # Some lies are detected, and others have no effect.

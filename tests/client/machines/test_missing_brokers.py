@@ -23,11 +23,11 @@ def test_a_leader_without_an_address_is_looked_for_again(kwire):
     for broker in cluster.brokers.values():
         broker.learn()
     first = cluster.brokers[1]
-    first.alive, answer, asked = {1}, first.answer, []
+    first.alive, answer, requests = {1}, first.answer, []
 
     def answer_better(request, version):
-        asked.append(type(request).__name__)
-        if asked.count("MetadataRequest") == 4:
+        requests.append(type(request).__name__)
+        if requests.count("MetadataRequest") == 4:
             first.learn()
         return answer(request, version)
 

@@ -214,8 +214,10 @@ def run_operation(kwire, name, seed):
             errors += write_one(module, machine, world)
         else:
             for _ in range(5):
-                found = world.run(machine, machine.has_result, world.now + LONGEST_S)
-                if not found or machine.failure or not hasattr(machine, "take"):
+                has_ended = world.run(
+                    machine, machine.has_result, world.now + LONGEST_S
+                )
+                if not has_ended or machine.failure or not hasattr(machine, "take"):
                     break
                 fetched = machine.take()
                 if fetched is None:

@@ -76,9 +76,9 @@ def number_again(module, patch):
 
     def encode(self, writer, batch, *arguments):
         batch.data = None
-        return known(self, writer, batch, *arguments)
+        return original(self, writer, batch, *arguments)
 
-    known = module.produce.batch_sender.BatchSender._encode
+    original = module.produce.batch_sender.BatchSender._encode
     patch.setattr(module.produce.partition_writer.PartitionWriter, "number", number)
     patch.setattr(module.produce.batch_sender.BatchSender, "_encode", encode)
 
@@ -140,8 +140,12 @@ def begin_with_many(module, patch):
     slot = writer.numbering
 
     def read(self):
-        found = slot.__get__(self)
-        return numbering.ESTABLISHED if found is numbering.NEW else found
+        numbering_state = slot.__get__(self)
+        return (
+            numbering.ESTABLISHED
+            if numbering_state is numbering.NEW
+            else numbering_state
+        )
 
     patch.setattr(writer, "numbering", property(read, slot.__set__))
 
@@ -164,8 +168,8 @@ def take_errors_for_receipts(module, patch):
     read = module.produce.batch_sender.read_verdict
 
     def lenient(code):
-        found = read(code)
-        return verdict.DONE if found is verdict.RETRY else found
+        original = read(code)
+        return verdict.DONE if original is verdict.RETRY else original
 
     patch.setattr(module.produce.batch_sender, "read_verdict", lenient)
 

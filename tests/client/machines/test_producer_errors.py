@@ -170,12 +170,12 @@ def test_newer_leader_is_written_to_immediately(kwire):
         each.learn()
     # Delay the metadata refresh, which would also return the leader.
     setting.machine.cluster._refresh_at = setting.world.now + 1000
-    asked, began_at = setting.world.requests, setting.world.now
+    requests_before, began_at = setting.world.requests, setting.world.now
     (batch,) = setting.send(b"b")
     assert batch.receipt.base_offset == 1
     # One Produce request to each broker, and the requests that open the second
     # connection.
-    assert setting.world.requests - asked <= 3
+    assert setting.world.requests - requests_before <= 3
     assert setting.world.now - began_at < 15 * DELAY_S
 
 

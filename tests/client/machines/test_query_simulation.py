@@ -127,14 +127,17 @@ def test_offsets_are_found_while_leaders_move(kwire):
             simulation.world.at(START_S + seed / 400, simulation.disturb)
         kind = seed % 4
         if kind == 0:
-            wanted, lookup = {k: log.start for k, log in logs.items()}, module.EARLIEST
+            expected, lookup = (
+                {k: log.start for k, log in logs.items()},
+                module.EARLIEST,
+            )
         elif kind == 1:
-            wanted, lookup = {k: log.end for k, log in logs.items()}, module.LATEST
+            expected, lookup = {k: log.end for k, log in logs.items()}, module.LATEST
         else:
             # The record at offset n has the timestamp 1001 + n. No later record exists.
-            wanted = {k: min(max(9, log.start), log.end) for k, log in logs.items()}
+            expected = {k: min(max(9, log.start), log.end) for k, log in logs.items()}
             lookup = module.Lookup(1010)
-        assert simulation.offsets(lookup, "a", "b") == wanted, seed
+        assert simulation.offsets(lookup, "a", "b") == expected, seed
 
 
 def test_the_last_offset_under_read_committed_is_before_open_transactions(kwire):
@@ -143,12 +146,12 @@ def test_the_last_offset_under_read_committed_is_before_open_transactions(kwire)
     log = simulation.cluster.topics["a"].logs[0]
     stable = log.end
     log.append(3, producer_id=7)
-    found = simulation.offsets(simulation.module.LATEST, "a", read_committed=True)
-    assert found["a", 0] == stable
+    offsets = simulation.offsets(simulation.module.LATEST, "a", read_committed=True)
+    assert offsets["a", 0] == stable
     assert simulation.offsets(simulation.module.LATEST, "a")["a", 0] == stable + 3
     log.end_transaction(7, ABORT)
-    found = simulation.offsets(simulation.module.LATEST, "a", read_committed=True)
-    assert found["a", 0] == log.end
+    offsets = simulation.offsets(simulation.module.LATEST, "a", read_committed=True)
+    assert offsets["a", 0] == log.end
 
 
 def test_missing_topic_and_partition_are_named_in_the_error(kwire):
@@ -212,6 +215,6 @@ def test_brokers_without_sizes_are_skipped(kwire):
         for name, topic in simulation.cluster.topics.items()
         for index, leader in enumerate(topic.leaders)
     }
-    found = simulation.sizes()
-    assert found.keys() == {place for place, node in leaders.items() if node == 3}
+    sizes = simulation.sizes()
+    assert sizes.keys() == {place for place, node in leaders.items() if node == 3}
     assert simulation.world.now < START_S + 5

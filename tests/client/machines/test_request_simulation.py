@@ -179,8 +179,8 @@ def test_partitions_that_redirect_for_a_while_are_answered(kwire):
         response = setting.request(setting.delete_records("a", {0: 1, 1: 1, 2: 1}))
         logs = setting.cluster.topics["a"].logs
         assert [log.start for log in logs] == [1, 1, 1]
-        found = [part for each in response.topics for part in each.partitions]
-        assert [part.low_watermark for part in found] == [1, 1, 1]
+        results = [part for each in response.topics for part in each.partitions]
+        assert [part.low_watermark for part in results] == [1, 1, 1]
 
 
 def test_partition_without_answer_is_an_error(kwire, monkeypatch):
@@ -191,8 +191,8 @@ def test_partition_without_answer_is_an_error(kwire, monkeypatch):
 
     def omit(broker, request, version):
         response = answer(broker, request, version)
-        kept = [each for each in response.topics if each.name != "b"]
-        return response.replace(topics=kept)
+        remaining = [each for each in response.topics if each.name != "b"]
+        return response.replace(topics=remaining)
 
     monkeypatch.setattr(module.SimulatedBroker, "_ListOffsetsRequest", omit)
     with pytest.raises(setting.machines.BrokersUnreachable, match="3 of 6 parts"):

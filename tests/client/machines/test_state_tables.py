@@ -25,7 +25,7 @@ def read_table(subject):
     text = DESIGN.read_text()
     _, _, rest = text.partition(f"| event of a {subject} | from | to |\n")
     assert rest, f"DESIGN.md has no table for a {subject}"
-    found = set()
+    transitions = set()
     for line in rest.splitlines()[1:]:
         if not line.startswith("|"):
             break
@@ -34,8 +34,8 @@ def read_table(subject):
         for state in re.findall("[A-Z_]+", before):
             for following in re.findall("[A-Z_]+|same", after):
                 following = state if following == "same" else following
-                found.add((name, state, following))
-    return found
+                transitions.add((name, state, following))
+    return transitions
 
 
 @pytest.mark.parametrize("subject", TABLES)

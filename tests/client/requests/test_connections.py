@@ -64,12 +64,16 @@ def test_versions_are_those_of_the_broker(client, runner, request_, release):
     with Broker(make_table(release), rack="r1") as broker:
         versions, answer = use_client(client, runner, broker.address, use)
     assert [*versions] == [1]
-    found = versions[1]
-    assert (found.node_id, found.rack, found.error) == (1, "r1", "")
-    assert (found.host, found.port) == (broker.host, broker.port)
-    assert found.address == broker.address
+    broker_table = versions[1]
+    assert (broker_table.node_id, broker_table.rack, broker_table.error) == (
+        1,
+        "r1",
+        "",
+    )
+    assert (broker_table.host, broker_table.port) == (broker.host, broker.port)
+    assert broker_table.address == broker.address
     assert {
-        key: (each.min, each.max) for key, each in found.table.ranges().items()
+        key: (each.min, each.max) for key, each in broker_table.table.ranges().items()
     } == {
         key: (each.min, each.max) for key, each in make_table(release).ranges().items()
     }
@@ -80,9 +84,9 @@ def test_versions_are_those_of_the_broker(client, runner, request_, release):
 
 def test_the_table_of_a_broker_outlives_the_client(client, runner, messages):
     with Broker(make_table("2.0")) as broker:
-        found = send(client, runner, broker)[1]
-    assert found.table.is_alive
-    assert found.table.pick(messages.MetadataRequest) == 6
+        broker_table = send(client, runner, broker)[1]
+    assert broker_table.table.is_alive
+    assert broker_table.table.pick(messages.MetadataRequest) == 6
 
 
 def test_broker_learns_the_software(client, runner):
@@ -163,19 +167,19 @@ def test_tasks_send_requests_at_the_same_time(client, messages):
 
 def test_a_request_goes_to_the_address_in_to(client, runner, request_):
     """The request needs no metadata. The cluster may not list the address."""
-    with Broker(make_table(), 1) as known, Broker(make_table(), 2) as other:
-        (answer,) = send(client, runner, known, request_, to=other.address)
+    with Broker(make_table(), 1) as bootstrap_broker, Broker(make_table(), 2) as other:
+        (answer,) = send(client, runner, bootstrap_broker, request_, to=other.address)
         assert [each.port for each in answer.brokers] == [other.port]
-        assert known.connections == 0
+        assert bootstrap_broker.connections == 0
         assert [name for name, _ in other.requests] == ["MetadataRequest"]
 
 
 def test_a_request_to_an_address_that_is_down_fails_soon(client, runner, request_):
-    with Broker(make_table()) as known:
+    with Broker(make_table()) as bootstrap_broker:
         with Listener(lambda stream: None) as gone:
             pass
         with pytest.raises(client.BrokersUnreachable, match="refused") as caught:
-            send(client, runner, known, request_, to=gone.address)
+            send(client, runner, bootstrap_broker, request_, to=gone.address)
     assert str(caught.value).startswith(f"{gone.address}: ")
 
 

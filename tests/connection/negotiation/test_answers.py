@@ -25,12 +25,12 @@ V0 = "0012 0000 00000007 0002 6b77"
 
 def answer_in_hex(kwire, text, table=None, **options):
     """Respond to a hexadecimal request; return the response, and its body as text."""
-    found = kwire.connection.negotiation.answer_api_versions(
+    response = kwire.connection.negotiation.answer_api_versions(
         frame(text), make_served_table(kwire) if table is None else table, **options
     )
-    size = int.from_bytes(found.frame[:4], "big")
-    assert size == len(found.frame) - 4
-    return found, found.frame[8:]
+    size = int.from_bytes(response.frame[:4], "big")
+    assert size == len(response.frame) - 4
+    return response, response.frame[8:]
 
 
 @pytest.mark.parametrize(
@@ -55,12 +55,12 @@ def answer_in_hex(kwire, text, table=None, **options):
 )
 def test_the_bytes_of_an_answer(kwire, text, version, body):
     """All rows are in the version of the request, after its correlation id."""
-    found, rest = answer_in_hex(kwire, text)
-    assert found.frame[4:8] == b"\0\0\0\x07"
+    response, rest = answer_in_hex(kwire, text)
+    assert response.frame[4:8] == b"\0\0\0\x07"
     assert rest == bytes.fromhex(body)
-    assert (found.version, found.error_code) == (version, 0)
-    assert (found.correlation_id, found.client_id) == (7, "kw")
-    names = (found.software_name, found.software_version)
+    assert (response.version, response.error_code) == (version, 0)
+    assert (response.correlation_id, response.client_id) == (7, "kw")
+    names = (response.software_name, response.software_version)
     assert names == (("kwire", "1.0") if version >= 3 else ("", ""))
 
 
@@ -71,11 +71,11 @@ def test_an_unknown_version_is_answered_in_version_0_unread(kwire, version, rest
 
     They include the rest of the request header.
     """
-    found, body = answer_in_hex(kwire, f"0012 {version} 80000001 {rest}")
-    assert found.frame[4:8] == bytes.fromhex("80000001")
+    response, body = answer_in_hex(kwire, f"0012 {version} 80000001 {rest}")
+    assert response.frame[4:8] == bytes.fromhex("80000001")
     assert body == bytes.fromhex("0023 00000001 0012 0000 0004")
-    assert found.error_code == 35 and found.client_id is None
-    assert found.version == int.from_bytes(bytes.fromhex(version), signed=True)
+    assert response.error_code == 35 and response.client_id is None
+    assert response.version == int.from_bytes(bytes.fromhex(version), signed=True)
 
 
 def test_servers_before_2_4_list_nothing(kwire):
@@ -100,10 +100,10 @@ def test_a_name_that_is_none_is_an_invalid_request(kwire, name, software_version
         client_software_name=name, client_software_version=software_version
     )
     data = kwire.messages.framing.encode_request(request, 3, 7, "kw")[4:]
-    found, body = answer_in_hex(kwire, data.hex())
-    assert found.error_code == 42 and found.version == 3
+    response, body = answer_in_hex(kwire, data.hex())
+    assert response.error_code == 42 and response.version == 3
     assert body == bytes.fromhex("002a 01 00000000 00")
-    assert found.software_name == name
+    assert response.software_name == name
 
 
 FEATURES = {"new": "0-2", "old": "1-2"}
@@ -165,8 +165,8 @@ def test_a_client_that_means_another_broker_hears_it(kwire, asked, expected):
     )
     data = kwire.messages.framing.encode_request(request, 5, 7, "kw")[4:]
     table = make_served_table(kwire, {18: (0, 5)})
-    found, _ = answer_in_hex(kwire, data.hex(), table, cluster_id="c1", node_id=3)
-    assert found.error_code == expected
+    response, _ = answer_in_hex(kwire, data.hex(), table, cluster_id="c1", node_id=3)
+    assert response.error_code == expected
 
 
 @pytest.mark.parametrize(
@@ -195,10 +195,10 @@ def test_any_question_has_an_answer_or_is_a_decode_error(twins, tail):
     ends = []
     for kwire in twins:
         try:
-            found = kwire.connection.negotiation.answer_api_versions(
+            response = kwire.connection.negotiation.answer_api_versions(
                 b"\0\x12" + tail, make_served_table(kwire)
             )
-            ends.append(tuple(found))
+            ends.append(tuple(response))
         except kwire.DecodeError as error:
             ends.append(str(error))
     assert ends[0] == ends[1]
@@ -221,8 +221,8 @@ def test_a_client_and_a_server_of_any_age_agree(twins, offered, newest, asked):
         rounds = 0
         while handshake.table is None:
             question = handshake.data_to_send()[4:]
-            found = kwire.connection.negotiation.answer_api_versions(question, table)
-            handshake.receive_frame(found.frame[4:])
+            response = kwire.connection.negotiation.answer_api_versions(question, table)
+            handshake.receive_frame(response.frame[4:])
             rounds += 1
         assert handshake.table == table
         assert list(handshake.table.advertised) == list(table.advertised)

@@ -164,14 +164,16 @@ def test_shared_ranges_against_sets_of_numbers(twins, offers, dice):
         dice.shuffle(named)
         view = kwire.connection.negotiation.ClusterVersions(dict(named))
         shared = set.intersection(*(set(each) for each in offers))
-        found = view.ranges()
-        assert set(found) == shared and list(found) == sorted(found)
+        shared_ranges = view.ranges()
+        assert set(shared_ranges) == shared and list(shared_ranges) == sorted(
+            shared_ranges
+        )
         for key in range(6):
             # Produce 0-2 together with Fetch 4+ is excluded, as for one broker.
             versions = [set(each.ranges().get(key, ())) for _, each in named]
             expected = set.intersection(*versions)
             assert set(view.range_of(key)) == expected
-            assert set(found.get(key, ())) == expected
+            assert set(shared_ranges.get(key, ())) == expected
             assert view.usable(key) == tuple(sorted(expected & set(_known(kwire, key))))
 
 

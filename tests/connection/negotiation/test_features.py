@@ -49,10 +49,10 @@ def table(kwire, offered):
 
 def feature(kwire, name):
     """Return the feature with a name."""
-    (found,) = (
+    (matching,) = (
         each for each in kwire.connection.negotiation.FEATURES if each.name == name
     )
-    return found
+    return matching
 
 
 def test_the_map_has_these_features(kwire):
@@ -71,7 +71,7 @@ def test_the_map_has_these_features(kwire):
 @pytest.mark.parametrize(("name", "needs"), CASES)
 def test_the_least_versions_are_enough(kwire, name, needs):
     """The newest versions of the broker are exactly the required ones."""
-    enough = table(kwire, {key: (0, least) for key, least in needs.items()})
+    enough = table(kwire, {key: (0, min_version) for key, min_version in needs.items()})
     assert enough.supports(feature(kwire, name))
     assert name in enough.features()
 
@@ -80,7 +80,7 @@ def test_the_least_versions_are_enough(kwire, name, needs):
 def test_one_missing_version_is_one_feature_less(kwire, name, needs):
     """One API is missing, or its newest version is one below the requirement."""
     for short in needs:
-        offered = {key: (0, least) for key, least in needs.items()}
+        offered = {key: (0, min_version) for key, min_version in needs.items()}
         del offered[short]
         assert not table(kwire, offered).supports(feature(kwire, name))
         if needs[short]:
@@ -97,7 +97,7 @@ def test_two_rows_of_one_name_are_alternatives(kwire):
 
 def test_a_range_has_to_overlap_and_no_more(kwire):
     """The ranges must overlap, but neither has to contain the other."""
-    made = kwire.connection.negotiation.Feature("f", {FETCH: (3, 5)})
+    own_feature = kwire.connection.negotiation.Feature("f", {FETCH: (3, 5)})
     for offered, usable in (
         ((0, 2), False),
         ((0, 3), True),
@@ -105,7 +105,7 @@ def test_a_range_has_to_overlap_and_no_more(kwire):
         ((5, 9), True),
         ((6, 9), False),
     ):
-        assert table(kwire, {FETCH: offered}).supports(made) is usable
+        assert table(kwire, {FETCH: offered}).supports(own_feature) is usable
 
 
 @pytest.mark.parametrize(
@@ -138,5 +138,5 @@ def test_a_feature_needs_something(kwire):
 
 def test_a_feature_shows_what_it_needs(kwire):
     """The text has the notation of the constructor."""
-    made = kwire.connection.negotiation.Feature("f", {1: "2+"}, {0: (0, 3)})
-    assert repr(made) == "Feature('f', {1: '2+'}, {0: '0-3'})"
+    own_feature = kwire.connection.negotiation.Feature("f", {1: "2+"}, {0: (0, 3)})
+    assert repr(own_feature) == "Feature('f', {1: '2+'}, {0: '0-3'})"

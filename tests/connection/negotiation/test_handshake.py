@@ -94,9 +94,9 @@ def test_step_2_an_answer_without_error_ends_it(kwire, version):
     flexible = "0000 03 0001 0004 0011 00 0012 0000 0004 00 00000000 00"
     handshake = start(kwire, newest=version)
     assert question(handshake)[0] == version
-    found = answer(handshake, rows.get(version, flexible))
-    assert found is handshake.table
-    assert found.advertised == {1: (4, 17), 18: (0, 4)}
+    result = answer(handshake, rows.get(version, flexible))
+    assert result is handshake.table
+    assert result.advertised == {1: (4, 17), 18: (0, 4)}
     assert handshake.data_to_send() == b""
     with pytest.raises(kwire.LocalProtocolError, match="use its table"):
         answer(handshake, ROWS_V0)
@@ -378,18 +378,18 @@ def test_no_answers_keep_a_client_asking_for_ever(twins, bodies):
     ends = []
     for kwire in twins:
         handshake = start(kwire)
-        asked = [question(handshake)[0]]
+        versions = [question(handshake)[0]]
         for body in bodies:
             try:
-                found = answer(handshake, body.hex())
+                result = answer(handshake, body.hex())
             except kwire.KwireError as error:
-                ends.append((asked, type(error).__name__, str(error)))
+                ends.append((versions, type(error).__name__, str(error)))
                 break
-            if found is not None:
-                ends.append((asked, found.advertised))
+            if result is not None:
+                ends.append((versions, result.advertised))
                 break
-            asked.append(question(handshake)[0])
-            assert asked[-1] < asked[-2]
+            versions.append(question(handshake)[0])
+            assert versions[-1] < versions[-2]
         else:
-            pytest.fail(f"still asking after {asked}")
+            pytest.fail(f"still asking after {versions}")
     assert ends[0] == ends[1]

@@ -68,10 +68,10 @@ def test_an_unknown_version_without_a_correlation_id_has_no_answer(kwire):
 
 def test_a_version_that_only_the_table_knows_is_unknown(kwire):
     """If a server has the table of a newer broker, it cannot decode its versions."""
-    found = answer_in_hex(
+    response = answer_in_hex(
         kwire, "0012 0007 00000007 0002 6b77 00", table(kwire, {18: (0, 9)})
     )
-    assert (found.error_code, found.correlation_id) == (35, 7)
+    assert (response.error_code, response.correlation_id) == (35, 7)
 
 
 def test_api_versions_request_over_the_limit_is_rejected(kwire):
@@ -108,9 +108,12 @@ def test_api_versions_response_contains_the_complete_table(kwire):
         zk_migration_ready=True,
         throttle_time_s=0.009,
     )
-    found = read_back(kwire, answer_in_hex(kwire, V3, served))
-    assert found == served
-    assert (found.throttle_time_s, found.zk_migration_ready) == (0.009, True)
+    decoded_table = read_back(kwire, answer_in_hex(kwire, V3, served))
+    assert decoded_table == served
+    assert (decoded_table.throttle_time_s, decoded_table.zk_migration_ready) == (
+        0.009,
+        True,
+    )
 
 
 def test_a_cluster_heeds_every_constraint(kwire):
@@ -211,10 +214,10 @@ def test_negotiated_table_keeps_the_policy(kwire):
 
 def test_a_table_of_a_release_keeps_the_policy(kwire):
     policy = kwire.connection.negotiation.VersionPolicy({1: "0-5"})
-    found = kwire.connection.negotiation.ApiVersionTable.of_release(
+    release_table = kwire.connection.negotiation.ApiVersionTable.of_release(
         "3.9", policy=policy
     )
-    assert found.pick(1) == 5
+    assert release_table.pick(1) == 5
 
 
 def test_api_versions_response_over_the_limit_is_rejected(kwire):
@@ -224,9 +227,9 @@ def test_api_versions_response_over_the_limit_is_rejected(kwire):
 
 
 def test_a_choice_under_constraints_is_not_remembered_for_others(kwire):
-    found = table(kwire, {1: (0, 11)})
+    broker_table = table(kwire, {1: (0, 11)})
     only_old = kwire.connection.negotiation.Constraint("only old", {1: "0-2"})
-    assert (found.pick(1, only_old), found.pick(1)) == (2, 11)
+    assert (broker_table.pick(1, only_old), broker_table.pick(1)) == (2, 11)
 
 
 def test_frames_are_copies_of_a_chunk_that_changes(kwire):

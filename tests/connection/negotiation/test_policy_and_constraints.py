@@ -29,17 +29,17 @@ def test_the_backport_example(kwire):
         ((1, 2), (2,)),
         ((0, 0), (0,)),
     ):
-        found = table(kwire, {1: offered}, exclude={1: [1]})
-        assert found.usable(1) == usable
-        assert found.pick(kwire.messages.FetchRequest) == usable[-1]
-        assert set(found.range_of(1)) >= set(usable)
+        broker_table = table(kwire, {1: offered}, exclude={1: [1]})
+        assert broker_table.usable(1) == usable
+        assert broker_table.pick(kwire.messages.FetchRequest) == usable[-1]
+        assert set(broker_table.range_of(1)) >= set(usable)
 
 
 def test_the_text_where_only_excluded_versions_are_left(kwire):
     """The ranges overlap, so that the error names the configuration."""
-    found = table(kwire, {1: (4, 5)}, exclude={1: (5, 4, 9)})
+    broker_table = table(kwire, {1: (4, 5)}, exclude={1: (5, 4, 9)})
     with pytest.raises(kwire.UnsupportedVersion) as caught:
-        found.pick(1)
+        broker_table.pick(1)
     assert str(caught.value) == (
         "Fetch: this side speaks 0-18, the broker 4-5, but excluded are 4, 5, 9"
     )
@@ -47,8 +47,8 @@ def test_the_text_where_only_excluded_versions_are_left(kwire):
 
 def test_excluding_versions_of_one_api_leaves_the_others(kwire):
     """Excluded versions only apply to the API for which they are specified."""
-    found = table(kwire, {1: (0, 3), 3: (0, 3)}, exclude={1: [3]})
-    assert (found.pick(1), found.pick(3)) == (2, 3)
+    broker_table = table(kwire, {1: (0, 3), 3: (0, 3)}, exclude={1: [3]})
+    assert (broker_table.pick(1), broker_table.pick(3)) == (2, 3)
 
 
 @given(
@@ -62,11 +62,13 @@ def test_usable_versions_are_the_intersection_of_all_three(
     """Compares the result with sets of numbers."""
     for kwire in twins:
         policy = kwire.connection.negotiation.VersionPolicy({1: speaks}, {1: exclude})
-        found = kwire.connection.negotiation.ApiVersionTable({1: offered}, policy)
+        broker_table = kwire.connection.negotiation.ApiVersionTable(
+            {1: offered}, policy
+        )
         expected = set(range(offered[0], offered[1] + 1))
         expected &= set(range(speaks[0], speaks[1] + 1))
         expected -= exclude
-        assert found.usable(1) == tuple(sorted(expected))
+        assert broker_table.usable(1) == tuple(sorted(expected))
         assert policy.excluded(1) == exclude and policy.excluded(3) == set()
 
 
@@ -111,8 +113,10 @@ def test_stable_apis_lose_nothing(kwire):
     unstable = set(unstable_keys(kwire))
     policy = kwire.connection.negotiation.DEFAULT_POLICY
     for key in kwire.schema.registry.keys("request"):
-        known = tuple(kwire.messages.by_key(key, "request").valid_versions)
-        assert policy.versions(key) == (known[:-1] if key in unstable else known)
+        valid_versions = tuple(kwire.messages.by_key(key, "request").valid_versions)
+        assert policy.versions(key) == (
+            valid_versions[:-1] if key in unstable else valid_versions
+        )
 
 
 WIDE = {0: (0, 13), 1: (0, 18), 8: (0, 10), 9: (0, 10), 24: (0, 5), 26: (0, 5)}
@@ -132,8 +136,10 @@ PICKED = {
 def test_constraint_limits_wide_ranges(kwire, name):
     """Maximum versions only apply to the APIs of the constraint."""
     constraint = getattr(kwire.connection.negotiation, name)
-    found = table(kwire, WIDE)
-    assert {key: found.pick(key, constraint) for key in PICKED[name]} == PICKED[name]
+    broker_table = table(kwire, WIDE)
+    assert {key: broker_table.pick(key, constraint) for key in PICKED[name]} == PICKED[
+        name
+    ]
 
 
 @pytest.mark.parametrize(
@@ -184,20 +190,20 @@ def test_topic_ids_come_where_the_schemas_have_them(kwire):
 def test_several_constraints_hold_at_once(kwire):
     """Combines the minimum for zstd with the maximum without topic ids."""
     n = kwire.connection.negotiation
-    found = table(kwire, {1: (4, 17)})
-    assert found.usable(1, n.ZSTD, n.NO_TOPIC_IDS) == (10, 11, 12)
-    assert found.pick(kwire.messages.FetchRequest, n.NO_TOPIC_IDS, n.ZSTD) == 12
+    broker_table = table(kwire, {1: (4, 17)})
+    assert broker_table.usable(1, n.ZSTD, n.NO_TOPIC_IDS) == (10, 11, 12)
+    assert broker_table.pick(kwire.messages.FetchRequest, n.NO_TOPIC_IDS, n.ZSTD) == 12
     narrow = n.Constraint("old", {1: "0-9"})
     with pytest.raises(kwire.UnsupportedVersion, match="not what zstd needs and not"):
-        found.pick(1, n.ZSTD, narrow)
+        broker_table.pick(1, n.ZSTD, narrow)
 
 
 def test_a_constraint_of_ones_own(kwire):
     """Ranges are objects, pairs or texts. Other APIs are not restricted."""
-    made = kwire.connection.negotiation.Constraint("mine", {1: (5, 6), 3: "2"})
-    found = table(kwire, {1: (0, 18), 3: (0, 13), 12: (0, 4)})
-    assert [found.pick(key, made) for key in (1, 3, 12)] == [6, 2, 4]
-    assert repr(made) == "Constraint('mine', {1: '5-6', 3: '2'})"
+    constraint = kwire.connection.negotiation.Constraint("mine", {1: (5, 6), 3: "2"})
+    broker_table = table(kwire, {1: (0, 18), 3: (0, 13), 12: (0, 4)})
+    assert [broker_table.pick(key, constraint) for key in (1, 3, 12)] == [6, 2, 4]
+    assert repr(constraint) == "Constraint('mine', {1: '5-6', 3: '2'})"
 
 
 def test_apis_are_named_by_class_or_by_key(kwire):

@@ -55,22 +55,22 @@ def guess(kwire: ModuleType) -> Any:
 
 @sweep(("release", "listener"), OWN)
 def test_every_release_is_known_by_its_own_table(guess, release, listener):
-    found = guess(table_of(release, listener))
-    assert str(found) == SAME.get((release, listener), release)
-    assert found.is_exact == ((release, listener) not in SAME)
-    assert not found.is_custom
-    assert not found.has_unstable
+    result = guess(table_of(release, listener))
+    assert str(result) == SAME.get((release, listener), release)
+    assert result.is_exact == ((release, listener) not in SAME)
+    assert not result.is_custom
+    assert not result.has_unstable
     # Before KRaft, there was only one type of broker.
     alone = releases.listeners(release) == ("zkBroker",)
-    assert found.listener == ("broker" if alone else listener)
+    assert result.listener == ("broker" if alone else listener)
 
 
 @sweep(("release", "listener"), OWN)
 def test_specified_node_type_leads_to_the_same_guess(guess, release, listener):
     if listener is not None:
-        found = guess(table_of(release, listener), listener)
-        assert str(found) == SAME.get((release, listener), release)
-        assert found.listener == listener
+        result = guess(table_of(release, listener), listener)
+        assert str(result) == SAME.get((release, listener), release)
+        assert result.listener == listener
 
 
 @pytest.mark.parametrize(
@@ -95,11 +95,11 @@ def test_specified_node_type_leads_to_the_same_guess(guess, release, listener):
     ],
 )
 def test_what_real_nodes_answer_is_recognised(guess, name, said):
-    found = guess(advertised(name))
-    assert str(found) == said
-    assert found.is_exact
-    assert found.listener == name.split()[1]
-    assert found.has_unstable == ("unstable" in name)
+    result = guess(advertised(name))
+    assert str(result) == said
+    assert result.is_exact
+    assert result.listener == name.split()[1]
+    assert result.has_unstable == ("unstable" in name)
 
 
 def test_all_tables_of_real_nodes_are_guessed():
@@ -173,9 +173,9 @@ def test_a_changed_table_gets_the_guess_of_a_person(
     guess, release, listener, rows, said
 ):
     changed = table_of(release, listener) | rows
-    found = guess({key: ends for key, ends in changed.items() if ends is not None})
-    assert str(found) == said
-    assert found.is_custom == said.endswith(", custom")
+    result = guess({key: ends for key, ends in changed.items() if ends is not None})
+    assert str(result) == said
+    assert result.is_custom == said.endswith(", custom")
 
 
 @pytest.mark.parametrize(
@@ -229,9 +229,9 @@ def test_the_bounds_of_a_guess_can_be_read(guess):
 def test_each_row_taken_from_a_table_leaves_the_guess_near(guess):
     whole = table_of("3.9", "zkBroker")
     for key in whole:
-        found = guess({each: ends for each, ends in whole.items() if each != key})
-        assert found.min_release in ("3.8", "3.9"), key
-        assert found.is_custom, key
+        result = guess({each: ends for each, ends in whole.items() if each != key})
+        assert result.min_release in ("3.8", "3.9"), key
+        assert result.is_custom, key
 
 
 def test_a_broker_with_zookeeper_is_not_taken_for_one_without(guess):
@@ -279,11 +279,11 @@ def test_a_kind_of_node_has_one_of_kafkas_names(guess):
     )
 )
 def test_any_table_gets_a_guess_and_its_bounds_are_in_order(rows):
-    found = release_guess.guess_release(rows)
-    assert str(found)
-    if found.min_release and found.max_release:
+    result = release_guess.guess_release(rows)
+    assert str(result)
+    if result.min_release and result.max_release:
         order = releases.NAMES.index
-        assert order(found.min_release) <= order(found.max_release)
+        assert order(result.min_release) <= order(result.max_release)
 
 
 @pytest.mark.parametrize(

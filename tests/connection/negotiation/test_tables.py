@@ -58,21 +58,24 @@ def test_a_response_of_each_version_becomes_a_table(kwire, version):
     response = kwire.decode(
         kwire.messages.ApiVersionsResponse, bytes.fromhex(RESPONSES[version]), version
     )
-    found = kwire.connection.negotiation.ApiVersionTable.from_response(response)
-    assert found.advertised == {1: (4, 17), 18: (0, 4)}
-    assert found.pick(kwire.messages.FetchRequest) == 17
-    assert found.throttle_time_s == (0.1 if version else 0)
-    assert found.zk_migration_ready is (version >= 3)
-    assert found.is_alive
+    broker_table = kwire.connection.negotiation.ApiVersionTable.from_response(response)
+    assert broker_table.advertised == {1: (4, 17), 18: (0, 4)}
+    assert broker_table.pick(kwire.messages.FetchRequest) == 17
+    assert broker_table.throttle_time_s == (0.1 if version else 0)
+    assert broker_table.zk_migration_ready is (version >= 3)
+    assert broker_table.is_alive
     if version < 3:
-        assert found.supported_features == {} and found.finalized_features == {}
-        assert found.finalized_features_epoch == -1
+        assert (
+            broker_table.supported_features == {}
+            and broker_table.finalized_features == {}
+        )
+        assert broker_table.finalized_features_epoch == -1
     else:
         one_to_three = kwire.VersionRange(1, 3)
-        assert found.supported_features == {"bird": one_to_three}
-        assert found.finalized_features_epoch == 9
+        assert broker_table.supported_features == {"bird": one_to_three}
+        assert broker_table.finalized_features_epoch == 9
         # The wire format contains the maximum before the minimum: 2 down to 1.
-        assert found.finalized_features == {"bird": kwire.VersionRange(1, 2)}
+        assert broker_table.finalized_features == {"bird": kwire.VersionRange(1, 2)}
 
 
 def test_error_response_has_no_table(kwire):
@@ -84,30 +87,30 @@ def test_error_response_has_no_table(kwire):
 
 def test_rows_stay_as_received_and_ranges_are_in_order(kwire):
     """Unknown keys are kept, and an invalid range becomes an empty range."""
-    found = kwire.connection.negotiation.ApiVersionTable(
+    broker_table = kwire.connection.negotiation.ApiVersionTable(
         {200: (0, 3), 3: (5, 2), 1: (4, 17), 2: (-4, -1), 9: (-1, 6)}
     )
-    assert list(found.advertised) == [200, 3, 1, 2, 9]
-    assert found.advertised[3] == (5, 2)
-    shown = {key: str(each) for key, each in found.ranges().items()}
+    assert list(broker_table.advertised) == [200, 3, 1, 2, 9]
+    assert broker_table.advertised[3] == (5, 2)
+    shown = {key: str(each) for key, each in broker_table.ranges().items()}
     assert shown == {1: "4-17", 2: "none", 3: "none", 9: "none", 200: "0-3"}
     assert list(shown) == [1, 2, 3, 9, 200]
-    assert found.usable(3) == () and not found.range_of(9)
+    assert broker_table.usable(3) == () and not broker_table.range_of(9)
 
 
 def test_an_api_is_a_class_or_a_key(kwire):
     """Requests, responses and numbers identify an API. Other objects do not."""
-    found = table(kwire, {1: (4, 11)})
+    broker_table = table(kwire, {1: (4, 11)})
     messages = kwire.messages
     for api in (messages.FetchRequest, messages.FetchResponse, 1):
-        assert found.pick(api) == 11
-        assert found.usable(api) == (4, 5, 6, 7, 8, 9, 10, 11)
-        assert str(found.range_of(api)) == "4-11"
+        assert broker_table.pick(api) == 11
+        assert broker_table.usable(api) == (4, 5, 6, 7, 8, 9, 10, 11)
+        assert str(broker_table.range_of(api)) == "4-11"
     for wrong in ("Fetch", None, 1.0, messages.RequestHeader, int):
         with pytest.raises(TypeError, match="a request class or an API key"):
-            found.pick(wrong)
+            broker_table.pick(wrong)
         with pytest.raises(TypeError, match="a request class or an API key"):
-            found.usable(wrong)
+            broker_table.usable(wrong)
 
 
 @given(low=VERSIONS, high=VERSIONS, ours=st.none() | st.tuples(VERSIONS, VERSIONS))
@@ -120,13 +123,15 @@ def test_the_highest_common_version_is_picked_or_both_ranges_are_named(
         policy = kwire.connection.negotiation.VersionPolicy(speaks)
         mine = set(range(ours[0], ours[1] + 1)) if ours else set(range(19))
         theirs = set(range(low, high + 1))
-        found = kwire.connection.negotiation.ApiVersionTable({1: (low, high)}, policy)
-        assert found.usable(1) == tuple(sorted(mine & theirs))
+        broker_table = kwire.connection.negotiation.ApiVersionTable(
+            {1: (low, high)}, policy
+        )
+        assert broker_table.usable(1) == tuple(sorted(mine & theirs))
         if mine & theirs:
-            assert found.pick(kwire.messages.FetchRequest) == max(mine & theirs)
+            assert broker_table.pick(kwire.messages.FetchRequest) == max(mine & theirs)
             continue
         with pytest.raises(kwire.UnsupportedVersion) as caught:
-            found.pick(kwire.messages.FetchRequest)
+            broker_table.pick(kwire.messages.FetchRequest)
         error = caught.value
         assert set(error.ours) == mine and set(error.theirs) == theirs
         assert error.api_key == 1
@@ -164,15 +169,15 @@ def test_the_texts_of_all_refusals(kwire):
 
 def test_a_refusal_after_a_pick_is_still_one(kwire):
     """A cached choice only applies to its key and its constraints."""
-    found = table(kwire, {1: (4, 9), 3: (0, 5)})
+    broker_table = table(kwire, {1: (4, 9), 3: (0, 5)})
     messages = kwire.messages
-    assert found.pick(messages.FetchRequest) == 9
-    assert found.pick(messages.MetadataRequest) == 5
-    assert found.pick(messages.FetchRequest) == 9
+    assert broker_table.pick(messages.FetchRequest) == 9
+    assert broker_table.pick(messages.MetadataRequest) == 5
+    assert broker_table.pick(messages.FetchRequest) == 9
     with pytest.raises(kwire.UnsupportedVersion):
-        found.pick(messages.FetchRequest, kwire.connection.negotiation.ZSTD)
+        broker_table.pick(messages.FetchRequest, kwire.connection.negotiation.ZSTD)
     with pytest.raises(kwire.UnsupportedVersion):
-        found.pick(messages.ProduceRequest)
+        broker_table.pick(messages.ProduceRequest)
 
 
 @pytest.mark.parametrize(
@@ -191,12 +196,12 @@ def test_a_refusal_after_a_pick_is_still_one(kwire):
 def test_produce_0_to_2_is_a_trap_where_fetch_starts_at_4(kwire, produce, fetch, left):
     """Brokers since 4.0 list Produce 0-2 for old clients, but reject these versions."""
     offered = {0: produce} | ({1: fetch} if fetch else {})
-    found = table(kwire, offered)
-    assert found.advertised[0] == produce
-    assert str(found.range_of(0)) == left == str(found.ranges()[0])
+    broker_table = table(kwire, offered)
+    assert broker_table.advertised[0] == produce
+    assert str(broker_table.range_of(0)) == left == str(broker_table.ranges()[0])
     old = kwire.connection.negotiation.VersionPolicy({0: "0-2"})
     trapped = table(kwire, offered, policy=old)
-    usable = [v for v in range(3) if v in found.range_of(0)]
+    usable = [v for v in range(3) if v in broker_table.range_of(0)]
     assert trapped.usable(0) == tuple(usable)
     if not usable and left != "none":
         message = str(pick_error(kwire, offered, 0, policy=old))
@@ -207,23 +212,26 @@ def test_produce_0_to_2_is_a_trap_where_fetch_starts_at_4(kwire, produce, fetch,
 
 def test_a_table_ends_with_its_connection(kwire):
     """After the connection is closed, even a cached choice is not returned."""
-    found = table(kwire, {1: (4, 11)})
+    broker_table = table(kwire, {1: (4, 11)})
     fetch = kwire.messages.FetchRequest
     zstd = kwire.connection.negotiation.Feature("zstd", {1: "10+"})
-    assert found.pick(fetch) == 11 and found.supports(zstd)
-    found.expire()
-    assert not found.is_alive and "expired" in repr(found)
+    assert broker_table.pick(fetch) == 11 and broker_table.supports(zstd)
+    broker_table.expire()
+    assert not broker_table.is_alive and "expired" in repr(broker_table)
     for use in (
-        lambda: found.pick(fetch),
-        lambda: found.pick(1),
-        lambda: found.usable(fetch),
-        lambda: found.supports(zstd),
-        found.features,
+        lambda: broker_table.pick(fetch),
+        lambda: broker_table.pick(1),
+        lambda: broker_table.usable(fetch),
+        lambda: broker_table.supports(zstd),
+        broker_table.features,
     ):
         with pytest.raises(kwire.LocalProtocolError, match="ended with its connection"):
             use()
     # The offered versions remain available for logs and later comparisons.
-    assert found.advertised == {1: (4, 11)} and str(found.ranges()[1]) == "4-11"
+    assert (
+        broker_table.advertised == {1: (4, 11)}
+        and str(broker_table.ranges()[1]) == "4-11"
+    )
 
 
 def test_tables_are_equal_by_ranges_and_features(kwire):
@@ -246,11 +254,11 @@ def test_tables_are_equal_by_ranges_and_features(kwire):
 @pytest.mark.parametrize(("epoch", "counts"), [(-1, False), (0, True), (2**62, True)])
 def test_finalized_features_count_with_an_epoch_alone(kwire, epoch, counts):
     """Epoch -1 means that the broker knows no finalized features (KIP-584)."""
-    found = table(
+    broker_table = table(
         kwire, {}, finalized_features={"f": "2"}, finalized_features_epoch=epoch
     )
-    assert bool(found.finalized_features) is counts
-    assert found.finalized_features_epoch == epoch
+    assert bool(broker_table.finalized_features) is counts
+    assert broker_table.finalized_features_epoch == epoch
 
 
 def test_invalid_feature_ranges_are_empty(kwire):
@@ -258,7 +266,7 @@ def test_invalid_feature_ranges_are_empty(kwire):
     response = kwire.messages.ApiVersionsResponse
     supported = response.SupportedFeatureKey
     finalized = response.FinalizedFeatureKey
-    found = kwire.connection.negotiation.ApiVersionTable.from_response(
+    broker_table = kwire.connection.negotiation.ApiVersionTable.from_response(
         response(
             supported_features=[
                 supported(name="a", min_version=3, max_version=1),
@@ -270,8 +278,8 @@ def test_invalid_feature_ranges_are_empty(kwire):
             finalized_features_epoch=1,
         )
     )
-    assert not any(found.supported_features.values())
-    assert not any(found.finalized_features.values())
+    assert not any(broker_table.supported_features.values())
+    assert not any(broker_table.finalized_features.values())
 
 
 def test_ranges_may_be_objects_pairs_and_texts(kwire):
@@ -298,10 +306,12 @@ def test_ranges_may_be_objects_pairs_and_texts(kwire):
 )
 def test_a_release_has_its_table(kwire, release, listener, known):
     """The expected rows are those of Kafka's documentation."""
-    found = kwire.connection.negotiation.ApiVersionTable.of_release(release, listener)
+    release_table = kwire.connection.negotiation.ApiVersionTable.of_release(
+        release, listener
+    )
     for key, versions in ranges(kwire, **known).items():
-        assert found.range_of(key) == versions, key
-    assert (18 in found.advertised) is (not release.startswith(("0.8", "0.9")))
+        assert release_table.range_of(key) == versions, key
+    assert (18 in release_table.advertised) is (not release.startswith(("0.8", "0.9")))
 
 
 @pytest.mark.parametrize(
