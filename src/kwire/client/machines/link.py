@@ -443,20 +443,20 @@ class Link:
         return self._process_events(self._connection.receive_data(chunk), now)
 
     def _process_events(self, events: Iterable[ConnectionEvent], now: float) -> bool:
-        something = False
+        has_news = False
         try:
             for event in events:
                 if self.state is LinkState.OVER:
                     break
-                something = True
+                has_news = True
                 self._last_look_until = 0.0
                 self._react(event, now)
         except KwireError as error:
             self._end(str(error), now)
-        if something:
+        if has_news:
             # The frame has arrived, so the budget no longer counts it as arriving.
             self.can_receive(now)
-        return something or self.state is LinkState.OVER
+        return has_news or self.state is LinkState.OVER
 
     def _react(self, event: ConnectionEvent, now: float) -> None:
         """Process one event of the connection."""

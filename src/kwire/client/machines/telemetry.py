@@ -237,12 +237,12 @@ class Telemetry:
         self._max_bytes = response.telemetry_max_bytes
         self._is_delta = response.delta_temporality
         self._requested = response.requested_metrics[:_MAX_PREFIXES]
-        usable = [
+        codecs = [
             codec
             for codec in response.accepted_compression_types
             if 0 < codec < len(CODEC_NAMES) and codec not in self._rejected_codecs
         ]
-        self._codec = next(iter(usable), 0)
+        self._codec = next(iter(codecs), 0)
         pause_s = self._interval_s
         if self._requested:
             self.state = TelemetryState.PUSHING

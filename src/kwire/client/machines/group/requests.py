@@ -115,15 +115,15 @@ def read_entries(topics: Any, readers: Iterable[GroupReader]) -> dict[GroupReade
     Entries contain the topic name or the topic id, depending on the version. Other
     partitions are ignored, and partitions without an entry are omitted.
     """
-    by_place: dict[Any, GroupReader] = {}
+    readers_by_key: dict[Any, GroupReader] = {}
     for reader in readers:
-        by_place[reader.place] = by_place[reader.id_and_partition] = reader
+        readers_by_key[reader.place] = readers_by_key[reader.id_and_partition] = reader
     entries: dict[GroupReader, Any] = {}
     for topic in topics:
         for part in topic.partitions:
             key = (topic.name or topic.topic_id, part.partition_index)
-            if key in by_place:
-                entries[by_place[key]] = part
+            if key in readers_by_key:
+                entries[readers_by_key[key]] = part
     return entries
 
 

@@ -505,8 +505,8 @@ class Transactions:
             for topic_partition in pending.offsets:
                 code = answered.get(topic_partition, codes.UNKNOWN_SERVER_ERROR)
                 if code:
-                    place_doing = f"{doing}: {topic_partition[0]}-{topic_partition[1]}"
-                    self._react(code, place_doing, now, coordinator)
+                    operation = f"{doing}: {topic_partition[0]}-{topic_partition[1]}"
+                    self._react(code, operation, now, coordinator)
                     return
             self._backoff.reset()
             if pending in self._offsets:

@@ -140,14 +140,14 @@ class FetchSession:
         if forgotten and included:
             # Brokers remove partitions after they have added the included ones. If a
             # partition was removed and is read again, send only its new position.
-            places = {
+            included_keys = {
                 (reader.name, position.topic_id)
                 for reader, position in included.items()
             }
             forgotten = {
                 reader: position
                 for reader, position in forgotten.items()
-                if (reader.name, position.topic_id) not in places
+                if (reader.name, position.topic_id) not in included_keys
             }
         return included, forgotten
 
