@@ -496,7 +496,7 @@ def test_undecodable_batch_does_not_affect_other_batches(tmp_path, open_log, kwi
 
 
 def test_any_bytes_give_problems_and_nothing_worse(tmp_path, log, kwire):
-    """Covers random files, and intact files with random damage."""
+    """Covers random files and random damage, with all methods of reading."""
     chance = random.Random(11)
     sound = b"".join(log_of([3, 1, 2, 5], codec="gzip")) + messages(11, 4)
     path = Folder(tmp_path / "orders-0").segment(0, [])[0]

@@ -195,7 +195,7 @@ def test_damaged_batches_are_passed_over(log, tmp_path):
 
 
 def test_nothing_is_before_the_start_of_the_log(log, tmp_path):
-    """Records before the log start offset still exist, but are deleted."""
+    """After DeleteRecords, records before the log start offset remain in the file."""
     folder = Folder(tmp_path / "orders-0")
     folder.segment(0, [batch(3 * n, 3) for n in range(6)])
     folder.segment(18, [batch(18 + 3 * n, 3) for n in range(6)])

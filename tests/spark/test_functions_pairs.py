@@ -199,7 +199,7 @@ def test_a_capture_of_requests_alone_takes_little_memory(kwire):
 
 
 def test_headers_of_frames(kwire):
-    """Covers all fields, nulls, and errors, as flat columns or structs."""
+    """Covers fields, nulls, and errors of ``decode_request``, flat or as structs."""
     room = rooms(kwire, "messages.columns.request_headers")
     frames = [
         kwire.messages.framing.encode_request(

@@ -7,9 +7,9 @@ leaders, which lags, so that clients receive stale metadata and stale leader hin
 ``ServerConnection`` implements versions, headers and the order of responses.
 
 This module responds to Metadata, ListOffsets, Fetch, OffsetForLeaderEpoch and
-DescribeLogDirs. The other requests are in ``produce_answers.py``,
-``coordinator_answers.py``, ``transaction_answers.py``, ``group_answers.py``,
-``admin_answers.py`` and ``telemetry_answers.py``.
+DescribeLogDirs. FindCoordinator is in ``coordinator_answers.py``, and the other
+requests are in ``produce_answers.py``, ``transaction_answers.py``,
+``group_answers.py``, ``admin_answers.py`` and ``telemetry_answers.py``.
 """
 
 from __future__ import annotations

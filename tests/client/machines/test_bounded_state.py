@@ -254,7 +254,7 @@ def test_leader_hints_to_new_brokers_keep_the_size(naming):
 
 
 def test_coordinators_at_new_addresses_keep_the_size(kwire):
-    """Check repeated lookups of a coordinator that always has a new address.
+    """Check FindCoordinator responses that always contain a new address.
 
     Each of the brokers responds that it is not the coordinator.
     """

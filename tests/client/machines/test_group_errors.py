@@ -138,7 +138,7 @@ def test_a_late_answer_to_a_member_that_has_left_is_ignored(kwire):
 
 @pytest.mark.parametrize("release", ["2.3", "2.8", "3.9", "4.0", "4.3"])
 def test_manual_partitions_start_at_committed_offsets(kwire, release):
-    """Offsets are stored by any release. Covers all layouts of the offset requests."""
+    """Any release stores offsets. Covers all OffsetFetch and OffsetCommit layouts."""
     setting = Setting(kwire, release, joins=False)
     world, machine = setting.world, setting.machine
     chunk = setting.poll()
