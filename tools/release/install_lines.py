@@ -31,10 +31,12 @@ README_FROM_PYPI = """\
 kwire requires Python 3.11 or newer. Wheels contain the compiled engine. With
 """
 QUICK_START_FROM_CLONE = """\
-    pip install kwire
+Until the first release on PyPI, install kwire from a clone:
 
-kwire is not on PyPI yet. Until then, run these commands in a clone with `.` instead of
-`kwire`: `pip install .` and `pip install '.[cli]'`.
+    pip install .
+
+These pages use the names on PyPI: `pip install kwire` and `pip install 'kwire[cli]'`.
+In a clone, use `.` instead of `kwire`.
 """
 QUICK_START_FROM_PYPI = """\
     pip install kwire
