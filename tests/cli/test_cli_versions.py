@@ -322,7 +322,7 @@ def test_no_option_takes_a_password(run):
         (["k:1", "--username", "x"], "requires --sasl-mechanism"),
         (["k:1", "--sasl-mechanism", "PLAIN"], "PLAIN requires --username"),
         (["k:1", "--fallback", "2.8"], "(got 2.8)"),
-        (["k:1", "--fallback", "0.7.2"], "older protocol than kwire knows"),
+        (["k:1", "--fallback", "0.7.2"], "does not support the old protocol"),
         (["k:1", "--timeout", "0"], "timeout"),
         (["k:1", "--tls", "--ca", "{text}"], "not a certificate in PEM format"),
         (["k:1", "--tls", "--cert", "{pem}"], "with its key, unencrypted"),

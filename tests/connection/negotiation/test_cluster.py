@@ -41,7 +41,7 @@ def test_the_worked_example(kwire):
     with pytest.raises(kwire.UnsupportedVersion) as caught:
         view.pick(2)
     assert str(caught.value) == (
-        "ListOffsets: this side speaks 0-11, broker B1 none of it"
+        "ListOffsets: this side supports 0-11, broker B1 supports no version"
     )
 
 
@@ -79,13 +79,13 @@ def test_the_broker_in_the_way_is_named(kwire):
     with pytest.raises(kwire.UnsupportedVersion) as caught:
         view.pick(1, n.ZSTD)
     assert str(caught.value) == (
-        "Fetch: this side speaks 0-18, broker B2 0-9, but zstd needs 10+"
+        "Fetch: this side supports 0-18, broker B2 supports 0-9, but zstd requires 10+"
     )
     narrow = n.VersionPolicy({1: "11+"})
     tables = {"B1": table(kwire, {1: (4, 17)}), "B2": table(kwire, {1: (0, 9)})}
     with pytest.raises(kwire.UnsupportedVersion) as caught:
         n.ClusterVersions(tables, narrow).pick(1)
-    assert str(caught.value).endswith("broker B2 0-9: broker B2 is too old")
+    assert str(caught.value).endswith("broker B2 supports 0-9: broker B2 is too old")
 
 
 def test_versions_excluded_by_the_view_apply_to_all_brokers(kwire):

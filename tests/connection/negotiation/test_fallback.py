@@ -35,7 +35,7 @@ def test_the_rows_of_old_releases(kwire, release, rows):
     assert table.advertised == rows
     assert table.is_alive
     assert "ApiVersion" not in table.features()
-    with pytest.raises(kwire.UnsupportedVersion, match="the broker none of it"):
+    with pytest.raises(kwire.UnsupportedVersion, match="broker supports no version"):
         table.pick(kwire.messages.ApiVersionsRequest)
 
 
@@ -70,7 +70,7 @@ def test_a_line_of_several_releases_is_refused(kwire, release):
 @pytest.mark.parametrize("release", ["0.7", "0.7.2", "0.6", "0.6.1"])
 def test_releases_older_than_the_protocol_are_refused(kwire, release):
     """These releases do not support the protocol of kwire."""
-    with pytest.raises(kwire.UnsupportedVersion, match=f"Kafka {release} has"):
+    with pytest.raises(kwire.UnsupportedVersion, match=f"protocol of Kafka {release}"):
         kwire.connection.negotiation.fallback_table(release)
 
 

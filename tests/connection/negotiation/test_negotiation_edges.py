@@ -127,7 +127,7 @@ def test_a_cluster_heeds_every_constraint(kwire):
     )
     assert view.pick(1, first, second) == 2
     view.update("B2", table(kwire, {1: (3, 11)}))
-    with pytest.raises(kwire.UnsupportedVersion, match="lower needs 0-2") as caught:
+    with pytest.raises(kwire.UnsupportedVersion, match="lower requires 0-2") as caught:
         view.pick(1, first, second)
     assert "broker B2" in str(caught.value)
 

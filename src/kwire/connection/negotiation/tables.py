@@ -304,7 +304,7 @@ def fallback_table(
         if release == prefix or release.startswith(f"{prefix}."):
             if not ranges:
                 raise UnsupportedVersion(
-                    f"Kafka {release} has an older protocol than kwire knows"
+                    f"kwire does not support the old protocol of Kafka {release}"
                 )
             return ApiVersionTable.from_ranges(ranges, policy)
         if prefix.startswith(f"{release}."):
@@ -331,27 +331,28 @@ def no_common_version(
     name = name_of(key)
     common = ours & theirs
     if not ours:
-        reason = f"kwire speaks no version of {name}"
+        reason = f"{name}: this side supports no version"
     elif not theirs:
-        reason = f"{name}: this side speaks {ours}, {peer} none of it"
+        reason = f"{name}: this side supports {ours}, {peer} supports no version"
     elif not common:
         age = "old" if theirs.max < ours.min else "new"
         reason = (
-            f"{name}: this side speaks {ours}, {peer} {theirs}: {peer} is too {age}"
+            f"{name}: this side supports {ours}, {peer} supports {theirs}:"
+            f" {peer} is too {age}"
         )
     else:
         conflicts = [
-            f"{constraint.name} needs {constraint.ranges[key]}"
+            f"{constraint.name} requires {constraint.ranges[key]}"
             for constraint in constraints
             if key in constraint.ranges and not common & constraint.ranges[key]
         ]
         if excluded := sorted(policy.excluded(key)):
-            conflicts.append(f"excluded are {', '.join(map(str, excluded))}")
-        conflicts = conflicts or [
-            f"not what {constraint.name} needs" for constraint in constraints
-        ]
+            conflicts.append(f"the policy excludes {', '.join(map(str, excluded))}")
+        if not conflicts:
+            names = " and ".join(constraint.name for constraint in constraints)
+            conflicts.append(f"no common version meets the constraints {names}")
         reason = (
-            f"{name}: this side speaks {ours}, {peer} {theirs}, but"
+            f"{name}: this side supports {ours}, {peer} supports {theirs}, but"
             f" {' and '.join(conflicts)}"
         )
     return UnsupportedVersion(reason, key, ours, theirs)
