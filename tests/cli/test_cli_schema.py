@@ -215,7 +215,7 @@ def test_a_file_that_exists_is_not_touched(run, tmp_path):
     ("args", "words"),
     [
         (["fetc"], "no message fetc; did you mean Fetch, "),
-        (["95"], "no API has the key 95; kwire has 0 to 94"),
+        (["95"], "unknown API key 95; kwire supports 0 to 94"),
         (["--release", "5.9"], "no release 5.9; kwire has 0.8.0 to "),
         (["--since", "x"], "no release x; "),
         (["--since", "4.0", "--release", "3.9"], "--since 4.0 is not before 3.9"),
@@ -227,13 +227,13 @@ def test_a_file_that_exists_is_not_touched(run, tmp_path):
         (["fetch", "--version", "30+"], "versions 0-18 of FetchRequest, not 30+"),
         (
             ["fetch", "--version", "13", "--release", "2.8"],
-            "Kafka 2.8 speaks versions 0-12 of FetchRequest, not 13; leave --release",
+            "Kafka 2.8 supports versions 0-12 of FetchRequest, not 13; omit --release",
         ),
         (
             ["StopReplica", "--release", "4.4"],
-            "speaks no version of StopReplicaRequest",
+            "supports no version of StopReplicaRequest",
         ),
-        (["Vote", "--release", "2.1"], "Kafka 2.1 speaks no version of VoteRequest"),
+        (["Vote", "--release", "2.1"], "Kafka 2.1 supports no version of VoteRequest"),
         (["Vote", "--release", "2.1", "--html", "v.html"], "Kafka 2.1 has no Vote"),
         (["--html", "v.html", "--all"], "--html excludes all options but"),
         (["--html", "no/such/folder/p.html"], "no such file or directory"),

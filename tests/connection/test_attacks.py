@@ -237,5 +237,5 @@ def test_a_number_of_many_digits_is_a_value_error_in_kwires_words(kwire):
     with pytest.raises(ValueError, match="version"):
         versions.VersionRange.from_text("9" * 5000)
     apis = module(kwire, "explain.apis")
-    with pytest.raises(KeyError, match="no API has the key"):
+    with pytest.raises(KeyError, match="unknown API key"):
         apis.find_messages("9" * 5000)

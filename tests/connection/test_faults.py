@@ -386,7 +386,7 @@ def test_client_reports_a_tls_port(kwire, peers, negotiated):
     peers.far.sendall(TLS_ALERT)
     with pytest.raises(kwire.errors.LimitExceeded, match="TLS alert"):
         peers.wire.next_event()
-    is_dead(kwire, peers.wire.connection, "the peer speaks TLS")
+    is_dead(kwire, peers.wire.connection, "the peer uses TLS")
 
 
 def test_server_reports_a_tls_client(kwire):

@@ -81,7 +81,7 @@ def test_messages_are_found_by_common_names(apis, text, names):
     ("text", "words"),
     [
         ("fetc", "no message fetc; did you mean Fetch, FetchRequest or FetchSnapshot?"),
-        ("999", "no API has the key 999; kwire has 0 to 94"),
+        ("999", "unknown API key 999; kwire supports 0 to 94"),
         ("qqqq", "no message qqqq; kwire schema --all lists every message"),
     ],
 )

@@ -184,7 +184,7 @@ def test_time_is_linear_in_the_number_of_chunks(splitter):
 def test_http_is_recognized(kwire, sent):
     """HTTP is the most common wrong protocol after TLS, from servers and clients."""
     splitter = kwire.messages.framing.FrameSplitter()
-    with pytest.raises(kwire.LimitExceeded, match="the peer is no Kafka"):
+    with pytest.raises(kwire.LimitExceeded, match="the bytes are HTTP, not the Kafka"):
         list(splitter.feed(sent))
 
 

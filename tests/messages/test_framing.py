@@ -245,7 +245,9 @@ def test_twins_agree_on_headers_cut_short(twins):
 def test_unknown_api_keys_list_the_known_range(kwire, key):
     """An unknown API key is a version error, not a decoding error."""
     frame = key.to_bytes(2, "big", signed=True) + bytes(10)
-    with pytest.raises(kwire.UnsupportedVersion, match=f"{key}.*kwire has 0 to 94"):
+    with pytest.raises(
+        kwire.UnsupportedVersion, match=f"{key}.*kwire supports 0 to 94"
+    ):
         kwire.messages.framing.decode_request(frame)
 
 

@@ -38,10 +38,10 @@ def test_dissimilar_names_are_not_suggested(kwire, name):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("dmup", "no command is named 'dmup'; did you mean dump? "),
+        ("dmup", "unknown command 'dmup'; did you mean dump? "),
         ("exp", "did you mean export or explain? "),
         ("EXPLAIN", "did you mean explain? "),
-        ("zzzzz", "no command is named 'zzzzz' "),
+        ("zzzzz", "unknown command 'zzzzz' "),
     ],
 )
 def test_unknown_command_suggests_similar_names(kwire, name, said):

@@ -330,7 +330,7 @@ def test_feature_levels_are_kafkas_and_begin_with_3_0_iv1(releases):
         ),
         (
             lambda releases: releases.key_of("ListOffset"),
-            "no API has the name 'ListOffset'",
+            "unknown API 'ListOffset'",
         ),
     ],
 )

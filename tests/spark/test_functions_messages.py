@@ -295,7 +295,7 @@ def test_unknown_versions_are_errors_of_their_rows(kwire):
     assert texts[0] is None and texts[5] is None
     for text, number in zip(texts[1:4], (5, 99, -3), strict=True):
         assert text == f"{make.__name__} has versions 0 to 4 (got {number})"
-    assert texts[4].startswith("no version is given for this HeartbeatRequest")
+    assert texts[4].startswith("the bytes of this HeartbeatRequest do not contain")
 
 
 def test_frames_that_contradict_the_columns_are_errors(kwire):

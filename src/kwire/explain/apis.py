@@ -144,7 +144,7 @@ def find_messages(text: str) -> list[str]:
         keys = {str(key): key for key in registry.keys("request")}
         if text not in keys:
             raise KeyError(
-                f"no API has the key {text:.40}; kwire has 0 to {max(keys.values())}"
+                f"unknown API key {text:.40}; kwire supports 0 to {max(keys.values())}"
             )
         searched_name = releases.name_of(keys[text]).lower()
     for endings in ("",), *_ENDINGS:

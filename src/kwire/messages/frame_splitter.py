@@ -272,9 +272,9 @@ class FrameSplitter:
         if first in (_TLS_ALERT, _TLS_HANDSHAKE) and second == 3:
             message_type = "alert" if first == _TLS_ALERT else "handshake"
             reason += (
-                f"; the bytes look like a TLS {message_type}: the peer speaks TLS where"
+                f"; the bytes look like a TLS {message_type}: the peer uses TLS, but"
                 " plaintext was expected"
             )
         elif first_bytes == _HTTP_RESPONSE or first_bytes in _HTTP_METHODS:
-            reason += "; the bytes are HTTP, so the peer is no Kafka"
+            reason += "; the bytes are HTTP, not the Kafka protocol"
         return LimitExceeded, reason

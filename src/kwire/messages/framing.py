@@ -85,7 +85,7 @@ def _decode_request(
     except KeyError:
         api_keys = schemas.keys("request")
         raise UnsupportedVersion(
-            f"no request has the API key {api_key}; kwire has {api_keys[0]} to"
+            f"unknown API key {api_key}; kwire supports {api_keys[0]} to"
             f" {api_keys[-1]}; pass registry=ApiRegistry(...) for an API of your own"
         ) from None
     message = engine.binding_of(cls).message

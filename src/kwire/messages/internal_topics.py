@@ -120,8 +120,8 @@ def encode(
         expected_types[1] if is_tombstone else type(value),
     ) != expected_types:
         raise TypeError(
-            f"no record of {topic} has the key {quote(key)}"
-            f" and the value {quote(value)}"
+            f"key and value must be messages of one record type of {topic}"
+            f" (got {quote(key)} and {quote(value)})"
         )
     body = b"" if value is None else engine.encode(value, version)
     if key is None:

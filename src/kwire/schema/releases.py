@@ -181,7 +181,7 @@ def key_of(name: str) -> int:
     except KeyError:
         key = None
     if key is None:
-        raise KeyError(f"no API has the name {name!r}")
+        raise KeyError(f"unknown API {name!r}")
     return key
 
 

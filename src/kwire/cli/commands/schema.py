@@ -89,7 +89,7 @@ def command(
     """Document Kafka's protocol, in the notation of its guide.
 
     Without MESSAGE: the APIs of a release and their versions. With MESSAGE: its
-    layouts, in every version, or with --release in those that the release speaks.
+    layouts, in all versions, or with --release in those that the release supports.
     MESSAGE is an API (Fetch, or its key 1), a message (FetchRequest), or a record of
     metadata or of a coordinator (TopicRecord, GroupMetadataValue). --version accepts
     a range such as 9-12. --html also accepts a directory, in which it creates the page.
@@ -228,11 +228,11 @@ def _layouts(chosen: Chosen, name: str, api: Api | None, is_api: bool) -> list[L
     """
     message = registry.load(name)
     known = message.valid_versions
-    who, hint = "kwire knows", ""
+    who, hint = "kwire supports", ""
     if is_api and chosen.of_release:
         known = NONE if api is None else api.versions
-        who = f"Kafka {chosen.release} speaks"
-        hint = "; leave --release out to see all versions that kwire knows"
+        who = f"Kafka {chosen.release} supports"
+        hint = "; omit --release to see all versions that kwire supports"
     wanted = known if chosen.versions is None else chosen.versions
     if wanted.max == HIGHEST:
         wanted = VersionRange(wanted.min, max(wanted.min, known.max))

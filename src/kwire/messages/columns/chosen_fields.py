@@ -71,7 +71,7 @@ def _narrow_struct(
         place = find_field(source, field.name)
         if place is None:
             raise ValueError(
-                f"schema: there is no field {full!r}{_name_fields(source, field.name)}"
+                f"schema: unknown field {full!r}{_name_fields(source, field.name)}"
             )
         own = source.field(place)
         if place in chosen:

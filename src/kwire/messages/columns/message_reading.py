@@ -201,13 +201,15 @@ def read_row(
     """
     if name is None:
         if not framed:
-            raise UnsupportedVersion("without its header a request names no API")
+            raise UnsupportedVersion(
+                "the API of a request without a header is unknown; pass api"
+            )
         return framing.decode_request(data)[1], _int16s(data)[1]
     entry = registry.find(name)
     cls = getattr(messages, name)
     if version == NO_VERSION and not (framed and names_its_version(name)):
         raise UnsupportedVersion(
-            f"no version is given for this {name}, and its bytes do not say it"
+            f"the bytes of this {name} do not contain its version; pass the version"
         )
     if not framed:
         return codec.decode(cls, data, version), version
