@@ -296,9 +296,9 @@ def test_invalid_column_arguments_are_rejected(kwire, cluster, topic):
     with client.connect_sync(cluster[0]) as kafka, kafka.producer() as producer:
         with pytest.raises(ValueError, match="key must be the name of a column"):
             producer.send_table(topic, table, key="id")
-        with pytest.raises(TypeError, match="value cannot be of the column 'list'"):
+        with pytest.raises(TypeError, match="value cannot be column 'list'"):
             producer.send_table(topic, table, value="list")
-        with pytest.raises(TypeError, match="headers cannot be of the column 'list'"):
+        with pytest.raises(TypeError, match="headers cannot be column 'list'"):
             producer.send_table(topic, table, headers="list")
         for partition in (9, "p", -1):
             with pytest.raises(errors.TopicNotFound, match="no partition"):

@@ -255,7 +255,7 @@ def test_values_that_cannot_be_cast_name_their_column(kwire):
         with pytest.raises(kwire.EncodeError, match=f"{role} cannot be") as caught:
             prepare(module, table, **roles)
         assert caught.value.path == name
-    with pytest.raises(TypeError, match="value cannot be of the column 'list'"):
+    with pytest.raises(TypeError, match="value cannot be column 'list'"):
         prepare(module, table, value="list")
     with pytest.raises(kwire.EncodeError, match="cannot be converted to Arrow"):
         prepare(module, {"value": ["a", "b"], "other": ["a"]})

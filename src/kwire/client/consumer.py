@@ -91,8 +91,8 @@ def make_consumer_options(
     if partitions is not None:
         if group_instance_id is not None or server_assignor is not None:
             raise ValueError(
-                "group_instance_id and server_assignor cannot be given with partitions:"
-                " who chooses partitions does not join the group"
+                "group_instance_id and server_assignor cannot be given with partitions,"
+                " because a consumer with partitions= does not join the group"
             )
         chosen = _combine_topics(topics, partitions)
     scan = make_scan_options(
@@ -137,8 +137,8 @@ def _combine_topics(topics: ConsumedTopics, partitions: Any) -> Any:
         return partitions
     if not isinstance(topics, str) or isinstance(partitions, str):
         raise ValueError(
-            'partitions must be "all", numbers where there is a single topic, or'
-            f" {{topic: [numbers]}} (got {partitions!r:.60})"
+            'partitions must be "all", {topic: [numbers]}, or a list of numbers for a'
+            f" single topic (got {partitions!r:.60})"
         )
     return {topics: partitions}
 
@@ -151,7 +151,8 @@ def _convert_pattern(pattern: re.Pattern[str]) -> str:
     """
     if pattern.flags & re.VERBOSE:
         raise ValueError(
-            "topics cannot be a pattern with re.VERBOSE: brokers have none"
+            "topics cannot be a pattern with re.VERBOSE, which brokers do not support;"
+            " write it without spaces and comments"
         )
     flags = "".join(f for flag, f in _JAVA_FLAGS.items() if pattern.flags & flag)
     return f"(?{flags}){pattern.pattern}" if flags else pattern.pattern
@@ -177,7 +178,8 @@ class Callbacks(NamedTuple):
             is_async = inspect.iscoroutinefunction(function)
             if function is not None and (is_async or not callable(function)):
                 raise TypeError(
-                    f"{name} must be a function without async (got {function!r:.60})"
+                    f"{name} must be a function that is not async"
+                    f" (got {function!r:.60})"
                 )
         return self
 
@@ -399,8 +401,8 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
         self._check_usable()
         if self._machine is None:
             raise ValueError(
-                "the consumer has no partitions before it is read; use start= of"
-                " kafka.consumer, or call this in on_assigned"
+                "the consumer has no partitions until the first chunk is requested; use"
+                " start= of kafka.consumer, or call this in on_assigned"
             )
         with self._lock:
             yield self._machine
@@ -451,8 +453,7 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
         for chunk in chunks:
             if not isinstance(chunk, Chunk):
                 raise ValueError(
-                    "offsets must be chunks where group is a consumer"
-                    f" (got {chunk!r:.60})"
+                    f"offsets must be chunks if group is a consumer (got {chunk!r:.60})"
                 )
         if self._machine is None or self._is_closing:
             self._commit_nothing()

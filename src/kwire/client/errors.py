@@ -149,8 +149,8 @@ class PartitionLost(ClusterError):
         if self.operation != "committing":
             return f"{name}: this consumer does not own the partition"
         return (
-            f"{name}: the group has taken the partition from this consumer; its records"
-            " from the last commit on are read again by the member that has it now"
+            f"{name}: the group revoked the partition from this consumer; its new owner"
+            " reads the records after the last committed offset again"
         )
 
 
@@ -182,7 +182,7 @@ class DeliveryFailed(ClusterError):
         self.error_code = error_code
 
     def _describe(self) -> str:
-        doubt = "; they may be in the log all the same" if self.is_in_doubt else ""
+        doubt = "; the log may contain them nevertheless" if self.is_in_doubt else ""
         return (
             f"writing {self.record_count} records to {self.topic}-{self.partition}:"
             f" {self.reason}{doubt}"
@@ -210,5 +210,5 @@ class TransactionFailed(ClusterError):
         self.is_in_doubt = is_in_doubt
 
     def _describe(self) -> str:
-        doubt = "; it may be committed all the same" if self.is_in_doubt else ""
+        doubt = "; it may have been committed nevertheless" if self.is_in_doubt else ""
         return f"transaction of {self.transactional_id!r}: {self.reason}{doubt}"

@@ -237,7 +237,7 @@ def make_decoding_options(
     is_list = not isinstance(names, str)
     if not is_list or not chosen or not set(chosen) <= set(COLUMNS):
         raise ValueError(
-            f"columns must be a list of some of {', '.join(COLUMNS)}"
+            f"columns must be a list of names from {', '.join(COLUMNS)}"
             f" (got {names!r:.60})"
         )
     if timestamp_unit not in ("s", "ms", "us", "ns"):

@@ -154,7 +154,7 @@ def _check_types(ssl: object, sasl: object) -> None:
     if sasl is not None and not is_mechanism(sasl) and not callable(sasl):
         raise TypeError(
             "sasl must be a mechanism such as sasl.Plain(user, password), or a"
-            f" function that makes one (got {type(sasl).__name__})"
+            f" function that returns one (got {type(sasl).__name__})"
         )
 
 

@@ -119,7 +119,7 @@ def _read_column(table: Any, role: str, name: str, kind: Any) -> Any:
             f" it has {has})"
         )
     column = admit_column(table, name)
-    words = f"{role} cannot be of the column {name!r}, {escape_line(str(column.type))}"
+    words = f"{role} cannot be column {name!r} of type {escape_line(str(column.type))}"
     try:
         return cast_column(column, kind)
     except MemoryError:

@@ -145,7 +145,7 @@ def test_records_of_offsets_before_are_refused(attack):
     attack.answer("Fetch", go_back)
     failure = attack.scan()
     assert isinstance(failure, attack.module.ClusterError)
-    assert "before it" in str(failure)
+    assert "only records before offset 1" in str(failure)
 
 
 def test_offsets_that_no_log_has_end_in_a_typed_error(attack):

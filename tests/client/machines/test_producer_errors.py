@@ -68,7 +68,7 @@ def test_a_newer_producer_ends_this_one(kwire):
     setting.broker.produce_error = (setting.codes.INVALID_PRODUCER_EPOCH, False)
     (batch,) = setting.send(b"b")
     assert isinstance(batch.failure, setting.module.ProducerFenced)
-    assert "a newer producer has taken the place of this one" in str(batch.failure)
+    assert "a newer producer has fenced this one" in str(batch.failure)
     assert setting.machine.failure is batch.failure
     with pytest.raises(setting.module.ProducerFenced):
         setting.find()
@@ -249,7 +249,7 @@ def test_records_that_no_broker_takes_have_failed(kwire):
     setting.broker.is_silent = True
     (batch,) = setting.send(b"c")
     assert batch.failure.is_in_doubt
-    assert "they may be in the log all the same" in str(batch.failure)
+    assert "the log may contain them nevertheless" in str(batch.failure)
     setting.world.wake_broker(1)
     setting.send(b"d")
     assert setting.values()[-1] == b"d"

@@ -115,8 +115,8 @@ class Adapter:
         if version not in self._tested:
             return (
                 f"kwire's adapter was not tested with version {version}; "
-                f"tested are {', '.join(self._tested)}"
+                f"tested versions: {', '.join(self._tested)}"
             )
         if backend != "fast":
-            return "kwire has no compiled engine here, and would be slower"
+            return "kwire has no compiled engine here, and its Python engine is slower"
         return None

@@ -328,7 +328,7 @@ class ClusterMachine:
         if not texts and not self.version and self._wants_metadata:
             return "the metadata lists no brokers; the cluster may still be starting"
         if not texts:
-            return "the brokers answer, but not with what was requested"
+            return "the brokers respond, but without the requested data"
         return "; ".join(texts[:5])
 
     def report(self, event: Event, count: int = 1, **fields: Any) -> None:

@@ -85,8 +85,8 @@ class Event(Enum):
     REBOOTSTRAPPED = (
         "metadata",
         WARNING,
-        "the bootstrap addresses are used again, and those of %(broker_count)d brokers"
-        " are forgotten: %(reason)s",
+        "rebootstrapping: the client uses the bootstrap addresses again and discards"
+        " %(broker_count)d broker addresses: %(reason)s",
         None,
     )
     RETRY = (
@@ -143,7 +143,7 @@ class Event(Enum):
     PARTITIONS_REVOKED = (
         "group",
         INFO,
-        "partitions given up in group %(group)s: %(partitions)s",
+        "partitions revoked in group %(group)s: %(partitions)s",
         None,
     )
     PARTITIONS_LOST = (

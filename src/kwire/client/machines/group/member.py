@@ -466,10 +466,9 @@ class GroupMember:
             self._retry(codes.UNRELEASED_INSTANCE_ID, now)
             return
         failure = RequestRefused(
-            f"joining group {self._options.group_id!r}: another member has had the"
+            f"joining group {self._options.group_id!r}: another member has used the"
             f" group_instance_id {self._options.group_instance_id!r} for"
-            f" {timeout_s:g} s; give each"
-            " member its own",
+            f" {timeout_s:g} s; choose a different one for each member",
             codes.UNRELEASED_INSTANCE_ID,
         )
         self._fail(failure)

@@ -407,8 +407,8 @@ class GroupOffsets:
         doing = f"{doing} of group {self._group!r}"
         if code in _STALE or code in _NOT_A_MEMBER:
             return RequestRefused(
-                f"{doing}: the group has members that joined it, which excludes"
-                " partitions that are chosen by hand; use another group",
+                f"{doing}: the group has active members, so partitions= cannot choose"
+                " partitions; use another group, or join this one",
                 code,
             )
         permission = "the operation Read on the group and the topic"

@@ -150,7 +150,8 @@ class BatchSender:
             for batch in [batch for batch in writer.batches if batch.is_in_doubt]:
                 # The log may contain this batch. With a new sequence number, the broker
                 # would not recognize the next attempt as a duplicate.
-                failure = delivery_failure(batch, "records before them were given up")
+                reason = "earlier records of the partition failed"
+                failure = delivery_failure(batch, reason)
                 writer.fail(batch, failure)
         producer_id = writer.producer_id
         writer.raise_epoch()

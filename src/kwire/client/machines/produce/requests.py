@@ -165,8 +165,8 @@ def fatal_failure(name: str, error_code: int) -> ClusterError:
     """
     if error_code in (codes.INVALID_PRODUCER_EPOCH, codes.PRODUCER_FENCED):
         return ProducerFenced(
-            f"writing {name}: a newer producer has taken the place of this one (the"
-            f" broker answered {codes.name(error_code)}); make a new producer"
+            f"writing {name}: a newer producer has fenced this one (the broker answered"
+            f" {codes.name(error_code)}); make a new producer"
         )
     if error_code == codes.CLUSTER_AUTHORIZATION_FAILED:
         return NotAuthorized(

@@ -88,9 +88,9 @@ def transaction_failure(
     name = codes.name(error_code)
     if error_code in _FENCED:
         return ProducerFenced(
-            f"{doing}: a newer producer has taken the transactional id"
-            f" {transactional_id!r}, or the transaction took longer than"
-            f" transaction_timeout_s (the broker answered {name}); make a new producer"
+            f"{doing}: a newer producer with the transactional id {transactional_id!r}"
+            " has fenced this one, or the transaction exceeded transaction_timeout_s"
+            f" (the broker answered {name}); make a new producer"
         )
     needed = {
         codes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: (

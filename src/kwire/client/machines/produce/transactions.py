@@ -259,7 +259,7 @@ class Transactions:
             return refusal
         if self.state is TransactionState.ABORTING:
             return self._make_failure("it is aborted")
-        return self._make_failure("it is over, and records belong to a transaction")
+        return self._make_failure("it has ended, and accepts no more records")
 
     def stale_epoch(self) -> KwireError:
         """Return the error for a partition that requires the next epoch.
@@ -267,8 +267,9 @@ class Transactions:
         Brokers before Kafka 2.5 do not return it after an abort.
         """
         return self._make_failure(
-            "records of the one before were given up, and only brokers from Kafka 2.5"
-            " on give the producer its next epoch; make a new producer"
+            "unacknowledged records of the previous transaction were dropped, and"
+            " brokers before Kafka 2.5 cannot bump the producer epoch; make a new"
+            " producer"
         )
 
     def stop(self, failure: KwireError) -> None:
@@ -383,7 +384,7 @@ class Transactions:
             self._cluster.wake(self._give_up_at)
         elif is_starting:
             self._give_up(
-                self._make_timeout(f"taking the transactional id {self._id!r}")
+                self._make_timeout(f"initializing the transactional id {self._id!r}")
             )
         else:
             if is_commit and self._is_sending:
@@ -402,7 +403,8 @@ class Transactions:
         if self.state is TransactionState.STARTING:
             limit = self._cluster.settings.timeout_s
         return BrokersUnreachable(
-            f"{doing}: no coordinator did it within {limit:g} s; {self._explain()}"
+            f"{doing}: no coordinator completed this within {limit:g} s;"
+            f" {self._explain()}"
         )
 
     def _explain(self) -> str:
@@ -439,7 +441,8 @@ class Transactions:
         request = InitProducerIdRequest(
             **self._identity(), transaction_timeout_ms=self._timeout_ms
         )
-        self._send(request, take, f"taking the transactional id {self._id!r}", now)
+        doing = f"initializing the transactional id {self._id!r}"
+        self._send(request, take, doing, now)
 
     def _add_partitions(self, now: float) -> None:
         """Send AddPartitionsToTxn for the partitions in ``_wanted``."""

@@ -454,7 +454,7 @@ class Fetcher:
                     if reader.redirect(now):
                         has_news = True
                     else:
-                        reason = "brokers name other replicas too often"
+                        reason = "the preferred read replica changed too often"
                         self.partitions.retry(reader, now, reason)
                 else:
                     session.note_limit(reader, self._read_limit(part))
@@ -518,7 +518,7 @@ class Fetcher:
         after = last.last_offset + 1
         if after <= reader.position:
             self.partitions.fail(
-                reader, f"the broker sent records that end before it, at {after}"
+                reader, f"the broker returned only records before offset {after}"
             )
             return
         end = reader.end
@@ -598,7 +598,7 @@ class Fetcher:
             self.partitions.retry(reader, now, codes.name(error_code))
         elif faults.choose_reaction(error_code) is Reaction.OUT_OF_RANGE:
             if reader.is_start_given:
-                reason = "the log has no such offset any more"
+                reason = "the log no longer contains this offset"
                 self.partitions.lose(reader, reason)
             else:
                 # Records were deleted between the lookup and the first Fetch.

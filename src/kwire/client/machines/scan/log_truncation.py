@@ -92,7 +92,7 @@ class LogTruncation:
             return
         reader.confirm()
         if part.end_offset < 0:
-            reason = "the log has nothing left of what was read before"
+            reason = "the log was truncated, and none of the read records remain"
             self._partitions.lose(reader, reason)
         else:
             self.rewind(reader, part.leader_epoch, part.end_offset)
@@ -105,9 +105,7 @@ class LogTruncation:
         """
         assert reader.position is not None
         if end < reader.position:
-            reason = (
-                f"records from offset {end} on were read, and then lost by the cluster"
-            )
+            reason = f"the log was truncated to offset {end}, below this position"
             self._partitions.lose(reader, reason, resume=end, epoch=epoch)
         else:
             reader.set_epoch(epoch)
