@@ -257,19 +257,19 @@ _DECODE_FAULTS: dict[int, tuple[type[DecodeError], str]] = {
     BAD_MAGIC: (CorruptBatch, "magic must be 0, 1 or 2 (got {})"),
     BAD_CRC: (
         CorruptBatch,
-        "the bytes have the checksum {:#010x}, the header has another",
+        "the computed checksum is {:#010x}, but the header has another",
     ),
     BAD_RECORD_COUNT: (CorruptBatch, "{} records cannot fit in these bytes"),
     BAD_CODEC: (CorruptBatch, "compression codec {} does not exist in this magic"),
     NULL_WRAPPER: (CorruptBatch, "a compressed message without a value"),
-    EMPTY_WRAPPER: (CorruptBatch, "a compressed message that holds no message"),
+    EMPTY_WRAPPER: (CorruptBatch, "a compressed message without inner messages"),
     BAD_INNER_MESSAGE: (
         CorruptBatch,
-        "message {} within a compressed one is compressed itself or of another magic",
+        "inner message {} of a compressed message is compressed or has another magic",
     ),
     BAD_WRAPPER_OFFSET: (
         CorruptBatch,
-        "the offset of a compressed message is below {}, the last one within it",
+        "the offset of a compressed message is below its last inner offset, {}",
     ),
     TOO_MANY_RECORDS: (
         LimitExceeded,
@@ -293,7 +293,7 @@ _DECODE_FAULTS: dict[int, tuple[type[DecodeError], str]] = {
     ),
     INPUT_CHANGED: (
         InvalidValue,
-        "the input changed while it was read; pass bytes that nothing writes to",
+        "the input changed during decoding; pass bytes that no other code modifies",
     ),
     TOO_MANY_ELEMENTS: (
         LimitExceeded,
@@ -340,7 +340,7 @@ _ENCODE_FAULTS: dict[int, str] = {
     OUT_OF_RANGE: "expected {expected}, got {value}",
     NULL_NOT_ALLOWED: "cannot be null in this version (expected {expected})",
     TEXT_TOO_LONG: "expected at most 32767 bytes of UTF-8, got a longer string",
-    NOT_UTF8: "expected text that UTF-8 can carry, got a lone surrogate",
+    NOT_UTF8: "expected text that UTF-8 can encode, got a lone surrogate",
     NOT_IN_VERSION: "this version lacks the field; leave its default (got {value})",
     TAGS_NOT_IN_VERSION: "this version has no tagged fields; leave them empty",
     TAGS_NOT_PAIRS: "expected a tuple of (tag, bytes) pairs, got {value}",

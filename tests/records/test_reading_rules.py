@@ -146,7 +146,7 @@ def test_a_wrong_checksum_is_damage(records, read, magic, start):
             continue
         data[at + place] ^= 0x10
         check_damage(
-            records, read, data, at, "checksum 0x[0-9a-f]{8}, the header has another"
+            records, read, data, at, "checksum is 0x[0-9a-f]{8}, but the header has"
         )
         data[at + place] ^= 0x10
     assert read(data)

@@ -184,7 +184,7 @@ BAD_ROWS = {
         (b"k", b"v", 5, [("\udcff", b"v")]),
         (2,),
         ".headers[0].key",
-        "UTF-8 can carry",
+        "UTF-8 can encode",
     ),
     "text for a header value": (
         (b"k", b"v", 5, [("h", "v")]),
