@@ -277,7 +277,7 @@ def test_an_object_that_vanishes_is_named(tmp_path, stored, s3):
     assert caught.value.filename == str(segment.path)
     with pytest.raises(FileNotFoundError) as caught:
         log.LogDirectory(f"{uri}/nothing" if "?" not in uri else s3.uri("bucket/no"))
-    assert "no such object or folder" in str(caught.value)
+    assert "no such object or directory" in str(caught.value)
 
 
 def test_an_object_that_shrinks_ends_earlier(tmp_path, stored, s3):

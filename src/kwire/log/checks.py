@@ -117,7 +117,7 @@ class Checks:
         if index is not None and index.has_stray_bytes:
             start = width * len(index.entries)
             size = path.stat().st_size
-            detail = f"the entries after the first {len(index.entries)} do not ascend"
+            detail = f"entries after the first {len(index.entries)} are not ascending"
             if size % width:
                 detail = f"the size must be a multiple of {width} (got {size})"
             self._unless_torn.append(
@@ -178,7 +178,7 @@ class Checks:
                 self._add_missing_batch(offset, position, findings)
             elif header.base_offset > offset:
                 begin = header.base_offset
-                detail = f"offset {offset}, but the batch begins at {begin}"
+                detail = f"entry for offset {offset}, but the batch begins at {begin}"
                 findings.append(
                     self._make_problem(problems.INDEX, self._next_entry - 1, 8, detail)
                 )
@@ -215,7 +215,7 @@ class Checks:
     ) -> None:
         """Report an index entry without a batch, unless its region is damaged."""
         if not any(start <= position < end for start, end in self._damaged_regions):
-            detail = f"no batch begins at byte {position}, where offset {offset} is"
+            detail = f"entry for offset {offset}, but no batch at byte {position}"
             findings.append(
                 self._make_problem(problems.INDEX, self._next_entry - 1, 8, detail)
             )
@@ -230,8 +230,8 @@ class Checks:
         )
         if not is_valid:
             detail = (
-                f"timestamp {timestamp} up to offset {offset}, the batches say"
-                f" {self._max_timestamp}"
+                f"entry for maximum timestamp {timestamp} up to offset {offset}, but"
+                f" the batches have {self._max_timestamp}"
             )
             findings.append(
                 self._make_problem(
@@ -254,7 +254,7 @@ class Checks:
             expected_epoch = checkpoint_epoch
         self._epoch, self._next_epoch_offset = expected_epoch, epoch_end
         if epoch != expected_epoch:
-            detail = f"leader epoch {epoch}, where the checkpoint has {expected_epoch}"
+            detail = f"leader epoch {epoch} (the checkpoint has {expected_epoch})"
             findings.append(
                 Problem(
                     format_name(self._segment.path),
@@ -303,7 +303,7 @@ class Checks:
         while self._next_time_entry < len(self._time_entries):
             if self._time_entries[self._next_time_entry][1] > self._last_offset:
                 if not self._damaged_regions and not is_torn:
-                    detail = "an offset after the last batch"
+                    detail = "entry for an offset after the last batch"
                     findings.append(
                         self._make_problem(
                             problems.TIME_INDEX, self._next_time_entry, 12, detail

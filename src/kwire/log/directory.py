@@ -203,7 +203,7 @@ class LogDirectory:
             return partitions[0]
         if partitions:
             raise KeyError(
-                f"{key[0]}-{key[1]} is in {len(partitions)} folders; call replicas()"
+                f"{key[0]}-{key[1]} is in {len(partitions)} directories; use replicas()"
             )
         topic, number = key
         numbers = sorted({p.partition for p in self.partitions if p.topic == topic})

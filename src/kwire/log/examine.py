@@ -105,7 +105,7 @@ def _check_base_offset(
         return None
     location = format_name(segment.path), segment.topic, segment.partition, 0, 0
     if base < expected:
-        detail = f"the segment before it goes up to offset {expected - 1}"
+        detail = f"the previous segment ends at offset {expected - 1}"
         return Problem(*location, problems.OVERLAP, expected - 1, base, detail)
     if not are_gaps_wrong():
         return None

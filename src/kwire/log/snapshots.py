@@ -61,7 +61,7 @@ class ProducerSnapshot:
         checksum = engine.crc32c(memoryview(data)[_ENTRIES_AT:])
         if checksum != self.message.crc:
             raise InvalidValue(
-                f"the bytes have the checksum {checksum:#010x}, not the one stored",
+                f"the computed checksum is {checksum:#010x}, but the file has another",
                 2,
                 f"{format_name(path)}: crc",
                 "ProducerSnapshot",

@@ -302,7 +302,7 @@ def _restore_path(uri: str, size: int | None) -> StoredPath:
 
 def _raise_missing(path: StoredPath) -> NoReturn:
     """Raise ``FileNotFoundError`` for a path."""
-    raise FileNotFoundError(errno.ENOENT, "no such object or folder", str(path))
+    raise FileNotFoundError(errno.ENOENT, "no such object or directory", str(path))
 
 
 @contextmanager

@@ -79,7 +79,7 @@ def verify(
     if list(epochs) != sorted(set(epochs)) or [start for _, start in epochs] != sorted(
         {start for _, start in epochs}
     ):
-        detail = "epochs and their offsets do not ascend"
+        detail = "epochs and their offsets are not in ascending order"
         name = format_name(path)
         yield Problem(
             name, *topic_partition, 0, 0, problems.LEADER_EPOCH, detail=detail

@@ -286,7 +286,7 @@ class SegmentWalk:
                 header.position,
                 header.size,
                 problems.OFFSET,
-                f"a batch with offsets {base} to {last} cannot be here",
+                f"offsets {base} to {last} are not possible for this batch",
                 self._find_next_offset(after, expected),
                 expected,
             )
@@ -383,7 +383,7 @@ class SegmentWalk:
         elif header is not None:
             reason, detail = problems.CRC, failure.reason
         elif self._is_zero(position, position + HEAD):
-            reason, detail = problems.ZEROS, "zeros, where a batch should begin"
+            reason, detail = problems.ZEROS, "zeros instead of a batch"
         else:
             reason, detail = problems.HEADER, failure.reason
         resumed = self._find_next_batch(position, header)
@@ -412,7 +412,7 @@ class SegmentWalk:
         start, end = position + SIZE_AT, position + LOG_OVERHEAD
         size = LOG_OVERHEAD + int.from_bytes(self._file.data[start:end], "big")
         if self._frame_limit is None or position + size > self._file.size:
-            return "a length that no batch can have here"
+            return f"a batch of {size} bytes exceeds the rest of the file"
         return (
             f"a batch of {size} bytes, over the limit of {self._frame_limit}; pass"
             " limits=kwire.Limits(frame_bytes=...) for more"
