@@ -52,11 +52,11 @@ def forget_an_offset(table):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        (sort_downwards, "are not in the order of their offsets"),
-        (leave_out_the_first, "the export has 29 records of it, and its table"),
+        (sort_downwards, "are not in offset order"),
+        (leave_out_the_first, "the export has 29 records, but its table"),
         (rename_values, "is not a table of an export, or is damaged"),
         (number_values, "is not a table of an export, or is damaged"),
-        (forget_an_offset, "are not in the order of their offsets"),
+        (forget_an_offset, "are not in offset order"),
     ],
     ids=lambda each: each.__name__ if callable(each) else "",
 )
@@ -232,7 +232,7 @@ def test_timestamps_beyond_the_range_of_an_export_are_not_restored_as_missing(
     with RestoreBroker({"orders": 2}) as broker:
         code, err = run_restore(broker, tmp_path / "out")
     assert (code, err.count("orders-0: a record in")) == (2, 1), err
-    assert "beyond the range of Parquet" in err and "orders-1" not in err
+    assert "outside of the range of Parquet" in err and "orders-1" not in err
 
 
 def test_small_partitions_of_an_export_share_row_groups(

@@ -123,7 +123,7 @@ def test_existing_directory_is_rejected_before_any_work(tmp_path):
     """Existing files are never changed. An empty directory is allowed."""
     (tmp_path / "file").write_text("x")
     for out in tmp_path, tmp_path / "file":
-        with pytest.raises(FileExistsError, match="remove it or give another"):
+        with pytest.raises(FileExistsError, match="remove it or choose another"):
             Output(out).__enter__()
     assert names(tmp_path) == ["file"]
     (tmp_path / "empty").mkdir()
@@ -156,6 +156,6 @@ def test_files_of_a_killed_process_do_not_block_a_job(tmp_path):
 def test_address_of_a_store_is_refused(tmp_path, monkeypatch):
     """Otherwise a directory with the name "s3:" would be created."""
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(OSError, match="not a folder of this machine"):
+    with pytest.raises(OSError, match="not a local directory"):
         Output("s3://bucket/out")
     assert names(tmp_path) == []

@@ -167,7 +167,7 @@ class Output:
         if "://" in os.fspath(out):
             raise OSError(
                 errno.EINVAL,
-                "not a folder of this machine; give a local path",
+                "not a local directory; give a local path",
                 os.fspath(out),
             )
         self._out = Path(out).absolute()
@@ -191,7 +191,7 @@ class Output:
         ):
             raise FileExistsError(
                 errno.EEXIST,
-                "exists already; remove it or give another folder",
+                "exists already; remove it or choose another directory",
                 str(self._out),
             )
 

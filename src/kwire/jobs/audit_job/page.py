@@ -98,19 +98,21 @@ def _add_verdict(report: Report, verdicts: Counter[str], target: str) -> None:
             "bad",
             BREAKS,
             f"{verdicts[BREAKS]:,} of {count:,} {who} versions that {target} does not"
-            " speak",
+            " support",
         )
     elif verdicts[UNKNOWN]:
         report.add_verdict(
             "warning",
             UNKNOWN,
-            f"No client was seen to break, but too little was seen of"
-            f" {verdicts[UNKNOWN]:,} of {count:,} clients to decide",
+            f"No observed client breaks, but the input is not sufficient to judge"
+            f" {verdicts[UNKNOWN]:,} of {count:,} clients",
         )
     elif count:
-        report.add_verdict("good", OK, f"{target} serves all {count:,} clients seen")
+        report.add_verdict(
+            "good", OK, f"{target} supports all {count:,} observed clients"
+        )
     else:
-        report.add_verdict("warning", "NOTHING", "The input holds no request")
+        report.add_verdict("warning", "NOTHING", "The input contains no requests")
 
 
 def _add_heat_map(report: Report, findings: AuditFindings) -> None:
@@ -149,12 +151,12 @@ def _add_heat_map(report: Report, findings: AuditFindings) -> None:
             cells,
             legend={
                 "bad": "clients break",
-                "warning": "deprecated, or clients have another",
-                "quiet": f"gone in {target.name}",
+                "warning": "deprecated, or clients support others",
+                "quiet": f"not supported by {target.name}",
             },
         ),
-        f"Requests by API and version. Of what {target.name} does not speak, red is"
-        " used by clients that break, amber by others.",
+        f"Requests by API and version. Versions that {target.name} does not support are"
+        " red if clients that break use them, and amber otherwise.",
     )
 
 
@@ -167,10 +169,10 @@ def _make_heat_cell(
     target, fate = findings.target, find_fate(*pair)
     if not target.refuses(*pair):
         if fate.deprecated:
-            removal_note = f", gone in {fate.removed_in}" if fate.removed_in else ""
+            removal_note = f", removed in {fate.removed_in}" if fate.removed_in else ""
             return charts.HeatCell(count, "warning", f"deprecated{removal_note}")
         return charts.HeatCell(count)
-    note = f"removed in {fate.removed_in}" if fate.removed_in else "not spoken"
+    note = f"removed in {fate.removed_in}" if fate.removed_in else "not supported"
     if pair in broken:
         return charts.HeatCell(count, "bad", f"{note}: clients break")
     return charts.HeatCell(count, "warning" if count else "quiet", note)
@@ -190,7 +192,7 @@ def _add_risks(report: Report, findings: AuditFindings) -> None:
         )
         for row in shown_clients
     ]
-    note = "Of clients that break the requests that do, of unknown ones all requests."
+    note = "Requests that break, or all requests of a client whose verdict is UNKNOWN."
     rest_note = describe_rest(len(shown_clients), len(risky), "clients", "clients")
     report.add_chart("Clients by risk", charts.draw_bars(items), f"{note} {rest_note}")
 
@@ -239,7 +241,7 @@ def _add_version_timeline(report: Report, findings: AuditFindings) -> None:
                 * _MINUTE_MS,
                 spans,
                 f"{counts[pair].total():,}"
-                + (f", gone in {removed_in}" if removed_in else ""),
+                + (f", removed in {removed_in}" if removed_in else ""),
             )
         )
     note = f"Requests of versions that are deprecated, or that {target.name} refuses."
@@ -247,7 +249,8 @@ def _add_version_timeline(report: Report, findings: AuditFindings) -> None:
     report.add_chart(
         "When old versions were used",
         charts.draw_timeline(
-            tracks, legend={"bad": "clients break", "warning": "deprecated or gone"}
+            tracks,
+            legend={"bad": "clients break", "warning": "deprecated or not supported"},
         ),
         f"{note} {rest_note}",
     )
@@ -269,7 +272,7 @@ def _make_span(
 
 
 def _add_tables(report: Report, findings: AuditFindings) -> None:
-    labels = _LABELS | {"target_speaks": f"{findings.target.name} speaks"}
+    labels = _LABELS | {"target_speaks": f"{findings.target.name} supports"}
 
     def list_shown(name: str) -> list[tuple[str, str, str]]:
         return list_columns(TABLES[name], _SHOWN[name], labels)

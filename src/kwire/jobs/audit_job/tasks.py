@@ -83,7 +83,7 @@ def find_sources(
         sized_sources = list(_list_sources(path))
         if not sized_sources:
             raise FileNotFoundError(
-                2, "no captures and no request logs in this folder", path
+                2, "no captures and no request logs in this directory", path
             )
         sources += (source for source, _ in sized_sources)
         sizes += (size for _, size in sized_sources)

@@ -155,7 +155,8 @@ def judge(
                 version for version in versions if version not in kafka_versions
             ]
             unknown.append(
-                f"{_format_break(api_key, other_versions)} is of no release of Kafka"
+                f"{_format_break(api_key, other_versions)} is not part of any Kafka"
+                " release"
             )
         refused = [
             version for version in kafka_versions if target.refuses(api_key, version)
@@ -185,22 +186,28 @@ def judge(
             breaks += (VersionBreak(api_key, version, advice) for version in refused)
         elif verdict == UNKNOWN:
             unknown.append(
-                f"{_format_break(api_key, refused)} {explanation}; whether it has"
-                f" {speaks} as well was not seen"
+                f"{_format_break(api_key, refused)} {explanation}; it is unknown"
+                f" whether the client supports {speaks}"
             )
         else:
-            notes.append(f"has versions besides {_format_break(api_key, refused)}")
+            notes.append(
+                f"also supports versions other than {_format_break(api_key, refused)}"
+            )
     if usage.unreadable.count:
-        unknown.append("frames that cannot be read; they may be TLS, or not Kafka")
+        unknown.append(
+            "some frames cannot be decoded; they may be TLS or another protocol"
+        )
     if breaks:
         explanation = (
-            "it has no higher ones" if negotiates else "it never asks for versions"
+            "it supports no newer versions"
+            if negotiates
+            else "it never requests the versions of brokers"
         )
         return Judgement(BREAKS, "; ".join((*broken, explanation)), tuple(breaks))
     if unknown:
         return Judgement(UNKNOWN, "; ".join(unknown))
     if not is_judged:
-        notes.append("speaks as brokers do among themselves; they are upgraded too")
+        notes.append("uses only APIs between brokers, which are upgraded themselves")
     return Judgement(OK, "; ".join(notes))
 
 
@@ -240,7 +247,7 @@ def _judge_negotiation(
         return (OK if own_versions & speaks else BREAKS), ""
     highest = max(versions)
     if highest > speaks.max:
-        return UNKNOWN, "is newer"
+        return UNKNOWN, "is newer than the target"
     brokers = usage.brokers.get(api_key, ())
     offered_versions = [offered.get(broker, {}).get(api_key, -1) for broker in brokers]
     highest_offered = max(offered_versions, default=-1)
@@ -248,9 +255,9 @@ def _judge_negotiation(
         return BREAKS, ""
     return (
         UNKNOWN,
-        "is all that its broker has"
+        "is the newest version of its broker"
         if highest_offered >= 0
-        else "is all it was seen with",
+        else "is the newest version observed",
     )
 
 
@@ -276,19 +283,19 @@ def _find_java_release(client: Client) -> str | None:
 def _make_advice(client: Client, target: Target, api_key: int, negotiates: bool) -> str:
     name, speaks = find_api_name(api_key), target.speaks(api_key)
     if not speaks:
-        return f"Stop using {name}: {target.name} has nothing in its place by this name"
+        return f"Stop using {name}: {target.name} does not support this API"
     since = next(
         release
         for release in releases.NAMES
         if speaks.min in releases.ranges(release).get(api_key, NONE)
     )
-    update = f"Update it to one that speaks {name} {speaks.min}"
+    update = f"Update it to a version that supports {name} {speaks.min}"
     if client.software_name == _JAVA_CLIENT_NAME:
         update = f"Update it to the Java client of {since} or newer"
     else:
         update += f", as clients of Kafka {since} do"
     if not negotiates:
-        update += "; or, if it can, let it ask brokers for their versions"
+        update += "; or configure it to request the versions of brokers, if it can"
     return update
 
 
@@ -318,5 +325,5 @@ def _format_break(api_key: int, versions: Iterable[int]) -> str:
 def _format_spoken(target: Target, api_key: int) -> str:
     speaks = target.speaks(api_key)
     if not speaks:
-        return f"gone in {target.name}"
-    return f"{target.name} speaks {speaks}"
+        return f"not supported by {target.name}"
+    return f"{target.name} supports {speaks}"

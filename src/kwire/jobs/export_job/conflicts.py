@@ -34,7 +34,7 @@ _REASONS = (
     "its leader epoch is certain",
     "more replicas have it",
     "its file has the right name",
-    "its replica goes first",
+    "its replica has the highest rank",
 )
 
 _PRESERVED_BITS = LOG_APPEND_TIME | TRANSACTIONAL | CONTROL
@@ -204,7 +204,10 @@ class ConflictJudge:
         others = self._offsets[header.crc, header.size] - {header.base_offset}
         if not others:
             return ()
-        return "offset", f"the batch of offset {min(others)} under another offset"
+        return (
+            "offset",
+            f"a copy of the batch at offset {min(others)} with another offset",
+        )
 
 
 def _get_preserved(header: BatchHeader) -> tuple[int, ...]:

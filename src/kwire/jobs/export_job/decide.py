@@ -211,7 +211,7 @@ def _drop_stray(file: FileScan, missing: set[int]) -> FileScan:
             return file
     else:
         previous_end = int(headers["last_offset"][-2]) + 1
-    detail = f"a batch with offsets {base} to {last} cannot be here"
+    detail = f"offsets {base} to {last} are not possible for this batch"
     flaw = FileFlaw(stray.position, stray.size, "offset", detail, low=previous_end)
     # If a damaged region before the batch ended at its base offset, its end is now
     # unknown. A region after the batch now begins at the missing offset.
@@ -324,8 +324,8 @@ def _report_diverged(batches: PartitionBatches) -> Iterator[FileProblem]:
         begin, last = batches.read(rows[first]), batches.read(rows[stop - 1])
         detail = (
             f"offsets {begin.base_offset} to {last.last_offset} of leader epoch"
-            f" {begin.partition_leader_epoch} are not of the log: a leader of a later"
-            " epoch went on without them"
+            f" {begin.partition_leader_epoch} are not part of the log: the leader of a"
+            " later epoch replaced them"
         )
         length = last.position + last.size - begin.position
         path = batches.path(rows[first])
@@ -338,8 +338,8 @@ def _report_epochs(batches: PartitionBatches) -> Iterator[FileProblem]:
         if not stretch.is_right:
             header = batches.read(row)
             detail = (
-                f"leader epoch {header.partition_leader_epoch} where the log is of"
-                f" epoch {stretch.epoch}; no checksum covers it"
+                f"leader epoch {header.partition_leader_epoch}, but the log has leader"
+                f" epoch {stretch.epoch} here; no checksum covers this field"
             )
             path = batches.path(row)
             yield FileProblem(path, header.position, 0, "leader-epoch", detail)
@@ -367,9 +367,9 @@ def _report_conflicts(
         (headers["position"] + headers["size"]).max(),
     )
     detail = (
-        f"other records at offsets {headers['base_offset'].min()} to"
-        f" {headers['last_offset'].max()} than {earliest.winner}, which is taken:"
-        f" {earliest.why}"
+        f"records at offsets {headers['base_offset'].min()} to"
+        f" {headers['last_offset'].max()} differ from those of {earliest.winner}, which"
+        f" are used: {earliest.why}"
     )
     length = int(end - position)
     return FileProblem(

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from .problems import PartitionKey
 
 _CLAIM_SENTENCES = {
-    "replication": "the high watermark that the broker noted is",
-    "recovery-point": "the recovery point that the broker noted is",
+    "replication": "the high watermark in the checkpoint is",
+    "recovery-point": "the recovery point in the checkpoint is",
 }
 _INDEX_SUFFIXES = (".index", ".timeindex")
 _NAME_DIGITS = 20
@@ -108,8 +108,8 @@ def find_inputs(
                 f" the partitions are {listed}"
             )
         raise FileNotFoundError(
-            f"no partition in {path_list}: give a data directory of Kafka, or a folder"
-            " above several"
+            f"no partition in {path_list}: give a data directory of Kafka, or a parent"
+            " directory of several"
         )
     return inputs
 
@@ -133,7 +133,10 @@ def _read_folder(partition: log.Partition, inputs: ExportInputs) -> ReplicaFolde
         if (offset := partition.checkpoints.get(name, 0)) > 0
     ]
     claims += [
-        (int(path.name[:_NAME_DIGITS]), f"there is {format_name(path)}")
+        (
+            int(path.name[:_NAME_DIGITS]),
+            f"the producer snapshot {format_name(path)} exists",
+        )
         for path in partition.producer_snapshot_paths
     ]
     return ReplicaFolder(

@@ -101,7 +101,9 @@ def write(task: WriteTask) -> WriteSummary:
             written.lost.extend((key, lost) for lost in reader.lost)
             if len(step.slices) == 1 and not reader.problems and rows != step.rows:
                 [file_slice] = step.slices
-                detail = f"headers announce {step.rows} records, there are {rows}"
+                detail = (
+                    f"batch headers count {step.rows} records, but {rows} were read"
+                )
                 path = format_name(file_slice.segment.path)
                 problem = FileProblem(path, file_slice.start, 0, "count", detail)
                 written.problems.append((key, problem))

@@ -72,7 +72,7 @@ class LogInputs:
             path_list = ", ".join(self.paths) or "."
             raise FileNotFoundError(
                 errno.ENOENT,
-                f"no partition of {TOPIC} in it; give the log directories of brokers",
+                f"no partition of {TOPIC} in it; give the data directories of brokers",
                 path_list,
             )
 

@@ -320,9 +320,9 @@ class _PartitionRestore:
             self._behind_since = now
         elif now - self._behind_since > _CATCH_UP_TIMEOUT_S:
             raise JobError(
-                f"restoring {self.name}: the broker does not take record"
-                f" {self._end} as the next one; its replicas may lag, or a second"
-                " restore may write it: run the same command again"
+                f"restoring {self.name}: the broker rejects record {self._end} as out"
+                " of sequence; its replicas may lag, or a second restore may write"
+                " the same partition: run the same command again"
             ) from failure
         time.sleep(_POLL_INTERVAL_S)
         number = self.source.partition
@@ -359,8 +359,8 @@ class _PartitionRestore:
         if position < target_end.end:
             raise JobError(
                 f"restoring {self.name}: the partition has {target_end.end} records,"
-                f" and the source {position}; restore from the source that was begun"
-                " with, or to an empty topic"
+                f" but the source has {position}; restore from the original source,"
+                " or to an empty topic"
             )
 
     def _report_progress(self, position: int) -> None:

@@ -44,7 +44,7 @@ _LAST_PARQUET_MS = (2**63 - 1) // 1000
 are microseconds, can represent.
 """
 
-_UNMODIFIED_ADVICE = "give the folder as kwire export wrote it"
+_UNMODIFIED_ADVICE = "pass the unchanged output of kwire export"
 
 
 class RowPiece(NamedTuple):
@@ -159,7 +159,7 @@ class ExportSource:
             ):
                 raise JobError(
                     f"restoring {name}: the records in {format_name(path)} are not in"
-                    f" the order of their offsets; {_UNMODIFIED_ADVICE}"
+                    f" offset order; {_UNMODIFIED_ADVICE}"
                 )
             last_offset = offsets[-1].as_py()
             count += rows.num_rows
@@ -167,8 +167,8 @@ class ExportSource:
             if timestamps.null_count and self._has_distant_timestamps():
                 raise JobError(
                     f"restoring {name}: a record in {format_name(path)} has a timestamp"
-                    " beyond the range of Parquet, which became null; give the log"
-                    " files instead"
+                    " outside of the range of Parquet, which became null; give the"
+                    " log files instead"
                 )
             index = rows.schema.get_field_index("timestamp")
             with _convert_errors(path):
@@ -178,8 +178,8 @@ class ExportSource:
             yield RowPiece(rows.select(COLUMNS), position)
         if count != self._row_count:
             raise JobError(
-                f"restoring {name}: the export has {count} records of it, and its table"
-                f" coverage {self._row_count}; give the folder as kwire export wrote it"
+                f"restoring {name}: the export has {count} records, but its table"
+                f" coverage has {self._row_count}; {_UNMODIFIED_ADVICE}"
             )
 
     def _has_distant_timestamps(self) -> bool:
@@ -357,7 +357,7 @@ def _read_table(folder: Path, columns: Mapping[str, Any], *names: str) -> Any:
             )
     with _convert_errors(folder):
         if not tables:
-            raise ValueError("it has no Parquet file")
+            raise ValueError("it has no Parquet files")
         table = pyarrow.concat_tables(tables)
         if any(column.null_count for column in table.columns):
             raise ValueError(f"nulls in {', '.join(names)}")
@@ -426,8 +426,8 @@ def find_logs(
             continue
         if partition.partition < 0:
             raise JobError(
-                f"{format_name(partition.path)}: neither the file nor its folder has"
-                " the number of a partition; put the file into a folder such as"
+                f"{format_name(partition.path)}: neither the file nor its directory"
+                " names a partition; put the file into a directory such as"
                 " orders-0"
             )
         earlier = chosen.setdefault((partition.topic, partition.partition), partition)

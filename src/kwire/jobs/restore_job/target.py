@@ -64,7 +64,7 @@ def find_ends(
             }
         # Repeat the lookup: a replica without the newest records has become leader.
     raise JobError(
-        f"restoring {topic}: its partitions lose records while they are looked at; run"
+        f"restoring {topic}: its partitions were truncated while they were read; run"
         " the same command again"
     )
 
@@ -104,9 +104,9 @@ def check_end(name: str, found: TargetEnd, first_rows: Any) -> None:
     header = None if found.last is None else found.last.header
     if header is None:
         raise JobError(
-            f"restoring {name}: its {found.end} records are deleted already, so that"
-            " they cannot be compared; raise the topic's retention.ms, delete the"
-            " topic, and begin again"
+            f"restoring {name}: its {found.end} records are already deleted, and"
+            " cannot be compared; delete the topic, and restore again with a higher"
+            " retention.ms"
         )
     if (
         first_rows is None
@@ -140,7 +140,7 @@ def check_rows(name: str, found: TargetEnd, rows: Any, position: int) -> None:
                 raise JobError(
                     f"restoring {name}: its record at offset {record.offset} is not"
                     f" record {record.offset} of the source, counted from 0; restore"
-                    " from the source that was begun with, or to an empty topic"
+                    " from the original source, or to an empty topic"
                 )
 
 
@@ -155,6 +155,6 @@ def make_foreign_error(name: str) -> JobError:
 def make_append_time_error(name: str) -> JobError:
     """Return the error for a topic whose brokers replace record timestamps."""
     return JobError(
-        f"restoring {name}: the brokers replace timestamps by their own; set the"
-        " topic's message.timestamp.type to CreateTime, and begin with an empty topic"
+        f"restoring {name}: the brokers replace timestamps with their own; set the"
+        " topic's message.timestamp.type to CreateTime, and restore to an empty topic"
     )
