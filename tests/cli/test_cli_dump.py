@@ -353,7 +353,7 @@ def test_a_form_of_ones_own_takes_the_other_options(run, orders):
 @pytest.mark.parametrize(
     ("form", "text"),
     [
-        ("%z", "'%z'; there are %t"),
+        ("%z", "'%z'; use %t"),
         ("100%", "'%'"),
         (r"\q", r"unknown escape '\\q'"),
         ("\\", "unknown escape"),

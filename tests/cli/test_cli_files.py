@@ -210,7 +210,7 @@ def test_repair_leaves_no_half_copy(run, damaged, tmp_path, monkeypatch):
 
 def test_repair_wants_a_file(run, damaged, tmp_path):
     ran = run("repair", damaged.parent, "--output", tmp_path / "x")
-    assert ran.code == 2 and "name one of its .log files" in ran.err
+    assert ran.code == 2 and "give one of its .log files" in ran.err
     assert run("repair", tmp_path / "no.log", "--output", tmp_path / "x").code == 2
     assert not (tmp_path / "x").exists()
 

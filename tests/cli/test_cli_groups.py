@@ -148,7 +148,7 @@ def test_group_with_members_is_not_reset(run, broker):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (["--topic", "none"], "no topic is named 'none'"),
+        (["--topic", "none"], "topic 'none' does not exist"),
         (["--partition", "9"], "no committed offset to reset"),
     ],
 )

@@ -163,7 +163,7 @@ def test_columns_are_not_printed_to_a_terminal(address, form):
         _, err = process.communicate(timeout=60)
     os.close(parent)
     assert process.returncode == 2
-    assert f"{form} is no text for a terminal; add --output PATH" in err.decode()
+    assert f"{form} cannot be printed to a terminal; add --output PATH" in err.decode()
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrow"])

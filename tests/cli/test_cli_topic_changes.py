@@ -142,7 +142,7 @@ def test_unknown_name_deletes_nothing(run):
         ran = run("topics", broker.address, "--delete", "orders", "order", "--yes")
         assert names(broker) == {"orders": 1}
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == "kwire: no topic is named 'order'; did you mean orders?\n"
+    assert ran.err == "kwire: topic 'order' does not exist; did you mean orders?\n"
 
 
 @pytest.mark.parametrize(

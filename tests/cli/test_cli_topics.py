@@ -60,7 +60,7 @@ def test_an_unknown_topic_names_those_that_are_near(run, address):
     """No rows are printed."""
     ran = run("topics", address, "order")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == ("kwire: no topic is named 'order'; did you mean orders?\n")
+    assert ran.err == ("kwire: topic 'order' does not exist; did you mean orders?\n")
 
 
 def test_partitions_without_a_leader_are_problems(run, kwire, address, monkeypatch):

@@ -145,7 +145,7 @@ def test_a_truncated_arrow_file_says_how_to_continue(run, address, topic, tmp_pa
     ran = run("write", address, topic, path, "--to-partition", "1")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert "rows.arrow: " in ran.err
-    assert "; the first 3 records are written; --skip 3 goes on after" in ran.err
+    assert "; the first 3 records were written; continue with --skip 3" in ran.err
 
 
 def test_an_arrow_stream_without_its_end_is_an_error(address, topic, read_rows):
@@ -156,7 +156,7 @@ def test_an_arrow_stream_without_its_end_is_an_error(address, topic, read_rows):
         _, err = process.communicate(data[:-8], timeout=60)
     assert process.returncode == 2
     assert b"stdin: the Arrow stream has no end marker" in err
-    assert b"the first 3 records are written; --skip 3 goes on after" in err
+    assert b"the first 3 records were written; continue with --skip 3" in err
     assert read_rows() == ROWS
 
 
@@ -210,7 +210,7 @@ def test_a_damaged_arrow_file_says_how_to_continue(run, address, topic, tmp_path
     ran = run("write", address, topic, path, "--to-partition", "1")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert "rows.arrow: value: the Arrow data of the column is invalid" in ran.err
-    assert "; the first 2 records are written; --skip 2 goes on after" in ran.err
+    assert "; the first 2 records were written; continue with --skip 2" in ran.err
 
 
 @pytest.mark.parametrize("form", ["arrow", "parquet"])
@@ -230,7 +230,7 @@ def test_column_names_that_are_not_utf_8_are_one_sentence(
     ran = run("write", address, topic, path)
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert f"rows.{form}: " in ran.err and "UTF-8" in ran.err
-    assert ran.err.endswith("; no record is written\n")
+    assert ran.err.endswith("; no record was written\n")
 
 
 def peak_of(kwire, path, count):

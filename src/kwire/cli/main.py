@@ -67,7 +67,7 @@ class Program(click.Group):
         names = self.list_commands(ctx)
         if args[0] not in names and not args[0].startswith("-"):
             near = _find_command(args[0]) or suggest_names(args[0], names)
-            raise click.UsageError(f"no command is named {args[0]!r:.100}{near}", ctx)
+            raise click.UsageError(f"unknown command {args[0]!r:.100}{near}", ctx)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:

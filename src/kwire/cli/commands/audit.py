@@ -126,9 +126,10 @@ def command(
     """Find the clients that break when brokers are upgraded.
 
     PATH is a capture of kwire record, a request log of a broker (JSON, of 2.8 or
-    newer; gzip too), or a folder of these. Each client is a row on stdout, the riskiest
-    first: OK, UNKNOWN or BREAKS, and why. --output is a new directory for the tables
-    requests, clients, breaks and problems as Parquet, and for report.html.
+    newer; gzip too), or a directory of these. Each client is a row on stdout, the
+    riskiest first: OK, UNKNOWN or BREAKS, and the reason. --output is a new directory
+    for the tables requests, clients, breaks and problems as Parquet, and for
+    report.html.
     """
     from ... import jobs
     from ...jobs.audit_job.tasks import find_sources

@@ -78,7 +78,7 @@ def command(form: str | None, html: str | None, **chosen: Any) -> int:
     if len(data) > _MOST_BYTES:
         raise click.ClickException(
             f"the input must be {_MOST_BYTES // MIB} MiB or less to show each of its"
-            f" bytes (got {len(data)} bytes); cut it, or use kwire decode"
+            f" bytes (got {len(data)} bytes); shorten it, or use kwire decode"
         )
     maps = _maps(pieces)
     with open_output(html) as output:

@@ -68,9 +68,9 @@ def command(
 ) -> int:
     """Recover the records of log files, damaged or not, into Parquet files.
 
-    PATH is a data directory of a broker, a folder above several, or tiered storage.
-    Replicas of a partition fill each other's gaps, and each record is written once.
-    Each partition is a row on stdout. --output is a new directory for the tables
+    PATH is a data directory of a broker, a parent directory of several, or tiered
+    storage. Replicas of a partition fill each other's gaps, and each record is written
+    once. Each partition is a row on stdout. --output is a new directory for the tables
     records, batches, problems, coverage and lost as Parquet, and for report.html. The
     input is not changed.
     """

@@ -65,10 +65,11 @@ def command(
 ) -> int:
     """Report commits, lag and rebalances of consumer groups, from log files of brokers.
 
-    PATH is a data directory with partitions of __consumer_offsets, or a folder above
-    several; lag requires the segments of the topics as well. Each group is a row on
-    stdout, the worst first. --output is a new directory for tables as Parquet (commits,
-    lag, group states, rebalances, stuck partitions and others), and for report.html.
+    PATH is a data directory with partitions of __consumer_offsets, or a parent
+    directory of several; lag requires the segments of the topics as well. Each group is
+    a row on stdout, the worst first. --output is a new directory for tables as Parquet
+    (commits, lag, group states, rebalances, stuck partitions and others), and for
+    report.html.
     """
     from ... import jobs
     from ...jobs.offsets_job.inputs import LogInputs

@@ -119,8 +119,8 @@ def _read_first(text: str) -> tuple[str, int]:
     show_default=True,
     metavar="BYTES",
     help=(
-        "Limit of incomplete or unread frames of all connections; over it, the largest"
-        " connection is closed."
+        "Maximum size of incomplete or unread frames of all connections; beyond it,"
+        " the largest connection is closed."
     ),
 )
 def command(

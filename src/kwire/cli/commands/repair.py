@@ -21,7 +21,7 @@ from ..output.terminal import say
 @click.command(
     short_help="Copy the intact batches of a damaged segment.",
     epilog=(
-        "Exit codes: 0 the copy is complete; 1 something was left out, or no batch is"
+        "Exit codes: 0 the copy is complete; 1 some bytes were omitted, or no batch is"
         " intact and no file was written; 2 wrong usage, or a failure to read or"
         " write; 130 interrupted; 141 the reader of the output closed it."
     ),
@@ -33,11 +33,11 @@ def command(segment: str, output_path: str, form: RowFormat) -> int:
     """Copy the intact batches of a .log file to a new file, byte for byte.
 
     The file of --output must not exist. The damaged file is not changed. Each omitted
-    region is a row on stdout. Offsets stay as they are; indexes are not
-    copied, brokers write new ones.
+    region is a row on stdout. Offsets do not change. Indexes are not copied, because
+    brokers rebuild them.
     """
     if os.path.isdir(segment):
-        raise click.UsageError(f"{segment} is a folder; name one of its .log files")
+        raise click.UsageError(f"{segment} is a directory; give one of its .log files")
     open_regular(segment).close()
     log_directory = log.LogDirectory(segment)
     source = (

@@ -65,7 +65,7 @@ _CODES = EXIT_CODES.replace("1 problems found", "1 something was left out or is 
     "--rate",
     type=click.FloatRange(min=1),
     metavar="MIB",
-    help="Write at most so many MiB a second, before compression.",
+    help="Maximum MiB per second to write, before compression.",
 )
 def command(
     address: str,
@@ -85,11 +85,11 @@ def command(
 ) -> int:
     """Write what kwire export recovered, or log files, to a live cluster.
 
-    PATH is the folder that kwire export wrote, or a data directory, a partition's
-    folder or .log files. Partitions, order, timestamps, keys, values and headers stay
-    as they were; offsets begin with 0. Each record is written once: run the same
-    command again after an interruption, and it continues where it ended. The topics
-    have to be empty at first, and no one else may write to them meanwhile.
+    PATH is the directory that kwire export wrote, or a data directory, a partition
+    directory or .log files. Partitions, order, timestamps, keys, values and headers do
+    not change; offsets begin at 0. Each record is written once: run the same command
+    again after an interruption, and it continues where it ended. The topics must be
+    empty at first, and no other producer may write to them meanwhile.
     """
     from ...jobs.restore_job.job import (
         NEW_TOPIC_CONFIGS,
@@ -180,7 +180,7 @@ def _find_sources(
     if any(map(found.is_export, paths)):
         if len(paths) > 1:
             raise click.UsageError(
-                "the folder of an export must be the only PATH (got"
+                "the directory of an export must be the only PATH (got"
                 f" {len(paths)} paths)"
             )
         if uncommitted or include:
@@ -190,8 +190,8 @@ def _find_sources(
         sources = found.find_export(paths[0], topic, partition)
         if found.has_transactions(paths[0]):
             say(
-                "the export has records of transactions, and does not know which were"
-                " aborted; they are restored, too"
+                "the export does not contain which transactions were aborted; the"
+                " records of all transactions are restored"
             )
     else:
         inputs = LogInputs(paths, topic, partition, include)
@@ -205,16 +205,16 @@ def _find_sources(
         is_complete = inputs.is_complete
     if not sources:
         raise click.ClickException(
-            "there is no partition to restore: --topic and --partition match none, or"
-            " there are internal topics only, which --topic has to name"
+            "no partition to restore: --topic and --partition match no partition, or"
+            " the source has only internal topics, which must be named with --topic"
         )
     for each in sources:
         if each.open_offset is not None:
             is_complete = False
             say(
-                f"{each.topic}-{each.partition}: a transaction that never ended begins"
-                f" at offset {each.open_offset}; what comes from there on is left out,"
-                " unless you add --uncommitted"
+                f"{each.topic}-{each.partition}: an unfinished transaction begins at"
+                f" offset {each.open_offset}; its records and all later ones are"
+                " omitted, unless you add --uncommitted"
             )
     return sources, is_complete
 
@@ -248,7 +248,7 @@ def _prepare_topics(
         )
         if count is not None and count < needed:
             raise click.ClickException(
-                f"topic {target!r} must have {needed} partitions at least, as the"
+                f"topic {target!r} must have at least {needed} partitions, as the"
                 f" source has (got {count})"
             )
         if target in topics_by_name:

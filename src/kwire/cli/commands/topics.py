@@ -99,7 +99,7 @@ def command(
 
     START is the first offset of a partition, END the next one to be written. Not every
     offset has a record: compaction removes some, transactions use some. BYTES is the
-    size of the leader's log, where the broker reports it to this user.
+    size of the leader's log, if the broker reports it to this user.
 
     --create and --delete print a row for each TOPIC. Without --partitions, the number
     of partitions is the default of the brokers. A deletion asks first; a script needs
@@ -209,7 +209,7 @@ def _choose(
     for name in names:
         if name not in topics:
             near = suggest_names(name, topics)
-            raise click.ClickException(f"no topic is named {name!r:.100}{near}")
+            raise click.ClickException(f"topic {name!r:.100} does not exist{near}")
     return {name: topics[name] for name in names} if names else topics
 
 

@@ -64,7 +64,7 @@ _FORMS = {
     "-K",
     "separator",
     metavar="TEXT",
-    help="With text: what is between key and value, such as ':'.",
+    help="With text: the separator between key and value, such as ':'.",
 )
 @click.option(
     "--to-partition",
@@ -85,7 +85,7 @@ _FORMS = {
     type=click.IntRange(0),
     default=0,
     metavar="N",
-    help="Leave out the first N records of the input, such as those that are written.",
+    help="Skip the first N records of the input, for example those already written.",
 )
 def command(
     address: str,
@@ -102,9 +102,9 @@ def command(
     """Write records to a topic, each once, and wait until they are acknowledged.
 
     Without a file, stdin is read, and lines and Arrow record batches are written as
-    they arrive. A record without a timestamp gets the present time. The topic has to
-    exist. If the command ends early, it prints how many records of the input are
-    written, and the --skip to continue with.
+    they arrive. A record without a timestamp gets the present time. The topic must
+    exist. If the command ends early, it prints how many records of the input were
+    written, and the --skip option to continue with.
     """
     if form is None:
         ending = os.path.splitext(path or "")[1].lower()
@@ -164,11 +164,11 @@ def _describe_progress(done: int, sending: int) -> str:
     """Describe which input records have been written, and how to continue."""
     if not sending:
         if not done:
-            return "no record is written"
-        return f"the first {done} records are written; --skip {done} goes on after them"
+            return "no record was written"
+        return f"the first {done} records were written; continue with --skip {done}"
     return (
-        f"the first {done} records are written, and perhaps some of the next {sending};"
-        f" --skip {done} goes on, and may write those twice"
+        f"the first {done} records were written, and possibly some of the next"
+        f" {sending}; --skip {done} continues, and may write duplicates"
     )
 
 

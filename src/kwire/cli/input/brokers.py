@@ -261,7 +261,7 @@ def connect_cluster(address: str, *, config: str | None, **options: Any) -> Kafk
 
         if isinstance(error, ssl.SSLError):
             raise click.ClickException(
-                f"{config}: it names no certificate in PEM form with a key that fits"
+                f"{config}: it names no PEM certificate with a matching private key"
                 f" ({error.reason or error})"
             ) from None
         file = "" if error.filename is None else f": {error.filename}"

@@ -76,8 +76,8 @@ def _whole(file: BinaryIO) -> bytes:
     content = file.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:
         raise click.ClickException(
-            f"the input must be {_MOST_BYTES // MIB} MiB or less (got more); cut it, or"
-            " use kwire dump for log files"
+            f"the input must be {_MOST_BYTES // MIB} MiB or less (got more); shorten"
+            " it, or use kwire dump for log files"
         )
     return content
 

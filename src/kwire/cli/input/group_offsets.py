@@ -125,7 +125,7 @@ def plan_reset(
         for name in topics:
             if name not in known:
                 raise click.ClickException(
-                    f"no topic is named {quote(name)}; kwire topics lists the topics"
+                    f"topic {quote(name)} does not exist; kwire topics lists the topics"
                 )
         chosen = {(name, index) for name in topics for index in known[name].partitions}
     else:

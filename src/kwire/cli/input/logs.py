@@ -40,7 +40,7 @@ def add_partition_options(command: Command) -> Command:
             "--include",
             multiple=True,
             type=click.Choice(_STATES),
-            help="Also read folders that Kafka does not use; repeatable.",
+            help="Also read directories that Kafka does not use; repeatable.",
         ),
         partition_option,
         topic_option,
@@ -143,7 +143,7 @@ def _open(path: str, include: tuple[str, ...]) -> log.LogDirectory:
             raise error
         raise click.ClickException(
             f"no partition in {format_name(path)}; give a data directory of Kafka, a"
-            " folder above it, the folder of a partition, or a .log file"
+            " parent directory of several, a partition directory, or a .log file"
         )
     return log_directory
 

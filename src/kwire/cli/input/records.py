@@ -54,7 +54,9 @@ def read_text(
             return None, line, None, ()
         key, found, value = line.partition(mark)
         if not found:
-            raise ValueError(f"there is no {separator!r} between key and value")
+            raise ValueError(
+                f"the line has no separator {separator!r} between key and value"
+            )
         return key, value, None, ()
 
     return _read_lines(file, name, parse)
@@ -87,7 +89,9 @@ def read_csv(file: BinaryIO, name: str) -> Iterator[list[InputRow]]:
                 if fields is None:
                     break
                 if None in fields:
-                    raise ValueError("there are more cells than names")
+                    raise ValueError(
+                        "the line has more cells than the header has names"
+                    )
                 rows.append(_make_row(_from_csv(fields)))
                 size += sum(len(text or "") for text in fields.values())
             except (ValueError, csv.Error) as error:
@@ -142,8 +146,8 @@ def _make_row(fields: Mapping[str, Any]) -> InputRow:
     unknown = [each for each in fields if each not in _RECORD_NAMES]
     if unknown:
         raise ValueError(
-            f"the field {unknown[0]!r:.60} is none of a record; --input-format text"
-            " writes lines as they are"
+            f"a record has no field {unknown[0]!r:.60}; use --input-format text to"
+            " write each line unchanged as a value"
         )
     timestamp = fields.get("timestamp")
     if timestamp is not None and type(timestamp) is not int:
@@ -183,7 +187,7 @@ def _read_header(fields: Any) -> tuple[str, bytes | None]:
     unknown = [each for each in fields if each != "key" and each not in _VALUE_NAMES]
     if unknown:
         raise ValueError(
-            f"the field {unknown[0]!r:.60} is none of a header, which has key and value"
+            f"a header has no field {unknown[0]!r:.60}; its fields are key and value"
         )
     return key, _read_part(fields, "value")
 

@@ -78,7 +78,7 @@ def _explain_errors(name: str) -> Iterator[None]:
         yield
     except UnicodeDecodeError as error:
         raise click.ClickException(
-            f"{name}: names in it must be UTF-8 (got {quote(error.object)})"
+            f"{name}: names in the file must be UTF-8 (got {quote(error.object)})"
         ) from None
     except (pyarrow.ArrowException, KwireError, ValueError, LookupError) as error:
         raise click.ClickException(f"{name}: {describe_arrow_error(error)}") from None
@@ -89,7 +89,7 @@ def _explain_errors(name: str) -> Iterator[None]:
         raise click.ClickException(f"{name}: {describe_arrow_error(error)}") from None
     except (MemoryError, OverflowError):
         raise click.ClickException(
-            f"{name}: a size in it requires more memory than there is"
+            f"{name}: a size in the file requires more memory than is available"
         ) from None
 
 
@@ -102,7 +102,7 @@ def _choose_columns(schema: Any, name: str) -> list[str]:
     columns = [column for column in _COLUMNS if column in names]
     if "value" not in columns:
         raise click.ClickException(
-            f"{name}: there is no column value (it has"
+            f"{name}: a column named value is required (got"
             f" {', '.join(map(escape_line, names))})"
         )
     return columns

@@ -62,7 +62,7 @@ def decode_control(_topic: str, record: Record) -> Decoded:
     try:
         control = decode_control_record(record.key, record.value)
         if control.message is None or record.value is None:
-            return None, f"kwire knows no control record of type {control.type}"
+            return None, f"unknown control record type {control.type}"
         # The message does not contain fields that newer versions append.
         version = min(_int16(record.value), control.message.valid_versions.max)
         value = _json(control.message, version)

@@ -53,7 +53,7 @@ class RecordFormat(click.ParamType[list[Any]]):
                 parts.append(field)
             elif field is not None:
                 known = " ".join(f"%{name}" for name in _FIELDS)
-                self.fail(f"unknown field {text!r}; there are {known} %%", param, ctx)
+                self.fail(f"unknown field {text!r}; use {known} or %%", param, ctx)
             elif escape is None:
                 parts.append(text.encode(errors="surrogateescape"))
             elif escape in _ESCAPES:
@@ -62,7 +62,7 @@ class RecordFormat(click.ParamType[list[Any]]):
                 parts.append(bytes.fromhex(escape[1:]))
             else:
                 self.fail(
-                    rf"unknown escape {text!r}; there are \n \r \t \\ \xNN", param, ctx
+                    rf"unknown escape {text!r}; use \n, \r, \t, \\ or \xNN", param, ctx
                 )
         return parts
 

@@ -106,7 +106,7 @@ def add_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
             )
         if form in _BINARY and output_path is None and stdout_is_terminal():
             raise click.UsageError(
-                f"{form} is no text for a terminal; add --output PATH, or a pipe"
+                f"{form} cannot be printed to a terminal; add --output PATH, or a pipe"
             )
         record_output = RecordOutput(
             RowFormat(form, csv_safe), own, output_path, headers, format_bytes, raw
@@ -197,7 +197,7 @@ def _find_form(output: str) -> str:
     suffix = os.path.splitext(output)[1]
     form = _SUFFIXES.get(suffix.lower())
     if form is None:
-        what = f"no format has the suffix {suffix}" if suffix else "it has no suffix"
+        what = f"unknown suffix {suffix}" if suffix else "the name has no suffix"
         raise click.UsageError(
             f"--output {output}: {what}; end the name in {', '.join(_SUFFIXES)}, or"
             " name the format with --format"
