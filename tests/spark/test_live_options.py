@@ -71,7 +71,7 @@ def test_options_without_effect_on_rows_are_ignored(name):
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_unsupported_options_are_rejected_with_an_alternative(name):
-    with pytest.raises(ValueError, match="kafka-live does not take") as caught:
+    with pytest.raises(ValueError, match="kafka-live does not support") as caught:
         options(**{name.upper(): "true"})
     assert name.upper() in str(caught.value) and REFUSED[name] in str(caught.value)
 
@@ -92,7 +92,7 @@ def test_settings_of_security_are_followed_or_refused(name):
         ({"kafka.bootstrap.servers": "broker"}, "options kafka.* of kafka-live: "),
         ({"subscribePattern": "a.*"}, "subscribe and subscribePattern cannot be given"),
         ({"path": "logs"}, "kafka-live has no option 'path': "),
-        ({"provider": "kafka-live"}, "cannot be a table of the catalog"),
+        ({"provider": "kafka-live"}, "cannot be a catalog table"),
         (
             {"kafka.security.protocol": "TLS"},
             "options kafka.* of kafka-live: security.protocol must be one of PLAINTEXT",

@@ -88,7 +88,9 @@ def test_properties_of_a_producer_become_its_arguments():
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_unsupported_options_are_rejected_with_an_alternative(name):
-    with pytest.raises(ValueError, match="the sink kafka-live does not take") as caught:
+    with pytest.raises(
+        ValueError, match="the sink kafka-live does not support"
+    ) as caught:
         options(**{name.upper(): "true"})
     assert name.upper() in str(caught.value) and REFUSED[name] in str(caught.value)
 

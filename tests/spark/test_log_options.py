@@ -57,7 +57,7 @@ def test_options_without_effect_on_rows_are_ignored(name):
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_options_rejected_by_sparks_own_source_have_an_alternative(name):
-    with pytest.raises(ValueError, match="kafka-log does not take") as caught:
+    with pytest.raises(ValueError, match="kafka-log does not support") as caught:
         options(**{name.upper(): "true"})
     assert name.upper() in str(caught.value) and REFUSED[name] in str(caught.value)
 
@@ -97,7 +97,7 @@ def test_kafkas_isolation_level_is_honoured():
 @pytest.mark.parametrize("level", ["kafka.isolation.level", "isolationLevel"])
 def test_batches_of_aborted_transactions_are_not_shown_as_committed(level):
     """The batch view shows all transactions, so the level is rejected."""
-    with pytest.raises(ValueError, match="leave the level out, or read view=records"):
+    with pytest.raises(ValueError, match="omit the level, or set view=records"):
         options(view="batches", **{level: "read_committed"})
     assert options(view="batches", **{level: "read_uncommitted"}).view == "batches"
 

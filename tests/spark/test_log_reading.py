@@ -184,7 +184,7 @@ def test_a_start_above_the_end_is_refused_as_by_sparks_own_source(
     tables, orders, given, found
 ):
     """Two exchanged values once returned no rows without an error."""
-    with pytest.raises(ValueError, match="give a start") as caught:
+    with pytest.raises(ValueError, match="the start must not exceed the end") as caught:
         tables.read(orders.root, **given)
     assert f"orders-0 would be read {found};" in str(caught.value)
 
@@ -296,7 +296,7 @@ def test_replicas_are_all_kept_or_the_longest_is_chosen_or_none(tables, tmp_path
     paths = tables.read(tmp_path, duplicates="longest", includeFilePath="true")
     assert offsets(paths) == list(range(12))
     assert {Path(p).parts[-3] for p in paths.column("file_path").to_pylist()} == {"b"}
-    with pytest.raises(ValueError, match=r"orders-0 is in 3 folders: .*longest"):
+    with pytest.raises(ValueError, match=r"orders-0 is in 3 directories: .*longest"):
         tables.read(tmp_path, duplicates="error")
 
 

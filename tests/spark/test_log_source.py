@@ -156,7 +156,7 @@ def test_failfast_error_text_is_complete(spark, orders):
         str(orders.first),
         f"byte {orders.spans[3][0]}",
         "good up to offset 8, again from 12",
-        "mode=PERMISSIVE gives a row",
+        "mode=PERMISSIVE returns a row",
     ):
         assert words in said
 

@@ -76,7 +76,7 @@ def test_missing_or_invalid_worker_python_is_reported(spark, tmp_path):
     """The path is misspelled, or belongs to another machine."""
     problem = find_worker_problem(session(spark, str(tmp_path / "none")))
     assert problem.startswith(
-        f"Spark's workers run {tmp_path}/none, which is not there"
+        f"Spark's workers run {tmp_path}/none, which does not exist"
     )
     text = tmp_path / "text"
     text.write_bytes(b"\0")

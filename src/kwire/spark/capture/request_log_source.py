@@ -99,7 +99,8 @@ def _read_paths(values: Mapping[str, str]) -> tuple[str, ...]:
         paths = [values["path"], *paths]
     if not paths:
         raise ValueError(
-            'kafka-request-log requires a path: .load("kafka-request.log"), or a folder'
+            'kafka-request-log requires a path: .load("kafka-request.log"), or a'
+            " directory"
         )
     return tuple(paths)
 
@@ -190,8 +191,8 @@ class RequestLogReader(SparkEntry, DataSourceReader):
                 raise ValueError(
                     f"{entry.path}: line {entry.line}, byte {entry.position}:"
                     f" {entry.reason}; it begins {entry.text[:80]!r}."
-                    " mode=PERMISSIVE gives a row for each such line,"
-                    " mode=DROPMALFORMED reads on"
+                    " mode=PERMISSIVE returns a row for each such line,"
+                    " mode=DROPMALFORMED skips it"
                 )
             elif options.mode == "PERMISSIVE":
                 requests.append(Request())

@@ -69,8 +69,8 @@ def _read_options(given: Mapping[str, str]) -> tuple[str, str]:
         raise ValueError(f"mode must be one of {', '.join(_MODES)} (got {mode!r:.80})")
     if not options.get("path"):
         raise ValueError(
-            'kafka-capture requires a path: .load("captures/"), a folder that kwire'
-            " record has written, or a file in it"
+            'kafka-capture requires a path: .load("captures/"), a directory that'
+            " kwire record has written, or a file in it"
         )
     return options["path"], mode
 
@@ -111,6 +111,6 @@ class CaptureReader(SparkEntry, DataSourceReader):
         except CaptureError as error:
             if self._mode == "FAILFAST":
                 raise CaptureError(
-                    f"{error}, or set mode to DROPMALFORMED to leave out what cannot"
-                    " be read"
+                    f"{error}, or set mode to DROPMALFORMED to skip files that"
+                    " cannot be read"
                 ) from error

@@ -92,9 +92,9 @@ def read_live_options(given: Mapping[str, str], is_stream: bool = False) -> Live
     if "provider" in {name.lower() for name in given}:
         # Spark 4 creates such a table, but does not pass its options to the reader.
         raise ValueError(
-            "kafka-live cannot be a table of the catalog, as Spark reads those without"
-            " their options; CREATE TEMPORARY VIEW name USING kafka_live OPTIONS (...)"
-            " makes a name for a query"
+            "kafka-live cannot be a catalog table, because Spark does not pass the"
+            " options of such tables; use CREATE TEMPORARY VIEW name USING kafka_live"
+            " OPTIONS (...)"
         )
     check_security(given, LIVE_OPTIONS)
     found = LIVE_OPTIONS.choose(given)

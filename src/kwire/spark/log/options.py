@@ -102,9 +102,9 @@ def read_options(given: Mapping[str, str]) -> LogOptions:
     if "provider" in {name.lower() for name in given}:
         # Spark 4 creates such a table, but does not pass its options to the reader.
         raise ValueError(
-            "kafka-log cannot be a table of the catalog, as Spark reads those without"
-            ' their options; CREATE TEMPORARY VIEW name USING kafka_log OPTIONS (path "'
-            'kafka-logs/") makes a name for a query'
+            "kafka-log cannot be a catalog table, because Spark does not pass the"
+            " options of such tables; use CREATE TEMPORARY VIEW name USING kafka_log"
+            ' OPTIONS (path "kafka-logs/")'
         )
     values = LOG_OPTIONS.choose(given)
     of_files = {
@@ -124,8 +124,8 @@ def read_options(given: Mapping[str, str]) -> LogOptions:
         of_topics["max_records_per_partition"] = None
     if view == "batches" and of_topics["isolation_level"] == "read_committed":
         raise ValueError(
-            "view=batches has the batches of all transactions (isolation level"
-            " read_committed); leave the level out, or read view=records"
+            "view=batches returns the batches of all transactions (got isolation level"
+            " read_committed); omit the level, or set view=records"
         )
     return LogOptions(
         **of_topics,
@@ -145,7 +145,8 @@ def _read_paths(values: Mapping[str, str]) -> tuple[str, ...]:
     if not paths or not all(isinstance(path, str) and path for path in paths):
         raise ValueError(
             'kafka-log requires a path: .load("kafka-logs/"), a data directory of'
-            " Kafka, a folder above several, or an address such as s3://bucket/folder"
+            " Kafka, a parent directory of several, or an address such as"
+            " s3://bucket/directory"
         )
     return tuple(map(_remove_file_scheme, paths))
 

@@ -142,7 +142,7 @@ def find_partitions(
     for copies in replicas.values():
         if len(copies) > 1 and options.duplicates == "error":
             raise ValueError(
-                f"{_name_partition(copies[0])} is in {len(copies)} folders:"
+                f"{_name_partition(copies[0])} is in {len(copies)} directories:"
                 f" {', '.join(format_name(replica.path) for replica in copies)}; read"
                 " one of them, or set duplicates=longest"
             )
@@ -157,8 +157,8 @@ def _list_all_partitions(options: LogOptions, may_be_empty: bool) -> list[Partit
         directory = log.LogDirectory(path)
         if not len(directory) and not may_be_empty:
             raise ValueError(
-                f"no partition in {path}: give a data directory of Kafka, a folder"
-                " above it, the folder of a partition, or a .log file"
+                f"no partition in {path}: give a data directory of Kafka, a parent"
+                " directory of several, a partition directory, or a .log file"
             )
         for partition in directory:
             path_key = str(partition.path)
@@ -214,7 +214,7 @@ def offset_range(
     if start is not None and end is not None and start > end:
         raise ValueError(
             f"{_name_partition(partition)} would be read from offset {start} to {end};"
-            " give a start that is not above the end"
+            " the start must not exceed the end"
         )
     if start is None and "log-start" in partition.checkpoints:
         # Files may still contain deleted records below the log start offset. Kafka does

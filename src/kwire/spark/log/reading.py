@@ -82,8 +82,8 @@ class CorruptRows:
             raise CorruptBatch(
                 f"{problem.reason}: {problem.detail}{_describe_offsets(problem)}; topic"
                 f" {problem.topic}, partition {problem.partition}.{advice}"
-                " mode=PERMISSIVE gives a row for each such region, mode=DROPMALFORMED"
-                " reads around it, view=problems lists them all",
+                " mode=PERMISSIVE returns a row for each damaged region,"
+                " mode=DROPMALFORMED skips it, view=problems lists all of them",
                 problem.position,
                 problem.path,
             )
@@ -118,8 +118,9 @@ class CorruptRows:
             raise kind(
                 f"{format_name(piece.path)}: byte {piece.start}: {reason}:"
                 f" {error.strerror or error}; topic {piece.topic}, partition"
-                f" {piece.partition}. It was there when the read was planned; a broker"
-                " may have deleted it. mode=PERMISSIVE or DROPMALFORMED goes on"
+                f" {piece.partition}. It existed when the read was planned; a broker"
+                " may have deleted it. Set mode to PERMISSIVE or DROPMALFORMED to"
+                " continue"
             ) from None
         if self._mode == "PERMISSIVE":
             place = piece.topic, piece.partition, piece.start, piece.size

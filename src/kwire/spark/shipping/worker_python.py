@@ -56,7 +56,7 @@ def _find_local_problem(context: SparkContext) -> str | None:
     name = context.pythonExec
     executable = shutil.which(name)
     if executable is None:
-        return f"Spark's workers run {name}, which is not there; {_MENDED}"
+        return f"Spark's workers run {name}, which does not exist; {_MENDED}"
     try:
         done = subprocess.run(
             [executable, "-c", _PROBE],

@@ -127,7 +127,7 @@ class OptionNames(NamedTuple):
             lower = name.lower()
             if lower in self.refused:
                 raise ValueError(
-                    f"{self.format} does not take {name}: {self.refused[lower]}"
+                    f"{self.format} does not support {name}: {self.refused[lower]}"
                 )
             supported_name = by_lower.get(lower)
             if supported_name in self.honoured:

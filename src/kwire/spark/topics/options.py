@@ -112,7 +112,7 @@ def read_topic_options(
     ):
         raise ValueError(
             f"minOffsetsPerTrigger is {min_offsets} and maxOffsetsPerTrigger"
-            f" {max_offsets}; give a minimum that is not above the maximum"
+            f" {max_offsets}; the minimum must not exceed the maximum"
         )
     return {
         "subscribe": _read_topics(values),

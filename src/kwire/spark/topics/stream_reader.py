@@ -278,7 +278,7 @@ def make_stream_reader(
     for name, limit in limits.items():
         if limit is not None:
             warnings.warn(
-                f"{name} requires Spark 4.2 or newer; one batch takes all offsets",
+                f"{name} requires Spark 4.2 or newer; a batch reads all new offsets",
                 stacklevel=2,
             )
     return TopicStreamReader(stream)
