@@ -76,7 +76,7 @@ def test_an_address_twice_does_not_end_the_search(run, cluster):
     ids=["schema", "decode", "version", "release"],
 )
 def test_numbers_of_thousands_of_digits_are_no_numbers(run, arguments):
-    """Python raises its own error for them, which is replaced by a short one."""
+    """The error of Python for very long numbers is replaced by a short error."""
     done = run(*arguments)
     assert done.code == 2
     assert done.err.count("\n") == 1 and len(done.err) < 200

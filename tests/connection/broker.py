@@ -425,10 +425,7 @@ class Cluster:
         return self._groups.setdefault(group_id, Group())
 
     def _name(self, name, topic_id):
-        """Return a topic by its name or its id, depending on the version.
-
-        Creates it.
-        """
+        """Return the name of a topic from its name or id. Creates a missing topic."""
         if not name:
             return self._names[topic_id]
         if name not in self._ids:

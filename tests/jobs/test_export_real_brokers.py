@@ -61,7 +61,7 @@ def test_two_broken_copies_of_a_real_disk_make_a_whole_one(tmp_path):
 
 
 def test_tiered_storage_fills_what_brokers_no_longer_have(tmp_path):
-    """Local segments and objects are two halves, and one half lists the missing."""
+    """Local segments and objects are two halves. One half alone reports the losses."""
     data, remote = DATA / "4.3.1" / "data" / "tiered-0", DATA / "4.3.1" / "remote"
     local = jobs.export([data], tmp_path / "local")
     assert listed_losses(local) == {("tiered", 0): [(0, 159)]}

@@ -221,7 +221,7 @@ def test_settings_go_to_the_client_by_their_own_names():
 
 
 def test_no_repr_and_no_error_shows_a_secret():
-    """Covers options with a wrong value. Pickles contain it for the workers."""
+    """Covers options with a wrong value. Only pickles contain secrets for workers."""
     secret = {
         "kafka.security.protocol": "SASL_PLAINTEXT",
         "kafka.sasl.mechanism": "SCRAM-SHA-256",

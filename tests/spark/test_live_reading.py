@@ -290,7 +290,7 @@ def test_a_log_that_became_shorter_is_a_loss():
 
 
 def test_a_task_never_reads_offsets_before_its_own():
-    """A scan that lost its position continues at the start, which is another task's."""
+    """If a scan lost its position, it would continue in the range of another task."""
     given = {"maxRecordsPerPartition": "10", "failOnDataLoss": "false"}
     with LogBroker({"orders": (30,)}) as broker:
         reader = reader_of(broker, subscribe="orders", **given)

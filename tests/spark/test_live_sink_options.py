@@ -132,7 +132,7 @@ def test_wrong_options_are_errors_with_a_correction(given, text):
 
 
 def test_no_repr_shows_a_secret():
-    """Pickles contain it for the workers."""
+    """Only pickles contain the secret, because the workers need it."""
     read = options(
         **{
             "kafka.security.protocol": "SASL_PLAINTEXT",
