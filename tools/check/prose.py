@@ -47,7 +47,7 @@ VAGUE_NAMES = {"found", "each", "made", "wanted", "given", "known", "place", "as
 VAGUE_NAMES |= {"taken", "kept", "told"}
 """Names of variables that do not say what the variable contains."""
 
-NAMES_SINCE = "c66ebb178a501bda555184b04e8972200d63dd09"
+NAMES_SINCE = "f2c617ff9ce054c49d81f17caf4ce7fcc6fc8e85"
 """Names in lines that were added later are checked, if the clone has this commit."""
 
 _EMPTY_WORDS = """
