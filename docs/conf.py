@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The configuration of Sphinx for the site, which ``make docs`` builds.
 
-What Sphinx cannot do by itself (plain docstrings, the table of messages) is in
+Extensions of Sphinx (plain docstrings, the table of messages) are in
 ``tools/generate/docs.py``, the pages of APIs in ``tools/generate/api_pages.py``.
 Nothing is fetched from anywhere, at no time.
 """

@@ -28,7 +28,7 @@ from tools.prove.engine_copy import ENGINE, Copy
 COPY = Copy("unchecked", "KWIRE_BUILD_UNCHECKED")
 """``setup.py`` has no option for this copy.
 
-The engine is always built as it is released.
+The engine is always built like a release.
 """
 ROUNDS = 41
 BATCH_SECONDS = 0.005

@@ -30,7 +30,7 @@ GENERATED = {ROOT / "benchmarks" / "RESULTS.md"}
 
 GLOSSARY = {
     r"at once": "immediately, or at the same time",
-    r"by itself|anew|as it is": "automatically, again, unchanged",
+    r"by itself|anew|as it is(?! [a-z]+(?:ed|nt)\b)": "automatically, again, unchanged",
     r"ceilings?": "limit",
     r"asked for|on its way": "requested, in flight",
     r"left out|leaves? out|goes on|going on|go on": "omitted, continues",
@@ -39,7 +39,7 @@ GLOSSARY = {
     r"heads? of (?:a|an|the) (?:batch|entry|frame|request)": "header",
     r"hand(?:s|ed|ing)? (?:it |them )?over|giv(?:e|es|ing) out": "return, pass",
     r"amiss|nobody|somebody|whoever|dearer|dearest": "the exact word",
-    r"stands? (?:at|for|in|on|behind|before|ready|there)": "is, appears",
+    r"stands? (?:at|in|on|behind|before|ready|there)": "is, appears",
 }
 """Patterns that the glossary replaces, with the recommended terms."""
 

@@ -143,10 +143,10 @@ class KafkaBase(Admin, Generic[S, P, C]):
         * ``on_data_loss``: what to do if requested records no longer exist, for example
           because retention has deleted them. "raise" raises ``DataLost``. "earliest"
           and "latest" add a ``DataLost`` to ``losses`` of the scan, and continue at the
-          start or at the end of the log. There is one exception. If the log was
-          truncated after the scan had read it, for example by an unclean leader
-          election, reading resumes at the offset of the truncation with both values, so
-          that the records that replace the lost ones are read (KIP-320).
+          log start offset or the log end offset. If the log was truncated after the
+          scan had read it, for example by an unclean leader election, reading resumes
+          at the truncation offset with both values, so that the scan reads
+          the records that replace the lost ones (KIP-320).
         * ``rack``: rack of this client, so that brokers can redirect the scan to a
           replica nearby (KIP-392). Default: ``client.rack`` in ``config``.
         * ``check_crc``: False skips the verification of record batch checksums.

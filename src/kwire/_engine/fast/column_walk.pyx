@@ -299,8 +299,8 @@ cdef inline int64_t put_fixed_elements(
     cdef uint32_t raw
     cdef int64_t index
     if op == OP_INT32:
-        # The values do not affect any decision, so the compiler may load several at
-        # once, and may load them again.
+        # The values do not affect any decision, so the compiler may load several of
+        # them together, and may load them again.
         narrow = <uint32_t*>elements.values.data + elements.length
         for index in range(count):
             memcpy(&raw, at + 4 * index, 4)

@@ -67,7 +67,7 @@ class Array:
     name: str
     length: int
     null_count: int
-    # The first buffer may be None. Types cannot express that the others must not be.
+    # Only the first buffer is optional (None), which types cannot express.
     buffers: tuple[Any, ...]
     children: tuple[Array, ...]
     nullable: bool

@@ -160,7 +160,7 @@ def cuts(
 
 
 def rows_of_table(count: int) -> list[list[int]]:
-    """Return the tables that compute the CRC of several bytes at once.
+    """Return the tables that compute the CRC of several bytes in one step.
 
     Table n contains the CRC of each byte value followed by n zero bytes.
     """

@@ -118,8 +118,8 @@ class Evidence:
         seams = []
         expected = -1
         # Include files without valid batches if there is evidence that they were
-        # segments: an index file, or a name between the last batch and the claimed end
-        # of the log.
+        # segments: an index file, or a name between the last batch and the claimed log
+        # end offset.
         genuine = [
             file
             for file in chain.files
