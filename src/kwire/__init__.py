@@ -8,7 +8,7 @@
     data = kwire.encode(MetadataRequest(topics=None), version=12)
     kwire.decode(MetadataRequest, data, version=12)
 
-Names resolve on first use, so that importing kwire costs next to nothing.
+Names are resolved on first use. ``import kwire`` loads no engine and no messages.
 """
 
 from __future__ import annotations

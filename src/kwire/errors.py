@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class KwireError(Exception):
-    """Base class for all exceptions that invalid data or values cause."""
+    """Base class for errors in data, values, protocols, clusters and jobs."""
 
 
 class DecodeError(KwireError, ValueError):
@@ -316,7 +316,12 @@ def decode_failure(
     message_name: str = "",
     version: int | None = None,
 ) -> DecodeError:
-    """Create the exception for an error code for bytes."""
+    """Create the exception for an error code that concerns the input bytes.
+
+    * ``fault``: error code.
+    * ``detail``: number for the message, for example the invalid length.
+    * ``offset``: byte position in the input of the call.
+    """
     error_class, template = _DECODE_FAULTS[fault]
     return error_class(template.format(detail), offset, path, message_name, version)
 
@@ -359,7 +364,11 @@ def encode_failure(
     message_name: str = "",
     version: int | None = None,
 ) -> EncodeError:
-    """Create the exception for an error code for a value."""
+    """Create the exception for an error code that concerns a value to encode.
+
+    ``expected`` describes the valid values for the message. ``value`` is quoted with at
+    most 80 characters.
+    """
     text = _ENCODE_FAULTS[fault].format(
         expected=expected, got=type(value).__name__, value=quote(value, 80)
     )

@@ -25,7 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the document that the arguments specify, or list all documents.
 
     Returns the exit code, which is 1 if an observed behaviour contradicts its
-    requirement.
+    requirement. Raises ``SystemExit`` with code 2 if an argument is not valid, or if
+    the loopback sockets cannot be opened.
     """
     parser = argparse.ArgumentParser(
         "python -m kwire.drafts",

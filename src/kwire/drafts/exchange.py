@@ -36,8 +36,10 @@ class Question:
     complete the exchange: they return a table or raise an error.
 
     ``fallback`` is the release ("0.9.0") to assume if a broker does not support the
-    request. The table is only valid for this connection: call its ``expire`` method
-    when the connection ends.
+    request. A release from 0.10.0 on has no effect, because its brokers support
+    ApiVersions. The constructor raises ``ValueError`` if ``fallback`` is not a release,
+    and ``UnsupportedVersion`` for 0.6 and 0.7. The table is only valid for this
+    connection: call its ``expire`` method when the connection ends.
     """
 
     def __init__(
@@ -77,8 +79,8 @@ class Question:
 
         If the response is empty, returns the table for the fallback release, or raises
         ``UnsupportedVersion`` without a fallback. Raises ``RemoteProtocolError`` if the
-        response belongs to a different request, and ``DecodeError`` if the bytes do not
-        match the draft.
+        response belongs to a different request, ``DecodeError`` if the bytes do not
+        match the draft, and ``LocalProtocolError`` if a response was already received.
         """
         self._check_open()
         if not frame:
@@ -110,7 +112,7 @@ class Question:
 
         Returns the table for the ``fallback`` release. Use it for the next connection,
         without sending the request again. Raises ``RemoteProtocolError`` without a
-        fallback.
+        fallback, and ``LocalProtocolError`` if a response was already received.
         """
         self._check_open()
         return self._assume(

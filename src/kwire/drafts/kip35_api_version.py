@@ -147,10 +147,16 @@ class Server(exchange.Answerer):
     """Answers Metadata v1 requests according to the draft.
 
     * ``protocol``: supported protocol version as number or name ("0.10.0-IV0").
+    * ``build_description``: release name in the responses. Default: the name of
+      ``protocol``.
     * ``documents``: documentation as in ``documented_table``.
     * ``topics``: a request with null topics receives no topics, and a request with an
       empty list receives all of them, as in Metadata v0. Otherwise, the requested
       topics are returned.
+    * ``brokers``: brokers in every response.
+
+    Raises ``KeyError`` if kwire does not know a name, or a number without
+    ``build_description``. Raises ``UnsupportedVersion`` as ``documented_table`` does.
     """
 
     def __init__(

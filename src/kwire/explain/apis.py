@@ -66,7 +66,11 @@ def release_name(text: str) -> str:
 
 
 def apis(release: str = NEWEST) -> list[Api]:
-    """List the APIs that a release or a previous release supports, by API key."""
+    """List the APIs that a release or a previous release supports, by API key.
+
+    ``release`` is a release line such as "3.9", as ``release_name`` returns it. Raises
+    ``ValueError`` if kwire does not know it.
+    """
     names = releases.NAMES[: releases.NAMES.index(release) + 1]
     stable = releases.ranges(release)
     deprecated = releases.deprecated(release)

@@ -94,7 +94,9 @@ def page(release: str = apis.NEWEST, names: Sequence[str] = ()) -> str:
 
     If ``names`` is specified, the page only contains these messages. A page with all
     messages takes about one second and has a size of 1 MB.
-    Raises ``ImportError`` if Jinja2 is not installed.
+
+    Raises ``ImportError`` if Jinja2 is not installed, and ``ValueError`` if ``release``
+    is not a release line such as "3.9".
     """
     sections = [
         section

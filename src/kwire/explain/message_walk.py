@@ -35,7 +35,12 @@ _UNALIGNED = "unaligned_records"
 
 
 class MessageWalk(SpanNotes):
-    """Reads a message, optionally with its frame, between two input positions."""
+    """Reads a message, optionally with its frame, between two input positions.
+
+    The constructor raises ``ValueError`` if ``start`` or ``end`` is outside of
+    ``data``. All read methods raise ``DecodeError`` or ``UnsupportedVersion``, which
+    ``read_map`` catches.
+    """
 
     def __init__(self, data: bytes, start: int, end: int | None, limits: Limits):
         end = len(data) if end is None else end

@@ -93,7 +93,11 @@ def _remove_middle(text: str, keep: int) -> str:
 
 
 def format_amount(value: float, unit: str = "") -> str:
-    """Format an amount exactly. Units can be "bytes" and "ms"."""
+    """Format an amount. ``unit`` is "bytes", "ms", or another text for plain numbers.
+
+    Plain integers are exact, and other plain numbers have six significant digits. Bytes
+    are rounded as in ``format_size``, and milliseconds as in ``format_duration``.
+    """
     if unit == "bytes":
         return f"-{format_size(-value)}" if value < 0 else format_size(value)
     if unit == "ms":
@@ -113,7 +117,10 @@ def format_compact(value: float) -> str:
 
 
 def format_duration(duration: float) -> str:
-    """Format a duration in milliseconds with its two largest units."""
+    """Format a duration in milliseconds with its two largest units.
+
+    Below one minute, only one unit with three significant digits is used.
+    """
     if duration < 0:
         return f"-{format_duration(-duration)}"
     if duration < _SECOND:

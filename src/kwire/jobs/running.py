@@ -74,8 +74,9 @@ def open_runner(
     * ``progress``: see ``run_tasks``.
 
     The function is ``run_tasks`` with bound ``spark`` and ``progress`` arguments, so
-    that all passes of a job share a single Spark session. It is stopped at the end of
-    the block, unless it existed before.
+    that all passes of a job share a single Spark session. The session is stopped at the
+    end of the block, unless it existed before. Raises ``JobError`` if Spark does not
+    start, and ``ImportError`` if a master is specified without PySpark.
     """
     if spark is None:
         spark = choose_spark(None, total_bytes)
@@ -116,7 +117,10 @@ def run_tasks(
     * ``spark``: None for this process, a master such as ``"local[2]"``, or a
       ``SparkSession``, which remains open.
     * ``progress``: callback that receives the size of every completed task. On Spark it
-      is called from another thread.
+      is called from another thread, and receives the sum of several tasks.
+
+    Raises the exception of a failed task. On Spark, raises ``JobError`` if Spark itself
+    fails, or if the exception cannot be pickled.
     """
     if not tasks:
         return []
@@ -140,6 +144,9 @@ def open_session(master: str) -> Iterator[Any]:
     A local session only listens on the loopback interface. The session is stopped at
     the end of the block. If this process already has an active session, it is used
     instead, and remains open.
+
+    Raises ``ImportError`` without PySpark, and ``JobError`` if there is no suitable
+    Java or if Spark does not start.
     """
     _import_pyspark()
     from pyspark.sql import SparkSession

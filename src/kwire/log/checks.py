@@ -32,7 +32,10 @@ _NEVER = 2**63
 def make_unreadable_problem(
     path: Place, topic_partition: tuple[str, int], reason: str, error: DecodeError
 ) -> Problem:
-    """Return the problem for an index or checkpoint file that cannot be decoded."""
+    """Return the problem for an index or checkpoint file that cannot be decoded.
+
+    The damaged region extends from the error offset to the end of the file.
+    """
     size = path.stat().st_size
     start = min(error.offset, size)
     return Problem(
@@ -74,7 +77,11 @@ class Checks:
         """Offset at which the torn tail of the newest segment begins, or None."""
 
     def begin(self, segment: Segment) -> Iterator[Problem]:
-        """Start checking a segment, and read its index files."""
+        """Start checking a segment, and read its index files.
+
+        Yields a problem if ``.index`` or ``.timeindex`` cannot be decoded. The caller
+        must consume the iterator, because nothing is read before.
+        """
         self._segment = segment
         self._topic_partition = segment.topic, segment.partition
         self._entries: tuple[tuple[int, int], ...] = ()
@@ -166,9 +173,10 @@ class Checks:
             )
 
     def observe(self, header: BatchHeader, file: FileBytes) -> Iterable[Problem]:
-        """Compare the next batch with the indexes.
+        """Compare the next batch with the indexes and with the leader epochs.
 
-        Returns problems for all index entries up to this batch.
+        Returns problems for all index entries up to this batch, and a problem if the
+        leader epoch of the batch differs from the checkpoint.
         """
         findings: list[Problem] = []
         while self._next_position <= header.position:

@@ -84,6 +84,9 @@ class LogDirectory:
     directories are not followed, and only regular files are opened. ``skipped`` lists
     unreadable directories, which may contain partitions, and every FIFO, socket,
     device, directory or broken link whose name is reserved for log files.
+
+    Raises ``FileNotFoundError`` if ``path`` does not exist, and ``ValueError`` if
+    ``include`` contains another suffix.
     """
 
     __slots__ = ("partitions", "path", "skipped", "unreadable")
@@ -311,7 +314,11 @@ def _is_file(folder: str, name: str, skipped: list[OSError]) -> bool:
 def _read_checkpoints(
     folder: Place, unreadable: list[DecodeError], skipped: list[OSError]
 ) -> dict[str, dict[tuple[str, int], int]]:
-    """Read the checkpoint files of a data directory, and collect errors."""
+    """Read the checkpoint files of a data directory: offsets by checkpoint kind.
+
+    Decoding errors are added to ``unreadable``, and files that are not regular files to
+    ``skipped``. Files that are missing or cannot be opened are ignored.
+    """
     offsets_by_key = {}
     for key, name in _CHECKPOINTS.items():
         try:

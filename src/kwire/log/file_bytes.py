@@ -123,9 +123,10 @@ class FileBytes:
         return min(end, self._last)
 
     def has_shrunk(self) -> bool:
-        """Whether file truncation may explain damaged data.
+        """Whether the file turned out to be shorter than the loaded range.
 
-        Returns True only once per truncation.
+        Always False for a file, because ``fill`` itself detects truncation and
+        decreases ``size``. ``StoredBytes`` overrides this method.
         """
         return False
 

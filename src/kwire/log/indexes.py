@@ -186,7 +186,11 @@ class OffsetIndex(_EntryIndex):
     ``entries`` are ascending pairs of (offset, position). The base offset of the batch
     at byte ``position`` is at most ``offset``, and all previous batches end before
     ``offset``. ``has_stray_bytes`` is True if the entries are followed by anything
-    except zero entries.
+    except zero entries. ``base_offset`` is taken from the file name by default.
+
+    Raises ``FileNotFoundError`` if the file is missing, ``LimitExceeded`` if it is
+    larger than ``frame_bytes`` in ``limits``, and ``TypeError`` if neither the caller
+    nor the file name specifies the base offset.
 
     Format: INT32 offset relative to the base offset, INT32 position.
     Source: ``OffsetIndex``.
@@ -217,7 +221,8 @@ class TimeIndex(_EntryIndex):
 
     ``entries`` are ascending pairs of (timestamp in ms, offset). Up to ``offset``, no
     record in the segment has a timestamp later than ``timestamp``. ``has_stray_bytes``
-    is True if the entries are followed by anything except zero entries.
+    is True if the entries are followed by anything except zero entries. Parameters and
+    errors are the same as for ``OffsetIndex``.
 
     Format: INT64 timestamp, INT32 offset relative to the base offset.
     Source: ``TimeIndex``.
@@ -250,7 +255,8 @@ class TransactionIndex:
     transaction is listed in the segment that contains its marker.
 
     Format: INT16 version and ``AbortedTxn``, 34 bytes per entry. Raises ``DecodeError``
-    with the file in its path if an entry is invalid.
+    with the file in its path if an entry is invalid or if the file is larger than
+    ``frame_bytes`` in ``limits``, and ``FileNotFoundError`` if the file is missing.
     Source: ``TransactionIndex``.
     """
 

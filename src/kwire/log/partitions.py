@@ -94,7 +94,10 @@ class Partition:
 
     @property
     def topic_id(self) -> UUID | None:
-        """Topic id from ``partition.metadata`` or from the directory name, or None."""
+        """Topic id from ``partition.metadata`` or from the directory name, or None.
+
+        Raises ``DecodeError`` if ``partition.metadata`` is damaged.
+        """
         if self._topic_id is None:
             try:
                 metadata = read_partition_metadata(self.path / "partition.metadata")
@@ -105,7 +108,10 @@ class Partition:
 
     @property
     def leader_epochs(self) -> tuple[tuple[int, int], ...]:
-        """Pairs of (epoch, first offset). Empty without ``leader-epoch-checkpoint``."""
+        """Pairs of (epoch, first offset). Empty without ``leader-epoch-checkpoint``.
+
+        The file is read on each access. Raises ``DecodeError`` if it is damaged.
+        """
         try:
             return read_leader_epochs(self.path / "leader-epoch-checkpoint")
         except FileNotFoundError:
@@ -139,8 +145,8 @@ class Partition:
         """Whether the log has been compacted, so that offsets may be missing.
 
         True if ``cleaner-offset-checkpoint`` in the data directory lists the partition,
-        if Kafka always compacts the topic, or if a batch has fewer records than
-        offsets. The last condition requires reading headers up to such a batch, and its
+        if Kafka always compacts the topic, or if ``has_holes`` is true for a segment.
+        The last condition requires reading headers up to the batch that shows it. The
         result is cached.
         """
         if self._compacted is None:
@@ -198,7 +204,11 @@ class Partition:
         isolation_level: str = "read_uncommitted",
         **options: Any,
     ) -> Iterator[Batch]:
-        """Decode all segments batch by batch. Parameters as in ``Segment.batches``."""
+        """Decode all segments batch by batch. Parameters as in ``Segment.batches``.
+
+        With "read_committed", ``transactions`` are by default collected from all
+        segments of the partition.
+        """
         return self._decode_segments(
             "batches", start_offset, end_offset, isolation_level, options
         )
@@ -213,7 +223,8 @@ class Partition:
     ) -> Iterator[Records]:
         """Decode all segments into columns incrementally.
 
-        Parameters as in ``Segment.columns``.
+        Parameters as in ``Segment.columns``. With "read_committed", ``transactions``
+        are by default collected from all segments of the partition.
         """
         return self._decode_segments(
             "columns", start_offset, end_offset, isolation_level, options

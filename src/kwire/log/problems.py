@@ -44,6 +44,7 @@ class Problem:
     r"""Damaged region in a file, or missing data.
 
     * ``path``: file path. Bytes that are not UTF-8 are shown as ``\xNN``.
+    * ``topic``, ``partition``: empty and -1 if the directory name contains neither.
     * ``position``, ``length``: damaged region in bytes. A length of 0 means that no
       byte is damaged, but that data is missing before this position.
     * ``reason``: problem type, which is a constant in this module.
@@ -96,7 +97,11 @@ def in_file(error: DecodeError, path: str, base: int = 0) -> DecodeError:
 
 
 def report_problem(problem: Problem, on_corrupt: OnCorrupt) -> None:
-    """Raise the problem as an exception, pass it to the callback, or ignore it."""
+    """Raise the problem as an exception, pass it to the callback, or ignore it.
+
+    Raises ``CorruptBatch`` if ``on_corrupt`` is "raise", and ``TypeError`` if it is not
+    "raise", "skip" or a function.
+    """
     if on_corrupt == "raise":
         raise make_error(problem)
     if callable(on_corrupt):

@@ -70,12 +70,15 @@ class Segment:
       if the name contains no offset.
     * ``size``: file size in bytes when this object was created.
     * ``kind``: "log" or "checkpoint".
-    * ``topic``, ``partition``: by default taken from the directory name.
+    * ``topic``, ``partition``: by default taken from the directory name, or empty and
+      -1 if that is not a partition directory.
     * ``is_newest``: whether a broker may still write to the segment, so that it may
       have a torn tail.
     * ``next_base_offset``: base offset of the next segment, or None.
     * ``access``: "map" or "read", see ``file_bytes.py``. By default, the newest segment
       is read if it was written within the last hour. All other segments are mapped.
+
+    Raises ``FileNotFoundError`` if the file is missing or is not a regular file.
     """
 
     __slots__ = (
@@ -137,19 +140,31 @@ class Segment:
 
     @property
     def index(self) -> OffsetIndex | None:
-        """Offset index from the ``.index`` file, or None if the file is missing."""
+        """Offset index from the ``.index`` file, or None if the file is missing.
+
+        Also None for a KRaft checkpoint, or if the file name of the segment contains no
+        offset. Raises ``LimitExceeded`` if the file is larger than ``frame_bytes`` in
+        the default limits (100 MiB).
+        """
         index: OffsetIndex | None = self._load_index(".index", OffsetIndex)
         return index
 
     @property
     def time_index(self) -> TimeIndex | None:
-        """Time index from the ``.timeindex`` file, or None if the file is missing."""
+        """Time index from the ``.timeindex`` file, or None if the file is missing.
+
+        Limits and errors are the same as for ``index``.
+        """
         index: TimeIndex | None = self._load_index(".timeindex", TimeIndex)
         return index
 
     @property
     def transaction_index(self) -> TransactionIndex | None:
-        """Transaction index from the ``.txnindex`` file, or None if it is missing."""
+        """Transaction index from the ``.txnindex`` file, or None if it is missing.
+
+        Raises ``DecodeError`` if an entry is invalid. Otherwise limits and errors are
+        the same as for ``index``.
+        """
         index: TransactionIndex | None = self._load_index(".txnindex", TransactionIndex)
         return index
 
@@ -263,7 +278,8 @@ class Segment:
         * ``limits``: limits for one batch. Additional memory is a few MiB for the file.
 
         Raises ``DecodeError`` with the file in its path if a batch is invalid, unless
-        ``on_corrupt`` specifies another behaviour.
+        ``on_corrupt`` specifies another behaviour. Raises ``ValueError`` if
+        ``isolation_level`` or ``errors`` has another value.
         """
         start = self._find_start(start, start_offset)
         with self.open() as file:
@@ -475,8 +491,8 @@ class Segment:
 
         Reading each range between two positions, and from the last position to the end,
         returns every batch and every problem exactly once. For every split, the
-        ``.index`` file and a few batches are read. If the index is invalid, all headers
-        are read. In an object store, 1 MiB is read instead.
+        ``.index`` file and a few batches are read. If the index is missing or invalid,
+        all headers are read. In an object store, 1 MiB is read instead.
 
         Raises ``ValueError`` if ``split_bytes`` is less than 1.
         """
@@ -494,8 +510,9 @@ class Segment:
 
     @property
     def has_holes(self) -> bool:
-        """Whether a batch has fewer records than offsets, as after log compaction.
+        """Whether log compaction has processed a batch.
 
+        True if a batch of magic 2 has fewer records than offsets, or a delete horizon.
         The first access reads the headers up to such a batch.
         """
         if self._has_holes is None:

@@ -257,7 +257,10 @@ if TYPE_CHECKING:
 
 
 def locate(path: Named) -> Place:
-    """Convert a name to a path: ``StoredPath`` for a URI, otherwise ``Path``."""
+    """Convert a name to a path: ``StoredPath`` for a URI, otherwise ``Path``.
+
+    Raises ``OSError`` if a URI contains a password or another secret.
+    """
     if isinstance(path, StoredPath):
         return path
     if isinstance(path, str) and _URI.fullmatch(path):

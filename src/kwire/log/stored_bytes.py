@@ -63,7 +63,12 @@ class StoredBytes(FileBytes):
         self.size = 0
 
     def has_shrunk(self) -> bool:
-        """Request the current size. Some clients return garbage for missing bytes."""
+        """Whether the object is now shorter than the loaded range.
+
+        Some client libraries return garbage for missing bytes, so the current size is
+        requested, at most once per loaded range. If the object is shorter, ``size`` is
+        decreased. Raises ``OSError`` if the request fails.
+        """
         if self._seen == self._last:
             return False
         self._seen = self._last

@@ -71,6 +71,8 @@ class SegmentWalk:
     relative to the file. ``file.data`` contains the file bytes from the current batch
     on.
 
+    * ``place``: path, topic and partition for the problems.
+    * ``check_crc``: verify checksums. False reads only the headers.
     * ``base_offset``: base offset of the segment, or None if it is unknown.
     * ``next_base_offset``: base offset of the next segment, or None.
     * ``expected``: required base offset for the next batch, or None to accept any
@@ -80,6 +82,8 @@ class SegmentWalk:
       reported as a problem. By default, gaps are ignored.
     * ``are_offsets_right``: skip the offset checks, because a previous walk has
       performed them.
+    * ``progress``: callback that receives the number of additional bytes processed.
+    * ``limits``: maximum batch size (``frame_bytes``). A larger batch is a problem.
 
     After the iteration, ``torn_at`` is the position at which an accepted torn tail
     begins, or None.
@@ -149,7 +153,10 @@ class SegmentWalk:
         return cast("Iterator[BatchHeader | Problem]", self.with_runs(0))
 
     def with_runs(self, run_bytes: int) -> Iterator[BatchHeader | Run | Problem]:
-        """Iterate, and combine ordinary batches into runs up to ``run_bytes`` bytes."""
+        """Iterate, and combine ordinary batches into runs up to ``run_bytes`` bytes.
+
+        With 0, all batches are yielded individually.
+        """
         file, data, read = self._file, self._file.data, read_batch_header
         check_crc, expected = self._check_crc, self.expected
         position = self._start

@@ -179,7 +179,8 @@ def list_capture_files(path: str | os.PathLike[str]) -> list[CaptureFile]:
     and directories (prefix ``.`` or ``_``) are skipped, and so are redundant files,
     whose frames are also contained in a larger file.
 
-    Raises ``FileNotFoundError`` if no capture files are found.
+    Raises ``FileNotFoundError`` if ``path`` does not exist or contains no capture
+    files, and ``CaptureError`` if pyarrow does not support the address.
     """
     filesystem, root = _open_filesystem(path)
     info = filesystem.get_file_info([_encode_path(filesystem, root)])[0]
@@ -210,7 +211,7 @@ def list_capture_files(path: str | os.PathLike[str]) -> list[CaptureFile]:
 def read_captures(
     path: str | os.PathLike[str], columns: Iterable[str] | None = None
 ) -> Iterator[Any]:
-    """Read a capture file or directory in batches with a size up to about 4 MB.
+    """Read a capture file or directory in batches of up to 10,000 rows and about 4 MB.
 
     Rows are ordered by (recording, sequence). Reading is safe while the relay keeps
     writing or merging files: rows that were present before the call are returned
@@ -219,9 +220,10 @@ def read_captures(
     * ``path``: as in ``list_capture_files``.
     * ``columns``: names from ``CAPTURE_COLUMNS``. Default: all columns.
 
-    Returns an iterator of ``pyarrow.RecordBatch``. Raises ``FileNotFoundError`` if
-    no capture files are found, ``ValueError`` if a column does not exist, and
-    ``CaptureError`` if a file is not a capture or is damaged.
+    Returns an iterator of ``pyarrow.RecordBatch``. Raises ``FileNotFoundError`` if no
+    capture files are found, and ``ValueError`` if a column does not exist. Raises
+    ``CaptureError`` if the address is not supported, or, when the iteration reaches the
+    file, if a file is not a capture or is damaged.
     """
     names = _check_columns(columns)
     files = list_capture_files(path)
@@ -292,7 +294,7 @@ def _open_filesystem(path: str | os.PathLike[str]) -> tuple[Any, str]:
 
 
 def _list_folder(filesystem: Any, root: str) -> list[CaptureFile]:
-    """List the capture files below a directory, without redundant files."""
+    """List the capture files below a directory, without hidden and redundant files."""
     folders: dict[str, list[CaptureFile]] = {}
     for path in _iter_files(filesystem, root):
         components = path.removeprefix(root).split("/")
@@ -322,7 +324,11 @@ def _is_local(filesystem: Any) -> bool:
 
 
 def _iter_files(filesystem: Any, root: str) -> Iterator[str]:
-    """Yield the paths of regular files below a directory, following symbolic links."""
+    """Yield the paths of regular files below a directory, following symbolic links.
+
+    Each directory is visited once, even if several links lead to it. Raises ``OSError``
+    if a directory cannot be listed.
+    """
     from pyarrow import fs
 
     if not _is_local(filesystem):

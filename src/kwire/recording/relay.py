@@ -66,7 +66,8 @@ class Relay:
     * ``listen``: bootstrap address for clients. Port 0 selects a free port.
     * ``upstream``: address of any broker in the cluster.
     * ``out``: directory in which the recording creates its own directory.
-    * ``tell``: receives messages for the user. The same message is passed only once.
+    * ``tell``: receives messages for the user. The same message is passed only once,
+      but a broker that was reachable again in the meantime is reported again.
     * ``flush_s``: maximum traffic loss in seconds if the process is killed.
     * ``max_frame_bytes``: maximum frame size.
     * ``max_connections``: maximum number of clients. Additional clients are
@@ -342,7 +343,9 @@ class Relay:
     ) -> dict[Address, Address]:
         """Start listeners for the brokers in a response.
 
-        Returns them by broker address.
+        Returns the addresses of all listeners, including earlier ones, by broker
+        address. Raises ``ListenError`` if the relay cannot listen.
+
 
         ``seen_host`` is the relay address used by the client. It replaces the host if
         the relay listens on a wildcard address such as 0.0.0.0.

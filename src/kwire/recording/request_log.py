@@ -117,7 +117,8 @@ def list_request_logs(path: str | os.PathLike[str]) -> list[str]:
 
     If ``path`` is a file, it is returned without a check. In a directory, files are
     recognized by their content, not by their names. Hidden files and directories are
-    skipped. Raises ``FileNotFoundError`` if no request logs are found.
+    skipped, and so are files and directories that cannot be read. Raises
+    ``FileNotFoundError`` if ``path`` does not exist or contains no request logs.
     """
     name = os.fspath(path)
     if not os.path.isdir(name):
@@ -142,7 +143,9 @@ def split_request_log(
 ) -> list[tuple[int, int | None]]:
     """Split a file into byte ranges of about ``size`` bytes for ``read_request_log``.
 
-    Reading all ranges returns each line exactly once. A gzip file is not split.
+    Reading all ranges returns each line exactly once. The last range has no end (None),
+    so it also covers lines that a broker appends later. A gzip file is not split.
+    Raises ``OSError`` if the file cannot be opened.
     """
     with open_regular(path) as file:
         if file.read(len(_GZIP)) == _GZIP:

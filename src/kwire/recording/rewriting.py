@@ -147,7 +147,11 @@ def limit_versions(header: Header, frame: Frame) -> tuple[bytes, list[str]] | No
 
 
 def _limit_range(api: Any) -> Any:
-    """Limit the version range for one API to supported versions."""
+    """Limit the version range for one rewritten API to versions that kwire supports.
+
+    Returns ``api`` itself if the range needs no change, or if it contains no supported
+    version.
+    """
     if api.api_key not in _REWRITTEN:
         return api
     newest = by_key(api.api_key, "response").valid_versions.max

@@ -51,7 +51,9 @@ def record_sets_to_arrow(
       record.
 
     Raises ``ValueError`` if records do not have a field of ``schema``, or if a type
-    cannot represent all values of its field.
+    cannot represent all values of its field. Raises ``TypeError`` if ``array`` contains
+    neither bytes nor strings, and ``LimitExceeded`` if all rows together have 2 GiB or
+    more.
     """
     keep_errors = keeps_errors(on_error)
     library = load_pyarrow("kwire.records.arrow")

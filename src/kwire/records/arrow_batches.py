@@ -53,12 +53,14 @@ def records_to_arrow(
     Columns: offset int64, timestamp timestamp[``timestamp_unit``, UTC], timestamp_type
     int32, key and value binary, headers list<struct<key: string, value: binary>>, all
     nullable. The timestamp is null if the record has none, which includes magic 0 and
-    the timestamp -1. A record without headers has an empty list, as on the wire, where
-    headers cannot be null. The tables of ``kwire.spark`` and ``kwire export`` contain
-    null in this case, as those from Spark's Kafka source do.
+    the timestamp -1, or if the unit cannot represent it. A record without headers has
+    an empty list, as on the wire, where headers cannot be null. The tables of
+    ``kwire.spark`` and ``kwire export`` contain null in this case, as those from
+    Spark's Kafka source do.
 
-    Raises ``DecodeError`` as ``records.decode_batches`` does, and ``LimitExceeded`` if
-    keys or values exceed 2 GiB and ``views`` is false.
+    Raises ``DecodeError`` as ``records.decode_batches`` does. Raises ``LimitExceeded``
+    if headers exceed 2 GiB, if keys or values exceed 2 GiB and ``views`` is false, or
+    if the batches together exceed ``total_decompressed_bytes`` in ``limits``.
     """
     library = load_pyarrow("kwire.records.arrow")
     options = make_read_options(

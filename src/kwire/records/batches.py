@@ -83,6 +83,7 @@ def decode_batches(
 
     Raises ``DecodeError`` with the byte offset in ``data`` when the invalid batch is
     reached. For checksums and compressed records, this is the first byte of the batch.
+    Raises ``ValueError`` immediately if ``position`` or ``end`` is outside of ``data``.
     Source: KIP-98, ``MemoryRecords``, ``CompletedFetch``.
     """
     options = make_read_options(
@@ -198,10 +199,11 @@ def iter_records(
 ) -> Iterator[list[Record]]:
     """Decode a record set piece by piece, as lists of records.
 
-    A piece ends with the batch that reaches ``piece_bytes``, counted after
-    decompression, so that memory usage does not depend on the number of batches.
-    ``limits`` apply to each piece. All other arguments are described in
-    ``decode_records``.
+    A piece ends with the batch that reaches ``piece_bytes`` (default 16 MiB), counted
+    after decompression, so that memory usage does not depend on the number of batches.
+    Each record of a compressed batch counts as at least 64 bytes. ``limits`` apply to
+    each piece. All other arguments are described in ``decode_records``.
+
     Raises ``DecodeError`` as ``decode_batches`` does, when the invalid piece is
     reached.
     """
@@ -235,8 +237,13 @@ def read_records(
 ) -> tuple[Record, ...]:
     """Read the records from a batch of magic 2 or from a compressed message.
 
-    Raises ``DecodeError`` for invalid data, and if the number of records exceeds
-    ``limits``.
+    * ``data``: bytes that contain the batch at ``header.position``.
+    * ``replace``: replace invalid UTF-8 in header keys by U+FFFD instead of raising.
+    * ``check_crc``: verify the messages inside a compressed message. The checksum of
+      the batch itself is not verified here.
+
+    Raises ``DecodeError`` for invalid data, and if the number of records or their
+    decompressed size exceeds ``limits``.
     """
     if limits.records is not None and header.record_count > limits.records:
         raise errors.decode_failure(
@@ -259,7 +266,11 @@ def read_records(
 
 
 def decompress_payload(data: Buffer, header: BatchHeader, limits: Limits) -> memoryview:
-    """Decompress the payload from a batch of magic 2 or from a compressed message."""
+    """Decompress the payload from a batch of magic 2 or from a compressed message.
+
+    ``data`` contains the batch at ``header.position``. Raises ``DecodeError`` as
+    ``compression.decompress`` does.
+    """
     with memoryview(data) as view, view.cast("B") as source:
         start, end = engine.find_payload(source, header)
         with source[start:end] as payload:
@@ -303,9 +314,12 @@ def encode_batch(
     * ``max_timestamp`` (ms): only for a batch without records. Otherwise it is computed
       from the records.
     * ``log_append_time`` (ms): timestamp of all records.
+    * ``delete_horizon`` (ms): time when the log cleaner may remove the tombstones.
 
-    Raises ``EncodeError`` if the format cannot represent a value; its path names the
-    record. Source: ``MemoryRecordsBuilder``, KIP-98, KIP-534 (``delete_horizon``).
+    Raises ``EncodeError`` if the format cannot represent a value, or if an option is
+    not valid. Its path names the record or the option.
+
+    Source: ``MemoryRecordsBuilder``, KIP-98, KIP-534 (``delete_horizon``).
     """
     records = records if isinstance(records, (list, tuple)) else list(records)
     if base_offset is None:
@@ -338,12 +352,17 @@ class BatchBuilder(engine.RecordList):
     or returns False if the batch might then be larger than ``max_bytes``. The check
     uses an upper bound of the encoded size. The first record is always added, because a
     batch has at least one record.
+
     ``extend(records, start=0, timestamp=-1)`` adds the records of a list from index
     ``start`` on while they fit, and returns the index of the first record that was not
     added. Records without a timestamp get ``timestamp``.
+
     ``len()`` is the number of records. All other arguments are those of
-    ``encode_batch``; a transactional batch may get its producer id in ``build``.
-    Both methods raise ``EncodeError`` for an invalid record.
+    ``encode_batch``. A transactional batch may get its producer id in ``build``.
+
+    Both methods raise ``EncodeError`` for an invalid record, and the constructor raises
+    it for an invalid option.
+
     Source: ``MemoryRecordsBuilder.hasRoomFor``.
     """
 

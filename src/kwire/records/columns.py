@@ -327,9 +327,10 @@ def decode_records(
     decoded in one call, and control batches are always omitted. Time is linear in the
     number of bytes, no object is created per record, and other threads can run.
 
-    Raises ``DecodeError`` as ``decode_batches`` does. Raises ``LimitExceeded`` if keys
-    or values exceed 2 GiB without ``views``, or if the batches together exceed
-    ``total_decompressed_bytes`` in ``limits``. Use ``iter_records`` for such input.
+    Raises ``DecodeError`` as ``decode_batches`` does. Raises ``LimitExceeded`` if
+    headers exceed 2 GiB, if keys or values exceed 2 GiB without ``views``, or if the
+    batches together exceed ``total_decompressed_bytes`` in ``limits``. Use
+    ``iter_records`` for such input.
     """
     options = make_read_options(
         errors=errors,
@@ -368,10 +369,11 @@ def iter_records(
 ) -> Iterator[Records]:
     """Decode a record set piece by piece into columns.
 
-    A piece ends with the batch that reaches ``piece_bytes``, counted after
-    decompression, so that memory usage does not depend on the number of batches.
-    ``limits`` apply to each piece. All other arguments are described in
-    ``decode_records``.
+    A piece ends with the batch that reaches ``piece_bytes`` (default 16 MiB), counted
+    after decompression, so that memory usage does not depend on the number of batches.
+    Each record of a compressed batch counts as at least 64 bytes. ``limits`` apply to
+    each piece. All other arguments are described in ``decode_records``.
+
     Raises ``DecodeError`` as ``decode_batches`` does, when the invalid piece is
     reached.
     """

@@ -82,16 +82,18 @@ def convert_batches(
 ) -> tuple[bytes, ConversionReport]:
     """Convert batches to ``to_magic``; return them and a report about lost data.
 
-    From magic 2 to a lower magic, the result loses headers, control batches, producer
-    fields, and the records of uncompressed batches below ``start_offset``. Magic 0 also
-    loses timestamps. From magic 0 to a higher magic, records have no timestamp (-1),
-    and ``timestamp_type`` is the type configured for the topic (0 CreateTime, 1
-    LogAppendTime). Magic 2 has one batch for each compressed message or run of
-    uncompressed messages, with the offset of its first record as base offset.
-    Compression and offsets are preserved. An incomplete last batch is omitted.
+    From magic 2 to a lower magic, the result loses headers, control batches and
+    producer fields. Every conversion to magic 0 or 1 omits the records of uncompressed
+    batches below ``start_offset``. Magic 0 also loses timestamps. From magic 0 to a
+    higher magic, records have no timestamp (-1), and ``timestamp_type`` is the type
+    configured for the topic (0 CreateTime, 1 LogAppendTime). Magic 2 has one batch for
+    each compressed message or run of uncompressed messages, with the offset of its
+    first record as base offset. Compression and offsets are preserved. An incomplete
+    last batch is omitted.
 
-    Raises ``EncodeError`` if zstd batches are converted to a lower magic, and
-    ``DecodeError`` for damaged batches.
+    Raises ``EncodeError`` if zstd batches are converted to a lower magic, or if
+    ``to_magic`` is not 0, 1 or 2. Raises ``DecodeError`` for damaged batches.
+
     Source: ``RecordsUtil.downConvert``, ``LogValidator``.
     """
     if to_magic not in (0, 1, 2):

@@ -79,7 +79,10 @@ def make_read_options(
 
 
 def check_errors(errors: str) -> None:
-    """Validate the option ``errors``, for header keys that are not valid UTF-8."""
+    """Raise ``ValueError`` if ``errors`` is not "strict" or "replace".
+
+    The option applies to header keys that are not valid UTF-8.
+    """
     if errors not in ("strict", "replace"):
         raise ValueError(f'errors must be "strict" or "replace" (got {errors!r:.40})')
 

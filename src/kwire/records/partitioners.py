@@ -58,6 +58,10 @@ def murmur2_column(keys: Any) -> NDArray[Any]:
     binary column: an Arrow array of bytes or strings, or a sequence of bytes. The
     partition of a key is ``(hash & 0x7fffffff) % partitions``. A null key has no
     assigned partition.
+
+    Raises ``TypeError`` if ``keys`` is not such a column, and ``EncodeError`` if its
+    Arrow data is invalid.
+
     Source: ``Utils.murmur2``, ``Utils.toPositive``.
     """
     return _hash_column(keys, engine.MURMUR2, "int32")
@@ -66,8 +70,8 @@ def murmur2_column(keys: Any) -> NDArray[Any]:
 def crc32_column(keys: Any) -> NDArray[Any]:
     """Return the CRC-32 of each key in a column, as uint32; 0 for null.
 
-    ``keys`` has the same types as for ``murmur2_column``. The partition of a key is
-    ``hash % partitions``. Source: ``rd_kafka_msg_partitioner_consistent``.
+    ``keys`` and errors are the same as for ``murmur2_column``. The partition of a key
+    is ``hash % partitions``. Source: ``rd_kafka_msg_partitioner_consistent``.
     """
     return _hash_column(keys, engine.CRC32, "uint32")
 
@@ -97,8 +101,8 @@ def murmur2_random(
 ) -> P:
     """Return the partition that a Java client assigns to a key.
 
-    Without a key, returns a random available partition. Source: ``BuiltInPartitioner``,
-    ``Utils``.
+    Without a key, returns a random available partition, or a random one of all
+    partitions if none is available. Source: ``BuiltInPartitioner``, ``Utils``.
     """
     if key is None:
         return choice(available or all_partitions)

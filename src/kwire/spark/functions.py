@@ -125,9 +125,9 @@ def from_kafka_message(
     field, an invalid row is null. Field names are compared without case and
     underscores. An integer field may have a wider type.
 
-    Raises ``ValueError`` before any job starts if Kafka has no such message, if the
-    message does not have a field of ``schema``, or if a type cannot represent all
-    values of its field.
+    Raises ``ValueError`` before any job starts if Kafka has no such message, if
+    ``version`` is missing, if an option is not valid, if the message does not have a
+    field of ``schema``, or if a type cannot represent all values of its field.
     """
     chosen = _read_options(options, "mode", "as", "framed")
     failfast, framed = _is_failfast(chosen), chosen["framed"] == "true"
@@ -194,8 +194,9 @@ def to_kafka_message(
 
     Struct fields may be missing and may have any order. A null or missing field is
     encoded as null if the version allows null, and otherwise as its default value.
-    Returns struct<data, _error>, or binary with FAILFAST. Raises ``ImportError`` before
-    PySpark 4.1, because only the Arrow functions of 4.1 receive structs unchanged.
+    Returns struct<data, _error>, or binary with FAILFAST. Raises ``ValueError`` if
+    Kafka has no such message. Raises ``ImportError`` before PySpark 4.1, because only
+    the Arrow functions of 4.1 receive structs unchanged.
     """
     _require_arrow_udf("to_kafka_message")
     chosen = _read_options(options, "mode", "framed")
@@ -361,7 +362,8 @@ def read_headers(
     """Decode a column as ``kafka_header`` does, into columns instead of a struct.
 
     This is the fastest way to read headers. The result contains only the columns named
-    in ``keep``, and the decoded columns.
+    in ``keep``, and the decoded columns. Raises ``ValueError`` if a column in ``keep``
+    has the name of a decoded column.
     """
     failfast = _is_failfast(_read_options(options, "mode"))
     kind = HEADER if failfast else with_error(HEADER)
@@ -386,6 +388,9 @@ def read_records(
     ``keep``, with equal values for all records of a row, and the decoded columns.
     ``schema`` contains the columns of a record, as for ``from_kafka_records``. If it
     has no ``_error``, all of its columns are null for a damaged batch.
+
+    Raises ``ValueError`` if a column in ``keep`` has the name of a decoded column, and
+    for ``schema`` in the same cases as ``from_kafka_records``.
     """
     chosen = _read_options(options, "mode", "errors")
     failfast, errors = _is_failfast(chosen), chosen["errors"]

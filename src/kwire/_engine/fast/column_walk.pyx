@@ -101,10 +101,10 @@ cdef inline bint put_short(
     const uint8_t** place,
     const uint8_t* end,
 ) noexcept nogil:
-    """Read a short string, a short int32 array or an empty array, and skip it.
+    """Append a short string, a short int32 array or an empty array to ``child``.
 
-    Returns False without reading anything if the field is different, too large, or
-    invalid.
+    ``place`` is advanced to the next field. Returns False without reading anything if
+    the field is different, too large, or invalid.
     """
     cdef const uint8_t* at = place[0]
     cdef int64_t size = read_short(at, end)

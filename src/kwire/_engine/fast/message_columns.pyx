@@ -199,9 +199,11 @@ cdef int check_sizes(
 cdef int64_t walk_rows(
     RowWalk* w, Rows* rows, Table* table, Column* column
 ) noexcept nogil:
-    """Read all rows.
+    """Read all rows of a message column.
 
-    Returns the number of rows, or the row at which an error occurred.
+    If ``rows.errors`` is set, all fields of an invalid row become null, and its error
+    is stored there. Returns the number of rows, or the row at which another error
+    occurred.
     """
     cdef int64_t row
     cdef int64_t place

@@ -134,7 +134,10 @@ def _reject(text: str) -> click.ClickException:
 
 
 def _of_literal(text: str) -> bytes:
-    r"""Parse bytes as programs print them: ``b'\x00\x12abc'``, also without quotes."""
+    r"""Parse bytes as programs print them: ``b'\x00\x12abc'``, also without quotes.
+
+    Raises ``ClickException`` for an unknown escape.
+    """
     literal = _LITERAL.fullmatch(text)
     content = text if literal is None else literal[2]
     data = bytearray()

@@ -247,7 +247,10 @@ def _shorten(value: object) -> str:
 
 
 def _from_csv(cells: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert CSV cells to the corresponding JSON line fields."""
+    """Convert CSV cells to the corresponding JSON line fields.
+
+    Raises ``ValueError`` if an encoding is unknown, or if a cell is not valid JSON.
+    """
     fields = {name: text for name, text in cells.items() if text is not None}
     for part in ("key", "value"):
         encoding = fields.pop(f"{part}_encoding", "text")

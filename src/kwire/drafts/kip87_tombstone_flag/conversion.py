@@ -60,9 +60,12 @@ def down_convert(
 ) -> tuple[tuple[Message, ...], TombstoneReport]:
     """Convert messages to magic 0 or 1. Returns the messages and a loss report.
 
-    The value of a message with the tombstone bit becomes null, and the attributes only
-    keep the timestamp type. Messages with ``to_magic`` or a lower magic are copied.
+    The value of a message with the tombstone bit becomes null. In magic 1, the
+    attributes only keep the timestamp type. In magic 0, the attributes are 0, and there
+    is no timestamp (-1). Messages with ``to_magic`` or a lower magic are copied.
+
     Raises ``EncodeError`` if a message is compressed or ``to_magic`` is not 0 or 1.
+
     Source: KIP-87, for consumers that fetch with a version below 3.
     """
     check_bit(tombstone_bit)

@@ -155,7 +155,8 @@ def require_dialect(data: Buffer, dialect: Dialect) -> None:
     """Check that all entries with magic 2 have the specified dialect.
 
     Call this function before decoding. Raises ``CorruptBatch`` for the first entry with
-    another dialect, and names that dialect.
+    another dialect, and names that dialect. Raises ``ValueError`` if ``dialect`` is not
+    "kip87" or "kafka".
     """
     if dialect not in _ASIDE:
         raise ValueError(f'dialect must be "kip87" or "kafka" (got {dialect!r:.40})')

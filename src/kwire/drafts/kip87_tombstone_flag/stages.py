@@ -208,7 +208,8 @@ def stage_after(steps: Sequence[str], plan: str = "magic") -> Stage | None:
     """Find the stage of a cluster after these upgrade steps.
 
     Returns None before brokers support the draft, because they behave as usual. Raises
-    ``ValueError`` if a step is out of order. The message names the required step.
+    ``ValueError`` if ``plan`` is unknown, or if a step is out of order. In the second
+    case, the message names the required step.
     """
     if plan not in UPGRADES:
         raise ValueError(

@@ -29,7 +29,7 @@ DOCUMENTS = (
 
 
 def find_document(name: str) -> Document:
-    """Find a document by its number (002), module, page, or KIP.
+    """Find a document by its number (002), module, page, or KIP (KIP-951).
 
     Case, dashes and underscores are ignored, and a prefix of the name is sufficient.
     Raises ``LookupError`` if not exactly one document matches. The message lists the

@@ -29,8 +29,8 @@ class LoopbackBroker:
     """Accepts connections on a free port of the loopback interface.
 
     ``answer`` receives a frame without its size, and returns the bytes to write. If it
-    returns None or raises ``KwireError``, the connection is closed. Other exceptions
-    are raised at the end of the ``with`` block.
+    returns None or raises ``KwireError`` or ``OSError``, the connection is closed.
+    Other exceptions are raised at the end of the ``with`` block.
     """
 
     def __init__(self, answer: Callable[[bytes], bytes | None]) -> None:
@@ -115,7 +115,8 @@ class LoopbackClient:
     def exchange(self, data: bytes) -> bytes | None:
         """Write a request, and return the next frame.
 
-        Returns None if the broker closes the connection.
+        Returns None if the broker closes the connection. Raises ``TimeoutError`` if the
+        broker does not answer within 5 seconds.
         """
         try:
             self._socket.sendall(data)

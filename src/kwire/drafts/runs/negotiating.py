@@ -67,7 +67,8 @@ def ask(broker: LoopbackBroker, question: Question) -> ApiVersionTable:
 def is_answered(broker: LoopbackBroker, api_key: int, version: int) -> bool:
     """Send the default request for an API, and return whether it is answered.
 
-    Raises ``DecodeError`` if the received bytes are not a valid response.
+    An empty response, which has only a correlation id, does not count. Raises
+    ``DecodeError`` if the received bytes are not a valid response.
     """
     request = messages.by_key(api_key, "request")()
     with broker.connect() as connection:

@@ -78,7 +78,8 @@ class Result(NamedTuple):
 def run_document(document: Document) -> list[Result]:
     """Run a document on loopback sockets. Returns one result per requirement.
 
-    Exceptions from kwire and sockets are recorded as observations.
+    ``KwireError``, ``OSError``, ``LookupError`` and ``ValueError`` are recorded as
+    observations. Raises ``OSError`` if the sockets of the brokers cannot be opened.
     """
     results = []
     with document.start_brokers() as brokers:

@@ -43,8 +43,9 @@ def audit(
     * ``timezone``: time zone for request log timestamps.
 
     Returns a ``Result``, where ``findings`` counts breaking clients. Raises
-    ``ValueError`` if kwire does not know the release, and ``FileNotFoundError`` if a
-    path contains no input.
+    ``ValueError`` if kwire does not know the release, ``FileNotFoundError`` if a path
+    contains no input, ``FileExistsError`` if ``out`` exists and is not empty, and
+    ``JobError`` if Spark fails.
     """
     release = Target(target)
     sources, sizes = find_sources(paths)

@@ -77,13 +77,21 @@ class Target:
         return api_version in self._deprecated.get(api_key, NONE)
 
     def phases_out(self, api_key: int, api_version: int) -> bool:
-        """Return whether the target rejects a version, or any release deprecates it."""
+        """Return whether a version is unsupported by the target, or deprecated.
+
+        The deprecation in the newest release that supports the version decides, even if
+        this release is newer than the target.
+        """
         return self.refuses(api_key, api_version) or bool(
             find_fate(api_key, api_version).deprecated
         )
 
     def refuses(self, api_key: int, api_version: int) -> bool:
-        """Return whether the target rejects a version that clients send."""
+        """Return whether the target rejects a version that clients send.
+
+        Always False for APIs that clients never use, and for ApiVersions, because
+        brokers answer every version of it.
+        """
         return (
             api_key not in find_broker_apis()
             and api_key != API_VERSIONS

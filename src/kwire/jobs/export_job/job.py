@@ -68,8 +68,9 @@ def export(
     * ``limits``: decoding limits for a single batch.
 
     Returns a ``Result``, where ``findings`` counts lost offset ranges. Raises
-    ``FileNotFoundError`` if no partition matches, and ``ImportError`` if numpy is not
-    installed.
+    ``FileNotFoundError`` if no partition matches, ``FileExistsError`` if ``out`` exists
+    and is not empty, and ``ImportError`` if numpy is not installed. Raises ``JobError``
+    if a segment file changes during the export, or if Spark fails.
 
     Maximum memory per task: about 300 bytes for every batch of a partition and its
     replicas (small partitions are decided together, up to 200,000 batches), a few MiB

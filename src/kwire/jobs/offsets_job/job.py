@@ -71,7 +71,7 @@ def offsets(
 
     Returns a ``Result``, where ``findings`` counts stuck partitions. Raises ``OSError``
     if ``paths`` contain no ``__consumer_offsets`` partition or ``out`` is not empty,
-    and ``ValueError`` if ``stuck_after_s`` is negative.
+    ``ValueError`` if ``stuck_after_s`` is negative, and ``JobError`` if Spark fails.
     """
     if stuck_after_s < 0:
         raise ValueError(f"stuck_after_s must be 0 or more (got {stuck_after_s})")

@@ -115,6 +115,14 @@ class LogEnds:
     ``log`` is None if the log is not available: all end offsets are unknown then.
     ``end`` is the timestamp (milliseconds) after which wrong producer clocks are
     suspected.
+
+    * ``final``: log end offset, or None without a log. A log without batches ends at
+      its log start offset.
+    * ``last_time``: timestamp of the last append in milliseconds, or -1.
+    * ``topic_id``: topic id as text, or None if it is unknown.
+    * ``problems``: damaged regions, which are skipped.
+
+    Raises ``OSError`` if a segment file cannot be read.
     """
 
     def __init__(self, log: Partition | None, end: int) -> None:

@@ -85,7 +85,7 @@ def read_offsets(task: OffsetsTask) -> OffsetsSummary:
 
 
 def order_growth(rows: Iterable[Any]) -> list[Any]:
-    """Return the largest ``growth`` rows by bytes, in descending order."""
+    """Return up to 1,000 ``growth`` rows with the most bytes, in descending order."""
     ordered = sorted(rows, key=lambda row: (-row.bytes, *map(str, row[:5])))
     return ordered[:_MAX_GROWTH_ROWS]
 

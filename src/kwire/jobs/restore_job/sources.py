@@ -372,7 +372,8 @@ def is_export(path: str | os.PathLike[str]) -> bool:
 def has_transactions(path: str | os.PathLike[str]) -> bool:
     """Return whether an export contains transactional batches.
 
-    Some of these transactions may have been aborted.
+    Some of these transactions may have been aborted. Raises ``JobError`` if the table
+    ``batches`` is missing or damaged.
     """
     name = "is_transactional"
     is_transactional = _read_table(Path(path, "batches"), BATCHES, name)[name]
@@ -387,7 +388,9 @@ def find_export(
     """Find the partitions in an export, sorted by topic and partition.
 
     ``topics`` and ``partitions`` select partitions. By default all partitions are
-    returned, except for internal topics.
+    returned, except for internal topics. Raises ``JobError`` if a file in ``records``
+    or the table ``coverage`` is damaged, or if there is no table ``coverage``. Raises
+    ``ImportError`` if pyarrow is not installed.
     """
     load_pyarrow("restore")
     groups = _RowGroups(Path(path, "records"))

@@ -62,7 +62,8 @@ def decompress(
 
     Raises ``CorruptBatch`` for damaged data, and for more blocks than any known writer
     creates. Raises ``LimitExceeded`` before the result exceeds ``decompressed_bytes``,
-    ``decompressed_ratio`` or ``total_decompressed_bytes`` in ``limits``.
+    ``decompressed_ratio`` or ``total_decompressed_bytes`` in ``limits``. Raises
+    ``ImportError`` if the library of the codec is not installed.
     """
     if codec == 0:
         return memoryview(data).cast("B")
@@ -111,9 +112,12 @@ def compress(codec: int, data: Buffer, magic: int, level: int | None = None) -> 
     """Compress the records of one batch, framed as in Kafka's own clients.
 
     ``level`` is the level of the library: 0 to 9 for gzip (default 6), 1 to 12 for lz4
-    (default 1), -131072 to 22 for zstd (default 3). Raises ``EncodeError`` for other
-    levels, and for any level with snappy, which has none. Equal input always produces
-    equal output.
+    (default 1), -131072 to 22 for zstd (default 3). Equal input always produces equal
+    output.
+
+    Raises ``EncodeError`` for other levels, for any level with snappy, which has none,
+    and for zstd with a magic below 2. Raises ``ImportError`` if the library of the
+    codec is not installed.
     """
     payload = memoryview(data).cast("B")
     check_magic(codec, magic)
@@ -168,8 +172,9 @@ Codec = namedtuple("Codec", "number name read write bound levels usual_level")
 """Codec number in the batch attributes, and everything specific to the codec.
 
 ``read(data, magic, limit, allocate)``, ``write(data, magic, level)`` and
-``bound(size)`` implement ``decompress``, ``compress`` and ``bound``. ``levels``
-contains the minimum and maximum level.
+``bound(size)`` implement ``decompress``, ``compress`` and ``bound``. ``read`` raises
+``Damaged``, or ``TooLarge`` if the result exceeds ``limit`` bytes. ``levels`` contains
+the minimum and maximum level.
 """
 
 CODECS = (

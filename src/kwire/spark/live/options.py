@@ -84,7 +84,10 @@ class LiveOptions(TopicOptions):
 
 
 def read_live_options(given: Mapping[str, str], is_stream: bool = False) -> LiveOptions:
-    """Read the options of a reader. Raises ``ValueError`` for an invalid option.
+    """Read the options of a reader.
+
+    Raises ``ValueError`` for an invalid option, and ``OSError`` if a file that an
+    option names cannot be read.
 
     By default, a batch starts at the earliest offsets, and a stream at the latest
     offsets. Error messages never contain the value of a password.

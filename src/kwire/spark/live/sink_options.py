@@ -64,7 +64,10 @@ class SinkColumns(NamedTuple):
 
 
 def read_sink_options(given: Mapping[str, str]) -> SinkOptions:
-    """Read the options of a sink. Raises ``ValueError`` for an invalid option.
+    """Read the options of a sink.
+
+    Raises ``ValueError`` for an invalid option, and ``OSError`` if a file that an
+    option names cannot be read.
 
     Error messages never contain the value of a password.
     """

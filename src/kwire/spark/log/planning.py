@@ -78,7 +78,10 @@ class WantedRange(NamedTuple):
 
 @dataclass
 class Bounds:
-    """Bounds on the requested rows, computed from filters. Timestamps are in ms."""
+    """Bounds on the requested rows, computed from filters. None means no bound.
+
+    ``end_offset`` is exclusive. Timestamps are in ms, and both bounds are inclusive.
+    """
 
     topics: frozenset[str] | None = None
     partitions: frozenset[int] | None = None
@@ -206,8 +209,9 @@ def offset_range(
     """Return the start and end offset (exclusive) that the options specify.
 
     None means the log start offset or the log end offset. Raises ``ValueError`` if the
-    options specify no offset for the partition, if it has no record for a timestamp, or
-    if the start is greater than the end.
+    options specify no offset for the partition, "latest" (-1) as its start or
+    "earliest" (-2) as its end, if it has no record for a timestamp, or if the start is
+    greater than the end.
     """
     start = _offset_of_batch(partition, "starting", options)
     end = _offset_of_batch(partition, "ending", options)
@@ -239,7 +243,9 @@ def offset_from(partition: Partition, side: str, options: LogOptions) -> int:
     """Return the offset for one side. The result may be EARLIEST or LATEST.
 
     ``side`` is "starting" or "ending". A timestamp selects the first record, in offset
-    order, whose timestamp is equal or later, as in Kafka.
+    order, whose timestamp is equal or later, as in Kafka. Raises ``ValueError`` if the
+    options specify no offset for the partition. Also raises it if there is no record
+    for the starting timestamp, unless startingOffsetsByTimestampStrategy is "latest".
     """
     kind, position = options.starting if side == "starting" else options.ending
     if isinstance(position, str):

@@ -293,7 +293,10 @@ def read_problems(
 
 
 def read_indexes(segments: Sequence[Segment], layout: Layout) -> Iterator[Any]:
-    """Return the entries of the index files of segments, as rows."""
+    """Return the entries of the index files of segments, as rows.
+
+    Index files that are missing or cannot be decoded are skipped.
+    """
     yield from _rows_to_batches(
         (row for segment in segments for row in _index_rows(segment)), layout
     )

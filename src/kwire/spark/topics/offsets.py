@@ -62,5 +62,8 @@ def report_loss(
 
 
 def divide(start: int, end: int, count: int) -> list[int]:
-    """Return the offsets that split a range into ``count`` nearly equal parts."""
+    """Return the offsets that split a range into ``count`` nearly equal parts.
+
+    The result has ``count - 1`` offsets, without ``start`` and ``end``.
+    """
     return [start + (end - start) * turn // count for turn in range(1, count)]

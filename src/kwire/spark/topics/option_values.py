@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parses option values: words, flags, counts, sizes, durations and JSON.
 
-Each function expects a mapping of all specified options and the name of one option.
+Each ``read_`` function expects a mapping of all specified options and the name of one
+option, and raises ``ValueError`` with this name if the value is not valid.
 ``option_names.py`` and ``options.py`` declare the options of each format.
 """
 
@@ -41,7 +42,10 @@ def show_value(name: str, value: object) -> str:
 
 
 def read_json(found: Mapping[str, str], name: str, kind: type, example: str) -> Any:
-    """Parse JSON whose outermost value has the type ``kind``."""
+    """Parse JSON whose outermost value has the type ``kind``.
+
+    The option must be specified. ``example`` is shown in the error message.
+    """
     try:
         value = json.loads(found[name])
     except ValueError:
@@ -101,7 +105,10 @@ def read_flag(values: Mapping[str, str], name: str, default: bool = False) -> bo
 
 
 def read_number(values: Mapping[str, str], name: str, what: str) -> int:
-    """Read a non-negative integer. Error messages name its unit or range, ``what``."""
+    """Read a non-negative integer. The option must be specified.
+
+    ``what`` is the unit or range of the number, which error messages contain.
+    """
     text = values[name]
     if not text.isdecimal():
         raise ValueError(f"{name} must be a number, {what}{show_value(name, text)}")
