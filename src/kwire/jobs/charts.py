@@ -66,7 +66,11 @@ class HeatCell(NamedTuple):
 
 
 class Span(NamedTuple):
-    """Section of a track. ``end`` is exclusive."""
+    """Section of a track. ``end`` is exclusive.
+
+    Positions are offsets in a coverage chart, and milliseconds since 1970 in a
+    timeline.
+    """
 
     start: int
     end: int
@@ -75,7 +79,10 @@ class Span(NamedTuple):
 
 
 class Track(NamedTuple):
-    """Row of a coverage chart or timeline. ``note`` is displayed at its end."""
+    """Row of a coverage chart or timeline. ``note`` is displayed at its end.
+
+    ``start`` and ``end`` are the limits of the row, in the unit of its spans.
+    """
 
     label: str
     start: int

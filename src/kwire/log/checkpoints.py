@@ -4,8 +4,8 @@
 
 These files may be damaged as well if the disk is damaged. For any file content, the
 functions only raise ``InvalidValue``, with the file in ``path`` and the position where
-the invalid line begins in ``offset``. They raise ``FileNotFoundError`` if the file is
-missing.
+the invalid line begins in ``offset``, or ``LimitExceeded`` for a file above 100 MiB.
+They raise ``FileNotFoundError`` if the file is missing.
 """
 
 from __future__ import annotations

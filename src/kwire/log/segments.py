@@ -266,8 +266,8 @@ class Segment:
 
         * ``start``, ``end``, ``on_corrupt``, ``strict_tail``: as in ``headers``.
         * ``start_offset``, ``end_offset``: return only records in this offset range,
-          and omit batches without such records. ``end_offset`` is exclusive. Without
-          ``start``, reading begins at ``seek(start_offset)``.
+          and omit batches that are completely outside of it. ``end_offset`` is
+          exclusive. Without ``start``, reading begins at ``seek(start_offset)``.
         * ``isolation_level``: with "read_committed", aborted batches and control
           batches are returned without records, and reading stops before the first
           transaction without an end marker.

@@ -80,7 +80,11 @@ class Recorder:
 
     @property
     def addresses(self) -> set[str]:
-        """Listener addresses. Clients never receive any other broker address."""
+        """Listener addresses, which replace the broker addresses in responses.
+
+        If kwire cannot decode a response, clients receive its original addresses, and
+        ``messages`` contains a warning.
+        """
         return {format_address(*address) for address in self._relay.addresses.values()}
 
     def close(self) -> None:

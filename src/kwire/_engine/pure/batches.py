@@ -66,7 +66,8 @@ def read_batch_header(
 
     Units: positions and sizes in bytes, timestamps in ms.
 
-    Raises ``CorruptBatch`` at ``position`` if the entry is invalid.
+    Raises ``CorruptBatch`` at ``position`` if the entry is invalid, and ``ValueError``
+    if ``position`` or ``end`` is outside of the input.
 
     Source: ``ByteBufferLogInputStream``, ``DefaultRecordBatch.ensureValid``,
     ``LegacyRecord.ensureValid``.
@@ -98,7 +99,8 @@ def read_last_header(
 
     Units: positions and sizes in bytes.
 
-    Raises ``CorruptBatch`` at the first entry that is invalid.
+    Raises ``CorruptBatch`` at the first entry that is invalid, and ``ValueError`` if
+    ``position`` or ``end`` is outside of the input.
 
     Source: KIP-74; ``MemoryRecords.batches``.
     """
@@ -140,7 +142,9 @@ def measure_run(
     at ``end``. Returns the position (bytes) and the offset after the run. If the run is
     empty, these are the arguments ``position`` and ``expected``.
 
-    The content of the input never causes an exception.
+    The content of the input never causes an exception. With ``check_crc``, a batch with
+    an incorrect checksum ends the run. Raises ``ValueError`` if ``position`` or ``end``
+    is outside of the input.
     """
     first = position
     view = memoryview(data)

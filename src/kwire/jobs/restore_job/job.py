@@ -136,8 +136,9 @@ def restore(
       size.
 
     Raises ``JobError`` if a target partition contains records that this restore did not
-    write, and ``ClusterError`` if records were not acknowledged. After an error the
-    call can be repeated: it continues after the acknowledged records.
+    write, and ``ClusterError`` if records were not acknowledged. If a source is
+    damaged, raises ``DecodeError`` for log files and ``JobError`` for an export. After
+    an error the call can be repeated: it continues after the acknowledged records.
     """
     by_topic: dict[str, list[int]] = {}
     for source in sources:

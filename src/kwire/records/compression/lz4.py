@@ -30,8 +30,9 @@ STORED = 1 << 31  # Flag in the block length: the content is not compressed.
 def _read_header(data: memoryview, magic: int) -> tuple[int, int, int]:
     """Read a frame header.
 
-    Returns the maximum block size, the number of checksum bytes after each block, and
-    the position of the first block.
+    Returns the maximum block size in bytes, the number of checksum bytes after each
+    block, and the position of the first block. Raises ``Damaged`` if the header is
+    invalid, or if Kafka does not allow such a frame.
     """
     if len(data) < 7 or data[:4] != FRAME_MAGIC:
         raise Damaged("it does not start with a frame")
