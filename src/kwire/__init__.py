@@ -8,7 +8,8 @@
     data = kwire.encode(MetadataRequest(topics=None), version=12)
     kwire.decode(MetadataRequest, data, version=12)
 
-Names are resolved on first use. ``import kwire`` loads no engine and no messages.
+Submodules are imported on first use, so that ``import kwire`` loads no engine and no
+message classes.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ class CorruptBatch(DecodeError):
 
 
 class LimitExceeded(DecodeError):
-    """The input exceeds a limit in ``kwire.Limits``."""
+    """The input exceeds a limit in ``kwire.Limits``, or a column exceeds 2 GiB."""
 
 
 class EncodeError(KwireError, ValueError):

@@ -106,7 +106,11 @@ def format_amount(value: float, unit: str = "") -> str:
 
 
 def format_compact(value: float) -> str:
-    """Format a number with at most five characters: "950", "1.2k" or "34M"."""
+    """Format a number in a short form: "950", "1.2k" or "34M".
+
+    Below 1,000, a number has up to three significant digits. A count has at most four
+    characters.
+    """
     if abs(value) < 1000:
         return f"{value:.3g}"
     for unit in "kMGTPE":

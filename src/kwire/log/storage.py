@@ -221,7 +221,7 @@ class StoredPath:
         """Yield this directory and its subdirectories with their object names.
 
         Directories are sorted. Only one listing is requested, regardless of their
-        number.
+        number. Raises ``FileNotFoundError`` if the directory contains no object.
         """
         with _translate_errors(self):
             objects = self._open_store().list_objects(self._key)

@@ -115,7 +115,10 @@ class CaptureBuffer:
 
     @property
     def has_room(self) -> bool:
-        """Whether the buffer can accept more rows, because the disk has kept up."""
+        """Whether the buffer can accept more rows.
+
+        False while 64 MiB or more are waiting to be written.
+        """
         return self._waiting_bytes < FLUSH_BYTES
 
     async def run(self) -> None:

@@ -136,7 +136,8 @@ class CaptureWriter:
         """Combine neighbouring files into one file and delete the originals.
 
         The merged file is complete before any small file is deleted. Readers therefore
-        find every row exactly once, even if the process is interrupted.
+        find every row exactly once, even if the process is interrupted. Raises
+        ``OSError`` if a file cannot be read, written or deleted.
         """
 
         def copy(out: Any) -> None:

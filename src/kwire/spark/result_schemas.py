@@ -21,8 +21,8 @@ def read_struct_type(schema: Any) -> types.StructType:
 
     ``schema`` is a Spark type or a string in Spark's notation, such as
     "struct<offset:bigint>", "offset bigint" or "array<struct<offset:bigint>>". Raises
-    ``ValueError`` if the type has no fields, and Spark's ``ParseException`` if the
-    string is not a type.
+    ``ValueError`` if the type is neither a struct nor an array of structs, and Spark's
+    ``ParseException`` if the string is not a type.
     """
     kind = parse_type(schema)
     element = kind.elementType if isinstance(kind, types.ArrayType) else kind

@@ -24,7 +24,7 @@ class Damaged(Exception):
 
 
 class TooLarge(Exception):
-    """The decompressed size exceeds the limit, or is declared to."""
+    """The decompressed size, or the size that the data declares, exceeds the limit."""
 
 
 FREE_PIECES = 16
@@ -51,7 +51,10 @@ def reserve(allocate: Callable[[int], Buffer], size: int) -> memoryview:
 
 
 def load_cramjam() -> Any:
-    """Import cramjam, which snappy and lz4 require, and zstd without zstandard."""
+    """Import cramjam, which snappy and lz4 require, and zstd without zstandard.
+
+    Raises ``ImportError`` with the command that installs it.
+    """
     try:
         import cramjam
     except ImportError:

@@ -41,7 +41,10 @@ class LiveStream:
         return self._topics.find_ends()
 
     def find_beginnings(self, places: Sequence[Place]) -> dict[Place, int]:
-        """Return the start offsets of partitions."""
+        """Return the start offsets of partitions.
+
+        Raises ``TopicNotFound`` if a topic was deleted.
+        """
         return self._topics.find_beginnings(places)
 
     def is_pending(self, topic_partition: Place, offset: int) -> bool:

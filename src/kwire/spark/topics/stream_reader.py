@@ -42,7 +42,10 @@ if TYPE_CHECKING:
             """Return the current end offsets of the partitions."""
 
         def find_beginnings(self, places: Sequence[Place]) -> dict[Place, int]:
-            """Return the start offsets of partitions, or 0 for a deleted partition."""
+            """Return the start offsets of partitions.
+
+            A deleted partition has the offset 0, or raises an error.
+            """
 
         def is_pending(self, topic_partition: Place, offset: int) -> bool:
             """Return whether records before ``offset`` exist, but are undecided."""
