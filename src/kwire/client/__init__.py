@@ -329,7 +329,8 @@ def connect_sync(
     several threads, create a scan or consumer for each thread.
 
     Raises ``ValueError`` or ``TypeError`` if an argument or property is invalid, or if
-    two settings contradict each other. Errors never show the values of settings.
+    two settings contradict each other. Raises ``OSError`` if a certificate or key file
+    cannot be loaded. Errors never show the values of settings.
     """
     from .kafka import KafkaSync
     from .options import make_arguments

@@ -63,7 +63,7 @@ class Admin(ClusterQueries):
     failure determines its class.
 
     In addition to the exceptions in its own description, each operation raises the
-    ``ClusterError`` exceptions of ``request``.
+    exceptions of ``request``.
     """
 
     @operation
@@ -87,9 +87,12 @@ class Admin(ClusterQueries):
         connection, it is sent again only if executing it twice has the same effect as
         executing it once. All other errors are returned as error codes in the response.
         If a part is still rejected after ``timeout_s``, its last error is returned too.
+        If ``message`` has a ``timeout_ms`` or ``max_wait_ms``, that time is added to
+        ``timeout_s``.
 
         Raises ``BrokersUnreachable`` if a broker does not answer in time, or if there
         is no broker with the node id ``to``.
+        Raises ``AuthenticationFailed`` if a broker rejects the credentials.
         Raises ``OutcomeUnknown`` if a connection is lost after a request that must not
         be sent twice.
         Raises ``UnsupportedVersion``, ``FeatureUnsupported`` or ``EncodeError`` if a
@@ -284,7 +287,8 @@ class Admin(ClusterQueries):
         Returns the properties by name.
 
         Raises ``NotAuthorized``, ``TopicNotFound`` or ``RequestRefused`` if the
-        configuration cannot be read.
+        configuration cannot be read. Raises ``ValueError`` if ``resource_type`` is
+        unknown.
         Source: DescribeConfigs (KIP-133).
         """
         from ..messages import DescribeConfigsRequest as Describe
@@ -329,7 +333,8 @@ class Admin(ClusterQueries):
         * ``validate_only``: check the values without changing the configuration.
 
         Raises ``NotAuthorized``, ``TopicNotFound`` or ``RequestRefused`` if the
-        configuration cannot be changed.
+        configuration cannot be changed. Raises ``ValueError`` if ``resource_type`` is
+        unknown.
         Source: IncrementalAlterConfigs (KIP-339, Kafka 2.3).
         """
         from ..messages import IncrementalAlterConfigsRequest as Alter
@@ -395,6 +400,7 @@ class Admin(ClusterQueries):
         Raises ``NotAuthorized`` if the user lacks a permission.
         Raises ``RequestRefused`` with the error code ``GROUP_ID_NOT_FOUND`` if the
         group does not exist, or if it is a share or streams group.
+        Raises ``DecodeError`` if the assignment of a classic member is malformed.
         Source: ConsumerGroupDescribe (KIP-848), DescribeGroups.
         """
         from ..messages import ConsumerGroupDescribeRequest, DescribeGroupsRequest

@@ -26,7 +26,8 @@ _logger = logging.getLogger("kwire.client.connection")
 class FileContext:
     """TLS context that is loaded from files, and loaded again if they have changed.
 
-    * ``make``: function that loads the context. The constructor calls it immediately.
+    * ``make``: function that loads the context. The constructor calls it immediately,
+      and raises its exceptions.
     * ``paths``: path of each file by property name.
 
     A file has changed if its modification time, size or inode is different. Symbolic

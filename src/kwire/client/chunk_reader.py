@@ -225,7 +225,8 @@ class AsynchronousReader(ChunkReader[M], Asynchronous):
     async def records(self) -> AsyncIterator[ConsumerRecord]:
         """Iterate over single records instead of chunks.
 
-        Raises ``ClusterError`` and ``DecodeError``, as the iteration over chunks does.
+        Raises the exceptions of the iteration over chunks, and ``DecodeError`` if a
+        chunk cannot be decoded.
         """
         async for chunk in self:
             for record in chunk.iter_records():
@@ -284,7 +285,8 @@ class BlockingReader(ChunkReader[M], Blocking):
     def records(self) -> Iterator[ConsumerRecord]:
         """Iterate over single records instead of chunks.
 
-        Raises ``ClusterError`` and ``DecodeError``, as the iteration over chunks does.
+        Raises the exceptions of the iteration over chunks, and ``DecodeError`` if a
+        chunk cannot be decoded.
         """
         for chunk in self:
             yield from chunk.iter_records()

@@ -86,9 +86,11 @@ class Chunk:
     Scans and consumers return chunks.
 
     * ``topic``, ``partition``: the partition that contains the records.
-    * ``start_offset``: offset that was requested. Earlier records in ``data`` do not
-      belong to the chunk.
-    * ``next_offset``: offset at which reading continues after this chunk.
+    * ``start_offset``: offset at which the chunk begins. Earlier records in ``data`` do
+      not belong to the chunk.
+    * ``next_offset``: offset at which reading continues after this chunk. If
+      ``batch_rows`` or an end offset limits the chunk, ``data`` may also contain later
+      records, which do not belong to the chunk.
     * ``high_watermark``: high watermark of the partition when the chunk was read.
     * ``aborted_transactions``: aborted transactions in this range of offsets. None
       unless the isolation level is "read_committed".
@@ -153,8 +155,10 @@ class Chunk:
     ) -> Iterator[Batch]:
         """Iterate over the record batches with their batch headers.
 
-        The last batch may also contain records from ``next_offset`` on, which do not
-        belong to this chunk. ``errors`` specifies how to decode header names that are
+        Control records and the records of aborted transactions are omitted, but their
+        batches are returned. Unlike the other methods, this one also returns records
+        and batches from ``next_offset`` on if ``data`` contains them, and always
+        verifies the checksums. ``errors`` specifies how to decode header names that are
         not UTF-8. Default: the value that was passed to the scan.
         """
         return decode_batches(

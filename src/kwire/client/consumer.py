@@ -304,7 +304,8 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
         chunk is lost.
 
         Raises ``ClusterError`` if the consumer cannot continue, and the exceptions of
-        ``on_assigned`` and ``on_lost``.
+        ``on_assigned`` and ``on_lost``. Raises ``ValueError`` if another task or thread
+        is waiting for a chunk.
         """
         return await self._read(timeout_s)
 
@@ -313,14 +314,16 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
         """Commit the offset after a chunk, or after all chunks returned so far.
 
         Returns the committed offsets by (topic, partition). They are the offsets at
-        which the group continues.
+        which the group continues. Without ``chunk``, partitions whose offset is already
+        committed are omitted.
 
         Raises ``PartitionLost`` if this consumer no longer owns the partition of
         ``chunk``. Without ``chunk``, lost partitions are skipped, and the exception is
         raised only if a partition is lost during the call.
         Raises another ``ClusterError`` if the coordinator rejects the commit, or does
         not answer within ``timeout_s`` of the client.
-        Raises ``ValueError`` after ``close``.
+        Raises ``ValueError`` after ``close``. With blocking calls, also raises
+        ``ValueError`` if another thread is using the consumer.
         """
         self.check_process()
         with self._use_to_commit():

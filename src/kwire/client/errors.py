@@ -45,7 +45,11 @@ class BrokersUnreachable(ClusterError):
 
 
 class AuthenticationFailed(ClusterError):
-    """A broker rejects the SASL mechanism, the user name or the password."""
+    """A broker rejects the SASL mechanism or the credentials.
+
+    This error is also raised if the client cannot use the credentials, or if the broker
+    cannot prove its identity.
+    """
 
 
 class NotAuthorized(ClusterError):

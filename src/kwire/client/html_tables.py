@@ -28,9 +28,10 @@ _MAX_CELL = 60
 def make_html_table(
     caption: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
 ) -> str:
-    """Return an HTML table with the first rows and the number of further rows.
+    """Return an HTML table with up to 20 rows and the number of further rows.
 
-    All text is escaped. Further rows are counted without keeping them in memory.
+    All text is escaped. Keys, values and numbers are shortened to 60 characters.
+    Further rows are counted without keeping them in memory.
     """
     table = ElementTree.Element("table")
     ElementTree.SubElement(table, "caption").text = escape_line(caption)

@@ -158,9 +158,10 @@ class KafkaBase(Admin, Generic[S, P, C]):
 
         Nothing is sent before the iteration begins. A scan can be read only once.
 
-        Raises ``ValueError`` or ``TypeError`` if an argument is invalid. The iteration
+        Raises ``ValueError`` or ``TypeError`` if an argument is invalid, and
+        ``ImportError`` if ``progress`` is True and rich is not installed. The iteration
         raises ``ClusterError``, ``DecodeError``, and ``ValueError`` if the scan has
-        already been read.
+        already been read, or if another task or thread is reading it.
         """
         options = make_scan_options(
             topics,
@@ -302,7 +303,8 @@ class KafkaBase(Admin, Generic[S, P, C]):
         * ``session_timeout_s``: give up all partitions if no heartbeat has been
           answered for this number of seconds. The broker also has a session timeout.
         * ``max_poll_interval_s``: leave the group if the caller does not request a
-          chunk for this number of seconds. The next request joins the group again.
+          chunk for this number of seconds. The next request joins the group again. This
+          value and ``session_timeout_s`` must be less than 1,000,000.
         * ``on_assigned``, ``on_lost``: functions that are called with a list of
           (topic, partition) pairs that were assigned or lost. ``poll`` and the
           iteration call them in the thread of the caller, before they return a chunk of
@@ -374,6 +376,9 @@ class KafkaBase(Admin, Generic[S, P, C]):
         """Return all topics that the user is permitted to describe, by name.
 
         Each value contains the partitions of the topic with their leaders and replicas.
+
+        Raises ``BrokersUnreachable`` or ``AuthenticationFailed`` if no broker returns
+        metadata.
         """
         from .machines import TopicsMachine
 
@@ -388,8 +393,12 @@ class KafkaBase(Admin, Generic[S, P, C]):
         ``topics`` is a topic name or several topic names. Default: all topics.
 
         The keys of the result are (topic, partition) pairs. A partition is omitted if
-        its leader does not report the size. Leaders report it if the user has the
-        permission Describe on the cluster, and if they run Kafka 1.0 or newer.
+        its topic does not exist, or if its leader does not report the size within
+        ``timeout_s``. Leaders report it if the user has the permission Describe on the
+        cluster, and if they run Kafka 1.0 or newer.
+
+        Raises ``BrokersUnreachable`` or ``AuthenticationFailed`` if no broker returns
+        metadata.
         Source: DescribeLogDirs (KIP-113).
         """
         from .machines import SizesMachine
@@ -414,7 +423,8 @@ class KafkaBase(Admin, Generic[S, P, C]):
           current time. For a time, the result is the offset of the first record with
           this or a later timestamp, or the log end offset if there is no such record.
         * ``isolation_level``: with "read_committed", "latest" is the last stable
-          offset, which is before the first open transaction.
+          offset, which is before the first open transaction. Unlike in ``scan``, the
+          default does not depend on ``config``.
 
         If ``topics`` is a single name, the result is {partition: offset}. Otherwise it
         is {(topic, partition): offset}. ``scan`` accepts both as ``start``.

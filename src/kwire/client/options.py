@@ -137,7 +137,9 @@ def make_arguments(
 
     Returns the bootstrap addresses, the settings, the network, the rack and the
     isolation level. Rack and isolation level are None if ``config`` does not set them.
-    Raises ``ValueError`` if ``ssl``, ``sasl`` and ``config`` contradict each other.
+    Raises ``ValueError`` or ``TypeError`` if an argument or property is invalid, or if
+    ``ssl``, ``sasl`` and ``config`` contradict each other. Raises ``OSError`` if a
+    certificate or key file cannot be loaded.
     """
     check_connector(connector, address_map)
     if dns_lookup not in DNS_LOOKUPS:
@@ -185,7 +187,11 @@ def make_scan_options(
     on_data_loss: Literal["raise", "earliest", "latest"],
     rack: str | None,
 ) -> ScanOptions:
-    """Check the arguments of ``scan`` that select the records to read."""
+    """Check the arguments of ``scan`` that select the records to read.
+
+    Raises ``ValueError`` or ``TypeError`` with the name of the argument if a value is
+    invalid.
+    """
     if isolation_level not in ("read_uncommitted", "read_committed"):
         raise ValueError(
             'isolation_level must be "read_uncommitted" or "read_committed"'
@@ -231,7 +237,11 @@ def make_decoding_options(
     errors: Literal["strict", "replace"],
     batch_rows: int | None,
 ) -> DecodingOptions:
-    """Check the arguments of ``scan`` that control decoding."""
+    """Check the arguments of ``scan`` that control decoding.
+
+    Raises ``ValueError`` or ``TypeError`` with the name of the argument if a value is
+    invalid.
+    """
     chosen = COLUMNS if names is None else tuple(names)
     # A string is iterable too, so it would be accepted as a list of its letters.
     is_list = not isinstance(names, str)
@@ -285,7 +295,7 @@ def read_when(name: str, when: When) -> Spec:
 def read_lookup(at: str | datetime | timedelta) -> Lookup:
     """Convert the argument ``at`` of an offset query to a lookup.
 
-    Unlike ``read_when``, this rejects an offset with ``ValueError``.
+    Raises ``ValueError`` for all values that ``read_when`` rejects, and for offsets.
     """
     if isinstance(at, (datetime, timedelta)) or at in ("earliest", "latest"):
         lookup = read_when("at", at)

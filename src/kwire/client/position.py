@@ -22,7 +22,8 @@ class Position(dict[tuple[str, int], int]):
     def to_json(self) -> str:
         """Return the position as JSON text, sorted by topic and partition.
 
-        Raises ``TypeError`` if a caller has added a key that is not (str, int).
+        If a caller adds items, the keys must be (str, int) pairs and the values must be
+        integers. This method does not check them, so ``from_json`` may reject the text.
         """
         topics: dict[str, dict[str, int]] = {}
         for (topic, partition), offset in sorted(self.items()):
@@ -56,7 +57,7 @@ class Position(dict[tuple[str, int], int]):
         return position
 
     def describe(self) -> str:
-        """Format the first offsets for a ``repr``: "orders-0:42, orders-1:17"."""
+        """Format up to three offsets for a ``repr``: "orders-0:42, orders-1:17"."""
         return describe_names(
             f"{topic}-{partition}:{offset}"
             for (topic, partition), offset in sorted(self.items())

@@ -165,7 +165,11 @@ def make_producer_options(
 
 
 class ProducerBase(Operations, Generic[T]):
-    """Common base of both producers. The first record opens the connections."""
+    """Common base of ``Producer`` and ``ProducerSync``.
+
+    The first record opens the connections. With a ``transactional_id``, the start of
+    the block opens them.
+    """
 
     _transaction_class: type[T]
 
@@ -207,10 +211,12 @@ class ProducerBase(Operations, Generic[T]):
 
         Records with the same key keep their order. Returns a receipt for each batch.
 
-        Raises ``EncodeError`` for an object that is not a record. Raises
-        ``ClusterError`` if some records are not acknowledged. Its attribute
-        ``receipts`` contains the receipts of the batches that were written
-        nevertheless.
+        Raises ``EncodeError`` for an object that is not a record, and ``TypeError`` if
+        ``records`` is not iterable. Raises ``TopicNotFound`` if the topic or the
+        partition does not exist. Raises ``ClusterError`` if some records are not
+        acknowledged. Its attribute ``receipts`` contains the receipts of the batches
+        that were written nevertheless. Raises ``ValueError`` after ``close``, and
+        outside of a transaction if the producer has a ``transactional_id``.
         """
         machine, runner, info = await self._open(topic)
         batcher = RecordBatcher(machine, info, partition)
@@ -260,7 +266,8 @@ class ProducerBase(Operations, Generic[T]):
         Requires ``kwire[arrow]`` and numpy. Raises the same errors as ``send_many``.
         Also raises ``ValueError`` if the table does not have a column, ``TypeError`` if
         a column has an unsuitable type, and ``EncodeError`` with the name of the column
-        if its Arrow data is invalid.
+        if its Arrow data is invalid or a value cannot be converted to the required
+        type. Raises ``EncodeError`` without a name if ``table`` cannot be converted.
         """
         self._check_sending()
         columns = TableColumns(
@@ -328,7 +335,8 @@ class ProducerBase(Operations, Generic[T]):
         """Send all accepted records, and wait until they are acknowledged.
 
         The records are those of ``send`` and of ``send_table`` with ``wait=False``.
-        Raises the first failure since the last ``flush``.
+        Raises the first failure that no earlier call has raised, usually a
+        ``ClusterError``. Raises ``ValueError`` after ``close``.
         """
         self._check_open()
         await self._flush()
@@ -337,8 +345,10 @@ class ProducerBase(Operations, Generic[T]):
     async def close(self, *, flush: bool = True) -> None:
         """Flush the producer as ``flush`` does, then close its connections.
 
-        With ``flush=False``, unacknowledged records are dropped. A second call does
-        nothing. Raises the first failure since the last ``flush``.
+        With ``flush=False``, unacknowledged records are dropped, and no failure is
+        raised. A second call does nothing. Raises the first failure that no earlier
+        call has raised, usually a ``ClusterError``. The connections are closed even if
+        a failure is raised.
         """
         await self._close(flush)
 
@@ -556,7 +566,11 @@ class Producer(ProducerBase[Transaction], Asynchronous):
 
         Waits only while ``memory_bytes`` are in use, and for the metadata of a new
         topic. If the record is not acknowledged, the next ``flush`` or ``close`` raises
-        the failure. Raises ``EncodeError`` if the record is invalid.
+        the failure. Raises ``EncodeError`` if the record is invalid, and
+        ``TopicNotFound`` if the topic or the partition does not exist. Raises another
+        ``ClusterError`` if the metadata cannot be requested, or if the producer has
+        failed. Raises ``ValueError`` after ``close``, and outside of a transaction if
+        the producer has a ``transactional_id``.
         """
         stage = self._stages.get(topic if partition is None else (topic, partition))
         if stage is not None and stage.append_now(key, value, timestamp, headers):
@@ -620,7 +634,11 @@ class ProducerSync(ProducerBase[TransactionSync], Blocking):
 
         Waits only while ``memory_bytes`` are in use, and for the metadata of a new
         topic. If the record is not acknowledged, the next ``flush`` or ``close`` raises
-        the failure. Raises ``EncodeError`` if the record is invalid.
+        the failure. Raises ``EncodeError`` if the record is invalid, and
+        ``TopicNotFound`` if the topic or the partition does not exist. Raises another
+        ``ClusterError`` if the metadata cannot be requested, or if the producer has
+        failed. Raises ``ValueError`` after ``close``, and outside of a transaction if
+        the producer has a ``transactional_id``.
         """
         stage = self._stages.get(topic if partition is None else (topic, partition))
         taken_ms = (
@@ -698,7 +716,7 @@ def take_records(
 
 
 class Awaited:
-    """Waits until every batch of one call is acknowledged or has failed."""
+    """Batches of one call, and whether they are acknowledged or have failed."""
 
     def __init__(self, batches: Iterable[PendingBatch]) -> None:
         self._batches = list(batches)

@@ -50,8 +50,9 @@ def read_security(
     * ``ssl``, ``sasl``: the arguments of ``connect``. They may complete the properties.
 
     Raises ``ValueError`` if the properties and the arguments contradict each other, or
-    if a property is invalid or not supported. Raises ``OSError`` if a file does not
-    exist or is not a certificate or key.
+    if a property is invalid or not supported. Raises ``TypeError`` if ``ssl`` or
+    ``sasl`` has the wrong type. Raises ``OSError`` if a file does not exist or is not a
+    certificate or key.
     """
     _check_types(ssl, sasl)
     protocol = texts.get("security.protocol")
@@ -85,7 +86,11 @@ def read_security(
 
 
 def make_context(ssl: tls.SSLContext | bool | None) -> tls.SSLContext | None:
-    """Return the TLS context; True trusts the certificate authorities of the system."""
+    """Return the TLS context for the argument ``ssl``.
+
+    If it is True, the context trusts the certificate authorities of the system. If it
+    is None or False, the result is None.
+    """
     if ssl is not True:
         return ssl or None
     import ssl as tls

@@ -138,7 +138,8 @@ def looks_like_name(name: object, known: Iterable[str]) -> bool:
     The name can be shown if all its words occur in ``known`` or in properties of other
     Kafka clients, or if it is a misspelling of a name in ``known``. A name that begins
     with a property in ``_SECRETS`` can only be shown if it is equal to that property.
-    The prefix "kafka." is ignored.
+    A name that is longer than 80 characters cannot be shown. The prefix "kafka." is
+    ignored.
     """
     if not isinstance(name, str) or len(name) > _LONGEST_NAME:
         return False
@@ -186,8 +187,8 @@ def is_pem(text: str) -> bool:
 def show_path(path: object) -> str | None:
     """Return a path as text for an error message.
 
-    Returns None if the value is not a path, is too long, is not printable, or looks
-    like PEM text.
+    Returns None if the value is not a path, has more than 255 characters, is not
+    printable, or looks like PEM text.
     """
     if not isinstance(path, (str, bytes, os.PathLike)):
         return None

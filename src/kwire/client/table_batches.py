@@ -49,6 +49,9 @@ class TableColumns:
 
     The parameters have the same meaning as in ``Producer.send_table``. Each column is
     cast to the type of its role. If no key column is specified, all keys are null.
+
+    Raises ``ValueError`` if the table does not have a column, ``TypeError`` if the type
+    of a column cannot be cast, and ``EncodeError`` if the table or its data is invalid.
     """
 
     def __init__(
@@ -146,7 +149,8 @@ class TableBatcher(Batcher):
     """Batcher for the rows of a table.
 
     For each record batch of the table, call ``begin``, then ``fill`` until it returns
-    False. Rows without a timestamp get ``timestamp`` (ms).
+    False. Rows without a timestamp get ``timestamp`` (ms). Raises ``TopicNotFound`` if
+    ``partition`` is a number that the topic does not have.
     """
 
     def __init__(
@@ -169,7 +173,8 @@ class TableBatcher(Batcher):
     def begin(self, rows: Any) -> None:
         """Accept a record batch of ``TableColumns.pieces``, and sort it by partition.
 
-        Raises ``TopicNotFound`` if the topic does not have a specified partition.
+        Raises ``TopicNotFound`` if the topic does not have a partition that the
+        partition column or the partitioner specifies.
         """
         import numpy
 
@@ -199,7 +204,9 @@ class TableBatcher(Batcher):
         """Add rows to batches, alternating between the partitions.
 
         The partitions alternate so that the next request can contain a batch of each
-        partition. Returns False if there were no rows left to add.
+        partition. One call adds about ``max_request_bytes``, or one eighth of
+        ``memory_bytes`` if that is less. Returns False if there were no rows left to
+        add.
         """
         runs, options = self._runs, self._machine.options
         if not runs:

@@ -124,8 +124,9 @@ class ClientCredentials:
     def __call__(self) -> str:
         """Return a valid token.
 
-        Blocks while a token is requested, at most for about 8 seconds. Raises
-        ``CredentialsError`` if no valid token is available.
+        Blocks for up to about 8 seconds if a token must be requested. Raises
+        ``CredentialsError`` if the request fails, or if the request of a preceding
+        ``prepare`` has failed.
         """
         with self._lock:
             failure, self._failure = self._failure, None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class TransactionBase(Operations):
-    """Common base of both transactions.
+    """Common base of ``Transaction`` and ``TransactionSync``.
 
     ``init`` fences older producers of the transactional id, and returns the machine of
     the producer and its runner.
@@ -56,8 +56,11 @@ class TransactionBase(Operations):
           ``offsets`` contains the next offsets to read, {(topic, partition): offset},
           for example from ``Scan.position``.
 
-        Raises ``ValueError`` if an argument is invalid, or outside of the block of the
-        transaction.
+        The method waits until the group coordinator has accepted the offsets.
+
+        Raises ``ValueError`` if an argument is invalid, if the consumer is closed, or
+        outside of the block of the transaction. Raises ``ClusterError`` if the offsets
+        are rejected or not accepted in time, or if the transaction has failed.
         Source: KIP-98, KIP-447.
         """
         metadata, offsets = _check_offsets(group, offsets)

@@ -86,6 +86,11 @@ class ClientConnection(Endpoint):
       their requests.
     * ``limits``: a frame that exceeds these limits is rejected.
 
+    Raises ``EncodeError`` if ``client_name`` or ``client_version`` is invalid,
+    ``ValueError`` or ``UnsupportedVersion`` if ``fallback`` is not a supported release,
+    and ``LocalProtocolError`` if ``policy`` does not allow any version of ApiVersions,
+    or if ``table`` has expired.
+
     The table expires when the connection ends. If the socket fails, call ``close``. The
     property ``in_flight`` then still lists the requests without a response. Memory
     grows with the received bytes, and never with an announced size.
@@ -160,9 +165,12 @@ class ClientConnection(Endpoint):
           Produce identify topics by ``topic_id`` since version 13.
 
         A Produce request with ``acks=0`` has no response.
-        Raises ``UnsupportedVersion`` if there is no common version, ``EncodeError`` if
-        a value cannot be encoded, ``LocalProtocolError`` before negotiation or after
-        the end, and ``ValueError`` if the registry does not contain the API.
+        Raises ``UnsupportedVersion`` if there is no common version, or if kwire does
+        not have the explicit version. Raises ``EncodeError`` if a value cannot be
+        encoded. Raises ``LocalProtocolError`` before negotiation, during a SASL
+        handshake, while raw SASL tokens are exchanged, and after the end. Raises
+        ``TypeError`` if ``request`` is not a request, and ``ValueError`` if the
+        registry does not contain its API.
         """
         table = self._require_table()
         cls = type(request)
@@ -195,8 +203,9 @@ class ClientConnection(Endpoint):
         The result is the event ``SaslStarted`` or ``SaslFailed``. The request is
         SaslHandshake version 1 if the broker supports SaslAuthenticate. Otherwise, it
         is version 0, and tokens are frames without headers (``raw``).
-        Raises ``LocalProtocolError`` while requests are in flight, before negotiation,
-        or after the end.
+        Raises ``UnsupportedVersion`` if the broker does not support SASL, and
+        ``LocalProtocolError`` while requests are in flight, before negotiation, or
+        after the end.
         """
         table = self._require_table()
         if self._in_flight:
@@ -214,7 +223,8 @@ class ClientConnection(Endpoint):
 
         If ``raw`` is true, the frame is an INT32 size followed by the bytes. Otherwise,
         it is a SaslAuthenticate request.
-        Raises ``LocalProtocolError`` before negotiation or after the end.
+        Raises ``LocalProtocolError`` before negotiation, before the response to
+        ``start_sasl``, and after the end.
         """
         self._require_table(within_sasl=True)
         if self._raw:

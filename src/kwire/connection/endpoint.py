@@ -33,8 +33,8 @@ class Endpoint:
     """One side of a connection: bytes in, events and outgoing bytes out.
 
     A protocol violation ends the connection. The error is raised once and stored in
-    ``failure``. All later calls raise ``LocalProtocolError``, which contains the
-    reason.
+    ``failure``. After the end of a connection, methods that send or process data raise
+    ``LocalProtocolError``, which contains the reason of the end.
     """
 
     __slots__ = (
@@ -109,8 +109,9 @@ class Endpoint:
         An empty ``chunk`` means that the peer closed the connection. Events have the
         same order as the bytes. An error is raised after the events that precede it, so
         callers must consume the whole iterator.
-        Raises ``DecodeError`` or ``RemoteProtocolError`` if the connection is no longer
-        usable.
+        Raises ``DecodeError``, ``RemoteProtocolError`` or ``UnsupportedVersion`` if the
+        received bytes end the connection, and ``LocalProtocolError`` if it has already
+        ended.
         """
         self._check_open()
         with memoryview(chunk) as view:
@@ -126,7 +127,10 @@ class Endpoint:
 
     @property
     def announced(self) -> int:
-        """Size in bytes of the incoming frame, or 0 while it is unknown."""
+        """Size in bytes of the incomplete frame that is being received.
+
+        It includes the four bytes of the size field, and is 0 while it is unknown.
+        """
         return self._splitter.announced
 
     def get_buffer(self, hint: int = -1) -> memoryview:
@@ -144,7 +148,8 @@ class Endpoint:
 
         ``get_buffer`` returned the buffer. This method corresponds to ``receive_data``,
         but does not copy large frames. If the peer closed the connection, call
-        ``receive_data(b"")``.
+        ``receive_data(b"")``. Raises the same exceptions, and ``ValueError`` if
+        ``count`` exceeds the length of the buffer.
         """
         self._check_open()
         error = None
@@ -160,7 +165,7 @@ class Endpoint:
         """End the SASL exchange. All following frames have headers.
 
         Callers must call this method, because only the mechanism knows its last raw
-        token.
+        token. Raises ``LocalProtocolError`` if the connection has ended.
         """
         self._check_open()
         self._raw = False

@@ -117,7 +117,8 @@ class ApiVersionsAnswered(NamedTuple):
     """The client sent ApiVersions, and the connection has already added the response.
 
     ``software_name`` and ``software_version`` are empty if the client does not send
-    them (before version 3).
+    them (before version 3), or if the server does not support the version. In the
+    latter case, ``client_id`` is None.
     """
 
     version: int
@@ -130,7 +131,8 @@ class ApiVersionsAnswered(NamedTuple):
 class UnsupportedReceived(NamedTuple):
     """A request that the server does not support.
 
-    ``on_unsupported`` determined its handling.
+    The parameter ``on_unsupported`` of ``ServerConnection`` determines whether the
+    connection must be closed, or has already added an empty response.
     """
 
     api_key: int

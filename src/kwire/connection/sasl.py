@@ -48,7 +48,7 @@ _NO_CHANNEL_BINDING = "n,,"
 
 
 class SaslError(RemoteProtocolError):
-    """The server violated the rules of a mechanism, or does not know the password."""
+    """The server rejected the client, violated a rule, or cannot prove its identity."""
 
 
 class CredentialsError(KwireError, ValueError):
@@ -59,6 +59,8 @@ class Plain:
     """PLAIN: sends the unencrypted password, so it requires TLS for confidentiality.
 
     Format: NUL, user name, NUL, password, all in UTF-8. The server's response is empty.
+    Raises ``CredentialsError`` if the user name or the password is empty, contains NUL,
+    or cannot be encoded as UTF-8.
     """
 
     mechanism = "PLAIN"
@@ -96,11 +98,12 @@ class Scram:
 
     * ``mechanism``: "SCRAM-SHA-256" or "SCRAM-SHA-512".
     * ``max_iterations``: maximum iteration count that the server may request. The
-      exchange computes one HMAC per iteration.
+      minimum is 4096. The exchange computes one HMAC per iteration.
 
     User name and password are encoded as UTF-8 without SASLprep, as in Kafka. An
     instance supports one exchange at a time, and ``first`` starts a new exchange.
-    Raises ``SaslError`` if the server violates the rules or cannot prove its identity.
+    Raises ``CredentialsError`` if ``mechanism`` is unknown, or if the user name or the
+    password is empty or cannot be encoded as UTF-8.
     """
 
     def __init__(
@@ -140,8 +143,9 @@ class Scram:
         """Respond to the server's first message, or verify its last message.
 
         Returns None after the last message, which completes the exchange.
-        Raises ``SaslError`` if the server violates the rules or does not know the
-        password, and ``LocalProtocolError`` if the exchange is already complete.
+        Raises ``SaslError`` if the server rejects the client, violates the rules, or
+        does not know the password. Raises ``LocalProtocolError`` if the exchange is
+        already complete.
         """
         if self.is_done:
             raise LocalProtocolError(
@@ -223,6 +227,9 @@ class OAuthBearer:
     * ``extensions``: SASL extensions that are sent with the token (KIP-342).
 
     The token is sent unencrypted, so this mechanism requires TLS for confidentiality.
+    Raises ``TypeError`` if ``new_token`` cannot be called, and ``CredentialsError`` if
+    the name of an extension is "auth" or contains other characters than letters, or if
+    its value contains the separator U+0001.
     """
 
     mechanism = "OAUTHBEARER"
@@ -321,8 +328,8 @@ class Gssapi:
 
     The mechanism only negotiates authentication. As in Kafka, a connection is only
     encrypted if it uses TLS. Raises ``CredentialsError`` if the package is not
-    installed. ``set_host`` must be called before ``first``. The clients call it
-    automatically.
+    installed, or if a keytab but no principal is specified. ``set_host`` must be called
+    before ``first``. The clients call it automatically.
     """
 
     mechanism = "GSSAPI"
@@ -461,7 +468,8 @@ class AwsMskIam:
     def first(self) -> bytes:
         """Start an exchange. Sign a request and return it as JSON.
 
-        Raises ``CredentialsError`` if there are no credentials or no region.
+        Raises ``CredentialsError`` if there are no credentials or no region, if
+        botocore raises an exception, or if the host name is not set or invalid.
         """
         self.is_done = False
         if not _HOST_NAME.fullmatch(self._host):
@@ -484,7 +492,7 @@ class AwsMskIam:
     def challenge(self, data: bytes) -> None:
         """Validate the server's JSON response, which completes the exchange.
 
-        Raises ``SaslError`` if the response has a different version.
+        Raises ``SaslError`` if the response is not JSON or has a different version.
         """
         try:
             version = json.loads(data)["version"]

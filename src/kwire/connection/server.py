@@ -65,6 +65,10 @@ class ServerConnection(Endpoint):
       Metadata requests. None rejects them.
     * ``registry``: classes of APIs that are not part of Kafka. ``served`` must also
       contain these APIs.
+    * ``cluster_id``, ``node_id``: identity of the server, which ApiVersions requests
+      may contain (KIP-1242). None disables the check.
+
+    Raises ``ValueError`` if ``on_unsupported`` has another value.
 
     A protocol violation ends the connection, in the same way as in a
     ``ClientConnection``.
@@ -112,8 +116,8 @@ class ServerConnection(Endpoint):
     def wants_close(self) -> bool:
         """Whether the socket must be closed after ``data_to_send`` has been written.
 
-        This is the case after a request was rejected, but only when all earlier
-        requests have their responses.
+        This is the case after the end of the connection. It is also the case after a
+        request was rejected, but only when all earlier requests have their responses.
         """
         return not self.is_open or not (self._is_listening or self._turns)
 
@@ -123,8 +127,9 @@ class ServerConnection(Endpoint):
         It is sent when all earlier responses have been sent.
 
         Raises ``EncodeError`` if the response cannot be encoded in the request's
-        version, and ``LocalProtocolError`` if the request already has a response or
-        does not expect one.
+        version, and ``TypeError`` if ``request`` is not the event or ``response`` is
+        not of its API. Raises ``LocalProtocolError`` if the request already has a
+        response or does not expect one, or if the connection has ended.
         """
         self._check_open()
         if not isinstance(request, RequestReceived):

@@ -194,7 +194,10 @@ class FastPartitionRecords(_Own):
             yield from super()._unpack_records()
 
     def _make_records(self, rows: list[Record], timestamp_type: int) -> Iterator[Any]:
-        """Convert the records of a run to the client's record class."""
+        """Convert the records of a run to the client's record class.
+
+        Records before ``next_fetch_offset`` are omitted.
+        """
         next_fetch_offset = self.next_fetch_offset
         topic, partition = self._tp
         record_class = self._fetcher_module.ConsumerRecord

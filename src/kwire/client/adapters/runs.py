@@ -268,7 +268,11 @@ def _decompress(
     position: int,
     remaining: int,
 ) -> bytes | memoryview:
-    """Decompress a payload as the client does; see ``engine.ReadOptions``."""
+    """Decompress a payload with the client's own function for its codec.
+
+    If ``codecs`` does not contain the codec, kwire decompresses the payload.
+    ``engine.ReadOptions`` describes the other parameters.
+    """
     decompress = codecs.get(codec)
     if decompress is not None:
         return decompress(bytes(payload))

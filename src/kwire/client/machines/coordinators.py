@@ -216,6 +216,7 @@ class Coordinators:
     ) -> None:
         """Store the coordinator of a key, or the error that ended its lookup.
 
+        A temporary error changes nothing, so that the lookup is repeated.
         The coordinator is added to the brokers in the metadata, because the metadata
         may not contain it yet.
         """

@@ -248,7 +248,8 @@ def _merge(
 ) -> TopicInfo:
     """Merge the metadata of a topic with a response, and return the result.
 
-    A partition keeps its leader if the leader epoch in the response is lower. Leader
+    A partition keeps its leader if the leader epoch in the response is lower. If the
+    response has an error and no partitions, the previous partitions are kept. Leader
     changes are appended to ``changes``.
     """
     partitions: dict[int, PartitionInfo] = {}

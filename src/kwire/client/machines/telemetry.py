@@ -198,7 +198,8 @@ class Telemetry:
     def _choose_link(self, now: float) -> Link | None:
         """Return a free connection to a broker that supports telemetry, or None.
 
-        The connection of the last request is preferred.
+        The connection of the last request is preferred. If no broker supports
+        telemetry, the next attempt is postponed.
         """
         links = [link for link in self._cluster.links() if link.is_free(now)]
         if self._link in links:

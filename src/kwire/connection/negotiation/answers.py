@@ -28,7 +28,8 @@ class ApiVersionsAnswer(NamedTuple):
     """Response frame with information about its request.
 
     ``software_name`` and ``software_version`` are empty if the client does not send
-    them.
+    them, or if the server does not support the version. In the latter case,
+    ``client_id`` is None.
     """
 
     frame: bytes
@@ -52,12 +53,14 @@ def answer_api_versions(
 
     * ``served``: versions that the server advertises.
     * ``cluster_id``, ``node_id``: identity of the server. If the client expects a
-      different identity, the error is REBOOTSTRAP_REQUIRED (KIP-1242).
+      different identity, the error is REBOOTSTRAP_REQUIRED (KIP-1242). If
+      ``cluster_id`` is None, the identity is not checked.
 
     The response has the error UNSUPPORTED_VERSION if the version is not supported. It
-    then has version 0 and only contains the ApiVersions range. The error is
-    INVALID_REQUEST if the client's software name or version is invalid, or if only one
-    of cluster id and node id is set.
+    then has version 0 and only contains the ApiVersions range, or no range at all if
+    ``served`` does not contain ApiVersions version 3 (KIP-511). The error is
+    INVALID_REQUEST if the client's software name or version is invalid, or if the
+    request contains only one of cluster id and node id.
     Raises ``DecodeError`` if the frame cannot be decoded, and ``RemoteProtocolError``
     if it is a request for a different API.
     """

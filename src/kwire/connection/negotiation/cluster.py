@@ -32,9 +32,9 @@ class ClusterVersions:
     """Intersection of the version tables of several brokers, by broker name.
 
     The intersection always reflects the current tables. Call ``update`` when a broker
-    was reconnected, and ``remove`` when a broker was removed. Methods raise
-    ``LocalProtocolError`` with the broker name if a table has expired together with its
-    connection.
+    was reconnected, and ``remove`` when a broker was removed. Methods that compare the
+    tables raise ``LocalProtocolError`` with the broker name if a table has expired
+    together with its connection.
     """
 
     __slots__ = ("_finalized", "_policy", "_tables")
@@ -148,7 +148,10 @@ class ClusterVersions:
         return tuple(feature.name for feature in FEATURES if self.supports(feature))
 
     def finalized_features(self) -> FinalizedFeatures:
-        """Return the finalized features with the highest epoch from any broker."""
+        """Return the finalized features with the highest epoch from any broker.
+
+        Features from removed brokers are included.
+        """
         return self._finalized
 
     def _require_alive(self, broker: str) -> ApiVersionTable:

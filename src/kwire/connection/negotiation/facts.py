@@ -84,7 +84,10 @@ def name_of(api_key: int) -> str:
 
 
 def as_range(value: Range) -> VersionRange:
-    """Convert a range, a (min, max) pair or a string to a ``VersionRange``."""
+    """Convert a range, a (min, max) pair or a string to a ``VersionRange``.
+
+    Raises ``ValueError`` if a pair or string is not a valid range.
+    """
     if isinstance(value, VersionRange):
         return value
     if isinstance(value, str):

@@ -27,6 +27,8 @@ class Feature:
     range overlaps the broker's versions.
 
         Feature("f", {0: (3, 3), 1: (2, 3)})
+
+    Raises ``TypeError`` if there is no alternative, or if an alternative has no API.
     """
 
     __slots__ = ("alternatives", "name")

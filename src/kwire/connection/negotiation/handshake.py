@@ -66,8 +66,10 @@ class ApiVersionsHandshake:
 
     Every response either completes the handshake or decreases the version, so the
     number of rounds is limited regardless of the peer's behavior.
-    Raises ``EncodeError`` if the client's software name or version is invalid, and
-    ``LocalProtocolError`` if the policy does not allow any version.
+    Raises ``EncodeError`` if the client's software name or version is invalid,
+    ``ValueError`` or ``UnsupportedVersion`` if ``fallback`` is not a supported release,
+    and ``LocalProtocolError`` if the policy does not allow any version up to
+    ``newest``.
     """
 
     __slots__ = (
@@ -135,7 +137,8 @@ class ApiVersionsHandshake:
         Return the table, or None if a second request is required.
 
         Raises ``RemoteProtocolError`` or ``UnsupportedVersion`` if the handshake cannot
-        succeed, and ``DecodeError`` if the frame cannot be decoded.
+        succeed, ``DecodeError`` if the frame cannot be decoded, and
+        ``LocalProtocolError`` if the handshake is already complete.
         """
         if self.table is not None:
             raise LocalProtocolError("the handshake is complete; use its table")
@@ -171,7 +174,8 @@ class ApiVersionsHandshake:
 
         The table belongs to the configured ``fallback`` release. Use it on the next
         connection, which must not send ApiVersions.
-        Raises ``RemoteProtocolError`` if there is no fallback.
+        Raises ``RemoteProtocolError`` if there is no fallback, or if the handshake was
+        already complete.
         """
         if self.table is not None or self._fallback is None:
             raise RemoteProtocolError(

@@ -52,7 +52,8 @@ class VersionPolicy:
     def range_of(self, api: Api) -> VersionRange:
         """Return the API versions that this side supports, or an empty range.
 
-        If an API is not part of Kafka, pass its class, because its key is not known.
+        The range also includes the versions in ``exclude``. ``versions`` omits them. If
+        an API is not part of Kafka, pass its class, because its key is not known.
         """
         api_key = find_api_key(api)
         try:

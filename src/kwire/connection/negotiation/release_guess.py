@@ -35,7 +35,8 @@ class ReleaseGuess(NamedTuple):
     """Range of releases that match a broker's table. Both bounds can be equal.
 
     * ``min_release``, ``max_release``: None if the range has no such bound.
-    * ``is_custom``: True if the table does not match any release exactly.
+    * ``is_custom``: True if no release has the table, and the table does not seem to
+      belong to a release that is newer or older than all known releases.
     * ``has_unstable``: True if the table only matches a release with unstable versions
       enabled.
     * ``listener``: type of node whose table is the most similar.
@@ -78,9 +79,13 @@ def guess_release(
     ``listener`` is the type of node ("broker", "zkBroker", "controller"), if it is
     known.
 
-    Minimum and maximum versions are both compared. If no release has the table, the
-    guess is "custom". It is then a range between two adjacent releases, or "at least"
-    the release that has the most rows in common with the table.
+    Minimum and maximum versions are both compared. If the table extends the table of
+    the newest release, the guess is "at least" that release. If it contains only a part
+    of the APIs of the oldest release, the guess is "before" that release.
+
+    In all other cases in which no release has the table, the guess is "custom". It is
+    then a range between two adjacent releases, or "at least" the release that has the
+    most rows in common with the table, or unknown if no release has any.
     Raises ``ValueError`` if the listener is unknown.
     """
     if listener is not None and listener not in releases.LISTENERS:

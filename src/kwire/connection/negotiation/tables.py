@@ -48,7 +48,9 @@ class ApiVersionTable:
     * ``supported_features``, ``finalized_features``: map names to ``VersionRange``
       (KIP-584). Finalized features are ignored unless their epoch is 0 or greater.
 
-    Two tables are equal if their ranges and features are equal.
+    Two tables are equal if their ranges and features are equal. After ``expire``, the
+    methods ``copy``, ``usable``, ``pick``, ``supports`` and ``features`` raise
+    ``LocalProtocolError``.
     """
 
     __slots__ = (
@@ -134,6 +136,8 @@ class ApiVersionTable:
         """Create a table manually, or create the table that a server advertises.
 
         A range is a ``VersionRange``, a (min, max) pair, or a string such as "0-3".
+        Raises ``ValueError`` if a range is invalid, and ``TypeError`` if a key is
+        neither an API key nor a request class.
         """
         ranges_by_key = {
             find_api_key(key): as_range(value) for key, value in ranges.items()
@@ -162,7 +166,8 @@ class ApiVersionTable:
         the broker that clients of the release usually connect to, which uses ZooKeeper
         before 3.3. The table is empty if the release does not have the listener.
         Raises ``KeyError`` if the release is not in ``schema.releases.NAMES``. Its
-        elements are release lines without a patch number.
+        elements are release lines without a patch number. Raises ``ValueError`` if the
+        listener is unknown.
         """
         listener = listener or releases.usual_listener(release)
         return cls.from_ranges(releases.ranges(release, listener), policy)
@@ -191,7 +196,7 @@ class ApiVersionTable:
     def expire(self) -> None:
         """Expire the table together with its connection.
 
-        No version can be selected afterwards.
+        Afterwards, selecting a version raises ``LocalProtocolError``.
         """
         self._alive = False
 
@@ -298,7 +303,8 @@ def fallback_table(
     ``release`` has the same format as librdkafka's ``broker.version.fallback``
     ("0.9.0.1"). Returns None if a broker with this release supports ApiVersions.
     Raises ``UnsupportedVersion`` for 0.7 and 0.6, whose protocol is incompatible with
-    all later releases, and ``ValueError`` if ``release`` is not a release.
+    all later releases. Raises ``ValueError`` if ``release`` is not a release, or is
+    ambiguous, such as "0".
     """
     for prefix, ranges in facts("fallback"):
         if release == prefix or release.startswith(f"{prefix}."):
@@ -325,7 +331,11 @@ def no_common_version(
     constraints: tuple[Constraint, ...],
     peer: str,
 ) -> UnsupportedVersion:
-    """Describe why there is no common version, and which side causes it."""
+    """Create the exception for a missing common version.
+
+    Its message describes the reason, and which side causes it. The message calls the
+    other side ``peer``, for example "the broker".
+    """
     key = find_api_key(api)
     ours = policy.range_of(api)
     name = name_of(key)

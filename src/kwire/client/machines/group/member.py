@@ -267,7 +267,10 @@ class GroupMember:
         self.state = following
 
     def _begin_incarnation(self, event: str, now: float) -> None:
-        """Begin the next incarnation, without owned partitions and without a target."""
+        """Begin the next incarnation, without a target.
+
+        If the member joins again, it also has no owned partitions.
+        """
         self._move(event)
         self.incarnation += 1
         self.target = None

@@ -344,7 +344,11 @@ class RequestMachine:
         return self.cluster.any_link(now)
 
     def _link_to_leader(self, part: _Part, now: float) -> Link | None:
-        """Return a link to a partition leader. The part contains a topic name or id."""
+        """Return a link to a partition leader, or None if there is no link yet.
+
+        The part contains a topic name or a topic id. If the metadata does not contain
+        the partition, return a link to any broker, which returns the error.
+        """
         topic, partition = part.identity[-2:]
         metadata = self.cluster.metadata
         if isinstance(topic, UUID):
