@@ -55,6 +55,11 @@ def message_class(text: str) -> type[Any]:
     * A message can have at most 65,536 fields, where a struct is counted once per use.
       The default value contains all of them. Otherwise, the rule is
       ``layout-too-large``.
+    * The Python names of fields must be different within a struct, must not be Python
+      keywords, and must not hide attributes that every message has. Otherwise, the rule
+      is ``attribute-taken``.
+
+    Raises ``TypeError`` if ``text`` is not a str.
 
     Source: ``org.apache.kafka.message.MessageSpec``.
     """

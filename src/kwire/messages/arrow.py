@@ -55,8 +55,12 @@ def frames_to_arrow(
     of a row are null. Unsigned integers have the next larger signed type, and uuids are
     the 22 characters that Kafka prints. A null row becomes a null struct.
 
-    Raises ``ValueError`` if the message does not have a field of ``schema``, or if a
-    type cannot represent all values of its field.
+    Raises ``ValueError`` if the message does not have a field of ``schema``, if a type
+    cannot represent all values of its field, if a value is null but its field in
+    ``schema`` is not nullable, or if ``on_error`` has another value. Raises
+    ``TypeError`` if ``array`` or ``versions`` has another type, ``EncodeError`` if its
+    Arrow data is invalid, and ``LimitExceeded`` if the rows have 2 GiB or more in
+    total. Requires pyarrow.
     """
     keep_errors = keeps_errors(on_error)
     load_pyarrow("kwire.messages.arrow")

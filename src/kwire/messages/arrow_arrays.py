@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 def load_pyarrow(user: str) -> Any:
     """Import pyarrow.
 
-    If it is missing, ``ImportError`` names ``user``, which requires it, and the extra
-    to install.
+    If it is not installed, raises ``ImportError`` with the name ``user`` of the code
+    that requires it, and with the command that installs it.
     """
     try:
         import pyarrow
@@ -43,7 +43,8 @@ def load_pyarrow(user: str) -> Any:
 def admit_array(array: Any, name: str = "") -> None:
     """Validate an array or chunked array completely, before a kernel reads it.
 
-    Raises ``EncodeError`` with the column ``name`` as its path.
+    Raises ``EncodeError`` with the column ``name`` as its path if the data is invalid.
+    Raises ``ImportError`` if a view type with null rows requires a newer pyarrow.
     Source: "Security Considerations" of the Arrow columnar format.
     """
     import pyarrow
@@ -67,9 +68,9 @@ def load_array(array: Any) -> Any:
     """Convert a column from any library into one validated pyarrow array.
 
     Accepts pyarrow arrays and chunked arrays, objects with ``__arrow_c_array__`` or
-    ``__arrow_c_stream__``, and pandas series, whose missing values become null. Raises
-    ``TypeError`` for other objects. A result with several chunks remains a chunked
-    array.
+    ``__arrow_c_stream__``, and pandas series, whose missing values become null. A
+    result with several chunks remains a chunked array. Raises ``TypeError`` for other
+    objects, and ``EncodeError`` if the Arrow data is invalid.
     """
     import pyarrow
 
@@ -90,9 +91,10 @@ def load_array(array: Any) -> Any:
 
 
 def load_binary_array(array: Any) -> Any:
-    """Convert a column into one array of binary or large binary; see ``load_array``.
+    """Convert a column into one array of binary or large binary.
 
-    Raises ``TypeError`` if the type is neither binary nor string.
+    Accepts the same objects as ``load_array``, and raises the same exceptions. Also
+    raises ``TypeError`` if the Arrow type is not binary, string or null.
     """
     import pyarrow
 
@@ -122,7 +124,8 @@ def load_binary_array(array: Any) -> Any:
 def load_short_binary_array(array: Any) -> Any:
     """Convert a column into one array of binary, which has 32-bit offsets.
 
-    Raises ``LimitExceeded`` if all rows together have 2 GiB or more.
+    Raises ``LimitExceeded`` if all rows together have 2 GiB or more, and the exceptions
+    of ``load_binary_array``.
     """
     import pyarrow
 

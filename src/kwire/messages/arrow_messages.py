@@ -60,7 +60,10 @@ def messages_to_arrow(
     every row. A null row becomes a null struct. Unknown tagged fields are omitted.
 
     Raises ``EncodeError`` if the Arrow data in ``array`` is invalid, and
-    ``LimitExceeded`` if a column would exceed Arrow's 32-bit offsets.
+    ``LimitExceeded`` if a column would exceed Arrow's 32-bit offsets. Raises
+    ``UnsupportedVersion`` if the message does not have ``version``, ``TypeError`` if
+    ``array`` has another type, and ``ValueError`` if ``on_error`` has another value.
+    Requires pyarrow.
     """
     keep_errors = keeps_errors(on_error)
     pyarrow = load_pyarrow("kwire.messages.arrow")
@@ -109,6 +112,10 @@ def request_headers_to_arrow(
     client_id string, and body_position int32, the position in the row at which the body
     begins. The body is not decoded. Tagged fields in the header are validated and
     omitted.
+
+    Raises ``EncodeError`` if the Arrow data in ``array`` is invalid, ``TypeError`` if
+    ``array`` has another type, and ``ValueError`` if ``on_error`` has another value.
+    Requires pyarrow.
     """
     keep_errors = keeps_errors(on_error)
     pyarrow = load_pyarrow("kwire.messages.arrow")

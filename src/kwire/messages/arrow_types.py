@@ -53,7 +53,11 @@ def load_arrow_types() -> Mapping[str, Any]:
 
 
 def load_pyarrow(user: str) -> Any:
-    """Import pyarrow and pyarrow.parquet. ``ImportError`` names ``user``."""
+    """Import pyarrow and pyarrow.parquet.
+
+    If pyarrow is not installed, raises ``ImportError`` with the name ``user`` of the
+    code that requires it, and with the command that installs it.
+    """
     try:
         import pyarrow
         import pyarrow.parquet

@@ -58,8 +58,9 @@ class _MovedStruct:
 def build_class(message: Message, module: str = plan.__package__) -> type:
     """Generate the class for a message. The classes of its structs are attributes.
 
-    Raises ``SchemaError`` if two field names are identical in Python, or if a field
-    name would hide an attribute that every message has.
+    Raises ``SchemaError`` with rule ``attribute-taken`` if two fields of a struct have
+    the same Python name, if the name is a Python keyword, or if it would hide an
+    attribute that every message has.
     """
     binding = plan.Binding(message)
     for struct in message.structs():

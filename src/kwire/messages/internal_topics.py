@@ -66,8 +66,8 @@ def decode(
     Raises ``DecodeError`` with the offset in ``key`` or ``value``, and a path that
     starts with the corresponding word. Raises ``UnsupportedVersion`` if the record type
     or version is unknown, for example because a newer Kafka release wrote the record.
-    In this case, ``decode(topic, key, None)`` still decodes the key. Raises
-    ``ValueError`` if the topic is not in ``TOPICS``.
+    If only the version of the value is unknown, ``decode(topic, key, None)`` still
+    decodes the key. Raises ``ValueError`` if the topic is not in ``TOPICS``.
     """
     read = partial(read_message, compat=compat, limits=limits)
     if is_framed(topic):
@@ -100,10 +100,11 @@ def encode(
     """Encode the key and value of a record for an internal topic.
 
     ``version`` is the version of the value message, because a key has only one version.
-    If ``value`` is None, the record is a tombstone. Format and source are as in
-    ``decode``.
-    Raises ``EncodeError`` or ``UnsupportedVersion`` if a message cannot be encoded, and
-    ``TypeError`` if the messages do not belong to the topic or to each other.
+    If ``value`` is None, the record is a tombstone, which requires a key. Format and
+    source are as in ``decode``.
+    Raises ``EncodeError`` or ``UnsupportedVersion`` if a message cannot be encoded.
+    Raises ``TypeError`` if the messages do not belong to the topic or to each other,
+    and ``ValueError`` if the topic is not in ``TOPICS``.
     """
     has_frame = is_framed(topic)
     record_type = _find_record_type(value if has_frame else key)
@@ -180,6 +181,7 @@ def classes_of(
     """Return the key class and value class of a record type.
 
     The key class is None if records have no keys. Returns None if the type is unknown.
+    Raises ``ValueError`` if the topic is not in ``TOPICS``.
     """
     if not is_framed(topic):
         return _find_keyed_classes(topic, record_type)

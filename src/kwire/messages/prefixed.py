@@ -84,8 +84,8 @@ def read_message(
 
     ``part`` is "key" or "value" if ``data`` is a record key or value. Error paths start
     with this word.
-    Raises ``TrailingBytes`` if there are additional bytes. They are ignored if
-    ``compat`` is "java".
+    Raises the errors of ``kwire.decode``, for example ``TrailingBytes`` if there are
+    additional bytes. They are ignored if ``compat`` is "java".
     """
     try:
         message, end = engine.decode_prefix(

@@ -39,7 +39,9 @@ NULL, BOOL, NUMBER, STRING, ARRAY, OBJECT = (
 class Value:
     """One JSON value.
 
-    * ``text``: content of a string, otherwise the value as written (``true``, ``-1``).
+    * ``kind``: type of the value, such as ``STRING`` or ``OBJECT``.
+    * ``text``: content of a string. For other scalars, the value as written (``true``,
+      ``-1``). Empty for arrays and objects.
     * ``elements``: elements of an array.
     * ``members``: members of an object by key, as (key position, value).
     * ``position``: (line, column), both counted from 1.
@@ -58,8 +60,11 @@ class Value:
 def read_value(text: str) -> Value:
     """Parse a text that contains exactly one JSON value.
 
+    As in Kafka's schemas, the text can contain comments (``//`` and ``/* */``). If a
+    key is repeated, its last value is used.
+
     Raises ``SchemaError`` with rule ``json`` at the first unexpected character, or with
-    rule ``nesting-too-deep`` at the bracket that exceeds the nesting limit.
+    rule ``nesting-too-deep`` at the bracket that exceeds ``MAX_NESTING``.
     """
     reader = _Reader(text)
     reader.skip_blanks()

@@ -110,7 +110,9 @@ class Step:
       ``IGNORED``.
     * ``least``: minimum size of the inline field in bytes.
     * ``element_least``: minimum size of one element in bytes.
-    * ``plan``: plan of the struct that the field contains.
+    * ``plan``: plan of the struct that the field contains. None if it contains no
+      struct, or if the version does not have the field.
+    * ``tag``: number of the tag, or -1 if the field has none.
     * ``secret``: whether the value must not be printed.
     """
 
@@ -526,8 +528,9 @@ class Binding:
     def number(self, version: object) -> int:
         """Validate a version and convert it to an int.
 
-        Raises ``UnsupportedVersion`` if the message does not have this version. None is
-        also the default of the compiled ``decode`` and ``encode``.
+        Accepts every object with the method ``__index__``. Raises
+        ``UnsupportedVersion`` if the message does not have this version. None, which
+        means that the caller has not passed a version, raises it too.
         """
         try:
             number: int = version.__index__()  # type: ignore[attr-defined]
@@ -544,7 +547,7 @@ class Binding:
 
         If the engine has already used the version, its existing plan is returned.
         Otherwise, the plan is compiled. Raises ``UnsupportedVersion`` if the message
-        does not have this version.
+        does not have this version, and the ``SchemaError`` of ``compile_plan``.
         """
         number = self.number(version)
         program = self.programs.get(number)

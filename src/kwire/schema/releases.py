@@ -82,7 +82,10 @@ def ranges(release: str, listener: str | None = None) -> dict[int, VersionRange]
 
 
 def listeners(release: str) -> tuple[str, ...]:
-    """Return the ``LISTENERS`` that the nodes of a release have."""
+    """Return the ``LISTENERS`` that the nodes of a release have.
+
+    Raises ``KeyError`` if the release is unknown.
+    """
     return _find_release(release).listeners
 
 
@@ -102,13 +105,18 @@ def deprecated(release: str) -> dict[int, VersionRange]:
     """Return the versions that a release supports but marks as deprecated, by API key.
 
     Kafka's documentation has marked them since 3.7, and 4.0 removed most of them.
+    Raises ``KeyError`` if the release is unknown.
     """
     rows = _find_release(release).rows
     return {key: row.deprecated for key, row in rows.items() if row.deprecated}
 
 
 def changes(old: str, new: str) -> Changes:
-    """Return the versions that an upgrade from ``old`` to ``new`` removes and adds."""
+    """Return the versions that an upgrade from ``old`` to ``new`` removes and adds.
+
+    The versions of all listeners are combined. Raises ``KeyError`` if a release is
+    unknown.
+    """
     before, after = ranges(old), ranges(new)
     return Changes(_subtract_ranges(before, after), _subtract_ranges(after, before))
 
@@ -121,7 +129,8 @@ def advertisements(
     The first range of an API contains the versions that the release supports.
     Additional ranges are alternatives, because nodes may advertise a different range.
     An empty range means that a response may omit the API. ``unstable`` selects nodes
-    with ``unstable.api.versions.enable``.
+    with ``unstable.api.versions.enable``. ``listener`` and exceptions are as in
+    ``ranges``.
     """
     ranges_by_key: dict[int, tuple[VersionRange, ...]] = {}
     for key, row in _select_rows(release, listener).items():
@@ -141,7 +150,8 @@ def protocol_versions() -> tuple[ProtocolVersion, ...]:
 def protocol_version(id_or_name: int | str) -> ProtocolVersion:
     """Look up a protocol version by its number or by its name, such as "0.10.0-IV0".
 
-    Raises ``KeyError`` with the available versions if there is no match.
+    Raises ``KeyError`` with the available versions if there is no match, or if the name
+    is that of a release with several protocol versions.
     """
     protocols = _load_facts().protocols
     for protocol in protocols:

@@ -176,7 +176,10 @@ def join(path: str, name: str) -> str:
 
 
 def quote(text: str) -> str:
-    """Quote a schema fragment for an error message. Truncate it if it is too long."""
+    """Quote a schema fragment for an error message.
+
+    A fragment with more than 40 characters is truncated to 37 characters.
+    """
     return repr(text) if len(text) <= 40 else f"{text[:37]!r}..."
 
 

@@ -19,8 +19,9 @@ HIGHEST = 32767
 class VersionRange:
     """Immutable range of versions with inclusive bounds. An empty range is falsy.
 
-    Versions are int16 values from 0 to 32767. All empty ranges are equal.
-    Raises ``ValueError`` if a bound is outside these limits.
+    Versions are int16 values from 0 to 32767. All empty ranges are equal. If ``min`` is
+    greater than ``max``, the range is empty. Otherwise, raises ``ValueError`` if a
+    bound is outside these limits.
     Source: ``org.apache.kafka.message.Versions``.
     """
 
@@ -42,7 +43,8 @@ class VersionRange:
     def from_text(cls, text: str) -> VersionRange:
         """Parse ``N``, ``A-B``, ``A+`` or ``none``.
 
-        Raises ``ValueError`` if the text has a different format.
+        Raises ``ValueError`` if the text has a different format, if a version is above
+        32767, or if the range ends before it starts.
         """
         text = text.strip()
         if text == "none":

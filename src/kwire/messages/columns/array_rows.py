@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def as_binary(array: Any) -> pa.BinaryArray:
-    """Convert bytes or strings into one binary array; else raise ``TypeError``."""
+    """Convert a column of bytes or strings into one binary array.
+
+    Raises ``TypeError`` if the column has another type.
+    """
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
     if pa.types.is_binary(array.type):
@@ -58,7 +61,10 @@ def row_bytes(array: pa.BinaryArray, row: int) -> bytes:
 
 
 def read_int16_prefixes(array: pa.BinaryArray, missing: int) -> np.ndarray:
-    """Read the INT16 at the start of each row; ``missing`` if the row is too short."""
+    """Read the INT16 at the start of each row.
+
+    The number is ``missing`` if the row is null or has fewer than two bytes.
+    """
     data, places = view_memory(array)
     numbers: np.ndarray = np.full(len(array), missing, np.int64)
     rows = np.flatnonzero((np.diff(places) >= 2) & is_valid(array))
@@ -71,9 +77,11 @@ def read_int16_prefixes(array: pa.BinaryArray, missing: int) -> np.ndarray:
 def cut_prefixes(
     array: pa.BinaryArray, positions: np.ndarray, rows: np.ndarray
 ) -> pa.BinaryArray:
-    """Select rows, without the bytes before their position.
+    """Select rows of ``array``, without the bytes before their position.
 
-    No position may be greater than the row size.
+    * ``positions``: a position for each row of ``array``, not only for the selected
+      rows. It must not be greater than the row size.
+    * ``rows``: numbers of the selected rows.
     """
     if not len(rows):
         return pa.array([], pa.binary())

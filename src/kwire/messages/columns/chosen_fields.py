@@ -115,9 +115,9 @@ def find_field(kind: pa.StructType, name: str) -> int | None:
 def arrange_fields(array: pa.Array, requested: pa.DataType, path: str = "") -> pa.Array:
     """Convert an array with a type from ``narrow_type`` into the requested type.
 
-    Fields get the requested names and order; other fields are dropped. The array must
-    not have an offset. Raises ``ValueError`` if a value is null but its requested field
-    is not nullable.
+    Fields get the requested names and order, and other fields are dropped. The array
+    must not have an offset. Raises ``ValueError`` if a value is null but its requested
+    field is not nullable.
     """
     if pa.types.is_struct(requested):
         valid = is_valid(array)

@@ -59,7 +59,10 @@ class RecordType(NamedTuple):
 
 @cache
 def record_types(topic: str) -> dict[int, RecordType]:
-    """Return the record types of a topic by number."""
+    """Return the record types of a topic by number.
+
+    Raises ``ValueError`` if the topic is not in ``internal_topics.TOPICS``.
+    """
     family = "metadata" if internal_topics.is_framed(topic) else "coordinator-key"
     found = {}
     for number in range(registry.keys(family)[-1] + 1):
@@ -76,9 +79,10 @@ def record_types(topic: str) -> dict[int, RecordType]:
 
 @cache
 def chosen_types(topic: str, names: tuple[str, ...]) -> dict[int, RecordType]:
-    """Return the named record types by number; all types if ``names`` is empty.
+    """Return the record types of a topic that ``names`` contains, by number.
 
-    Raises ``ValueError`` if the topic does not have a type.
+    If ``names`` is empty, returns all types. Raises ``ValueError`` if the topic does
+    not have a type, or is not in ``internal_topics.TOPICS``.
     """
     types = record_types(topic)
     known = [each.name for each in types.values()]
@@ -99,9 +103,12 @@ def topic_type(topic: str, names: tuple[str, ...] = ()) -> pa.StructType:
     """Return the result type of a topic: record, version, key, and a struct per type.
 
     ``record`` is Kafka's name of the record type, and ``version`` is the value version.
-    ``key`` contains the fields of all keys; it does not exist for topics without keys.
-    Types without fields have no struct, because it would be empty. ``names`` restricts
-    the result to these types; empty means all types.
+    ``key`` contains the fields of all keys. It does not exist if the records of the
+    topic have no keys. Types without fields have no struct, because it would be empty.
+    If ``names`` is not empty, the result contains only these types.
+
+    Raises ``ValueError`` if the topic does not have a type, or is not in
+    ``internal_topics.TOPICS``.
     """
     fields = [pa.field(*pair) for pair in _HEAD]
     if not internal_topics.is_framed(topic):
@@ -185,7 +192,11 @@ def read_topic_json(
     *,
     failfast: bool = False,
 ) -> pa.StructArray:
-    """Decode like ``read_topic``, with keys and values as Kafka's JSON strings."""
+    """Decode like ``read_topic``, with keys and values as Kafka's JSON strings.
+
+    The result has the fields record, version, key and value, and ``_error`` unless
+    ``failfast`` is True.
+    """
     keys, values = as_binary(key), as_binary(value)
     count = len(values)
     heads = _read_prefixes(topic, keys, values)
@@ -220,7 +231,10 @@ def read_topic_json(
 
 
 def _key_alone(topic: str, key: bytes | None) -> Message | None:
-    """Decode the key of a record with an invalid value; None if the key is invalid."""
+    """Decode the key of a record with an invalid value.
+
+    Returns None if the key is invalid too.
+    """
     try:
         return internal_topics.decode(topic, key, None)[0]
     except KwireError:

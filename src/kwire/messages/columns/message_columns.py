@@ -109,7 +109,10 @@ def _value(array: pa.Array, step: plan.Step, kind: pa.DataType) -> pa.Array:
 
 
 def uuid_text(array: pa.Array) -> pa.StringArray:
-    """Format uuids (16 bytes each) as the 22 characters that Kafka prints."""
+    """Format uuids (16 bytes each) as the 22 characters that Kafka prints.
+
+    The array must not have an offset.
+    """
     count = len(array)
     validity, data = array.buffers()
     padded: Any = np.zeros((count, _UUID_SIZE + 2), np.uint8)

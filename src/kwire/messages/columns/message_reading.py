@@ -79,7 +79,8 @@ def read_messages(
     A null row becomes a null struct. In an invalid row, ``_error`` contains the reason,
     and all other fields are null. If the schema has no ``_error``, the row is null.
     With ``failfast``, there is no ``_error``, and the first invalid row raises the
-    error from ``read_row``.
+    error from ``read_row``. Raises ``ValueError`` if ``schema`` does not match the
+    message, and ``TypeError`` if a column has an unsuitable type.
     """
     kind = message_type(name)
     if schema is not None:
@@ -174,8 +175,9 @@ def json_text(message: Message, version: int) -> str:
 
 
 def version_numbers(versions: Any, count: int) -> np.ndarray:
-    """Convert versions to an array with one number per row; null is ``NO_VERSION``.
+    """Convert versions to an array with one number per row.
 
+    Null, and None for all rows, become ``NO_VERSION``.
     Raises ``TypeError`` if ``versions`` is a column of another type than integers.
     """
     if versions is None or isinstance(versions, int):
@@ -194,10 +196,16 @@ def version_numbers(versions: Any, count: int) -> np.ndarray:
 def read_row(
     data: bytes, name: str | None, version: int, framed: bool
 ) -> tuple[Message, int]:
-    """Decode one row; return the message and its version.
+    """Decode one row, and return the message and its version.
 
-    Raises the errors of ``kwire.decode`` and ``kwire.messages.framing``, and
-    ``InvalidValue`` if a frame has another API or version than requested.
+    * ``name``: name of the message. If it is None, the row must be a framed request,
+      whose header contains the API.
+    * ``version``: ``NO_VERSION`` if the version is not specified.
+
+    Raises the errors of ``kwire.decode`` and ``kwire.messages.framing``. Raises
+    ``InvalidValue`` if a frame has another API or version than requested, and
+    ``UnsupportedVersion`` if neither the row nor the parameters contain the API or the
+    version.
     """
     if name is None:
         if not framed:
@@ -341,7 +349,11 @@ def _plain_rows(
 def _find_response_bodies(
     rows: pa.BinaryArray, name: str, versions: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Locate response bodies after the correlation id and an empty tag section."""
+    """Locate response bodies after the correlation id and an empty tag section.
+
+    Returns two arrays: whether the header has this format, and the start position of
+    the body. The position is undefined if the format is different.
+    """
     data, places = view_memory(rows)
     sizes = np.diff(places)
     flexible = np.isin(versions, _versions_with_tags(name))

@@ -37,8 +37,9 @@ def find_message(api: Api, kind: str = "request") -> str:
 
     ``api`` is the name of an API ("Fetch") or of a message ("FetchRequest",
     "ConsumerProtocolSubscription"), a class of ``kwire.messages``, or an API key.
-    ``kind`` is "request" or "response"; it is only used if ``api`` does not imply it.
-    Raises ``ValueError`` with the most similar name if there is no such message.
+    ``kind`` is "request" or "response". It is ignored if ``api`` implies it. Raises
+    ``ValueError`` with the most similar name if there is no such message, or if
+    ``kind`` is required and has another value.
     """
     if isinstance(api, type):
         api = api.__name__

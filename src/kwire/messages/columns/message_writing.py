@@ -56,6 +56,9 @@ def write_messages(
     * ``values``: structs with fields of ``message_type(name)``, which may be missing or
       in any order, or strings in Kafka's JSON format. A null or missing field is
       encoded as null if the version allows null, and otherwise as its default value.
+    * ``versions``: a number, or an array with a number for each row.
+    * ``framed``: add the header of requests and responses, and the INT16 version of
+      other messages. Frames have no size.
     * ``headers``: structs with ``correlation_id`` and ``client_id``, for framed
       requests and responses. Default: 0 and null.
 

@@ -49,7 +49,12 @@ def flat_headers(
     *,
     failfast: bool = False,
 ) -> Iterator[pa.RecordBatch]:
-    """Decode a column with request frames into columns, after the columns ``keep``."""
+    """Decode a column with request frames into columns of their own.
+
+    Each result batch contains the columns ``keep`` of the input batch, followed by the
+    fields of ``HEADER`` and, unless ``failfast`` is True, ``_error``. Invalid rows are
+    handled as in ``read_headers``.
+    """
     fields = list(HEADER if failfast else with_error(HEADER))
     for batch in batches:
         kept = batch.select(list(keep))
