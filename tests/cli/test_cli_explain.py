@@ -222,7 +222,7 @@ def test_json_in_a_terminal_is_coloured_json(environment):
     assert max(map(len, plain.splitlines())) <= 80
 
 
-# The page -----------------------------------------------------------------------------
+# The HTML page ------------------------------------------------------------------------
 
 
 class Page(HTMLParser):

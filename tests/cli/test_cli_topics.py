@@ -57,7 +57,7 @@ def test_offsets_can_be_omitted(run, address):
 
 
 def test_an_unknown_topic_names_those_that_are_near(run, address):
-    """No rows are printed."""
+    """The error suggests a similar name, and no rows are printed."""
     ran = run("topics", address, "order")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == ("kwire: topic 'order' does not exist; did you mean orders?\n")

@@ -102,7 +102,7 @@ class RestoreBroker(LogBroker):
         log.take(batch)
 
     def deliver(self, count):
-        """Append up to ``count`` requests in flight, in random order."""
+        """Append the records of up to ``count`` late requests, in random order."""
         for _ in range(min(count, len(self.late))):
             event = self.late.pop(self.random.randrange(len(self.late)))
             self.node.begin_produce(event.request, event.version)

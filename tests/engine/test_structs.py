@@ -172,7 +172,7 @@ def test_hash_needs_hashable_values(kwire):
 
 
 def test_equal_fields_of_two_classes_have_two_hashes(kwire):
-    """The class is part of the hash, so sets with many classes have no collisions."""
+    """Default messages of different classes do not collide in a set."""
     messages = kwire.messages
     classes = [getattr(messages, name) for name in messages.ALL]
     assert len({hash(cls()) for cls in classes}) == len(classes)

@@ -60,7 +60,8 @@ def test_a_search_for_lost_records_has_three_requests_for_each_segment(large):
     plan(LateStore.serve(large, 0), failOnDataLoss="false")
     before = LateStore.requests["range"]
     plan(LateStore.serve(large, 0))
-    # The requests of the newest segment find the end, and its index is cached.
+    # In the newest segment, the search for the end of the data leaves the index in the
+    # cache, which saves one request when the segment is split.
     assert LateStore.requests["range"] - before == 3 * 2 * (SEGMENTS - 1) + 2 * 2
 
 

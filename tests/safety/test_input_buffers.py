@@ -22,7 +22,7 @@ BAD = GOOD[:-1]
 
 
 class Data(bytes):
-    """Subclass of bytes."""
+    """Bytes that are not exactly of type ``bytes``."""
 
 
 def map_bytes(data):

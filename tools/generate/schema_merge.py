@@ -62,7 +62,7 @@ def _is_record_as_data(message: Message, other: Message) -> bool:
 
 
 def kept_versions(older: Message, newer: Message) -> VersionRange:
-    """Return the versions that only the older state contains."""
+    """Return the versions of ``older`` below the minimum version of ``newer``."""
     if newer.valid_versions.min <= older.valid_versions.min:
         return NONE
     return VersionRange(older.valid_versions.min, newer.valid_versions.min - 1)

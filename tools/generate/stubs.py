@@ -167,7 +167,7 @@ def first_difference(found: str, wanted: str) -> int:
 
 
 def write_stub() -> str:
-    """Return the text of the stub."""
+    """Return the content of the stub file."""
     classes = (message_class(registry.load(name)) for name in registry.names())
     return HEAD + "".join(f"\n{text}" for text in classes)
 

@@ -52,7 +52,7 @@ def test_a_bug_can_be_planted(name, tmp_path):
 
 
 def test_mutants_are_tried_by_tests_that_exist():
-    """Check that the tests for the mutants of every file exist."""
+    """Every test file and test function in ``TESTS`` exists."""
     tests = {test for chosen in TESTS.values() for test in chosen}
     assert not [missing for test in tests if (missing := missing_part(test))]
 

@@ -42,10 +42,7 @@ def test_every_contender_does_all_of_the_work(workers, task, worker):
 
 @pytest.mark.parametrize("version", FETCH_VERSIONS)
 def test_all_contenders_receive_the_same_stream(workers, version):
-    """Contenders receive the stream that they encoded.
-
-    Require identical streams, so that all contenders decode the same input.
-    """
+    """Every contender encodes its own input, so all encoded streams must be equal."""
     assert len(RECEIVING) > 1
     found = {
         worker: workers[worker].ask("bytes_of", "encode_stream", version)

@@ -158,7 +158,7 @@ def _draw_rows(
         series=(),
         times=times,
         columns=columns,
-        # Heat map cells fill almost the whole row height, bars are narrower.
+        # Heat map cells fill almost the whole height of a row. Bars are lower.
         inset=1 if columns else 5,
         more=more_note,
         legend=[

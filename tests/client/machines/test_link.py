@@ -151,7 +151,7 @@ def test_a_session_is_not_renewed_while_a_response_is_awaited(kwire, new_link):
 
 
 def test_a_throttled_link_is_left_alone(kwire, new_link):
-    """KIP-219: the broker mutes a client that does not respect the throttle time."""
+    """KIP-219: the broker reads no requests until the throttle time is over."""
     link, broker = new_link(), Broker(kwire, throttle_ms=2000)
     link.note_open(0.0)
     broker.exchange(link, 0.0)

@@ -154,7 +154,7 @@ CHANGED = [
     ("4.1", "broker", {11: (2, 9)}, "between 4.0 and 4.1, custom"),
     ("0.10.2", "broker", {7: (1, 1)}, "0.10.2"),
     ("4.3", "broker", {22: (0, 6)}, "4.3 with unstable versions"),
-    # Kafka enables unstable versions together, never one of them.
+    # Kafka enables either all unstable versions or none.
     ("3.9", "broker", {76: (0, 0)}, "at least 3.9, custom"),
     # Invalid ranges.
     ("3.9", "broker", {1: (17, 0)}, "at least 3.9, custom"),

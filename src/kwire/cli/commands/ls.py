@@ -149,7 +149,7 @@ def _try_to_summarize(file: log.Segment) -> PartitionSummary | Exception:
 
 
 def _check(found: PartitionSummary | Exception) -> PartitionSummary:
-    """Return the summary. Raises the exception that occurred instead of it."""
+    """Return a summary, or raise the exception that was stored in its place."""
     if isinstance(found, Exception):
         raise found
     return found

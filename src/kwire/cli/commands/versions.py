@@ -212,7 +212,8 @@ def _write_brokers(output: Output, groups: Sequence[Alike]) -> None:
 
 def _write_names(output: Output, what: str, names: Sequence[str]) -> None:
     if names:
-        # Names may contain spaces before their level. Only break lines after commas.
+        # A finalized feature has a level after its name ("metadata.version 21"). Only
+        # break lines after commas, so that both stay together.
         text = ", ".join(name.replace(" ", "\0") for name in names)
         lines = textwrap.wrap(f"{what}: {text}", _WRAPPED, subsequent_indent="  ")
         output.write("\n".join(lines).replace("\0", " ") + "\n")

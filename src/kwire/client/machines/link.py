@@ -485,8 +485,8 @@ class Link:
             self._end(str(event.error), now)
 
     def _throttle(self, response: Any, now: float) -> None:
-        # KIP-219: the broker answers before the throttle time. If the client does not
-        # wait, the broker mutes the connection.
+        # KIP-219: the broker answers immediately, and then reads no requests from this
+        # connection until the throttle time is over.
         pause_ms = getattr(response, "throttle_time_ms", 0)
         if pause_ms > 0:
             pause_s = pause_ms / 1000

@@ -101,8 +101,9 @@ class SizesMachine(QueryMachine):
     ) -> None:
         super().__init__(bootstrap, settings, now=now, random=random)
         self.cluster.topics = topics
-        # Ids of the brokers without a response. None until the first metadata response
-        # lists the brokers. If no topic was requested, the query ends immediately.
+        # Ids of the brokers that have not answered. None until the first metadata
+        # response lists the brokers. Empty from the start if an empty list of topics
+        # was requested, so that the query ends immediately.
         self._waiting: set[int] | None = None if topics is None or topics else set()
         self._sent: set[int] = set()
         self._sizes: dict[tuple[str, int], int] = {}

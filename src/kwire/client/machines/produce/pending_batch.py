@@ -147,7 +147,7 @@ class PendingBatch:
         self.data = data
         self.magic = magic
 
-    # Events.
+    # State transitions.
 
     def send(self) -> None:
         """Record that the batch was sent."""
