@@ -119,7 +119,7 @@ class PartitionReader:
         """Topic and partition, which is the key of a reader in dicts."""
         return self.topic, self.partition
 
-    # Events.
+    # State transitions.
 
     def start(self, start: Spec, end: Spec | None = None, epoch: int = -1) -> None:
         """Begin to read at ``start``, and stop before ``end`` unless it is None.
