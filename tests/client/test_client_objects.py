@@ -339,6 +339,28 @@ def test_second_use_of_an_asyncio_scan_raises(client, broker):
     asyncio.run(read())
 
 
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda chunk: [r for batch in chunk.batches() for r in batch.records],
+        lambda chunk: chunk.records(),
+        lambda chunk: list(chunk.iter_records()),
+    ],
+    ids=["batches", "records", "iter_records"],
+)
+def test_check_crc_of_a_scan_applies_to_every_form_of_its_chunks(kwire, client, read):
+    """With ``check_crc=False``, a batch with a wrong checksum is read in all forms."""
+    batch = bytearray(kwire.records.encode_batch([(b"k", b"v")]))
+    batch[17] ^= 1
+    with LogBroker({"orders": (0,)}) as broker:
+        broker.log("orders").append_bytes(bytes(batch), 1)
+        with client.connect_sync(broker.address) as kafka:
+            (chunk,) = kafka.scan("orders", check_crc=False)
+            assert [record.value for record in read(chunk)] == [b"v"]
+            with kafka.scan("orders") as scan, pytest.raises(kwire.CorruptBatch):
+                [read(chunk) for chunk in scan]
+
+
 def test_scan_that_has_failed_raises_when_it_is_used_again(kwire, client):
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")
     with client.connect_sync("127.0.0.1:1", timeout_s=0.05) as kafka:

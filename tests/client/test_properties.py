@@ -289,7 +289,8 @@ def test_a_token_is_written_as_the_rfc_says(kwire):
     assert "abc" not in repr(bearer)
     with pytest.raises(TypeError, match="function"):
         sasl.OAuthBearer("abc")
-    for extensions in ({"auth": "x"}, {"a": "x\x01y=z"}, {"a=b": "c"}):
+    invalid = {"auth": "x"}, {"a": "x\x01y=z"}, {"a=b": "c"}, {"é": "c"}, {"a": "ü"}
+    for extensions in (*invalid, {"": "c"}, {"a": "b\0"}):
         with pytest.raises(ValueError, match="extensions"):
             sasl.OAuthBearer(lambda: "abc", extensions)
 

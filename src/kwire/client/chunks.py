@@ -157,14 +157,15 @@ class Chunk:
 
         Control records and the records of aborted transactions are omitted, but their
         batches are returned. Unlike the other methods, this one also returns records
-        and batches from ``next_offset`` on if ``data`` contains them, and always
-        verifies the checksums. ``errors`` specifies how to decode header names that are
-        not UTF-8. Default: the value that was passed to the scan.
+        and batches from ``next_offset`` on if ``data`` contains them. ``errors``
+        specifies how to decode header names that are not UTF-8. Default: the value that
+        was passed to the scan.
         """
         return decode_batches(
             self.data,
             start_offset=self.fetched.start_offset,
             aborted_transactions=TransactionFilter(self.aborted_transactions or ()),
+            check_crc=self._options.check_crc,
             errors=errors or self._options.errors,
             limits=self._options.limits,
         )

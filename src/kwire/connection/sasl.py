@@ -246,12 +246,15 @@ class OAuthBearer:
         self._extensions = "".join(
             f"\x01{name}={value}" for name, value in (extensions or {}).items()
         )
-        if self._extensions.count("\x01") != len(extensions or {}) or any(
-            not name.isalpha() or name == "auth" for name in extensions or {}
+        if any(
+            name == "auth"
+            or not _EXTENSION_NAME.fullmatch(name)
+            or not _EXTENSION_VALUE.fullmatch(value)
+            for name, value in (extensions or {}).items()
         ):
             raise CredentialsError(
-                "OAUTHBEARER extensions must have names of letters, other than auth,"
-                " and values without control characters"
+                "OAUTHBEARER extensions must have names of ASCII letters, other than"
+                " auth, and values of printable ASCII characters"
             )
         self._is_refused = False
         self.is_done = False
@@ -313,6 +316,10 @@ class OAuthBearer:
     def __repr__(self) -> str:
         return "OAuthBearer(...)"
 
+
+_EXTENSION_NAME = re.compile(r"[A-Za-z]+")
+_EXTENSION_VALUE = re.compile(r"[\x21-\x7e \t\r\n]*")
+"""Name and value of an extension (RFC 7628, section 3.1)."""
 
 _TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 
