@@ -295,11 +295,12 @@ def test_times_on_axes_are_round_and_as_short_as_can_be():
 
 def test_compact_numbers_fit_a_cell():
     """Numbers up to Kafka's maximum have at most five characters."""
-    numbers = (0, 7, 999, 1000, 1234, 9_960, 12_345, 999_999, HUGE)
+    numbers = (0, 7, 999, 999.7, 1000, 1234, 9_960, 12_345, 999_999, HUGE)
     assert [format_compact(number) for number in numbers] == [
         "0",
         "7",
         "999",
+        "1k",
         "1k",
         "1.2k",
         "10k",

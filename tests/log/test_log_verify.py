@@ -109,6 +109,22 @@ def test_index_with_entries_after_the_log_end_is_a_problem(log, sound):
     assert find_problems(log, sound) == [(str(sound.index), 24, 8, "index")]
 
 
+def test_time_index_above_the_limit_is_named_in_the_problem(
+    kwire, log, sound, monkeypatch
+):
+    """Each index is read separately, so that the problem has the path of its file."""
+    indexes = module(kwire, "log.indexes")
+    read_small_file = indexes.read_small_file
+    limits = kwire.Limits(frame_bytes=sound.index.stat().st_size)
+    assert sound.time_index.stat().st_size > limits.frame_bytes
+    monkeypatch.setattr(
+        indexes, "read_small_file", lambda path, _: read_small_file(path, limits)
+    )
+    reasons = {path: reason for path, _, _, reason in find_problems(log, sound)}
+    assert reasons[str(sound.time_index)] == "timeindex"
+    assert str(sound.index) not in reasons
+
+
 def test_entries_of_the_time_index(log, sound):
     path = str(sound.time_index)
     overwrite(sound.time_index, 12, (BASE_TIME + 48).to_bytes(8, "big"))

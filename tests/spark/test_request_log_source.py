@@ -144,6 +144,7 @@ def test_schema_chooses_columns():
         ({"timeZone": "../etc/passwd"}, "timeZone must be a name such as UTC"),
         ({"path": ""}, "requires a path"),
         ({"paths": "a,b"}, "paths must be JSON"),
+        ({"paths": "[1]"}, "paths must be JSON"),
     ],
 )
 def test_wrong_options_are_errors_with_the_choices(options, words):

@@ -111,7 +111,7 @@ def format_compact(value: float) -> str:
     Below 1,000, a number has up to three significant digits. A count has at most four
     characters.
     """
-    if abs(value) < 1000:
+    if abs(value) < 999.5:
         return f"{value:.3g}"
     for unit in "kMGTPE":
         value /= 1000

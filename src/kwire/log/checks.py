@@ -103,20 +103,26 @@ class Checks:
             if segment.index is not None:
                 self._entries = segment.index.entries
                 self._check_stray_bytes(segment.index.path, problems.INDEX, 8)
+        except DecodeError as error:
+            yield self._make_unreadable_index(".index", problems.INDEX, error)
+        try:
             if segment.time_index is not None:
                 self._time_entries = segment.time_index.entries
                 self._check_stray_bytes(
                     segment.time_index.path, problems.TIME_INDEX, 12
                 )
         except DecodeError as error:
-            path = segment.path.with_suffix(".index")
-            yield make_unreadable_problem(
-                path, self._topic_partition, problems.INDEX, error
-            )
+            yield self._make_unreadable_index(".timeindex", problems.TIME_INDEX, error)
         self._read_transactions()
         segment.forget_indexes()
         self._advance_index()
         self._advance_time()
+
+    def _make_unreadable_index(
+        self, suffix: str, reason: str, error: DecodeError
+    ) -> Problem:
+        path = self._segment.path.with_suffix(suffix)
+        return make_unreadable_problem(path, self._topic_partition, reason, error)
 
     def _check_stray_bytes(self, path: Place, reason: str, width: int) -> None:
         """Record a problem if other bytes than zeros follow the valid entries."""

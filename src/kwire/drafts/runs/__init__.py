@@ -29,28 +29,31 @@ DOCUMENTS = (
 
 
 def find_document(name: str) -> Document:
-    """Find a document by its number (002), module, page, or KIP (KIP-951).
+    """Find a document by its number (002), module, page, or KIP (KIP-951 or 951).
 
     Case, dashes and underscores are ignored, and a prefix of the name is sufficient.
     Raises ``LookupError`` if not exactly one document matches. The message lists the
     choices.
     """
     key = _simplify(name)
+    keys: tuple[str, ...] = (key,)
     if key.isdigit():
-        key = key.zfill(3)
-    found = [document for document in DOCUMENTS if _has_name(document, key)]
-    if len(found) != 1:
+        # The number of a document (002 or 2), or of a KIP (951). No KIP has one digit.
+        keys = (key.zfill(3),) if len(key) == 1 else (key.zfill(3), f"kip{key}")
+    documents = [document for document in DOCUMENTS if _has_name(document, keys)]
+    if len(documents) != 1:
         choices = ", ".join(
-            f"{document.number} ({document.module})" for document in found or DOCUMENTS
+            f"{document.number} ({document.module})"
+            for document in documents or DOCUMENTS
         )
-        problem = "several documents have" if found else "no document has"
+        problem = "several documents have" if documents else "no document has"
         raise LookupError(f"{problem} the name {name!r:.60}; use one of {choices}")
-    return found[0]
+    return documents[0]
 
 
-def _has_name(document: Document, key: str) -> bool:
+def _has_name(document: Document, keys: tuple[str, ...]) -> bool:
     names = _simplify(document.module), _simplify(document.page)
-    return bool(key) and any(name.startswith(key) for name in names)
+    return all(keys) and any(name.startswith(keys) for name in names)
 
 
 def _simplify(name: str) -> str:

@@ -90,7 +90,7 @@ def _read_paths(values: Mapping[str, str]) -> tuple[str, ...]:
         paths = json.loads(values.get("paths", "[]"))
     except ValueError:
         paths = None
-    if not isinstance(paths, list):
+    if not isinstance(paths, list) or not all(isinstance(p, str) for p in paths):
         raise ValueError(
             'paths must be JSON such as ["request.log", "request.log.1.gz"] (got'
             f" {values['paths']!r:.80})"
