@@ -174,8 +174,8 @@ class FastPartitionRecords(_Own):
             for record in records:
                 if is_deserialized:
                     if is_gapless and record.offset > header.base_offset:
-                        # If a deserializer raises, the client has passed the batches
-                        # before this record.
+                        # Skip the omitted batches before this record now, as the client
+                        # does, because a deserializer may raise an exception.
                         self.next_fetch_offset = record.offset
                     if key_deserializer:
                         record.key = key_deserializer(record.key)
@@ -295,7 +295,7 @@ def make_getone(own: Any, result_class: Any, fast_class: Any) -> Any:
 
 
 def _rename(made: Any, own: Any) -> Any:
-    """Copy the name and the docstring of the replaced function."""
+    """Give a replacement the name and the docstring of the replaced function."""
     made.__doc__ = own.__doc__
     made.__module__ = own.__module__
     made.__name__ = own.__name__

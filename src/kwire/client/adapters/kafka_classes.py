@@ -100,7 +100,8 @@ class FastPartitionRecords(_Own):
             timestamp_type = header.timestamp_type
             hidden_count = 0
             if is_before_start:
-                # The client would deserialize these records and drop them.
+                # The client deserializes the records before the requested offset and
+                # drops them. Drop them before deserialization instead.
                 hidden_count = _count_before(rows, self.fetch_offset)
                 is_before_start = hidden_count == len(rows)
                 if hidden_count:
@@ -113,7 +114,8 @@ class FastPartitionRecords(_Own):
                 size = LEAST_BODY
                 key_size = value_size = header_size = -1
                 if is_deserialized and is_gapless and offset > header.base_offset:
-                    # If a deserializer raises, the client has passed hidden batches.
+                    # Skip the hidden batches before this record now, as the client
+                    # does, because a deserializer may raise an exception.
                     self.next_fetch_offset = offset
                 if raw_key is not None:
                     size += (key_size := len(raw_key))

@@ -130,7 +130,8 @@ class RunReader:
             first = header
             start = first.position
             if self._aborted_offsets and first.base_offset < self._end_offset:
-                # The end of a transaction depends on the order of the batches.
+                # The offsets decrease here. The end of an aborted transaction then
+                # depends on the order of the batches, so the client has to decode them.
                 self.rest = start
                 return
             end, header = self._find_end(first)

@@ -67,5 +67,5 @@ class Backoff:
             )
 
     def reset(self) -> None:
-        """Record a success, so that the next pause is the shortest one again."""
+        """Forget the failures after a success, so that the next pause is short."""
         self.failures = 0

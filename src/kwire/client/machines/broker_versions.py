@@ -80,10 +80,11 @@ class BrokerVersionsMachine(QueryMachine):
         return dict(sorted(self._found.items()))
 
     def advance(self, now: float) -> None:
-        """Connect to further brokers, and collect the versions of connected ones."""
+        """Open further connections, and collect the versions of connected brokers."""
         self.cluster.advance(now)
         if not self.cluster.version:
-            # After the first metadata response, a problem is the error of one broker.
+            # Without metadata, no broker is known and the task has failed. After the
+            # first metadata response, a failed connection is the error of its broker.
             self.failure = self.cluster.failure
         waiting = [
             broker
@@ -100,7 +101,7 @@ class BrokerVersionsMachine(QueryMachine):
             self._stop_waiting()
 
     def _check(self, broker: Broker, now: float) -> None:
-        """Connect to a broker, or store the result of its connection."""
+        """Connect to a broker, or store its versions or its error if they are known."""
         reason = self.cluster.describe_failure(broker.node_id)
         link = None if reason else self.cluster.link_to(broker.node_id, now)
         if reason:

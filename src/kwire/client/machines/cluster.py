@@ -62,7 +62,11 @@ received one after another.
 
 
 class _Failures:
-    """Number of failures of an address in a row, and the time of the next attempt."""
+    """Consecutive connection failures of one broker address.
+
+    * ``count``, ``reason``: number of failures, and description of the last one.
+    * ``retry_at``: earliest time of the next connection attempt.
+    """
 
     __slots__ = ("count", "reason", "retry_at")
 
@@ -107,7 +111,8 @@ class ClusterMachine:
         self._links: dict[tuple[str, int, bool], Link] = {}
         self._new_links: list[Link] = []
         self._failures: dict[tuple[str, int], _Failures] = {}
-        # Limits for requests with fruitless responses, by host, port and request class.
+        # Limits for requests whose responses contain no result (``note_fruitless``), by
+        # host, port and request class.
         self._paces: dict[tuple[str, int, type[Request]], Pace] = {}
         self._connect_pace = Pace(_CONNECT_BURST, _CONNECT_S)
         self._assumed = settings.assumed_versions
@@ -197,7 +202,7 @@ class ClusterMachine:
         return metrics
 
     def begin_close(self, now: float) -> None:
-        """Push the metrics for the last time.
+        """Begin to close, which pushes the metrics to the brokers for the last time.
 
         Afterwards, call ``advance`` until ``is_closable`` is True, and then ``close``.
         """
@@ -456,7 +461,7 @@ class ClusterMachine:
                 del self._paces[pace_key]
 
     def refresh_metadata(self, now: float) -> None:
-        """Request metadata if it is wanted and the pause is over.
+        """Request metadata if it is required and the pause between refreshes is over.
 
         Otherwise, wake up when the pause is over. ``advance`` calls this method. Call
         it again if a later step of the same ``advance`` has called ``want_metadata``.

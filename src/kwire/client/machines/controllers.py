@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Requests the nodes of a cluster from a controller of KRaft.
+"""Requests the nodes of a KRaft cluster from one of its controllers.
 
 Controllers do not support Metadata. DescribeCluster returns their addresses (KIP-919).
 """
@@ -20,17 +20,20 @@ _CONTROLLERS = 2
 
 
 def can_describe(table: ApiVersionTable) -> bool:
-    """Return whether a node can list the controllers of its cluster."""
+    """Return whether a node supports DescribeCluster for controllers."""
     return bool(table.usable(DescribeClusterRequest, CONTROLLERS))
 
 
 def make_request() -> DescribeClusterRequest:
-    """Return the request for the controllers of a cluster."""
+    """Build the DescribeCluster request for the controllers of a cluster."""
     return DescribeClusterRequest(endpoint_type=_CONTROLLERS)
 
 
 def to_metadata(response: Any) -> MetadataResponse:
-    """Return the Metadata response with the controllers of a response as brokers."""
+    """Convert a DescribeCluster response to a Metadata response.
+
+    The brokers of the result are the controllers. It contains no topics.
+    """
     node = MetadataResponse.MetadataResponseBroker
     return MetadataResponse(
         error_code=response.error_code,

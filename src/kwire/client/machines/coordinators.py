@@ -52,9 +52,10 @@ _CONSTRAINTS: Mapping[CoordinatorType, tuple[Constraint, ...]] = {
 
 
 class _Search:
-    """Coordinator of one key, or the lookup of it.
+    """Lookup of the coordinator for one key.
 
-    ``node_id`` is None until the lookup has succeeded.
+    ``node_id`` is None until the lookup has succeeded. ``failure`` is the error that
+    has ended it, or None.
     """
 
     __slots__ = ("backoff", "failure", "is_in_flight", "node_id")

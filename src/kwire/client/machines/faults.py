@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Reaction(Enum):
-    """Reaction to the error of a partition."""
+    """How a machine reacts to the error code of a topic or a partition."""
 
     RETRY = auto()
     """Repeat the request after a pause."""
@@ -87,7 +87,10 @@ def choose_reaction(error_code: int) -> Reaction:
 
 
 def is_of_session(error_code: int) -> bool:
-    """Return whether a broker does not know a fetch session, or its epoch differs."""
+    """Return whether an error code rejects the fetch session of a Fetch request.
+
+    The broker does not know the session, or expects another session epoch or topic id.
+    """
     return error_code in (
         codes.FETCH_SESSION_ID_NOT_FOUND,
         codes.INVALID_FETCH_SESSION_EPOCH,

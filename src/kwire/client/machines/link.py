@@ -419,7 +419,11 @@ class Link:
         return True
 
     def get_buffer(self, hint: int = -1) -> memoryview:
-        """Return memory for received bytes. Call ``buffer_updated`` after receiving."""
+        """Return the memory into which the runner must write the next received bytes.
+
+        Call ``buffer_updated`` afterwards. ``hint`` is ignored, because the size
+        of the memory must depend only on the bytes that have been received.
+        """
         return self._connection.get_buffer(hint)
 
     def buffer_updated(self, count: int, now: float) -> bool:

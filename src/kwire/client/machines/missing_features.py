@@ -101,8 +101,8 @@ def find_missing_feature(
     """
     if table.usable(api, *constraints):
         return None
-    # Requirements that exclude each other, such as of the record format, are met one
-    # by one.
+    # Check each constraint separately. If the broker satisfies each of them, but not
+    # all together, ``missing`` is empty, and all constraints are the requirement.
     missing = tuple(
         constraint for constraint in constraints if not table.usable(api, constraint)
     )
@@ -126,8 +126,9 @@ def find_missing_support(
 ) -> FeatureUnsupported | None:
     """Return the error for a feature that ``table`` does not support.
 
-    Use this for features that no version of the request itself reveals. Parameters and
-    None are as in ``find_missing_feature``.
+    Use this function if the version of the request does not show whether the broker has
+    the feature. The parameters are the same as in ``find_missing_feature``. Returns
+    None if the release of the broker is not the reason.
     """
     first = next(
         name
@@ -158,7 +159,10 @@ def as_joining(error: FeatureUnsupported) -> FeatureUnsupported:
 def _older_release(
     release: str | None, table: ApiVersionTable, first: str
 ) -> str | None:
-    """Return the release of a broker as text, or None if it is ``first`` or later."""
+    """Return the release of a broker for an error message.
+
+    Returns None if the release is ``first`` or later, so that it has the feature.
+    """
     guess = guess_release(table)
     broker_release = release or guess.min_release or guess.max_release
     if broker_release in releases.NAMES and releases.NAMES.index(

@@ -58,7 +58,7 @@ def encode_metrics(
 
 
 def _encode_point(point: Point, start_ns: int, now_ns: int) -> bytes:
-    """Encode a ``NumberDataPoint``."""
+    """Encode the value and attributes of a metric as a ``NumberDataPoint``."""
     data = struct.pack("<BQBQ", 2 << 3 | 1, start_ns, 3 << 3 | 1, now_ns)
     if isinstance(point.value, int):
         data += struct.pack("<Bq", 6 << 3 | 1, point.value)

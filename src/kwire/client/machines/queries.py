@@ -136,7 +136,11 @@ class SizesMachine(QueryMachine):
                 self._waiting.clear()
 
     def _send(self, node: int, waiting: set[int], now: float) -> None:
-        """Send DescribeLogDirs to a broker, or do without its sizes if that fails."""
+        """Send DescribeLogDirs to a broker.
+
+        If the broker is unavailable or does not support the request, its partitions are
+        omitted from the result.
+        """
 
         def done(response: Any, now: float) -> None:
             waiting.discard(node)

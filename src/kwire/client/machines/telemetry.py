@@ -107,7 +107,9 @@ class TelemetryState(Enum):
 
 
 class Telemetry:
-    """State machine that pushes the metrics of one machine. It is a client instance.
+    """State machine that pushes the metrics of one scan, consumer or producer.
+
+    Brokers see it as one client instance of KIP-714.
 
     ``ClusterMachine.advance`` calls ``advance``, which sends the next request if it is
     due. To close, call ``begin_close``, and wait until ``is_over`` is True.
@@ -182,7 +184,9 @@ class Telemetry:
             self.state = TelemetryState.OVER
 
     def begin_close(self, now: float) -> None:
-        """Push the metrics for the last time. Further calls have no effect.
+        """Begin to close, which pushes the metrics for the last time.
+
+        Further calls have no effect.
 
         ``is_over`` becomes True within ``_GOODBYE_S``. It is True immediately if no
         broker subscribes to metrics, or if there is no connection.
@@ -320,7 +324,10 @@ class Telemetry:
         self._due_at = now + _MIN_INTERVAL_S
 
     def _wait(self, until: float) -> None:
-        """Delay the next request until a time, or longer for the minimum interval."""
+        """Delay the next request until the time ``until``.
+
+        If the minimum interval ends later, the request waits for its end.
+        """
         self._due_at = max(self._due_at, until)
 
     def _note_error(self, response: Any, link: Link, now: float) -> None:

@@ -117,7 +117,7 @@ class GroupReader(PartitionReader):
         self.taken = None
 
     def set_paused(self, is_paused: bool) -> None:
-        """Set ``is_paused``."""
+        """Record whether the caller has paused the partition."""
         self.is_paused = is_paused
 
     def set_committed(self, committed: Committed) -> None:

@@ -66,7 +66,7 @@ class ConsumerState(Enum):
 
 
 class CallerState(Enum):
-    """Current activity of the caller."""
+    """Whether the caller processes chunks or waits for the next one."""
 
     BUSY = auto()
     """The caller is processing chunks."""
@@ -206,7 +206,7 @@ class ConsumerMachine:
         """
         return self._fetcher.position()
 
-    # The caller.
+    # Methods that the caller uses to read, commit and seek.
 
     def begin_wait(self, now: float) -> None:
         """Record that the caller waits, and has processed all earlier chunks."""
@@ -395,7 +395,7 @@ class ConsumerMachine:
         """Close all connections."""
         self.cluster.close(now)
 
-    # The machine.
+    # Steps of the machine after each event.
 
     def advance(self, now: float) -> None:
         """Update the owned partitions, and send all requests that are due."""
@@ -503,7 +503,7 @@ class ConsumerMachine:
                 )
             )
 
-    # Ownership.
+    # Methods that change the owned partitions.
 
     def _check_caller(self, member: Membership, now: float) -> None:
         """Join the group when the caller waits, and leave it if the caller is late."""

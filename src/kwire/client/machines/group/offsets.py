@@ -246,7 +246,7 @@ class GroupOffsets:
             return True
         return False
 
-    # Fetching offsets.
+    # Methods that fetch committed offsets.
 
     def _send_fetch(self, now: float) -> None:
         """Send OffsetFetch for all partitions whose committed offset is unknown."""
@@ -297,7 +297,7 @@ class GroupOffsets:
                 self._begin_reading(reader)
         return code
 
-    # Committing offsets.
+    # Methods that commit offsets.
 
     def _drop_lost(self, now: float) -> None:
         """Fail commits of lost partitions, and commits that have taken too long."""

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 
 class BatchContent(Protocol):
-    """Content of a batch. It can be encoded repeatedly, with other sequence numbers."""
+    """Records of a batch, which can be encoded repeatedly.
+
+    Each encoding may have another producer epoch and other sequence numbers.
+    """
 
     def __len__(self) -> int: ...
 
@@ -38,7 +41,7 @@ class BatchContent(Protocol):
         """Encode the record batch."""
 
     def halves(self) -> tuple[BatchContent, BatchContent]:
-        """Split the content into two, with half of the records each, in order."""
+        """Return the first and the second half of the records as two contents."""
 
 
 class BatchRecords(engine.EncodedRows):
@@ -117,7 +120,7 @@ class BatchRecords(engine.EncodedRows):
         return decode_records(self.make_batch(header), check_crc=False)[0]
 
     def halves(self) -> tuple[Self, Self]:
-        """Split the batch into two, with half of the records each, in order."""
+        """Return the first and the second half of the records as two batches."""
         records, middle = self.records(), len(self) // 2
         first, second = self.new_batch(), self.new_batch()
         first.extend(records[:middle])

@@ -89,7 +89,7 @@ class BatchSender:
             self._constraints += (ZSTD,)
         self._is_lz4 = codec_of(options.compression) == codec_of("lz4")
 
-    # From batches to requests.
+    # Methods that send batches.
 
     def send_batches(self, now: float) -> None:
         """Send all batches that can be sent now."""
@@ -131,7 +131,10 @@ class BatchSender:
     def _join_transaction(
         self, writer: PartitionWriter, transactions: Transactions
     ) -> bool:
-        """Return whether a partition accepts records in the current transaction."""
+        """Add a partition to the current transaction.
+
+        Returns whether batches of the partition can be sent now.
+        """
         if not transactions.takes_records or transactions.producer is None:
             return False
         if (writer.producer_id, writer.producer_epoch) != transactions.producer:
@@ -320,7 +323,7 @@ class BatchSender:
                 reason=writer.reason or "the leader has moved",
             )
 
-    # From responses to batches.
+    # Methods that process responses.
 
     def _take_response(
         self,

@@ -61,7 +61,10 @@ class Deliveries:
         return writer
 
     def hold_open(self, size: int) -> None:
-        """Add to the size of the open batches. A negative size releases memory."""
+        """Count ``size`` bytes as memory of open batches.
+
+        A negative size releases memory.
+        """
         self.open_bytes += size
         self.held_bytes += size
 

@@ -30,7 +30,7 @@ no transactional id.
 
 
 class IdentityState(Enum):
-    """State of the producer id."""
+    """Whether the producer id is known, and whether it has been requested."""
 
     UNKNOWN = auto()
     """The next call of ``find`` requests a producer id."""
@@ -65,9 +65,10 @@ class ProducerIdentity:
         return self._producer
 
     def replace(self, producer_id: int) -> None:
-        """Forget the current producer id if it is ``producer_id``.
+        """Request another producer id during the next ``find``.
 
-        It has no epochs left, so the next ``find`` requests another id.
+        ``producer_id`` is the id that has no epochs left. This method has no effect if
+        it was replaced already.
         """
         if self._producer is not None and self._producer[0] == producer_id:
             self.state = IdentityState.UNKNOWN

@@ -30,7 +30,8 @@ class Stage(engine.RecordList):
     """Records of a topic that have not been sorted into batches.
 
     ``partition`` is None if the records may belong to any partition. ``linger_until``
-    is the time at which the stage must be sorted into batches and these be closed.
+    is the time at which the linger time of the first record ends. Then the records must
+    be sorted into batches, and the batches must be closed.
     """
 
     __slots__ = ("linger_until", "partition", "topic")
@@ -73,7 +74,8 @@ class LingeringBatcher(RecordBatcher):
     def close_due(self, now: float) -> float:
         """Close the batches whose linger time has passed.
 
-        Returns the time of the next one, or infinity if no batch is open.
+        Returns the time at which the next batch must be closed, or infinity if no batch
+        is open.
         """
         for partition in list(self._open):
             if now >= self._linger_until[partition]:

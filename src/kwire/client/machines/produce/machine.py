@@ -188,7 +188,7 @@ class ProducerMachine:
         if self.transactions is not None:
             self.transactions.stop(failure)
 
-    # Transactions.
+    # Methods for transactions.
 
     def begin_transaction(self) -> None:
         """Begin a transaction. ``transactions.is_settled`` must be True.
@@ -240,7 +240,7 @@ class ProducerMachine:
             # ``Transactions.result`` contains this failure already.
             self.deliveries.take_background_failure()
 
-    # Topics and records.
+    # Methods for topics and records.
 
     def want_topic(self, name: str, now: float) -> None:
         """Start the lookup of a topic, unless it is known or being looked up."""

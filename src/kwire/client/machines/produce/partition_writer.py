@@ -36,7 +36,7 @@ _LAST_EPOCH = (1 << 15) - 1
 
 
 class Numbering(Enum):
-    """Agreement of producer and leader about sequence numbers in the current epoch."""
+    """Whether the leader accepts the next sequence number in the current epoch."""
 
     NEW = auto()
     """No batch is acknowledged. The leader accepts any sequence number as the first
@@ -122,7 +122,7 @@ class PartitionWriter:
                 return batch if is_free and not batch.attempts else None
         return None
 
-    # Sequence numbers.
+    # Methods that change epochs and sequence numbers.
 
     def set_producer(self, producer_id: int, producer_epoch: int) -> None:
         """Use another producer id and epoch, in which sequence numbers start at 0."""
@@ -160,7 +160,7 @@ class PartitionWriter:
         for batch in self.batches:
             batch.forget_numbers()
 
-    # Batches.
+    # Methods that change the queue of batches.
 
     def add(self, batch: PendingBatch) -> None:
         """Append a batch to the queue."""

@@ -125,10 +125,14 @@ class PendingBatch:
         for part in self.parts:
             yield from part.leaves()
 
-    # Numbers and encoding.
+    # Methods that set the sequence number and the encoded batch.
 
     def number(self, sequence: int, ordinal: int) -> None:
-        """Set the sequence number of the first record."""
+        """Set the sequence number of the first record.
+
+        ``ordinal`` is the number of batches of the partition that have got sequence
+        numbers before this one.
+        """
         assert self.sequence < 0, "a batch keeps its sequence number within an epoch"
         self.sequence = sequence
         self.ordinal = ordinal
@@ -147,7 +151,7 @@ class PendingBatch:
         self.data = data
         self.magic = magic
 
-    # State transitions.
+    # Events, which change the state as ``TRANSITIONS`` defines.
 
     def send(self) -> None:
         """Record that the batch was sent."""

@@ -90,9 +90,9 @@ def read_verdict(error_code: int) -> Verdict:
 
 
 def may_be_written(error_code: int) -> bool:
-    """Return whether the log may contain the batch in spite of an error.
+    """Return whether the log may contain a batch that is sent again after an error.
 
-    Only for errors after which the batch is sent again. False for all others.
+    Returns False if the batch is not sent again after this error.
     """
     return error_code not in _NOT_WRITTEN and read_verdict(error_code) in (
         Verdict.RETRY,

@@ -110,7 +110,7 @@ TRANSITIONS: Mapping[str, Mapping[TransactionState, TransactionState]] = {
 
 
 class Knowledge(IntEnum):
-    """Knowledge of the coordinator about the current transaction."""
+    """State of the current transaction at the coordinator, as the producer knows it."""
 
     NOTHING = 0
     """No request has begun the transaction."""
@@ -273,7 +273,7 @@ class Transactions:
         )
 
     def stop(self, failure: KwireError) -> None:
-        """Fail all pending offsets."""
+        """Fail all pending offsets after a failure of the transaction or producer."""
         for pending in self._offsets:
             pending.finish(failure)
         self._offsets.clear()
@@ -358,7 +358,7 @@ class Transactions:
         self._knowledge = max(self._knowledge, knowledge)
 
     def _give_up(self, failure: KwireError) -> None:
-        """Fail the producer."""
+        """End the producer with the error ``failure``, which is final."""
         self._move("give_up")
         self.fatal = failure
 
@@ -415,7 +415,7 @@ class Transactions:
     ) -> TransactionFailed:
         return TransactionFailed(self._id, reason, is_in_doubt)
 
-    # Requests.
+    # Methods that send requests.
 
     def _start(self, now: float) -> None:
         """Send InitProducerId, which returns the producer id and the next epoch.

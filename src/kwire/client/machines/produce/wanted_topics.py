@@ -95,7 +95,8 @@ class WantedTopics:
         """Return the failure of a topic without partitions, or None to wait longer."""
         info = self._cluster.metadata.topics.get(name)
         if info is None:
-            # The lookup began after the last metadata request.
+            # The last metadata response does not contain the topic, because the lookup
+            # began after its request was sent. Wait for the next response.
             return None
         failure = faults.topic_failure(name, info.error_code)
         if failure is not None and not faults.may_pass(info.error_code):

@@ -157,7 +157,11 @@ def _removed_fields(name: str) -> tuple[tuple[tuple[str, ...], int], ...]:
 
 
 def _is_set(struct: Any, path: tuple[str, ...]) -> bool:
-    """Return whether any element has a field value that differs from the default."""
+    """Return whether a field has another value than its default.
+
+    ``path`` contains the field names from ``struct`` to the field. If it leads through
+    arrays, one element with another value is enough.
+    """
     value = getattr(struct, path[0])
     if len(path) == 1:
         return bool(value != getattr(type(struct)(), path[0]))

@@ -77,10 +77,10 @@ _COORDINATOR_TYPES = {
 
 
 class _Part:
-    """A part of the request.
+    """Part of the request that one broker answers.
 
-    It is an item of the request, identified by ``path``, or the complete request for
-    the broker ``node``.
+    A part is an item of the request, identified by ``path``, or the complete request
+    for the broker ``node``.
     """
 
     __slots__ = (

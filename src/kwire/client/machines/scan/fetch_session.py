@@ -132,7 +132,7 @@ class FetchSession:
         forgotten = {
             reader: position
             for reader, position in previous.items()
-            # If the topic was created again, remove the old one by its id.
+            # If the topic was created again, remove the deleted topic by its id.
             if reader not in wanted or wanted[reader].topic_id != position.topic_id
         }
         for reader in forgotten:
@@ -166,7 +166,7 @@ class FetchSession:
 
     @property
     def limits(self) -> dict[PartitionReader, int]:
-        """Results of ``limit`` by partition."""
+        """Offsets up to which the partitions can be read, if they are known."""
         return self._limits
 
     def note_limit(self, reader: PartitionReader, limit: int) -> None:

@@ -105,7 +105,7 @@ class Fetcher:
         """Data losses that were skipped, at most the last 10,000."""
         return self.partitions.losses
 
-    # Partitions.
+    # Methods that choose the partitions and their positions.
 
     def add(
         self,
@@ -181,7 +181,7 @@ class Fetcher:
             positions[fetched.topic, fetched.partition] = fetched.start_offset
         return positions
 
-    # Chunks.
+    # Methods that return chunks to the caller and release their memory.
 
     def has_chunk(self) -> bool:
         """Return whether there is a chunk to take."""
@@ -201,12 +201,12 @@ class Fetcher:
         """Return the part of a chunk before an offset; ``take`` returns its remainder.
 
         The chunk must be the last result of ``take``. The leader epoch of the part is
-        -1: only that of the last batch of the chunk is known.
+        -1, because only the leader epoch of the last batch in the chunk is known.
         """
         assert fetched.start_offset < offset < fetched.next_offset
         assert fetched.frame is not None, "a chunk of a fetcher has a frame"
         remainder = fetched._replace(start_offset=offset)
-        # Both parts use the frame. ``take`` counts the rest again.
+        # Both parts use the frame. ``take`` counts the remainder again.
         fetched.frame.hold(0)
         self._fetched.appendleft(remainder)
         metrics = self._cluster.metrics
@@ -275,7 +275,7 @@ class Fetcher:
         for node, readers in in_flight.items():
             self._sessions[node].check_invariants(readers)
 
-    # Requests.
+    # Methods that send requests.
 
     def advance(self, now: float) -> None:
         """Send the requests that are due."""
@@ -398,7 +398,7 @@ class Fetcher:
         for reader, epoch in epochs.items():
             reader.begin_fetch(request, epoch)
 
-    # Responses.
+    # Methods that process responses.
 
     def _take_response(
         self,
@@ -564,7 +564,7 @@ class Fetcher:
             )
         reader.enlarge(min(2 * max(size, reader.fetch_bytes), limit))
 
-    # Errors.
+    # Methods that process the errors of partitions.
 
     def _take_hint(
         self, reader: PartitionReader, part: Any, brokers: Mapping[int, Broker]

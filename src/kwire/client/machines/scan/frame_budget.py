@@ -72,7 +72,7 @@ class FrameBudget:
         self._expected[link] = size
 
     def end_expected(self, link: Hashable) -> None:
-        """Release the reservation, because the response has arrived or will not."""
+        """Release the reservation, because no response is expected any longer."""
         self._expected.pop(link, None)
 
     def can_receive(self, link: Hashable, size: int) -> bool:

@@ -47,8 +47,8 @@ class FoundPartitions(NamedTuple):
     """Differences between the metadata and the readers of a task.
 
     * ``new``: partitions without a reader.
-    * ``recreated``: readers whose topic was deleted and created again, and its
-      metadata.
+    * ``recreated``: readers whose topic was deleted and created again, each with the
+      metadata of the new topic.
     """
 
     new: list[tuple[TopicInfo, int]]
@@ -160,7 +160,10 @@ class PartitionFinder:
         return [readers[topic_partition] for topic_partition in deleted]
 
     def _known_topics(self, now: float) -> list[TopicInfo]:
-        """Return the topics in the metadata. Wait for those that are missing."""
+        """Return the requested topics that have metadata.
+
+        Calls ``_wait_for_topic`` for each of the other topics.
+        """
         topics = []
         for name in self._list_topic_names():
             topic = self._cluster.metadata.topics.get(name)

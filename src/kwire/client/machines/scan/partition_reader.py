@@ -58,7 +58,8 @@ class ReaderState(Enum):
     """The end offset has been reached."""
 
 
-# Python 3.11 calls a function for each member that is read from its class.
+# Read the members once, because each access to a member of an enum class calls a
+# function in Python 3.11.
 _IDLE, _LOOKUP_DUE, _LOOKING_UP = tuple(ReaderState)[:3]
 _FETCH_DUE, _CHECKING, _FETCHING, _PAUSED, _DONE = tuple(ReaderState)[3:]
 
@@ -119,7 +120,7 @@ class PartitionReader:
         """Topic and partition, which is the key of a reader in dicts."""
         return self.topic, self.partition
 
-    # State transitions.
+    # Events, which change the state as the table in DESIGN.md defines.
 
     def start(self, start: Spec, end: Spec | None = None, epoch: int = -1) -> None:
         """Begin to read at ``start``, and stop before ``end`` unless it is None.
@@ -206,7 +207,7 @@ class PartitionReader:
             self.state = _DONE
 
     def finish(self) -> None:
-        """End before the end offset, because the log has no more records up to it."""
+        """Stop before the end offset, because the log has no more records up to it."""
         assert self.state is _FETCH_DUE
         self.state = _DONE
 
@@ -281,7 +282,10 @@ class PartitionReader:
         self.fetch_bytes = fetch_bytes
 
     def set_replica(self, replica: int, until: float = 0.0) -> None:
-        """Read from a preferred replica until a time (KIP-392). -1 means the leader."""
+        """Read from the preferred replica with this node id until a time (KIP-392).
+
+        A node id of -1 means the leader.
+        """
         self.replica = replica
         self.replica_until = until
 

@@ -66,7 +66,7 @@ class PartitionSet:
             return False
         return True
 
-    # Errors.
+    # Methods that handle the errors of partitions.
 
     def take_error(
         self,
