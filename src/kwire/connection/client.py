@@ -57,7 +57,8 @@ if TYPE_CHECKING:
 
 _id_at = Struct(">i").unpack_from
 _decode = framing.decode_response
-# The constructor of a NamedTuple is a Python function, which takes 1.5 times as long.
+# Call ``tuple.__new__`` directly, because the constructor of a NamedTuple is a Python
+# function and takes 1.5 times as long.
 _response_received = tuple.__new__
 
 

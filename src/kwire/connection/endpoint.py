@@ -179,9 +179,10 @@ class Endpoint:
         return f"<{type(self).__name__} with a {self._peer}, {state}>"
 
     def _receive_frames(self, frames: list[Frame]) -> KwireError | None:
-        """Process frames.
+        """Process received frames, and store their events.
 
-        Return an error, which is raised after the events before it.
+        Returns the error that has ended the connection, or None. The caller raises it
+        after the events of the frames before it.
         """
         receive = self._receive
         try:

@@ -221,7 +221,7 @@ cpdef int check_range(Py_ssize_t position, Py_ssize_t end, Py_ssize_t size) exce
 cdef int read_entry(
     Cursor* cursor, Py_ssize_t position, Py_ssize_t end, bint check_crc, Entry* entry
 ) noexcept nogil:
-    """Read the header of an entry and validate it. No result at the end of the input.
+    """Read and validate the header of an entry, if the input contains the whole entry.
 
     Shape: offset INT64, size INT32, then for magic 2: partition leader epoch INT32,
     magic INT8, crc UINT32 (CRC-32C of all bytes after it), attributes INT16, last

@@ -134,12 +134,7 @@ cdef object make_array(object values, str dtype, int code):
 cdef object decode_values(
     object data, Py_ssize_t count, Py_ssize_t offset, str dtype, int form
 ):
-    """Read ``count`` values from byte ``offset`` on into a numpy array.
-
-    Returns the array and the position after the last value. Raises ``ValueError`` if
-    ``count`` or ``offset`` is out of range, and ``DecodeError`` with the index of the
-    invalid value in its path.
-    """
+    """Read ``count`` values into an array; return it and the offset after them."""
     cdef Py_buffer source, target
     cdef Cursor cursor
     cdef Py_ssize_t done

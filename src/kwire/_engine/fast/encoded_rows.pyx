@@ -185,7 +185,7 @@ cdef class EncodedRows:
         return max(start, index)
 
     def make_batch(self, header, compress=None):
-        """Return the batch.
+        """Return the encoded record batch with all rows.
 
         ``header`` and ``compress`` are the same as for ``encode_batch``. The rows are
         kept, so that the function can be called again with another header.

@@ -176,7 +176,7 @@ cdef inline PyObject* read_bytes(Cursor* cursor, bint compact, bint nullable) no
 
 
 cdef inline PyObject* read_fixed(Cursor* cursor, int op) noexcept:
-    """Read one fixed-size value."""
+    """Read one integer, BOOLEAN, FLOAT64 or UUID."""
     if not require(cursor, size_of(op)):
         return NULL
     return get_fixed(cursor, op)
@@ -334,7 +334,7 @@ cdef inline bint write_null(
 
 
 cdef inline bint write_fixed(Writer* writer, int op, PyObject* value) noexcept:
-    """Write one fixed-size value."""
+    """Write one integer, BOOLEAN, FLOAT64 or UUID."""
     return ensure(writer, size_of(op)) and put_fixed(writer, op, value)
 
 

@@ -343,7 +343,7 @@ cdef int check_place(Entry* entry, Py_ssize_t size) except -1:
 
 
 cdef object make_failure(Reading* r, int64_t position):
-    """Create the exception for a fault."""
+    """Create the ``DecodeError`` for a fault while reading records."""
     if r.cursor.fault == PYTHON_ERROR:
         raise_pending()
     return errors.decode_failure(
@@ -372,7 +372,7 @@ cdef inline int64_t zigzag(uint32_t raw) noexcept nogil:
 cdef PyObject* decode_header_key(
     Reading* r, const uint8_t* start, Py_ssize_t size
 ) noexcept:
-    """Decode a header key from UTF-8. An error is at the first invalid byte."""
+    """Decode a header key from UTF-8. Errors have the offset of the invalid byte."""
     cdef const char* on_error = "replace" if r.replace else "strict"
     cdef PyObject* text = make_text(start, size, on_error)
     if text == NULL:

@@ -171,9 +171,10 @@ cdef int begin_walk(
 
 
 cdef bint find_wanted(EntryWalk* w, object data, ReadOptions options) except -1:
-    """Advance to the next visible entry with requested offsets. False at the end.
+    """Advance to the next visible entry with requested offsets.
 
-    With ``with_control``, the walk stops also at hidden entries and at control batches.
+    Returns False at the end of the input. With ``with_control``, the walk stops also at
+    hidden entries and at control batches.
     """
     cdef Step step
     while True:
@@ -219,7 +220,7 @@ cdef bint filter_entry(EntryWalk* w, object data, ReadOptions options) except -1
 
 
 cdef tuple read_found(EntryWalk* w, Reading* r, object data, ReadOptions options):
-    """Read the requested records of the current entry. See ``read_every``."""
+    """Read the current entry like ``read_every``, without unrequested records."""
     cdef tuple records = read_every(w, r, data, options)
     # The offsets of magic 0 and 1 messages may be in any order.
     if (
@@ -343,7 +344,7 @@ cdef tuple cut_records(tuple records, int64_t lowest, int64_t highest):
 
 
 cdef object decompress_entry(EntryWalk* w, object data, ReadOptions options):
-    """Decompress the payload of the current entry."""
+    """Return the decompressed content of the current entry."""
     cdef Reading r
     cdef int64_t start, end
     begin(&r, False)

@@ -610,7 +610,7 @@ cdef object pending():
 cdef object make_failure(
     Blame* e, int64_t offset=0, int64_t previous=0, int64_t base_offset=0
 ):
-    """Create the exception for a fault. The numbers describe an invalid offset."""
+    """Create the ``EncodeError`` for a fault. The numbers are those of a bad offset."""
     if e.fault == WRITE_ERROR:
         return pending()
     cdef str text = "" if e.record < 0 else f"records[{e.record}]"

@@ -446,7 +446,7 @@ cdef int open_input(Input* source, object data, Py_ssize_t offset) except -1:
 
 
 cdef object finish_read(Input* source, PyObject* value):
-    """Return a value that has been read, and the offset after it.
+    """Return the result of a read, and the offset after the value.
 
     Raises ``DecodeError`` if reading has failed.
     """
@@ -479,7 +479,7 @@ cdef void begin(Writer* writer) noexcept:
 
 
 cdef object finish_write(Writer* writer, bint done, str expected):
-    """Return the bytes of a value that has been written.
+    """Return the encoded bytes of a value.
 
     Raises ``EncodeError`` if writing has failed.
     """

@@ -35,7 +35,7 @@ class Memory(bytearray):
 
     @property
     def size(self) -> int:
-        """Number of bytes."""
+        """Size of the memory in bytes."""
         return len(self)
 
 

@@ -97,12 +97,12 @@ def make_array(array: Array, kind: Any) -> Any:
 
 
 def schema_capsule(array: Array) -> Any:
-    """Create the capsule of the type."""
+    """Return the type of an array as a capsule with an ``ArrowSchema``."""
     return make_field(array).__arrow_c_schema__()
 
 
 def array_capsule(array: Array) -> Any:
-    """Create the capsule of the data."""
+    """Return the data of an array as a capsule with an ``ArrowArray``."""
     _, made = make_array(array, make_field(array).type).__arrow_c_array__()
     return made
 

@@ -193,7 +193,7 @@ def check_range(position: int, end: int, size: int) -> None:
 def read_entry(
     data: bytes | memoryview, position: int, end: int, check_crc: bool
 ) -> BatchHeader | None:
-    """Read the header of an entry and validate it. No result at the end of the input.
+    """Read and validate the header of an entry, if the input contains the whole entry.
 
     Shape: offset INT64, size INT32, then for magic 2: partition leader epoch INT32,
     magic INT8, crc UINT32 (CRC-32C of all bytes after it), attributes INT16, last

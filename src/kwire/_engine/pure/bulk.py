@@ -137,12 +137,7 @@ def decode_values(
     dtype: str,
     read: Callable[[Cursor], int],
 ) -> tuple[Any, int]:
-    """Read ``count`` values from byte ``offset`` on into a numpy array.
-
-    Returns the array and the position after the last value. Raises ``ValueError`` if
-    ``count`` or ``offset`` is out of range, and ``DecodeError`` with the index of the
-    invalid value in its path.
-    """
+    """Read ``count`` values into an array; return it and the offset after them."""
     if count < 0:
         raise ValueError(f"count must be 0 or more (got {count})")
     cursor = open_input(data, offset)

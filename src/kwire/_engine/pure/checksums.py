@@ -82,7 +82,7 @@ def crc32c(data: Buffer, value: int = 0) -> int:
             message = fold_message(view, start)
         else:
             message = int.from_bytes(view, "little") ^ start
-    # If the input has less than 4 bytes, some bits of the start value remain.
+    # If the input has fewer than 4 bytes, some bits of the start value remain.
     crc = message >> 8 * size
     message ^= crc << 8 * size
     for row, byte in zip(ROWS, message.to_bytes(size, "big"), strict=False):
@@ -115,7 +115,7 @@ def view_bytes(data: Buffer) -> memoryview:
 def fold_message(view: memoryview, start: int) -> int:
     """Fold a message into a short one that has the same CRC from start value 0.
 
-    The result is as long as the table.
+    The result has one byte for each table in ``ROWS``.
     """
     head = len(view)
     if head > STATE // 8:
@@ -147,7 +147,11 @@ def fold_message(view: memoryview, start: int) -> int:
 def cuts(
     sparse: list[tuple[int, tuple[int, ...]]],
 ) -> list[tuple[int, int, int, list[int]]]:
-    """Return the steps of ``SPARSE`` as bits before, bits after, mask and shifts."""
+    """Convert the folding steps of ``SPARSE`` to the operations of ``fold_message``.
+
+    Each result contains the number of bits before and after the step, the mask of the
+    bits that the step removes, and the shifts of the copies that it adds.
+    """
     return [
         (
             before,

@@ -164,7 +164,7 @@ class HeaderColumns:
 
 
 class Numbers:
-    """Int64 column. A null has the value -1."""
+    """Int64 column, whose rows are read by indexing. A null row returns -1."""
 
     def __init__(self, column: NumberRows, count: int) -> None:
         validity, data, start = column
@@ -177,13 +177,13 @@ class Numbers:
         return self._values[self._start + row] if self.is_valid(row) else -1
 
     def is_valid(self, row: int) -> bool:
-        """Whether a row is not null."""
+        """Return whether a row is not null, by its validity bit."""
         row += self._start
         return self._bits is None or bool(self._bits[row >> 3] >> (row & 7) & 1)
 
 
 class BytesColumn:
-    """Bytes column."""
+    """Bytes column, whose 32-bit offsets are checked when a row is read."""
 
     def __init__(self, column: BytesRows, count: int) -> None:
         validity, offsets, data, start = column
@@ -194,7 +194,11 @@ class BytesColumn:
         self._data = view_buffer(data, 0)
 
     def read(self, row: int, path: str) -> bytes | None:
-        """Read one row. ``path`` is the record's error path."""
+        """Return the bytes of a row, or None if the row is null.
+
+        Raises ``EncodeError`` if the offsets do not ascend or exceed the bytes.
+        ``path`` is the record's error path.
+        """
         row += self._start
         first, last = self._places[row], self._places[row + 1]
         if not 0 <= first <= last <= len(self._data):

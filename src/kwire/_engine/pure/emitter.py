@@ -83,7 +83,7 @@ class Program:
         """Read the message at ``at``. Returns it and its end offset.
 
         If ``whole``, the message must end at ``end``, otherwise there or earlier.
-        Returns None if anything is unusual.
+        Returns None if the generated code has failed. The caller then follows the plan.
         """
         try:
             value, stop = self.read(data, at, end)
@@ -94,7 +94,10 @@ class Program:
         return None
 
     def try_write(self, message: Any) -> bytes | None:
-        """Encode a message. Returns None if anything is unusual."""
+        """Encode a message.
+
+        Returns None if the generated code has failed. The caller then follows the plan.
+        """
         parts: list[Any] = []
         try:
             self.write(message, parts.append)
@@ -161,7 +164,7 @@ class _Emitter:
 
 
 class _Reader(_Emitter):
-    """Generates ``read``."""
+    """Generates the function ``read`` of a program."""
 
     def source(self) -> str:
         self.add(0, "def read(data, at, end):")
@@ -311,7 +314,7 @@ class _Reader(_Emitter):
 
 
 class _Writer(_Emitter):
-    """Generates ``write``."""
+    """Generates the function ``write`` of a program."""
 
     def source(self) -> str:
         self.add(0, "def write(o0, put):")
@@ -434,7 +437,7 @@ class _Writer(_Emitter):
 
 
 def _word(form: str) -> str:
-    """Convert a ``struct`` format to a part of a name."""
+    """Return a ``struct`` format without "?", which names cannot contain."""
     return form.replace("?", "t")
 
 

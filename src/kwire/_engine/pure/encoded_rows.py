@@ -110,7 +110,7 @@ class EncodedRows:
     def make_batch(
         self, header: BatchHeader, compress: Compress | None = None
     ) -> bytes:
-        """Return the batch.
+        """Return the encoded record batch with all rows.
 
         ``header`` and ``compress`` are the same as for ``encode_batch``. The rows are
         kept, so that the function can be called again with another header.

@@ -62,7 +62,7 @@ def read_message_run(
 def collect_run(
     view: memoryview, first: BatchHeader, stop: int, check_crc: bool
 ) -> tuple[tuple[Record, ...], int, int]:
-    """Read a run of messages. Each field is checked.
+    """Read a run of similar messages, and check each field.
 
     Returns the records, the position after them, and their max timestamp.
     """

@@ -49,7 +49,7 @@ def murmur2(data: Any) -> int:
 
 
 def hash_of(key: bytes, kind: int) -> int:
-    """Hash a key, as a uint32."""
+    """Return the hash of a key as a uint32. ``kind`` is ``MURMUR2`` or ``CRC32``."""
     if kind == CRC32:
         return crc32(key)
     size = len(key)

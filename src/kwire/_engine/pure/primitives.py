@@ -111,7 +111,7 @@ def read_bytes(
 
 
 def read_fixed(cursor: Cursor, code: int) -> object:
-    """Read one fixed-size value."""
+    """Read one integer, BOOLEAN, FLOAT64 or UUID."""
     size = plan.SIZES[code]
     require(cursor, size)
     raw = bytes(cursor.data[cursor.at : cursor.at + size])
@@ -208,7 +208,7 @@ def write_bytes(writer: Writer, value: object, compact: bool, nullable: bool) ->
 
 
 def write_fixed(writer: Writer, code: int, value: object) -> None:
-    """Write one fixed-size value."""
+    """Write one integer, BOOLEAN, FLOAT64 or UUID."""
     if value is None:
         check_null(False)
     if code in plan.INT_RANGES:
@@ -251,7 +251,7 @@ def write_fixed(writer: Writer, code: int, value: object) -> None:
 
 
 def write_count(writer: Writer, count: int, compact: bool) -> None:
-    """Write the count of an array."""
+    """Write the element count of an array."""
     if count > LARGEST:
         raise ValueFault(errors.TOO_LARGE, count)
     write_length(writer, count, compact, 4)

@@ -227,7 +227,9 @@ def make_columns(
 
 
 def convert_timestamps(stamps: list[int], unit: str) -> tuple[list[int], list[int]]:
-    """Convert timestamps from ms to another unit. Returns them and the null rows.
+    """Convert timestamps from ms to another unit.
+
+    Returns the converted timestamps and the numbers of the null rows.
 
     A row is null if its timestamp is -1, which means that there is no timestamp and is
     not converted, or if the unit cannot represent it.
@@ -271,7 +273,7 @@ def make_text_array(name: str, form: str, values: list[Any]) -> Array:
 
 
 def make_nulls(values: list[Any]) -> tuple[Memory | None, int]:
-    """Create the validity of values and count the nulls. Without nulls it is None."""
+    """Return the validity bits of values, or None without nulls, and the null count."""
     if None not in values:
         return None, 0
     nulls = [row for row, value in enumerate(values) if value is None]

@@ -187,7 +187,7 @@ def check_place(header: BatchHeader, size: int) -> None:
 
 
 def make_failure(fault: CursorFault, cursor: Cursor) -> errors.DecodeError:
-    """Create the exception for a fault."""
+    """Create the ``DecodeError`` for a fault while reading records."""
     path = format_path(cursor.path)
     return errors.decode_failure(fault.code, fault.detail, fault.offset, path)
 
@@ -198,7 +198,7 @@ def zigzag(raw: int) -> int:
 
 
 def decode_header_key(name: bytes, end: int, replace: bool) -> str:
-    """Decode a header key from UTF-8. An error is at the first invalid byte."""
+    """Decode a header key from UTF-8. Errors have the offset of the invalid byte."""
     try:
         return name.decode()
     except UnicodeDecodeError as error:

@@ -114,7 +114,7 @@ def join_batch(
 def write_records(
     rows: RecordLikes, header: BatchHeader
 ) -> tuple[bytes, int, int, int]:
-    """Write the records of a batch. Each field is checked.
+    """Write the records of a batch, and check each field.
 
     Returns the bytes, the base timestamp, the max timestamp, and the last offset.
     """

@@ -42,7 +42,10 @@ _MESSAGES = (struct.Struct(">qiIbbi"), struct.Struct(">qiIbbqi"))
 def try_read_records(
     data: bytes, at: int, end: int, header: BatchHeader, cls: Any
 ) -> tuple[Record, ...] | None:
-    """Read the records of a magic 2 batch. Returns None if anything is unusual."""
+    """Read the records of a magic 2 batch.
+
+    Returns None if any record may be invalid. The caller then checks each field.
+    """
     try:
         return _read_records(data, at, end, header, cls)
     except Exception:
@@ -166,7 +169,7 @@ def try_read_inner(
 ) -> tuple[Record, ...] | None:
     """Read the messages inside a wrapper message.
 
-    Returns None if anything is unusual.
+    Returns None if any message may be invalid. The caller then checks each field.
     """
     made, place, _ = _read_messages(data, 0, len(data), header.magic, 0, check_crc, cls)
     if not made or place != len(data):
@@ -261,9 +264,10 @@ def _read_long_varint(
 def try_write_records(
     rows: Any, header: BatchHeader, cls: Any
 ) -> tuple[bytes, int, int, int] | None:
-    """Write the rows of a magic 2 batch. Returns None if anything is unusual.
+    """Write the rows of a magic 2 batch.
 
     Returns the bytes, the base timestamp, the max timestamp, and the last offset.
+    Returns None if any row may be invalid. The caller then checks each field.
     """
     base_offset = header.base_offset
     lowest, highest = -_INT64 - 1, _INT64
@@ -350,7 +354,10 @@ def try_write_records(
 
 
 def _encode_headers(headers: Any) -> bytes | None:
-    """Encode headers that are pairs of str and bytes or None. Otherwise None."""
+    """Encode record headers.
+
+    Returns None unless each header is a pair of a str and of bytes or None.
+    """
     known, short = VARINTS, len(VARINTS)
     if type(headers) is not tuple and type(headers) is not list:
         return None

@@ -210,9 +210,10 @@ def decode_records(
 
 
 def find_wanted(walk: EntryWalk) -> bool:
-    """Advance to the next visible entry with requested offsets. False at the end.
+    """Advance to the next visible entry with requested offsets.
 
-    With ``with_control``, the walk stops also at hidden entries and at control batches.
+    Returns False at the end of the input. With ``with_control``, the walk stops also at
+    hidden entries and at control batches.
     """
     while find_entry(walk):
         entry, transactions = walk.entry, walk.options.transactions
@@ -242,7 +243,7 @@ def filter_entry(walk: EntryWalk, transactions: BatchFilter) -> bool:
 def read_found(
     walk: EntryWalk, replace: bool, by_the_run: bool = True
 ) -> tuple[Record, ...]:
-    """Read the requested records of the current entry. See ``read_every``."""
+    """Read the current entry like ``read_every``, without unrequested records."""
     records = read_every(walk, replace, by_the_run)
     if has_unwanted(walk):
         return cut_records(records, walk.options.lowest, walk.options.highest)
@@ -345,7 +346,7 @@ def cut_records(
 
 
 def decompress_entry(walk: EntryWalk) -> Buffer:
-    """Decompress the payload of the current entry."""
+    """Return the decompressed content of the current entry."""
     entry = walk.entry
     codec = entry.attributes & CODEC_MASK
     start, end = find_payload(walk.data, entry)

@@ -268,12 +268,12 @@ def read_bytes(value: Any) -> bytes | None:
 
 
 def make_type_fault(value: object, expected: str) -> ValueFault:
-    """Create the fault for a value of a wrong type."""
+    """Create the fault for a value whose type is not the ``expected`` one."""
     return ValueFault(errors.WRONG_TYPE, value, expected)
 
 
 def make_encode_failure(fault: ValueFault, path: list[str | int]) -> errors.EncodeError:
-    """Create the exception for a fault."""
+    """Create the ``EncodeError`` for a fault in the row at ``path``."""
     return errors.encode_failure(
         fault.code, fault.expected, fault.value, format_path(path)
     )

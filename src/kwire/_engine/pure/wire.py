@@ -404,7 +404,7 @@ def open_input(data: Buffer, offset: int) -> Cursor:
 
 
 def finish_read(cursor: Cursor, read: Any, *arguments: Any) -> tuple[Any, int]:
-    """Return a value that has been read, and the offset after it.
+    """Return the result of a read, and the offset after the value.
 
     Raises ``DecodeError`` if reading has failed.
     """
@@ -418,7 +418,7 @@ def finish_read(cursor: Cursor, read: Any, *arguments: Any) -> tuple[Any, int]:
 
 
 def finish_write(expected: str, write: Any, *arguments: Any) -> bytes:
-    """Return the bytes of a value that has been written.
+    """Return the encoded bytes of a value.
 
     Raises ``EncodeError`` if writing has failed.
     """

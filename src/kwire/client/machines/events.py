@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _ROOT = "kwire.client"
 
 _MAX_SHOWN = 3
-"""Maximum number of partitions in a log line. A consumer may own thousands."""
+"""Maximum number of partitions in a log line. A consumer may own thousands of them."""
 
 # Without this handler, programs that do not configure logging would print warnings on
 # stderr.

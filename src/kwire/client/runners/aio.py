@@ -131,7 +131,7 @@ class AsyncRunner(ForkAware):
         """Schedule ``step`` for a time of the event loop.
 
         An earlier timer is kept, because most steps postpone the time only slightly.
-        The step that it calls then sets the timer again.
+        When the earlier timer calls ``step``, the step sets the timer again.
         """
         if self._timer_at <= at:
             return

@@ -300,7 +300,10 @@ class _LinkSocket:
             self._is_open = False
 
     def close_copy(self) -> None:
-        """Close the copy of a forked child process. Nothing is sent to the peer."""
+        """Close this copy of the socket in a forked child process.
+
+        The peer receives nothing, because the parent process still uses the connection.
+        """
         if self._socket is not None:
             self._connection().close()
             self._socket = self._tls = None

@@ -158,7 +158,7 @@ class Network:
         protocol: asyncio.BufferedProtocol,
         context: tls.SSLContext | None,
     ) -> None:
-        """Connect a protocol to the broker of a link, TLS included.
+        """Connect a protocol to the broker of a link, including the TLS handshake.
 
         Raises ``OSError`` or ``ValueError`` if that fails.
         """

@@ -147,8 +147,8 @@ class Asynchronous(Operations):
         await self._leave(kind is not None)
 
     if not TYPE_CHECKING:
-        # These methods only raise a helpful error. Type checkers do not see them, so
-        # that they report a wrong use.
+        # These methods only raise an error that names the correct use. Hide them from
+        # type checkers, which would otherwise accept the wrong use.
 
         def __enter__(self) -> None:
             raise TypeError(
@@ -187,8 +187,8 @@ class Blocking(Operations):
         run_blocking(self._leave(kind is not None))
 
     if not TYPE_CHECKING:
-        # These methods only raise a helpful error. Type checkers do not see them, so
-        # that they report a wrong use.
+        # These methods only raise an error that names the correct use. Hide them from
+        # type checkers, which would otherwise accept the wrong use.
 
         async def __aenter__(self) -> None:
             raise TypeError(

@@ -186,7 +186,11 @@ class ApiVersionsHandshake:
         return self._fallback
 
     def _find_nameless_version(self) -> int:
-        """Return a version without the client software, which the broker rejected."""
+        """Return the highest version whose request does not contain the software name.
+
+        The broker has rejected the name. Raises ``RemoteProtocolError`` if the policy
+        allows no version without it.
+        """
         policy_versions = self._policy.versions(ApiVersionsRequest.api_key)
         nameless_versions = [
             version for version in policy_versions if version < FIRST_WITH_NAMES
@@ -200,10 +204,7 @@ class ApiVersionsHandshake:
         return nameless_versions[-1]
 
     def _find_lower_version(self, frame: bytes) -> int:
-        """Return the version for the next request.
-
-        It is lower than the previous version.
-        """
+        """Return a version for the next request that is lower than the previous one."""
         rejected_version = self._version
         try:
             _, answer = framing.decode_response(

@@ -123,7 +123,8 @@ def read_append_time(part: Any, batch: PendingBatch) -> int:
     """
     append_time: int = part.log_append_time_ms
     if append_time == -1 or batch.magic < 2 or batch.data is None:
-        # Brokers only detect duplicates of record batches.
+        # The batch is not a duplicate, because brokers detect only duplicates of record
+        # batches.
         return append_time
     (max_timestamp,) = _max_timestamp_at(batch.data, MAX_TIMESTAMP_AT)
     return -1 if max_timestamp == append_time else append_time

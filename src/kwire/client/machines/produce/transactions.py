@@ -264,7 +264,7 @@ class Transactions:
     def stale_epoch(self) -> KwireError:
         """Return the error for a partition that requires the next epoch.
 
-        Brokers before Kafka 2.5 do not return it after an abort.
+        After an abort, brokers before Kafka 2.5 do not return the next epoch.
         """
         return self._make_failure(
             "unacknowledged records of the previous transaction were dropped, and"

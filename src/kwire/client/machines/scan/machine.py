@@ -174,7 +174,7 @@ class ScanMachine:
         return self.fetcher.partitions.is_done()
 
     def _choose_partitions(self, now: float) -> None:
-        """Add new partitions, and remove deleted ones."""
+        """Start to read new partitions, and stop reading deleted partitions."""
         finder, readers = self._finder, self.fetcher.readers
         for reader in finder.take_deleted(readers, now):
             self.fetcher.remove(reader, keeps_chunks=True)
