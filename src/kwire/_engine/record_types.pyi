@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Types of records, for type checkers alone: no module of this name is imported when
-# kwire runs. The engines are below record_classes.py, which has them make the classes
-# of records and headers, and take and return these types all the same.
+# Types of records and batches. Only type checkers read this file, because there is no
+# module with this name at run time. The engines accept and return objects of these
+# types, but cannot import the classes: records/classes.py creates the classes of
+# records and batch headers with a function of the engine.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias, TypedDict
@@ -11,7 +12,7 @@ from typing import Any, Protocol, TypeAlias, TypedDict
 from typing_extensions import Buffer
 
 class Record:
-    """One record: absolute offset, timestamp (ms), key, value and headers."""
+    """Record with its absolute offset, timestamp (ms), key, value and headers."""
 
     __match_args__ = ("offset", "timestamp", "key", "value", "headers")
 
@@ -38,7 +39,7 @@ class Record:
     def to_dict(self) -> dict[str, Any]: ...
 
 class BatchHeader:
-    """The header of one entry of a record set."""
+    """Header of one entry in a record set, which is a batch or a message."""
 
     __match_args__: tuple[str, ...]
 
@@ -89,7 +90,10 @@ class BatchHeader:
     def to_dict(self) -> dict[str, Any]: ...
 
 class AbortedTransaction(Protocol):
-    """What names an aborted transaction: a struct of a Fetch response, say."""
+    """Producer id and first offset of an aborted transaction.
+
+    For example, the aborted transactions in a Fetch response implement this protocol.
+    """
 
     @property
     def producer_id(self) -> int: ...
@@ -97,7 +101,11 @@ class AbortedTransaction(Protocol):
     def first_offset(self) -> int: ...
 
 class BatchFilter(Protocol):
-    """What decides which transactional and control batches are read."""
+    """Filter that decides which transactional and control batches are read.
+
+    ``observe`` is called with each of these batches in order, and with the records of
+    control batches. It returns True to hide the batch.
+    """
 
     def observe(self, header: BatchHeader, records: Sequence[Record]) -> bool: ...
 
@@ -110,13 +118,13 @@ RecordLike: TypeAlias = (
 )
 
 class RecordLikes(Protocol):
-    """A sequence of records that can be counted and iterated several times."""
+    """Collection of records that has a length and can be iterated repeatedly."""
 
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[RecordLike]: ...
 
 class BatchArguments(TypedDict, total=False):
-    """The options of ``records.encode_batch``."""
+    """Keyword arguments of ``records.encode_batch``."""
 
     magic: int
     compression: str
@@ -133,17 +141,21 @@ class BatchArguments(TypedDict, total=False):
     delete_horizon: int | None
     max_timestamp: int | None
 
-# The bytes of a batch's records, before and after compression.
+# Function that compresses the encoded records of a batch.
 Compress: TypeAlias = Callable[[bytes], bytes]
-# Codec, payload, magic, position of the batch.
+# Function that decompresses an entry. Its parameters are the codec number, the payload,
+# the magic, the position of the entry, and the maximum size of the result in bytes.
 Decompress: TypeAlias = Callable[[int, memoryview, int, int, int], Buffer]
 
-# Columns as Arrow has them: validity, then offsets, then data, and the first row.
+# Columns with the buffers of Arrow arrays: validity, offsets (only of bytes), data, and
+# the number of the first row.
 NumberRows: TypeAlias = tuple[Buffer | None, Buffer | None, int]
 BytesRows: TypeAlias = tuple[Buffer | None, Buffer | None, Buffer | None, int]
-# Offsets of the lists, the first row, the number of pairs, their keys and values.
+# Header column: list offsets, number of the first row, number of headers, header keys
+# and header values.
 HeaderLists: TypeAlias = tuple[Buffer | None, int, int, BytesRows, BytesRows]
-# The number of rows, then offset, timestamp, key, value and headers.
+# Columns of a table: row count, then the columns of offsets, timestamps, keys, values
+# and headers.
 TableRows: TypeAlias = tuple[
     int,
     NumberRows | None,

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# What an engine offers to the floors above it, with the types that users see: the
-# class that goes into a decoder is the class that comes out.
+# Types of the engine functions for messages, for type checkers. They are more precise
+# than the annotations in the engine, which cannot import the message classes: a decoder
+# returns an instance of the class that was passed to it.
 
 from collections.abc import Callable
 from typing import Literal, TypeVar

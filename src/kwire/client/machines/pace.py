@@ -22,7 +22,7 @@ class Pace:
     def __init__(self, burst: int, interval_s: float) -> None:
         self._interval_s = interval_s
         self._grace_s = burst * interval_s
-        # When the last event is forgotten, which also forgets all events before it.
+        # Time at which the last event is forgotten, after all events before it.
         self._forgotten_at = float("-inf")
 
     @property

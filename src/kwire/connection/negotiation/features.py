@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Client features that depend on broker versions (KIP-35).
 
-These are different from the features of KIP-584, which brokers advertise. Those are
-implemented in ``finalized``.
+Brokers also advertise features (KIP-584), which are a different concept. ``finalized``
+implements them.
 """
 
 from __future__ import annotations

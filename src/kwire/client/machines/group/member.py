@@ -368,8 +368,8 @@ class GroupMember:
                 "rebalance_timeout_ms": int(options.max_poll_interval_s * 1000),
                 "server_assignor": options.server_assignor,
             }
-            # Specify both even if they are empty, because null means that the
-            # subscription has not changed.
+            # Specify the topic names and the pattern even if they are empty, because
+            # null means that the subscription has not changed.
             fields["subscribed_topic_names"] = self._topics
             if version >= _FIRST_WITH_PATTERN:
                 fields["subscribed_topic_regex"] = options.pattern or ""
@@ -395,7 +395,8 @@ class GroupMember:
         """
         code = codes.NETWORK_EXCEPTION if response is None else response.error_code
         if self.state is MemberState.LEAVING:
-            # After any other error, the group does not have this member either.
+            # An error that is not temporary also means that the group does not have
+            # this member, so there is no need to leave it again.
             if code and faults.may_pass(code) and code not in _FENCED:
                 self._retry(code, now)
             else:

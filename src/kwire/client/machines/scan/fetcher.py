@@ -569,7 +569,10 @@ class Fetcher:
     def _take_hint(
         self, reader: PartitionReader, part: Any, brokers: Mapping[int, Broker]
     ) -> bool:
-        """Use the leader hint of an error response; return whether it has changed."""
+        """Use the leader hint of an error response.
+
+        Returns whether the hint has changed the leader or its leader epoch.
+        """
         leader = part.current_leader
         return self._cluster.metadata.take_hint(
             reader.topic,
