@@ -69,7 +69,7 @@ def make_replacements() -> list[Replacement]:
 
 
 class AbortedTransaction(NamedTuple):
-    """An aborted transaction, converted from the tuple of the client."""
+    """Aborted transaction, converted from the client's tuple for ``RunReader``."""
 
     producer_id: int
     first_offset: int

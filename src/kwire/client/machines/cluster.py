@@ -341,7 +341,7 @@ class ClusterMachine:
         report(self.metrics, event, count, **fields)
 
     def close(self, now: float) -> None:
-        """End all links."""
+        """Close all connections. Requests in flight get no response."""
         for link in self._links.values():
             link.close(now)
         self._links.clear()

@@ -72,7 +72,7 @@ _SILENCE_HINT = ", or it is older than 0.10.0 (then set fallback to its release)
 
 
 class LinkState(Enum):
-    """State of a link."""
+    """State of a link, from opening its socket to its end."""
 
     OPENING = auto()
     """The runner is opening the socket, including TLS."""

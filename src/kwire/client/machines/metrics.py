@@ -162,7 +162,7 @@ class Latency:
         self._recent_max_s = 0.0
 
     def add(self, duration_s: float) -> None:
-        """Add one duration."""
+        """Count one duration in seconds."""
         self.count += 1
         self.total_s += duration_s
         if duration_s > self._recent_max_s:
@@ -204,7 +204,7 @@ class Metrics:
             setattr(self, timer.attribute, Latency())
 
     def add(self, name: str, count: int = 1) -> None:
-        """Increase a counter."""
+        """Increase the counter ``name`` by ``count``."""
         setattr(self, name, getattr(self, name) + count)
 
     def merge(self, other: Metrics) -> None:

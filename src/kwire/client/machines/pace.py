@@ -31,7 +31,7 @@ class Pace:
         return self._forgotten_at - self._grace_s
 
     def note(self, now: float) -> None:
-        """Count an event."""
+        """Count an event that happens at the time ``now``."""
         self._forgotten_at = max(self._forgotten_at, now) + self._interval_s
 
     def is_idle(self, now: float) -> bool:

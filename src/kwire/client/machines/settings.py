@@ -43,7 +43,7 @@ class Mechanism(Protocol):
         """Name of the mechanism in SaslHandshake, such as "PLAIN"."""
 
     def first(self) -> bytes:
-        """Return the first bytes of the client."""
+        """Return the first bytes that the client sends in the exchange."""
 
     def challenge(self, data: bytes, /) -> bytes | None:
         """Return the response to the bytes of the server.

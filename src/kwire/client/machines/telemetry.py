@@ -96,7 +96,7 @@ class MeasuredCluster(Protocol):
 
 
 class TelemetryState(Enum):
-    """State of telemetry. It determines the next request."""
+    """State of telemetry, which determines its next request."""
 
     SUBSCRIBING = auto()
     """The next request is GetTelemetrySubscriptions."""

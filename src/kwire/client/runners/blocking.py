@@ -148,7 +148,7 @@ class BlockingRunner(ForkAware):
         self.close()
 
     def close(self) -> None:
-        """Close all sockets."""
+        """Close the sockets of all links and the selector."""
         self._alarm.close()
         self._bell.close()
         for link_socket in self._sockets.values():

@@ -121,10 +121,10 @@ class Operations(ForkAware):
         raise NotImplementedError
 
     async def _enter(self) -> None:
-        """Enter the block of the context manager."""
+        """Prepare the object at the beginning of a ``with`` or ``async with`` block."""
 
     async def _leave(self, has_failed: bool) -> None:
-        """Leave the block of the context manager.
+        """Clean up at the end of a ``with`` or ``async with`` block.
 
         ``has_failed`` is True if an exception ended the block.
         """

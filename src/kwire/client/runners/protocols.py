@@ -21,11 +21,11 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class Machine(Protocol):
-    """A state machine that a runner can run."""
+    """State machine of one task, such as a scan or a producer, that a runner runs."""
 
     @property
     def cluster(self) -> ClusterMachine:
-        """The connections of the machine."""
+        """Machine that manages the connections of this machine to brokers."""
 
     @property
     def wake_at(self) -> float:

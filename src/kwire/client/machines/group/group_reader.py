@@ -35,7 +35,7 @@ class Committed(NamedTuple):
 
 
 class Ownership(Enum):
-    """Ownership state of a partition."""
+    """State of a partition in a group consumer, from its assignment to its loss."""
 
     FINDING_OFFSET = auto()
     """Owned, but not read yet, because its committed offset is unknown."""

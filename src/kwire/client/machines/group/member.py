@@ -64,7 +64,7 @@ _FENCED = {codes.FENCED_MEMBER_EPOCH, codes.UNKNOWN_MEMBER_ID, codes.STALE_MEMBE
 
 
 class MemberState(Enum):
-    """State of a group member."""
+    """State of a consumer in the group protocol. FAILED is final."""
 
     OUTSIDE = auto()
     """Not a member, and not joining."""
@@ -115,7 +115,7 @@ TRANSITIONS: Mapping[str, Mapping[MemberState, MemberState]] = {
 
 
 class _Heartbeat(NamedTuple):
-    """Heartbeat in flight."""
+    """Heartbeat request that waits for its response."""
 
     owned: Assignment
     """Partitions that the member owned when the request was sent."""
@@ -175,7 +175,7 @@ class GroupMember:
 
     @property
     def metadata(self) -> GroupMetadata:
-        """Identity in the current incarnation."""
+        """Identity of the consumer in the current incarnation of its membership."""
         options = self._options
         return GroupMetadata(
             options.group_id, self.member_id, self.epoch, options.group_instance_id
@@ -395,8 +395,8 @@ class GroupMember:
         """
         code = codes.NETWORK_EXCEPTION if response is None else response.error_code
         if self.state is MemberState.LEAVING:
-            # An error that is not temporary also means that the group does not have
-            # this member, so there is no need to leave it again.
+            # After an error that is not temporary, the group does not have this member
+            # either, so that the consumer has left the group.
             if code and faults.may_pass(code) and code not in _FENCED:
                 self._retry(code, now)
             else:

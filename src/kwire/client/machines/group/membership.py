@@ -44,7 +44,7 @@ class Membership(Protocol):
 
     @property
     def metadata(self) -> GroupMetadata:
-        """Identity in the current incarnation."""
+        """Identity of the consumer in the current incarnation of its membership."""
 
     @property
     def is_outside(self) -> bool:

@@ -38,7 +38,7 @@ class BatchContent(Protocol):
     def build(
         self, *, producer_id: int, producer_epoch: int, base_sequence: int
     ) -> bytes:
-        """Encode the record batch."""
+        """Encode the record batch with these fields in its header."""
 
     def halves(self) -> tuple[BatchContent, BatchContent]:
         """Return the first and the second half of the records as two contents."""
@@ -89,7 +89,7 @@ class BatchRecords(engine.EncodedRows):
     def build(
         self, *, producer_id: int, producer_epoch: int, base_sequence: int
     ) -> bytes:
-        """Encode the record batch."""
+        """Encode the record batch with these fields in its header."""
         options = self._options._replace(
             producer_id=producer_id,
             producer_epoch=producer_epoch,

@@ -181,7 +181,7 @@ class PartitionWriter:
         self._remove(batch)
 
     def fail(self, batch: PendingBatch, failure: KwireError) -> None:
-        """Remove a batch that will not be sent again."""
+        """Remove a batch that has failed and will not be sent again."""
         if batch.sequence >= 0:
             self.numbering = Numbering.BROKEN
         batch.fail(failure)

@@ -86,12 +86,12 @@ class Batcher:
 
     @property
     def topic_name(self) -> str:
-        """Name of the topic."""
+        """Name of the topic to which the records are added."""
         return self._topic.name
 
     @property
     def open_bytes(self) -> int:
-        """Size of the open batches in bytes."""
+        """Size in bytes of the batches that are still being filled."""
         return sum(batch.content for batch in self._open.values())
 
     def finish(self, now: float) -> list[PendingBatch]:

@@ -67,7 +67,7 @@ _CONCURRENT_S = 0.02
 
 
 class TransactionState(Enum):
-    """State of a transactional producer."""
+    """State of a transactional producer. FATAL is final."""
 
     STARTING = auto()
     """Requesting a producer id, or its next epoch."""
@@ -216,7 +216,7 @@ class Transactions:
 
     @property
     def is_failed(self) -> bool:
-        """Whether unsent records can be dropped."""
+        """Whether the transaction can only be aborted, so that no record is sent."""
         return self.state in (TransactionState.FAILED, TransactionState.ABORTING)
 
     def begin(self) -> None:

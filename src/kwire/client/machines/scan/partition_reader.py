@@ -29,7 +29,7 @@ other as the leader.
 
 
 def make_redirect_pace() -> Pace:
-    """Return the pace of redirects for one partition."""
+    """Return a new ``Pace``, which limits the redirects of one partition."""
     return Pace(_REDIRECTS, _REDIRECT_S)
 
 
