@@ -97,7 +97,8 @@ cdef inline Step find_entry(EntryWalk* w) noexcept nogil:
 
 cdef inline bint is_outside(EntryWalk* w) noexcept nogil:
     """Whether the header shows that the entry has no requested offsets."""
-    # The header of a wrapper message contains only the last offset.
+    # The first offset in a wrapper message (count -1) is unknown, because its header
+    # contains only the last offset.
     return w.entry.last_offset < w.lowest or (
         w.entry.base_offset > w.highest and w.entry.count >= 0
     )

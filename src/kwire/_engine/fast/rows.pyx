@@ -257,7 +257,8 @@ cdef int64_t bound_row(int magic, Row* row) noexcept nogil:
         return LOG_OVERHEAD + MESSAGE_OVERHEAD_0 + content
     if magic == 1:
         return LOG_OVERHEAD + MESSAGE_OVERHEAD_1 + content
-    # Length, attributes, timestamp, offset, the lengths of key and value, headers.
+    # Maximum sizes of the record length, attributes, timestamp delta, offset delta, key
+    # length, value length and headers.
     return 5 + 1 + 10 + 5 + 5 + 5 + row.headers_size + content
 
 

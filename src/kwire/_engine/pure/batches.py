@@ -75,7 +75,7 @@ def read_batch_header(
     view = memoryview(data)
     if not view.c_contiguous:
         raise TypeError("the input must be contiguous in memory; pass bytes(data)")
-    # An empty view cannot be cast.
+    # Use another empty view if the input is empty, because it cannot be cast.
     with view, view.cast("B") if view.nbytes else memoryview(b"") as source:
         stop = len(source) if end is None else end
         check_range(position, stop, len(source))

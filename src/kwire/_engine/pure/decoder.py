@@ -159,7 +159,7 @@ def read_tagged_fields(
         size = read_unsigned_varint(cursor)
         for step in layout.tagged:
             if step.tag == tag:
-                # Kafka ignores the size of a known tag.
+                # Kafka ignores the size of a known tag, and so does a lenient cursor.
                 if not cursor.lenient:
                     require(cursor, size)
                 cursor.path[-1] = step.attribute

@@ -513,7 +513,7 @@ _NAMES: dict[str, Any] = {
     "put_varint": _put_varint,
     "lengths": [bytes((length + 1,)) for length in range(127)],
     "raw_bytes": _raw_bytes,
-    "text_bytes": str.encode,  # a subclass may override the method
+    "text_bytes": str.encode,  # a subclass of str may override its method
     "uuid_bytes": _uuid_bytes,
 }
 """Functions and objects that the generated code uses, except methods of bytes and str.

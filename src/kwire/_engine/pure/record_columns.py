@@ -102,7 +102,8 @@ def decode_columns(
             places,
         )
     except errors.DecodeError as error:
-        # The frames of the traceback would keep the caller's buffer alive.
+        # Drop the views and the traceback, because both refer to the caller's buffer
+        # and a stored exception would keep it alive.
         del places
         raise error.with_traceback(None) from None
 

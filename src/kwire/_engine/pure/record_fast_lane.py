@@ -89,8 +89,8 @@ def _read_records(
         if byte > 127:
             byte, at = _read_long_varint(data, at, byte)
         made.offset = base_offset + (byte >> 1 ^ -(byte & 1))
-        # The first iteration reads the key into value, and the second iteration moves
-        # it to key.
+        # Both iterations read into ``value``. The second iteration first moves the key,
+        # which the first iteration has read, to ``key``.
         value: bytes | None = None
         for _ in ("key", "value"):
             key = value

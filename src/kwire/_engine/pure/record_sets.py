@@ -418,7 +418,8 @@ def find_entry(walk: EntryWalk) -> bool:
 def is_outside(walk: EntryWalk) -> bool:
     """Whether the header shows that the entry has no requested offsets."""
     entry, options = walk.entry, walk.options
-    # The header of a wrapper message contains only the last offset.
+    # The first offset in a wrapper message (count -1) is unknown, because its header
+    # contains only the last offset.
     return bool(
         entry.last_offset < options.lowest
         or (entry.base_offset > options.highest and entry.record_count >= 0)

@@ -178,7 +178,8 @@ def bound_row(
     content = len(key or b"") + len(value or b"")
     if magic < 2:
         return LOG_OVERHEAD + MESSAGE_OVERHEADS[magic] + content
-    # Length, attributes, timestamp, offset, the lengths of key and value, headers.
+    # Maximum sizes of the record length, attributes, timestamp delta, offset delta, key
+    # length, value length and headers.
     return 5 + 1 + 10 + 5 + 5 + 5 + headers_size + content
 
 
@@ -200,7 +201,8 @@ def check_no_headers(headers: tuple[Any, ...], path: list[str | int]) -> None:
 
 def split(row: Any, offset: int, path: list[str | int]) -> Parts:
     """Split a row into offset, timestamp, key, value and headers."""
-    # Records do not check their fields when they are created.
+    # The fields of a record can have any type, because records do not check their
+    # fields when they are created.
     key: Any
     value: Any
     headers: Any

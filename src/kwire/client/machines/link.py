@@ -518,7 +518,7 @@ class Link:
         self._reauthenticate_at = None
         try:
             self._mechanism = new_mechanism()
-            # Only the messages of some mechanisms contain the host name.
+            # The method is optional, because only some mechanisms use the host name.
             set_host = getattr(self._mechanism, "set_host", None)
             if set_host is not None:
                 set_host(self.server_name)

@@ -229,7 +229,7 @@ class OffsetsMachine(QueryMachine):
             self._lookups.advance(now)
             self._partitions.check_progress(now)
             self._collect_failure()
-            # The steps above may have requested metadata.
+            # The steps above may have called ``want_metadata``.
             self.cluster.refresh_metadata(now)
 
     def check_invariants(self) -> None:

@@ -129,8 +129,8 @@ class Telemetry:
     ) -> None:
         self.state = TelemetryState.SUBSCRIBING
         self.instance_id = _NO_ID
-        # The payload contains times of the wall clock. Simulations replace the
-        # function.
+        # Function that returns the wall clock time for the payload. Simulations replace
+        # it.
         self.unix_time_ns: Callable[[], int] = time.time_ns
         self._cluster = cluster
         self._resource = resource

@@ -50,7 +50,7 @@ class AsyncRunner(ForkAware):
         self._alive: set[_LinkProtocol] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = _NEVER
-        # One future per task in ``wait``.
+        # One future for each task that waits in ``wait``.
         self._waiters: set[asyncio.Future[None]] = set()
         self._is_closed = False
         self.watch_forks()

@@ -123,7 +123,7 @@ class ProducerMachine:
             self.deliveries.fail_late(now)
             self._sender.send_batches(now)
             self._advance_transactions(now)
-            # The steps above may have requested metadata.
+            # The steps above may have called ``want_metadata``.
             self.cluster.refresh_metadata(now)
             self._note_failure()
         if self.failure is not None:
@@ -237,7 +237,8 @@ class ProducerMachine:
             self.lingering.abandon()
         transactions.advance(now, is_idle=self.is_idle())
         if transactions.is_over:
-            # ``Transactions.result`` contains this failure already.
+            # Drop the failure of the batches, because ``Transactions.result`` contains
+            # it already.
             self.deliveries.take_background_failure()
 
     # Methods for topics and records.

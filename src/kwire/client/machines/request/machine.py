@@ -485,7 +485,7 @@ class RequestMachine:
             pause_s=part.retry_at - now,
             reason=reason,
         )
-        # Leaders and controllers may have moved.
+        # Another broker may be the leader or the controller now.
         self.cluster.want_metadata()
         if self._route.destination in _COORDINATOR_TYPES:
             self._coordinators.forget(*self._coordinator_key(part))

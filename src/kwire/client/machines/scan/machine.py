@@ -139,7 +139,7 @@ class ScanMachine:
             self.fetcher.advance(now)
             self._check_progress(now)
             self._collect_failure()
-            # The steps above may have requested metadata.
+            # The steps above may have called ``want_metadata``.
             self.cluster.refresh_metadata(now)
 
     def begin_close(self, now: float) -> None:
