@@ -611,7 +611,11 @@ cdef object pending():
 cdef object make_failure(
     Blame* e, int64_t offset=0, int64_t previous=0, int64_t base_offset=0
 ):
-    """Create the ``EncodeError`` for a fault. The numbers are those of a bad offset."""
+    """Create the ``EncodeError`` for a fault.
+
+    If the offset of a row is invalid, the parameters contain this offset, the offset of
+    the previous row, and the base offset.
+    """
     if e.fault == WRITE_ERROR:
         return pending()
     cdef str text = "" if e.record < 0 else f"records[{e.record}]"

@@ -421,8 +421,8 @@ class Link:
     def get_buffer(self, hint: int = -1) -> memoryview:
         """Return the memory into which the runner must write the next received bytes.
 
-        Call ``buffer_updated`` afterwards. ``hint`` is ignored, because the size
-        of the memory must depend only on the bytes that have been received.
+        Call ``buffer_updated`` afterwards. ``hint`` is ignored, because the size of the
+        memory must depend only on the bytes that have been received.
         """
         return self._connection.get_buffer(hint)
 

@@ -216,7 +216,7 @@ class Transactions:
 
     @property
     def is_failed(self) -> bool:
-        """Whether the transaction can only be aborted, so that no record is sent."""
+        """Whether the transaction must be aborted, so unsent records are dropped."""
         return self.state in (TransactionState.FAILED, TransactionState.ABORTING)
 
     def begin(self) -> None:
