@@ -30,7 +30,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{22}")
 
 
 class PartitionMetadata(NamedTuple):
-    """Content of ``partition.metadata``."""
+    """Content of the file ``partition.metadata`` in a partition directory."""
 
     version: int
     topic_id: UUID
@@ -132,11 +132,11 @@ def read_uuid(text: str) -> UUID | None:
 
 
 def _read_lines(path: Named) -> Iterator[tuple[int, bytes]]:
-    """Yield stripped lines with the positions at which they begin."""
+    """Yield (byte position, line) pairs. Whitespace around a line is not included."""
     position = 0
     lines = read_small_file(path).split(b"\n")
     if not lines[-1]:
-        # After the last line feed, or in an empty file, no further line begins.
+        # An empty string after the last line feed, or in an empty file, is not a line.
         lines.pop()
     for line in lines:
         yield position + len(line) - len(line.lstrip()), line.strip()
@@ -144,7 +144,10 @@ def _read_lines(path: Named) -> Iterator[tuple[int, bytes]]:
 
 
 def _read_entries(path: Named, width: int) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield checkpoint entries with their byte positions.
+    """Yield the entries of a checkpoint file as (byte position, fields) pairs.
+
+    ``width`` is the number of fields per entry. Raises ``InvalidValue`` if the version
+    is not 0, or if the number of entries or fields is wrong.
 
     Source: ``CheckpointFile``, which also accepts files without a version or an entry
     count and treats them as empty.
@@ -177,7 +180,7 @@ def _read_entries(path: Named, width: int) -> Iterator[tuple[int, list[bytes]]]:
 
 
 def _read_number(path: Named, position: int, text: bytes) -> int:
-    """Parse a signed 64-bit integer."""
+    """Parse a signed 64-bit integer. Raises ``InvalidValue`` if the text is invalid."""
     if not _NUMBER.fullmatch(text) or not -(2**63) <= int(text) < 2**63:
         _raise_invalid_value(
             path, position, f"expected a number of at most 64 bits (got {text!r:.60})"

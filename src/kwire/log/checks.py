@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .storage import Place
 
 _NEVER = 2**63
-"""Position that no batch reaches, because an index has no further entries."""
+"""Position or offset that no batch reaches. Used if an index has no further entries."""
 
 
 def make_unreadable_problem(
@@ -125,7 +125,7 @@ class Checks:
         return make_unreadable_problem(path, self._topic_partition, reason, error)
 
     def _check_stray_bytes(self, path: Place, reason: str, width: int) -> None:
-        """Record a problem if other bytes than zeros follow the valid entries."""
+        """Record a problem if bytes other than zeros follow the valid index entries."""
         index = self._segment.index if width == 8 else self._segment.time_index
         if index is not None and index.has_stray_bytes:
             start = width * len(index.entries)
@@ -160,19 +160,22 @@ class Checks:
             )
 
     def _advance_index(self) -> None:
-        """Prepare the next entry of the offset index."""
+        """Set the byte position from which the next offset index entry is checked."""
         self._next_position = _NEVER
         if self._next_entry < len(self._entries):
             self._next_position = self._entries[self._next_entry][1]
 
     def _advance_time(self) -> None:
-        """Prepare the next entry of the time index."""
+        """Set the offset from which the next time index entry is checked."""
         self._next_time_offset = _NEVER
         if self._next_time_entry < len(self._time_entries):
             self._next_time_offset = self._time_entries[self._next_time_entry][1]
 
     def note_damage(self, problem: Problem) -> None:
-        """Remember a damaged region, because index entries may still point into it."""
+        """Store the position of a damaged region.
+
+        Index entries that point into such a region are not reported.
+        """
         if problem.reason in problems.LOST:
             self._damaged_regions.append(
                 (problem.position, problem.position + problem.length)
@@ -227,7 +230,10 @@ class Checks:
     def _add_missing_batch(
         self, offset: int, position: int, findings: list[Problem]
     ) -> None:
-        """Report an index entry without a batch, unless its region is damaged."""
+        """Report an offset index entry if no batch begins at its position.
+
+        The entry is not reported if it points into a damaged region.
+        """
         if not any(start <= position < end for start, end in self._damaged_regions):
             detail = f"entry for offset {offset}, but no batch at byte {position}"
             findings.append(
@@ -235,7 +241,10 @@ class Checks:
             )
 
     def _check_time_entry(self, findings: list[Problem]) -> None:
-        """Compare a time index entry with the max timestamp so far."""
+        """Compare the next time index entry with the maximum timestamp of all batches.
+
+        The maximum covers the batches of the segment that have been read so far.
+        """
         timestamp, offset = self._time_entries[self._next_time_entry]
         # The timestamps in a damaged region are unknown, so a later timestamp is
         # accepted after such a region.
@@ -285,7 +294,11 @@ class Checks:
     def _make_problem(
         self, reason: str, entry_number: int, width: int, detail: str
     ) -> Problem:
-        """Create the problem for one index entry."""
+        """Create the problem for one entry of an index file.
+
+        * ``reason``: problem type, which is also the suffix of the index file.
+        * ``width``: entry size in bytes.
+        """
         path = self._segment.path.with_suffix(f".{reason}")
         start = width * entry_number
         return Problem(

@@ -32,7 +32,7 @@ class _NoValidBatch(Exception):
 
 
 class CopyReport(NamedTuple):
-    """Copied batches and bytes, omitted bytes, and detected problems."""
+    """Result of ``copy_good``: copied batches and bytes, omitted bytes, problems."""
 
     batches: int
     bytes_copied: int

@@ -58,7 +58,11 @@ def decode_runs(
     errors: Literal["strict", "replace"],
     limits: Limits,
 ) -> Iterator[Batch]:
-    """Decode the batches of a walk individually. See ``Segment.batches``."""
+    """Decode the batches of a walk, one ``Batch`` per batch or uncompressed message.
+
+    Adjacent uncompressed messages are decoded in one call. See ``Segment.batches`` for
+    the parameters.
+    """
     check_errors(errors)
     low = -(2**63) if start_offset is None else start_offset
     high = 2**63 if end_offset is None else end_offset
@@ -87,7 +91,11 @@ def decode_runs(
 def _group_messages(
     walk: SegmentWalk, on_corrupt: OnCorrupt
 ) -> Iterator[list[BatchHeader]]:
-    """Yield single batches, or lists of similar uncompressed messages."""
+    """Group headers for decoding, and report problems according to ``on_corrupt``.
+
+    A group contains a single batch or compressed message, or adjacent uncompressed
+    messages with the same magic and attributes.
+    """
     run: list[BatchHeader] = []
     for item in walk:
         if run and not _can_append(run, item):
@@ -106,7 +114,7 @@ def _group_messages(
 
 
 def _can_append(run: list[BatchHeader], item: BatchHeader | Problem) -> bool:
-    """Whether an item can be appended to a list of uncompressed messages."""
+    """Whether an item is a message that can be decoded together with ``run``."""
     first, last = run[0], run[-1]
     return (
         not isinstance(item, Problem)
@@ -176,7 +184,10 @@ def decode_columns(
     limits: Limits,
     **options: Any,
 ) -> Iterator[Records]:
-    """Decode adjacent batches from a walk together. See ``Segment.columns``."""
+    """Decode the batches of a walk into columns, many adjacent batches per call.
+
+    See ``Segment.columns`` for the parameters.
+    """
     low = -(2**63) if start_offset is None else start_offset
     high = 2**63 if end_offset is None else end_offset
     options |= {"start_offset": start_offset, "end_offset": end_offset}

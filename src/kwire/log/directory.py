@@ -172,7 +172,7 @@ class LogDirectory:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """Topic names, sorted."""
+        """Sorted names of all topics in the tree."""
         return tuple(sorted({partition.topic for partition in self.partitions}))
 
     @property
@@ -275,8 +275,8 @@ def _walk_folders(
         raise FileNotFoundError(f"no such directory: {root.absolute()}")
 
     def note(error: OSError) -> None:
-        # File systems create this directory at their root, accessible to root only. It
-        # never contains partitions.
+        # File systems create the directory ``lost+found`` at their root. Only the user
+        # root can read it, and it never contains partitions.
         if os.path.basename(error.filename) != "lost+found":
             skipped.append(error)
 
@@ -341,9 +341,10 @@ def _make_partition(
     access: Access | None,
     skipped: list[OSError],
 ) -> Partition:
-    """Create the partition for a directory.
+    """Create the ``Partition`` for a directory.
 
-    Values missing from its name stay unknown.
+    If the directory name does not contain a partition number, the number is -1. If it
+    does not contain a topic id, the topic id is None.
     """
     topic, number, state, topic_id = folder.name, -1, "", None
     state_match = _IN_STATE.fullmatch(topic)
@@ -382,7 +383,8 @@ def _make_partition(
             # A broker has deleted the file since the directory was listed.
             continue
         if segments:
-            # Tiered storage may contain duplicate copies for the same offsets.
+            # Tiered storage may contain several copies of a segment with the same base
+            # offset. All copies are followed by the same segment.
             newer_segment = segments[-1]
             segment.next_base_offset = newer_segment.base_offset
             if newer_segment.base_offset == segment.base_offset:

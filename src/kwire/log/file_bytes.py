@@ -52,7 +52,7 @@ def reserve_buffer(size: int) -> mmap.mmap | bytes:
     flags |= getattr(mmap, "MAP_NORESERVE", 0)
     buffer = mmap.mmap(-1, size, flags=flags)
     if hasattr(mmap, "MADV_HUGEPAGE"):
-        with suppress(OSError):  # the kernel does not support large pages
+        with suppress(OSError):  # fails if the kernel does not support large pages
             buffer.madvise(mmap.MADV_HUGEPAGE)
     return buffer
 
@@ -131,7 +131,10 @@ class FileBytes:
         return False
 
     def _update_size(self) -> None:
-        """Update ``size`` before mapped pages are read that may no longer exist."""
+        """Decrease ``size`` if a mapped file has been truncated.
+
+        Reading mapped pages after the end of the file would kill the process.
+        """
         if self._mapped:
             self.size = min(self.size, os.fstat(self._file.fileno()).st_size)
 
@@ -151,7 +154,7 @@ class FileBytes:
         return start
 
     def _free_memory(self, end: int) -> None:
-        """Free the memory before a position."""
+        """Free the loaded pages before the byte position ``end``."""
         first, last = (
             self._first // _PAGE_BYTES * _PAGE_BYTES,
             end // _PAGE_BYTES * _PAGE_BYTES,

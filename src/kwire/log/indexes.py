@@ -289,10 +289,14 @@ def _require_base_offset(path: Place, requested: int | None) -> int:
 
 
 def _has_stray_bytes(data: bytes, end: int) -> bool:
-    """Whether non-zero bytes follow the entries. Usually 10 MiB of zeros follow."""
+    """Whether non-zero bytes follow the entries, which end at byte ``end``.
+
+    ``bytes.count`` is used because it is fast: an active index file usually contains
+    10 MiB of zeros after its entries.
+    """
     return data.count(0, end) != len(data) - end
 
 
 def _trim_to_entries(data: bytes, entry: struct.Struct) -> memoryview:
-    """Return all complete entries as bytes."""
+    """Return the bytes of all complete entries, without an incomplete last entry."""
     return memoryview(data)[: len(data) // entry.size * entry.size]

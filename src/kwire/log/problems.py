@@ -36,7 +36,7 @@ LEADER_EPOCH = "leader-epoch"
 METADATA = "metadata"
 
 LOST = frozenset((CRC, HEADER, SIZE, ZEROS, CUT, OFFSET, RECORDS))
-"""Reasons for which log bytes cannot be read as records."""
+"""Problem types which mean that bytes of a log cannot be read as records."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,10 @@ CHUNK = 4 * MIB
 """Default number of file bytes that are decoded together, if batches are smaller."""
 
 FOLDER = re.compile(r"(?s)(.+)-([0-9]{1,9})")
-"""Partition directory name. Longer partition numbers do not fit into an INT32."""
+"""Pattern for partition directory names.
+
+The partition number has at most nine digits, so that it always fits into an INT32.
+"""
 
 _LIVE_SECONDS = 3600
 """Number of seconds after the last write in which a broker may still use a segment."""
@@ -360,7 +363,11 @@ class Segment:
             )
 
     def _find_start(self, start: int | None, start_offset: int | None) -> int:
-        """Return the position at which reading begins."""
+        """Return the byte position at which reading begins.
+
+        This is ``start`` if it is specified, or the position of the batch that contains
+        ``start_offset``, or otherwise the beginning of the file.
+        """
         if start is not None or start_offset is None:
             return start or 0
         position = self.seek(start_offset)
@@ -433,7 +440,10 @@ class Segment:
         return None
 
     def _find_time_hint(self, timestamp: int) -> int:
-        """Return a position from the time index for beginning a timestamp search."""
+        """Return the byte position from which a search for ``timestamp`` can begin.
+
+        The position is taken from the time index. Without a usable entry, it is 0.
+        """
         try:
             index = self.time_index
         except (DecodeError, OSError):

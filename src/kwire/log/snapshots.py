@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .storage import Named
 
 _ENTRIES_AT = 6
-"""Size in bytes for version and checksum, which the checksum does not cover."""
+"""Byte position of the entries. The checksum covers all bytes from this position on."""
 
 
 class ProducerSnapshot:
@@ -70,5 +70,5 @@ class ProducerSnapshot:
 
     @property
     def entries(self) -> tuple[Any, ...]:
-        """Producers, including their last batch and their open transaction."""
+        """State of each producer, with its last batch and its open transaction."""
         return tuple(self.message.producer_entries)

@@ -297,14 +297,14 @@ def map_requests(
 
 
 def _restore_path(uri: str, size: int | None) -> StoredPath:
-    """Recreate a pickled path."""
+    """Recreate a pickled ``StoredPath`` from its URI and its known size."""
     path = StoredPath(uri)
     path._size = size
     return path
 
 
 def _raise_missing(path: StoredPath) -> NoReturn:
-    """Raise ``FileNotFoundError`` for a path."""
+    """Raise ``FileNotFoundError`` for an object or directory that does not exist."""
     raise FileNotFoundError(errno.ENOENT, "no such object or directory", str(path))
 
 
@@ -364,7 +364,7 @@ def _connect(root: str, options: str, process: int) -> _Store:
 
 
 class _ArrowStore:
-    """Store access through ``pyarrow.fs``."""
+    """Object store that is accessed through ``pyarrow.fs``."""
 
     def __init__(self, system: Any, prefix: str) -> None:
         self._system = system
@@ -402,7 +402,7 @@ class _ArrowReader:
 
 
 class _FsspecStore:
-    """Store access through ``fsspec``."""
+    """Object store that is accessed through ``fsspec``."""
 
     def __init__(self, system: Any, prefix: str) -> None:
         self._system = system

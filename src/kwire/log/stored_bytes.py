@@ -42,8 +42,10 @@ class StoredBytes(FileBytes):
         self.size = self.stop = self._reader.size
         self.data = reserve_buffer(self.size)
         self._mapped = False
-        # Loaded range, position at which sequential reading continues, and position at
-        # which the object size was last verified.
+        # Byte positions in the object:
+        #   _first, _last  loaded range
+        #   _begin         position at which sequential reading continues
+        #   _seen          end of the loaded range when the size was last verified
         self._first = self._last = self._begin = self._seen = 0
         self._range = _FIRST_RANGE_BYTES
         self._thread: ThreadPoolExecutor | None = None
@@ -63,11 +65,10 @@ class StoredBytes(FileBytes):
         self.size = 0
 
     def has_shrunk(self) -> bool:
-        """Whether the object is now shorter than the loaded range.
+        """Whether truncation of the object may explain damaged data.
 
-        Some client libraries return garbage for missing bytes, so the current size is
-        requested, at most once per loaded range. If the object is shorter, ``size`` is
-        decreased. Raises ``OSError`` if the request fails.
+        Requests the current size, because some clients return arbitrary bytes after the
+        end of the object. Returns True only once per truncation.
         """
         if self._seen == self._last:
             return False
@@ -98,13 +99,13 @@ class StoredBytes(FileBytes):
         return data_end
 
     def _find_range_end(self, start: int) -> int:
-        """Return the position where the next range ends."""
+        """Return the end position of the range to fetch from position ``start``."""
         # Past ``stop``, only the remainder of one batch is still required.
         required_end = max(self.stop, start + _FIRST_RANGE_BYTES)
         return min(start + self._range, required_end, self.size)
 
     def _read_ahead(self, start: int) -> None:
-        """Fetch the next range in a background thread."""
+        """Start fetching the range that begins at ``start``, in a background thread."""
         if self._thread is None:
             from concurrent.futures import ThreadPoolExecutor
 

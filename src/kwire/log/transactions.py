@@ -32,7 +32,7 @@ READ_UNCOMMITTED, READ_COMMITTED = "read_uncommitted", "read_committed"
 class AbortedTransaction(NamedTuple):
     """Aborted transaction of a producer.
 
-    ``last_offset`` belongs to its ABORT marker.
+    ``last_offset`` is the offset of its ABORT marker.
     """
 
     producer_id: int

@@ -56,7 +56,10 @@ _VERIFIED_PER_BYTE = 16
 
 
 class Run(NamedTuple):
-    """Adjacent ordinary batches that are processed together. See ``measure_run``."""
+    """Adjacent valid batches that are processed together, without individual headers.
+
+    ``measure_run`` in the engine decides which batches can belong to a run.
+    """
 
     position: int
     size: int
@@ -153,9 +156,10 @@ class SegmentWalk:
         return cast("Iterator[BatchHeader | Problem]", self.with_runs(0))
 
     def with_runs(self, run_bytes: int) -> Iterator[BatchHeader | Run | Problem]:
-        """Iterate, and combine ordinary batches into runs up to ``run_bytes`` bytes.
+        """Iterate over the file, and combine adjacent batches into ``Run`` objects.
 
-        With 0, all batches are yielded individually.
+        A run has at most ``run_bytes`` bytes. If ``run_bytes`` is 0, no runs are
+        created.
         """
         file, data, read = self._file, self._file.data, read_batch_header
         check_crc, expected = self._check_crc, self.expected
@@ -227,7 +231,10 @@ class SegmentWalk:
         self._report_progress(min(position, file.size))
 
     def _load_range(self, start: int, end: int) -> int:
-        """Load a file range. Returns the position where it ends."""
+        """Load a file range, and free the bytes that are no longer required.
+
+        Returns the position where the loaded range ends.
+        """
         self._report_progress(self._keep_from)
         start = min(start, self._keep_from)
         if self.hold is not None:
@@ -244,10 +251,8 @@ class SegmentWalk:
     def _load_more(self, position: int) -> bool:
         """Load more bytes for the batch at ``position``.
 
-        False if no more bytes are available.
-
-        A batch may be larger than the window, but not larger than
-        ``limits.frame_bytes``.
+        A batch may be larger than ``WINDOW``, but not larger than
+        ``limits.frame_bytes``. Returns False if no more bytes could be loaded.
         """
         limit, available_bytes = self._loaded_end, self._loaded_end - position
         target_bytes = WINDOW if available_bytes < WINDOW // 2 else 2 * available_bytes
@@ -258,7 +263,10 @@ class SegmentWalk:
         return self._load_range(position, position + target_bytes) > limit
 
     def _peek_header(self, position: int, check_crc: bool) -> BatchHeader | None:
-        """Read the header at ``position``. None if no complete batch is found there."""
+        """Read the batch header at ``position``, and load more bytes if required.
+
+        Returns None if there is no complete batch with a valid header at this position.
+        """
         if position > self._loaded_end:
             self._load_range(position, position + WINDOW)
         while position <= self._loaded_end:
@@ -338,12 +346,13 @@ class SegmentWalk:
             return end is not None and floor <= end <= last
         if not floor <= following.base_offset <= last:
             return False
-        # This batch and the following batch have contradicting offsets.
+        # The offsets of this batch and the following batch contradict each other.
         span = last - base + 1
         if expected is not None and following.base_offset == expected + span:
             return True
         if following.base_offset < floor + span:
-            # The range before the following batch is too small for this batch.
+            # Even if this batch began at ``floor``, it would overlap the following
+            # batch, so the offset of the following batch is wrong.
             return False
         third = self._peek_header(following.position + following.size, False)
         if third is not None:
@@ -353,12 +362,18 @@ class SegmentWalk:
         return room is not None and base - floor > MAX_RECORDS_PER_BYTE * room
 
     def _is_possible_offset(self, offset: int) -> bool:
-        """Whether an offset is possible in this segment."""
+        """Whether the segment can contain a batch with this base offset.
+
+        Offsets must fit into the relative INT32 offsets of the index files.
+        """
         first = self._base_offset
         return first is None or first <= offset <= first + LARGEST_DELTA
 
     def _find_next_offset(self, position: int, expected: int | None) -> int:
-        """Return the base offset at ``position``, or -1 if it is unknown."""
+        """Return the base offset of the batch at ``position``, or -1 if it is unknown.
+
+        At the end of the file, this is the base offset of the next segment.
+        """
         following = self._peek_header(position, False)
         if following is None:
             next_base_offset = self._next_base_offset
@@ -426,7 +441,7 @@ class SegmentWalk:
         )
 
     def _is_torn(self, position: int, header: BatchHeader | None, is_cut: bool) -> bool:
-        """Whether the tail was never written completely, as opposed to damaged.
+        """Whether the tail was never written completely, as opposed to being damaged.
 
         Files may be allocated before they are written. Unwritten bytes are then zeros,
         even inside the last batch.
@@ -486,9 +501,11 @@ class SegmentWalk:
     def _search_batch(
         self, position: int, stop: int, lowest: int, *, moves: bool = False
     ) -> BatchHeader | None:
-        """Find the first valid batch with an offset from ``lowest`` on before ``stop``.
+        """Find the first valid batch that begins between ``position`` and ``stop``.
 
-        With ``moves``, passed bytes may leave memory, because the walk continues there.
+        * ``lowest``: minimum base offset of the batch.
+        * ``moves``: free the memory before the search position, because the walk will
+          continue after it.
         """
         search = _compile_header_pattern(
             lowest, self._max_offset, self._frame_limit
@@ -521,9 +538,10 @@ class SegmentWalk:
     def _read_valid_header(
         self, position: int, lowest: int, highest: int
     ) -> BatchHeader | None:
-        """Read the header at ``position``.
+        """Read the batch header at ``position``, and verify the checksum of the batch.
 
-        None unless a valid and plausible batch is there.
+        Returns None if there is no valid batch with a base offset from ``lowest`` to
+        ``highest``, or if the checksum budget does not suffice.
         """
         header = self._peek_header(position, False)
         if header is None or not lowest <= header.base_offset <= highest:
@@ -544,7 +562,10 @@ class SegmentWalk:
         next_good: int,
         expected: int | None,
     ) -> Problem:
-        """Create a problem with the adjacent valid offsets."""
+        """Create the problem for a file region, with the valid offsets around it.
+
+        ``expected`` is the offset after the last valid batch, or None if unknown.
+        """
         last_good = -1 if expected is None else expected - 1
         return Problem(
             *self.place, position, length, reason, last_good, next_good, detail
