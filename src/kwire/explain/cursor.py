@@ -52,7 +52,11 @@ class MapCursor:
         self.subject: tuple[str, int | None] = "", None
 
     def failure(self, fault: int, offset: int, detail: int = 0) -> DecodeError:
-        """Create the exception for an ``errors.py`` code at the current field."""
+        """Create the exception for an error in the current field.
+
+        ``fault`` is an error code from ``errors.py``. ``offset`` is the byte position
+        of the error, and ``detail`` is an additional number for the message.
+        """
         return errors.decode_failure(
             fault, detail, offset, self.format_path(), *self.subject
         )
@@ -71,7 +75,7 @@ class MapCursor:
             raise self.failure(errors.TRUNCATED, self.end, size - remaining)
 
     def check_end(self) -> None:
-        """Raise an error if there are remaining bytes."""
+        """Raise an error if bytes remain after the current position."""
         if self.at != self.end:
             raise self.failure(errors.TRAILING_BYTES, self.at, self.end - self.at)
 

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 TYPES = {code: name.upper() for name, code in plans.CODES.items()}
 TYPES[plans.BOOL] = "BOOLEAN"
-"""Type names in the guide, by the type codes of a plan."""
+"""Type names in the protocol guide, by type code (see ``schema/plan.py``)."""
 
 _TAGGED_FIELDS = "_tagged_fields"
 _HANGING = 4
-"""Additional indentation for continuation lines."""
+"""Number of spaces by which continuation lines are additionally indented."""
 
 
 class FieldLayout(NamedTuple):

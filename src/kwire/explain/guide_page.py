@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 
 class _PageLine(NamedTuple):
-    """Layout line: the text before the definition, the definition, and notes."""
+    """Layout line: the text before the definition, the definition itself, and notes.
+
+    ``is_new`` marks lines that the next older layout does not contain.
+    """
 
     depth: int
     start: str
@@ -52,7 +55,10 @@ class Section(NamedTuple):
 
     @property
     def state(self) -> str:
-        """Supported versions for the navigation, or the status if there are none."""
+        """Supported versions, or the API's status if no version is supported.
+
+        The navigation displays this text beside the title.
+        """
         if self.api is None:
             return _format_range(registry.find(self.names[-1]).valid_versions)
         if self.api.versions:
@@ -61,12 +67,12 @@ class Section(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Key displayed in the navigation, or "" if there is none."""
+        """API key or record type as text, or "" if the section has no number."""
         return "" if self.number is None else str(self.number)
 
     @property
     def words(self) -> list[str]:
-        """Individual words in the title, so that a browser can wrap it."""
+        """Words of the title, between which a browser may wrap it."""
         return split("(?<=[a-z])(?=[A-Z])", self.title)
 
     @property

@@ -57,7 +57,7 @@ class MessageWalk(SpanNotes):
         self._missing = 0
 
     def read_map(self, read: Callable[[], None]) -> ByteMap:
-        """Call ``read``. Return the map with its spans and the error that it raised."""
+        """Call ``read``, and return the byte map with its spans and its error."""
         error: KwireError | None = None
         try:
             read()

@@ -76,7 +76,10 @@ _LEAST_HEADER = 2
 
 
 class RecordWalk:
-    """Adds the spans of record sets. ``root`` is the path of the records field."""
+    """Reads record sets, adds their spans, and collects errors in ``damage``.
+
+    ``root`` is the path of the records field.
+    """
 
     def __init__(
         self, spans: list[Span], part: str, root: str, owner: str, limits: Limits
@@ -211,7 +214,7 @@ def _format_attributes(header: BatchHeader) -> str:
 
 
 def _read_record(notes: SpanNotes, header: BatchHeader) -> None:
-    """Decode one magic 2 record, which other records can follow."""
+    """Decode the magic 2 record at the cursor. Further records may follow it."""
     cursor = notes.cursor
     outer_owner, notes.owner = notes.owner, notes.format_path()
     end = cursor.end

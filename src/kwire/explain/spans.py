@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Span``, ``ByteMap``, and ``SpanNotes``, which both walks use to add spans."""
+"""``Span``, ``ByteMap``, and ``SpanNotes``, which adds a span for each value read."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Span(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Field path relative to the struct."""
+        """Field path, relative to the struct that contains the field (``owner``)."""
         return self.path.removeprefix(self.owner).lstrip(".")
 
 

@@ -64,8 +64,8 @@ class CaptureBuffer:
         self._waiting_bytes = 0
         self._is_full = asyncio.Event()
         self._on_room = on_room
-        # Files that have not been merged yet: minute of writing, file, and size in
-        # bytes.
+        # Files that have not been merged yet, as tuples with the minute in which the
+        # file was written, the file, and its size in bytes.
         self._small_files: list[tuple[int, CaptureFile, int]] = []
         self._merging: asyncio.Task[None] | None = None
 

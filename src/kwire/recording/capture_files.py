@@ -51,7 +51,7 @@ REQUEST, RESPONSE = "request", "response"
 """Values of the column ``direction``."""
 
 _FILE_NAME = re.compile(r"frames-(\d{12,})-(\d{12,})\.parquet")
-"""File name with the first and the last sequence number."""
+"""Pattern for capture file names, with the first and the last sequence number."""
 
 _BATCH_BYTES = 4 << 20
 """Target size for batches returned by readers, in uncompressed bytes."""
@@ -261,9 +261,9 @@ def read_capture_file(
 
 
 def _check_columns(columns: Iterable[str] | None) -> list[str]:
-    """Return the requested column names.
+    """Return the requested column names. None requests all columns.
 
-    Raises ``ValueError`` if one does not exist.
+    Raises ``ValueError`` if a column does not exist.
     """
     names = list(CAPTURE_COLUMNS if columns is None else columns)
     for name in names:

@@ -90,7 +90,10 @@ NO_HEADER = Header()
 
 
 class _Secrets(NamedTuple):
-    """Whether the request and its response contain secrets and must not be stored."""
+    """Whether a request contains secrets, and whether its response does.
+
+    The content of a frame with secrets must not be stored.
+    """
 
     request: bool
     response: bool
@@ -126,7 +129,7 @@ class AwaitedRequests(Generic[_Request]):
     def add(
         self, correlation_id: int | None, api_key: int | None, request: _Request
     ) -> list[_Request]:
-        """Add the newest request. Returns dropped requests."""
+        """Add the newest request. Returns the requests that exceed the limit."""
         self._queue.append((correlation_id, api_key, request))
         self._counts[correlation_id] += 1
         return self.drop(self._maximum)
@@ -293,7 +296,7 @@ def _decode_client_id(frame: Frame, api_key: int, api_version: int) -> str | Non
 
 
 def is_answered(frame: Buffer) -> bool:
-    """Whether the broker sends a response, which it omits for Produce with ``acks=0``.
+    """Whether brokers respond to this request. Produce with acks=0 has no response.
 
     Returns True if the request cannot be decoded.
     """

@@ -111,7 +111,7 @@ class Recorder:
             raise failure
 
     def _run(self) -> None:
-        """Run the relay. Target of the background thread."""
+        """Run the relay in the background thread, and store its error."""
         try:
             with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
                 runner.run(self._relay.run(self._ready.set))

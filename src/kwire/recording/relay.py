@@ -113,7 +113,8 @@ class Relay:
         self._count = count
         self._connections = 0
         self._listeners: list[asyncio.Task[asyncio.Server]] = []
-        # Addresses of the listening sockets. They detect brokers that are this relay.
+        # Addresses of the listening sockets. If a broker has one of them, its address
+        # leads back to this relay.
         self._own: set[Address] = set()
         # Advertised listener addresses by broker address.
         self._addresses: dict[Address, Address] = {}
@@ -123,12 +124,12 @@ class Relay:
 
     @property
     def folder(self) -> Path:
-        """Recording directory."""
+        """Directory of this recording, which contains its capture files."""
         return self.buffer.folder
 
     @property
     def recording(self) -> str:
-        """Recording id."""
+        """Recording id, which is also the name of the directory."""
         return self.buffer.recording
 
     @property
@@ -168,9 +169,9 @@ class Relay:
         await self._write_frames(writing)
 
     async def _write_frames(self, work: Any) -> None:
-        """Wait for a write task.
+        """Wait for ``work``, the task that writes the recorded frames to files.
 
-        If it fails, add the number of lost frames to the error.
+        If the task fails, the number of lost frames is added to its error.
         """
         try:
             with suppress(asyncio.CancelledError):
@@ -249,18 +250,18 @@ class Relay:
         return True
 
     async def _serve(self, connection: RelayConnection) -> None:
-        """Connect a client with its broker, and forward frames until a peer leaves."""
+        """Connect to the broker of a client, and forward frames until the end."""
         try:
             if await self._connect(connection):
                 self._held[connection] = 0
                 self._connections += 1
                 await connection.run(self._connections)
         except OSError:
-            pass  # one side closed the connection
+            pass  # the client or the broker has closed its connection
         except KwireError as error:
             self.tell_once(str(error))
         except asyncio.CancelledError:
-            pass  # shutdown, or the limit for held bytes
+            pass  # the relay shuts down, or the limit for held bytes was exceeded
         finally:
             self._release(connection)
             connection.abort()
@@ -330,11 +331,14 @@ class Relay:
             )
 
     def _release(self, connection: RelayConnection) -> None:
-        """Remove a connection from the held bytes."""
+        """Subtract the held bytes of a connection from the total."""
         self._held_by_all -= self._held.pop(connection, 0)
 
     def note_recorded(self) -> None:
-        """Stop the relay if the requested number of frames has been recorded."""
+        """Stop the relay if the buffer has recorded the requested number of frames.
+
+        Call this method after each recorded frame.
+        """
         if self._count is not None and self.buffer.frames >= self._count:
             self.stop()
 
@@ -343,9 +347,7 @@ class Relay:
     ) -> dict[Address, Address]:
         """Start listeners for the brokers in a response.
 
-        Returns the addresses of all listeners, including earlier ones, by broker
-        address. Raises ``ListenError`` if the relay cannot listen.
-
+        Returns the listener addresses of all known brokers, by broker address.
 
         ``seen_host`` is the relay address used by the client. It replaces the host if
         the relay listens on a wildcard address such as 0.0.0.0.

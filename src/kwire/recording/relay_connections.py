@@ -70,7 +70,7 @@ class RelayConnection:
 
     @property
     def is_over(self) -> bool:
-        """Whether the connection has stopped forwarding frames."""
+        """Whether the connection has ended and forwards no more frames."""
         return self._finished.done()
 
     async def run(self, number: int) -> None:
@@ -104,12 +104,15 @@ class RelayConnection:
         self.broker.steer()
 
     def note_end(self) -> None:
-        """Finish if both sides have sent their last frame."""
+        """End the connection if both sides have sent their last frame."""
         if self.client.has_ended and self.broker.has_ended:
             self._finish()
 
     def fail(self, error: Exception) -> None:
-        """Finish, so that ``run`` raises the error. Ignored if already finished."""
+        """End the connection, so that ``run`` raises ``error``.
+
+        Ignored if the connection has already ended, because the first error counts.
+        """
         if not self.is_over:
             self._failure = error
             self._finish()
@@ -232,18 +235,22 @@ class _End(asyncio.BufferedProtocol):
             transport.write(b"".join(parts[begin:]))
 
     def write_end(self) -> None:
-        """Close this direction of the connection after the pending data."""
+        """Send the end of the stream to the peer, after all buffered data."""
         if self._transport is not None and not self._transport.is_closing():
-            # The peer may have disconnected. ``connection_lost`` reports this next.
+            # This fails if the peer has disconnected. asyncio then also calls
+            # ``connection_lost``, so the error is not reported here.
             with suppress(OSError):
                 self._transport.write_eof()
 
     def unwritten(self) -> int:
-        """Return the number of written bytes not yet read by the peer."""
+        """Return the number of bytes that still wait in the write buffer."""
         return self._transport.get_write_buffer_size() if self._transport else 0
 
     def names(self) -> tuple[Address, Address]:
-        """Return the peer address and the local address, as far as known."""
+        """Return the peer address and the local address.
+
+        An address is ("", 0) if the peer has already disconnected.
+        """
         transport = self._transport
         assert transport is not None, "asked of those that are connected"
         peer = transport.get_extra_info("peername") or _UNKNOWN
@@ -259,7 +266,7 @@ class _End(asyncio.BufferedProtocol):
                 )
 
     async def close(self) -> None:
-        """Close the connection after the peer has read all pending data."""
+        """Close the connection after all buffered data has been sent to the peer."""
         if self._transport is not None:
             self._transport.close()
             await self._lost
@@ -311,7 +318,11 @@ class _End(asyncio.BufferedProtocol):
         self.other.write(outgoing)
 
     def _process_frame(self, frame: Frame) -> bytes | None:
-        """Record a frame. Returns a replacement with its size field, or None."""
+        """Record a frame from the peer.
+
+        Returns the changed frame with its size field, which is forwarded instead, or
+        None to forward the frame unchanged.
+        """
         raise NotImplementedError
 
     def _record_frame(
@@ -362,7 +373,7 @@ class _End(asyncio.BufferedProtocol):
 
 
 class ClientEnd(_End):
-    """Client side, which receives requests."""
+    """Protocol for the client side, which receives requests."""
 
     _direction = REQUEST
 
@@ -380,7 +391,7 @@ class ClientEnd(_End):
 
 
 class BrokerEnd(_End):
-    """Broker side, which receives responses."""
+    """Protocol for the broker side, which receives responses."""
 
     _direction = RESPONSE
 
@@ -394,7 +405,7 @@ class BrokerEnd(_End):
         return self._connection.broker_name.rpartition(":")[0]
 
     def _rewrite(self, header: Header, frame: Frame) -> bytes | None:
-        """Replace broker addresses or unsupported versions in a response.
+        """Replace broker addresses in a response, and remove unsupported versions.
 
         Returns the new frame with its size field, or None to forward the original
         frame. Raises ``ListenError`` if the relay cannot listen for a broker in the

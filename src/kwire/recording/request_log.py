@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 _MARK = b"Completed request:"
 _TEXT_MARK = _MARK.decode()
 _ARRIVAL_MARK = b"received request:"
-"""Marks a line that is logged on arrival of a request, not on completion."""
+"""Text in lines that a broker logs when a request arrives. These lines are ignored."""
 
 _KEYS = (b'"isForwarded"', b'"requestHeader"', b'"totalTimeMs"')
-"""JSON keys for recognizing requests if a layout removes the words before the JSON."""
+"""JSON keys that identify a request if the layout omits the text before the JSON."""
 
 _OLD_FORM = "RequestHeader("
 """Beginning of a request in the text format used before 2.8."""
@@ -312,7 +312,10 @@ class _NoRequest(Exception):
 
 
 def _read_request(document: Any, timestamp: int | None) -> LoggedRequest:
-    """Convert request JSON. Raises ``_NoRequest`` if a member is missing."""
+    """Convert the JSON of a logged request.
+
+    Raises ``_NoRequest`` if a member is missing.
+    """
     header = _get_member(document, "requestHeader", dict)
     api_key = _get_integer(header, "requestApiKey", _INT16)
     version = _get_integer(header, "requestApiVersion", _INT16)
@@ -372,7 +375,7 @@ def _get_integer(parent: dict[str, Any], name: str, bound: int) -> int:
 def _to_float(value: object) -> float | None:
     """Convert a JSON number to a float.
 
-    Returns None for other types and if it overflows.
+    Returns None for other types, and if the number is too large for a float.
     """
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return None
@@ -408,18 +411,21 @@ def _get_software(document: dict[str, Any], api_key: int) -> list[str | None]:
 
 
 def _is_answered(response: Any) -> bool:
-    """Whether an ApiVersions response was successful."""
+    """Whether a broker has answered an ApiVersions request without an error."""
     return isinstance(response, dict) and response.get("errorCode") == 0
 
 
 def _split_addresses(connection: str | None) -> tuple[str | None, str | None]:
-    """Split a connection id into the broker address and the client address."""
+    """Split a connection id into the broker address and the client address.
+
+    Returns (None, None) if the connection id is missing or has another format.
+    """
     match = _connection.fullmatch(connection or "")
     return (match[1], match[2]) if match else (None, None)
 
 
 def _parse_timestamp(prefix: str, timezone: tzinfo) -> int | None:
-    """Parse the first time in a text to microseconds since 1970, or return None."""
+    """Return the first time in a text as microseconds since 1970, or None."""
     match = _time.search(prefix)
     if match is None:
         return None
@@ -434,9 +440,9 @@ def _parse_timestamp(prefix: str, timezone: tzinfo) -> int | None:
 
 
 def _read_offer(response: Any) -> dict[int, VersionRange] | None:
-    """Read version ranges from an ApiVersions response.
+    """Read the version ranges that a broker offers, from its ApiVersions response.
 
-    Returns None if they are invalid.
+    Returns None if the response contains no valid version ranges.
     """
     try:
         return {
@@ -459,5 +465,5 @@ def _get_replica_id(request: Any) -> int:
 
 
 def _shorten_line(line: bytes) -> str:
-    """Return the beginning of a line as text."""
+    """Return the beginning of an invalid line as text, for ``BadLine.text``."""
     return line[:_SHOWN_BYTES].decode("utf-8", "replace").strip()

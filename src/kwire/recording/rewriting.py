@@ -147,10 +147,9 @@ def limit_versions(header: Header, frame: Frame) -> tuple[bytes, list[str]] | No
 
 
 def _limit_range(api: Any) -> Any:
-    """Limit the version range for one rewritten API to versions that kwire supports.
+    """Limit the version range for one API to versions that kwire can rewrite.
 
-    Returns ``api`` itself if the range needs no change, or if it contains no supported
-    version.
+    Returns the range unchanged for an API whose responses are never rewritten.
     """
     if api.api_key not in _REWRITTEN:
         return api
@@ -161,13 +160,16 @@ def _limit_range(api: Any) -> Any:
 
 
 def _get_address(node: Any) -> Address | None:
-    """Return the broker address in a struct, or None."""
+    """Return the broker address in a struct, or None if it has no valid address."""
     host, port = getattr(node, "host", ""), getattr(node, "port", -1)
     return (host, port) if host and 0 < port < 1 << 16 else None
 
 
 def _replace_address(node: Any, listeners: Mapping[Address, Address]) -> Any:
-    """Replace the broker address in a struct with its listener address."""
+    """Replace the broker address in a struct with the address of its listener.
+
+    Returns the same object if there is no address or no listener for it.
+    """
     address = _get_address(node)
     if address is None or listeners.get(address, address) == address:
         return node
