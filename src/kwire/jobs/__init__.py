@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs that analyse recordings and log directories: audit, export, offsets, restore.
 
-Every job is a package, for example ``export_job``. Its entry point is available here.
-Jobs write Parquet tables and an HTML report, in this process or on Spark, and return a
-``Result``. They share ``running``, ``tables``, ``report`` and ``charts``. Jobs never
-print, because console output belongs to the command line interface.
+Every job is a package, for example ``export_job``, whose entry point can be imported
+from here. Jobs write Parquet tables and an HTML report, in this process or on Spark,
+and return a ``Result``. The modules ``running``, ``tables``, ``report`` and ``charts``
+are shared by all jobs. Jobs never print, because console output belongs to the command
+line interface.
 May import: ``errors``, ``_limits``, ``_files``, ``_text``, ``schema``, ``messages``,
 ``records``, ``log``, ``client``, ``recording``, ``spark``.
 """

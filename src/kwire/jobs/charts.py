@@ -58,7 +58,7 @@ _GAP_PIXELS = 8
 
 
 class HeatCell(NamedTuple):
-    """Cell of a heat map, with its value and rating."""
+    """Cell of a heat map: its value, its tone, and an additional note."""
 
     value: float
     tone: str = ""
@@ -98,7 +98,7 @@ class _Mark(NamedTuple):
 
     * ``looks``: CSS classes.
     * ``facts``: raw values for ``data-*`` attributes.
-    * ``strike``: tone of the strike-through line, if any.
+    * ``strike``: tone of the strike-through line, or "" without such a line.
     """
 
     x: float
@@ -113,7 +113,11 @@ class _Mark(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """Row with its label, marks, raw values and the note at its end."""
+    """Row of a chart.
+
+    * ``facts``: raw values for ``data-*`` attributes.
+    * ``end``: note after the marks.
+    """
 
     label: str
     marks: Sequence[_Mark]
@@ -122,17 +126,23 @@ class _Row(NamedTuple):
 
     @property
     def short(self) -> str:
-        """Label, shortened to the available width."""
+        """Label, shortened to ``LABEL_CHARACTERS``."""
         return shorten(self.label, LABEL_CHARACTERS)
 
     @property
     def note(self) -> str:
-        """Note, shortened to the available width."""
+        """Note after the marks, shortened to ``NOTE_CHARACTERS``."""
         return shorten(self.end, NOTE_CHARACTERS)
 
 
 class _Line(NamedTuple):
-    """Line of a chart. Each path is the point list of a section without gaps."""
+    """Line in a line chart.
+
+    * ``paths``: SVG point lists, one for each section without gaps.
+    * ``dots``: (x, y, title) tuples. In a long series, only points between two gaps are
+      displayed as dots.
+    * ``raw``: raw values for ``data-*`` attributes.
+    """
 
     name: str
     looks: str
@@ -158,7 +168,7 @@ def _draw_rows(
         series=(),
         times=times,
         columns=columns,
-        # Heat map cells fill almost the whole height of a row. Bars are lower.
+        # Cells of a heat map fill almost the whole height of a row. Bars are less high.
         inset=1 if columns else 5,
         more=more_note,
         legend=[
@@ -216,7 +226,7 @@ def _make_column_labels(
 ) -> Iterator[_Mark]:
     """Return labels for as many columns as the width permits.
 
-    On narrow pages, some of them are hidden.
+    On narrow pages, some of the labels are hidden.
     """
     count = len(columns)
     required_width = count * (
@@ -231,7 +241,10 @@ def _make_column_labels(
 
 
 def _measure_free_width(width: int, rows: Sequence[_Row]) -> int:
-    """Return the minimum width in pixels between labels and notes."""
+    """Return the width that remains for the marks between labels and notes, in pixels.
+
+    ``width`` is the page width in pixels.
+    """
     label = max((measure_text(row.short) for row in rows), default=0)
     note = max((measure_text(row.note) for row in rows), default=0)
     return max(width - label - note - 2 * _GAP_PIXELS, 20)
@@ -370,10 +383,11 @@ def _make_track(track: Track, ends: tuple[int, int], is_time: bool) -> _Row:
 
 
 def _merge_spans(spans: Sequence[Span], near: float) -> Iterator[tuple[Span, float]]:
-    """Sort spans so that the most urgent tones are drawn last, on top of the others.
+    """Sort spans by tone, so that the most urgent ones are drawn on top of the others.
 
-    If there are too many spans, neighbours are merged that would be indistinguishable.
-    The second result is the fraction of a span that is really covered.
+    If there are more than ``_MAX_SPANS``, spans of the same tone are merged if the
+    distance between them is less than ``near``, because they would look like one span.
+    Yields pairs of a span and the fraction of it that the original spans cover.
     """
     spans = sorted(spans, key=lambda span: (_TONE_ORDER.index(span.tone), span.start))
     if len(spans) <= _MAX_SPANS:
@@ -453,11 +467,11 @@ class _Scale(NamedTuple):
     per_unit: float
 
     def x(self, time: float) -> float:
-        """Return the horizontal position of a timestamp."""
+        """Return the horizontal position of a timestamp, in percent from the left."""
         return (time - self.start) * self.per_ms
 
     def y(self, value: float) -> float:
-        """Return the vertical position of a value."""
+        """Return the vertical position of a value, in percent from the top."""
         return (self.high - value) * self.per_unit
 
 
@@ -470,7 +484,8 @@ def _make_line(
             sections.append([])
         else:
             sections[-1].append((timestamp, value))
-    # Coordinates of the inner SVG drawing, which is stretched to the chart size.
+    # Point lists for the inner SVG drawing. Its 1000 x 220 units are stretched to the
+    # size of the chart.
     paths = [
         " ".join(
             f"{scale.x(timestamp) * 10:.2f},{scale.y(value) * 2.2:.2f}"
@@ -501,9 +516,9 @@ def _make_line(
 
 
 def _reduce_points(points: Sequence[Point]) -> Sequence[Point]:
-    """Reduce the number of points, but keep minima and maxima.
+    """Reduce a series to about ``_MAX_POINTS`` points.
 
-    Peaks must remain visible.
+    The minimum and the maximum of each section are kept, so that peaks remain visible.
     """
     if len(points) <= _MAX_POINTS:
         return points

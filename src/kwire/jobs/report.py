@@ -68,7 +68,14 @@ def list_columns(
 
 
 def describe_rest(shown: int, total: int, things: str, table: str) -> str:
-    """Return a sentence about omitted entries, or an empty text if all are shown."""
+    """Return a sentence that tells the reader where to find the omitted entries.
+
+    Returns an empty string if all entries are shown.
+
+    * ``shown``, ``total``: number of displayed entries, and of all entries.
+    * ``things``: plural noun for the entries.
+    * ``table``: table that contains all entries.
+    """
     if total <= shown:
         return ""
     return f"The first {shown:,} of {total:,} {things}; all of them are in {table}/."

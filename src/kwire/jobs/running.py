@@ -202,7 +202,7 @@ def _import_pyspark() -> None:
 
 
 def _start_spark(master: str, folder: Path) -> Any:
-    """Start Spark.
+    """Start Spark with the specified master, and return the session.
 
     The output of its Java process is written to a log file in ``folder``. Raises
     ``JobError`` if the process fails, with the first exception in this output.
@@ -299,8 +299,8 @@ def _make_worker(
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Create the function that runs in Spark's Python workers.
 
-    kwire may not be installed there. The function is pickled by value, so it must not
-    refer to globals of this module.
+    kwire may not be installed in the workers. The function is pickled by value, so it
+    must not refer to globals of this module.
     """
     home, (begin_mark, end_mark) = _PACKAGE_PARENT, _ERROR_MARKERS
 

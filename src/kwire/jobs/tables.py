@@ -53,7 +53,10 @@ class Result(NamedTuple):
 
 
 def make_table(columns: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Convert rows to an Arrow table. For ``columns`` see ``make_arrow_type``."""
+    """Convert rows to an Arrow table.
+
+    ``columns`` contains the types by column name, as for ``make_arrow_type``.
+    """
     import pyarrow
 
     return pyarrow.Table.from_pylist(rows, schema=make_arrow_schema(columns))
@@ -106,13 +109,13 @@ class RowWriter:
         self._rows: list[Any] = []
 
     def write(self, row: Any) -> None:
-        """Write one row."""
+        """Add a row. Rows are written in batches of ``_MAX_BATCH_ROWS``."""
         self._rows.append(row)
         if len(self._rows) >= _MAX_BATCH_ROWS:
             self.flush()
 
     def flush(self) -> None:
-        """Convert all pending rows to a batch, and write it."""
+        """Write the rows that have been added since the last call, as one batch."""
         self._writer.write(self._make_rows(self._rows))
         self._rows.clear()
 
@@ -121,7 +124,7 @@ class RowWriter:
 def open_table(
     path: str | os.PathLike[str], schema: Any, *, compression: str = "zstd"
 ) -> Iterator[TableWriter]:
-    """Create a Parquet file. It appears when the ``with`` block ends without an error.
+    """Create a Parquet file, which appears when the ``with`` block has succeeded.
 
     A table without rows is created as well, with its schema.
     """
@@ -150,8 +153,8 @@ class Output:
     """Output directory of a job, which appears when the ``with`` block has succeeded.
 
     During the block, all files are in the sibling directory ``<out>.partial-<random>``.
-    It is removed after an exception. If the process is killed, this directory remains,
-    but it does not affect later runs.
+    This directory is removed after an exception. If the process is killed, the
+    directory remains, but does not affect later runs.
 
         with Output(out) as output:
             running.run_tasks(work, tasks_with(output.table_path("records", 0)), ...)

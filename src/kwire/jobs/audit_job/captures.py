@@ -67,7 +67,12 @@ class CapturedRequest:
 
 
 class _Connection:
-    """State of one connection while its frames are read."""
+    """State of one connection while its frames are read.
+
+    * ``software``: client software name and version, if the client has sent them.
+    * ``fetches``: Fetch versions that have already been checked for a replica id.
+    * ``awaited``: requests without a response.
+    """
 
     __slots__ = ("awaited", "fetches", "software")
 
@@ -110,10 +115,10 @@ class _RecordingReader:
         self._known_offers: set[tuple[str | None, int | None, bytes]] = set()
 
     def take_complete(self) -> list[CapturedRequest]:
-        """Take all complete rows.
+        """Remove and return the requests that need no further frames.
 
-        If at least half of the maximum number of rows remain, return them as well,
-        because their responses were probably not recorded.
+        If at least ``_MAX_ROWS // 2`` requests still wait for a response, return these
+        as well, because their responses were probably not recorded.
         """
         complete = [captured for captured in self.rows if not captured.is_open]
         self.rows = [captured for captured in self.rows if captured.is_open]
@@ -123,7 +128,7 @@ class _RecordingReader:
         return complete
 
     def read(self, batch: Any) -> None:
-        """Process a frame batch."""
+        """Process an Arrow batch with captured frames, in recorded order."""
         *columns, frames = batch.columns
         timestamp_index = _Frame._fields.index("timestamp")
         columns[timestamp_index] = columns[timestamp_index].cast("int64")

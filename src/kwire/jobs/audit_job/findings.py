@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Audit results as table rows, sorted by risk."""
+"""Audit results as rows of the tables ``clients``, ``breaks`` and ``problems``."""
 
 from __future__ import annotations
 

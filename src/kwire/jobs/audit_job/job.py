@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Audit job entry point."""
+"""Audit job entry point: runs the tasks, then writes tables and report."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _SHOWN = {
     " software_version first_seen last_seen",
     "problems": "path line reason text",
 }
-"""Columns that the report shows, by table."""
+"""Names of the columns that the report shows, separated by spaces, by table name."""
 
 _LABELS = {
     "api": "API",
@@ -52,7 +52,7 @@ _MINUTE_MS = MINUTE // 1000
 
 
 def write_page(findings: AuditFindings) -> str:
-    """Return the HTML report."""
+    """Create the audit report from the findings. Returns the HTML document."""
     target = findings.target.name
     report = Report(
         f"Upgrade audit: Kafka {target}",

@@ -46,7 +46,7 @@ class SeenRequests:
     last: int | None = None
 
     def add(self, timestamp: int | None, count: int = 1) -> None:
-        """Add requests that were observed at a certain time."""
+        """Add ``count`` requests that were observed at ``timestamp``."""
         self.count += count
         if timestamp is not None:
             self.first = timestamp if self.first is None else min(self.first, timestamp)
@@ -137,8 +137,8 @@ class Sightings:
     ) -> None:
         """Count a request.
 
-        If ``is_watched`` returns True for its API key and version, it is also counted
-        by minute.
+        If ``is_watched`` returns True for its API key and version, the request is also
+        counted in ``minutes``.
         """
         client = Client(
             split_host(request.client_address),

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .captures import CapturedRequest
 
 PIECE_BYTES = 128 << 20
-"""Request logs above this size are split."""
+"""Maximum size of a request log section in bytes. Larger request logs are split."""
 
 _PARQUET = b"PAR1"
 

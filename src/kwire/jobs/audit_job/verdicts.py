@@ -41,7 +41,10 @@ _BROKER_ONLY_APIS = {releases.key_of("WriteTxnMarkers")}
 
 
 class VersionBreak(NamedTuple):
-    """Version that a client needs, but the target release does not support."""
+    """API version that a client needs, but the target release does not support.
+
+    ``what_to_do`` is the recommended action.
+    """
 
     api_key: int
     api_version: int
@@ -87,11 +90,7 @@ class Target:
         )
 
     def refuses(self, api_key: int, api_version: int) -> bool:
-        """Return whether the target rejects a version that clients send.
-
-        Always False for APIs that clients never use, and for ApiVersions, because
-        brokers answer every version of it.
-        """
+        """Return whether the target rejects a request with this API version."""
         return (
             api_key not in find_broker_apis()
             and api_key != API_VERSIONS

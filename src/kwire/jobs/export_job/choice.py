@@ -196,7 +196,10 @@ def _find_contents(
 
 
 def _find_mixed_runs(outer: NDArray[Any], inner: NDArray[Any]) -> Iterator[slice]:
-    """Find runs with a constant ``outer`` number but several ``inner`` numbers."""
+    """Find runs of rows with equal ``outer`` numbers, but different ``inner`` numbers.
+
+    For example, ``outer`` is the cluster number, and ``inner`` the content number.
+    """
     import numpy
 
     starts = mark_changes(outer).nonzero()[0]

@@ -42,7 +42,7 @@ _PRESERVED_BITS = LOG_APPEND_TIME | TRANSACTIONAL | CONTROL
 
 
 class Conflict(NamedTuple):
-    """A rejected row.
+    """A batch that was rejected because it contradicts another batch.
 
     ``winner`` is the path of the file with the winning batch, and ``why`` is the reason
     for the decision.
@@ -54,7 +54,7 @@ class Conflict(NamedTuple):
 
 
 class RefusedBatch(NamedTuple):
-    """A row with a proven error: it cannot be decoded, or its offset is incorrect."""
+    """A batch with a proven error: it cannot be decoded, or its offset is incorrect."""
 
     row: int
     reason: str
@@ -150,7 +150,10 @@ class ConflictJudge:
         return is_first
 
     def _list_merits(self, copies: list[int]) -> tuple[bool, int, bool, int]:
-        """Return sortable arguments in favour of a batch, ordered like ``_REASONS``."""
+        """Return the criteria that decide in favour of a batch, as a sortable tuple.
+
+        The criteria are in the same order as ``_REASONS``. Higher values win.
+        """
         batches = self._batches
         numbers = [int(batches.file[row]) for row in copies]
         files = [batches.files[number] for number in numbers]

@@ -318,7 +318,7 @@ def _choose_without_losers(
 
 
 def _report_diverged(batches: PartitionBatches) -> Iterator[FileProblem]:
-    """Report every run of batches replaced by a later leader."""
+    """Yield a problem for every run of batches that a later leader has replaced."""
     rows = batches.is_diverged.nonzero()[0]
     for first, stop in split_runs(batches.file[rows], rows - range(len(rows))):
         begin, last = batches.read(rows[first]), batches.read(rows[stop - 1])
@@ -333,7 +333,7 @@ def _report_diverged(batches: PartitionBatches) -> Iterator[FileProblem]:
 
 
 def _report_epochs(batches: PartitionBatches) -> Iterator[FileProblem]:
-    """Report runs of batches whose headers contain an incorrect leader epoch."""
+    """Yield a problem for every run of batches with an incorrect leader epoch."""
     for row, stretch in batches.list_stretches():
         if not stretch.is_right:
             header = batches.read(row)
@@ -348,7 +348,7 @@ def _report_epochs(batches: PartitionBatches) -> Iterator[FileProblem]:
 def _report_refused(
     batches: PartitionBatches, judge: ConflictJudge
 ) -> Iterator[FileProblem]:
-    """Report batches with a proven error."""
+    """Yield a problem for every batch with a proven error."""
     for row, reason, detail in judge.refused:
         header = batches.read(row)
         offsets = header.base_offset, header.last_offset

@@ -42,7 +42,7 @@ def join_rows(parts: Iterable[NDArray[Any]]) -> NDArray[Any]:
 
 
 def read_row(rows: NDArray[Any], at: int) -> BatchHeader:
-    """Convert one row back to a ``BatchHeader``."""
+    """Convert the row with the index ``at`` back to a ``BatchHeader``."""
     values = zip(BatchHeader.__match_args__, rows[at].item(), strict=True)
     return BatchHeader(**dict(values))
 
@@ -62,7 +62,10 @@ def mark_changes(*columns: NDArray[Any]) -> NDArray[Any]:
 
 
 def split_runs(*columns: NDArray[Any]) -> Iterator[tuple[int, int]]:
-    """Return runs of rows with constant values in all columns, as (first, stop)."""
+    """Return the runs of rows in which all columns have constant values.
+
+    A run is a pair of row numbers (first, stop). ``stop`` is exclusive.
+    """
     edges = mark_changes(*columns).nonzero()[0].tolist()
     return pairwise([*edges, len(columns[0])])
 

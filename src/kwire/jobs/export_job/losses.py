@@ -54,7 +54,7 @@ class Evidence:
         self.problems: list[FileProblem] = []
         self._end = end
         self._is_compacted = is_compacted
-        # Damage in every chain, sorted by first offset.
+        # One list for each chain with its damage, sorted by first offset.
         self._damage: list[list[Damage]] = []
         # Offset ranges between two files. In ``_cleaned`` the log cleaner has certainly
         # removed the records, in ``_possibly_cleaned`` it may have removed them.
@@ -215,8 +215,9 @@ class Evidence:
         """
         remaining = 4 * _MAX_NAMED
         for damage in self._damage:
-            # Damaged regions of a chain rarely overlap. Search backwards until a region
-            # ends before the range begins.
+            # Search backwards from the last region that begins within the range. Stop
+            # at the first region before the range, because the regions of a chain
+            # rarely overlap, so no earlier region reaches into the range.
             index = bisect_right(damage, (last, 2**64)) - 1
             while index >= 0 and remaining:
                 if damage[index].last >= first:

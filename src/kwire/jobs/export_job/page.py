@@ -29,7 +29,7 @@ _SHOWN = {
     "problems": "path position length reason detail last_good_offset next_good_offset"
     " records_lost filled",
 }
-"""Columns that the report shows, by table."""
+"""Names of the columns that the report shows, separated by spaces, by table name."""
 
 _LABELS = {
     "replicas_agree": "Agree",
@@ -43,7 +43,7 @@ _LABELS = {
 
 
 def write_page(outcome: ExportOutcome) -> str:
-    """Return the HTML report."""
+    """Create the export report from the outcome. Returns the HTML document."""
     report = Report(
         "Segment recovery", "Records that the log files of these brokers still hold"
     )
@@ -184,7 +184,10 @@ def _add_codecs(report: Report, outcome: ExportOutcome) -> None:
 
 
 def _add_advice(report: Report, outcome: ExportOutcome, apart: int) -> None:
-    """Add recommendations for the next steps."""
+    """Add paragraphs about lost records, rejected batches, and the use of the records.
+
+    ``apart`` is the number of partitions whose replicas disagree.
+    """
     if outcome.lost:
         report.add_text(
             "Look for another copy of what is lost: further replicas, disks of brokers"

@@ -60,7 +60,7 @@ class PartitionBatches:
         return len(self.headers)
 
     def read(self, row: int) -> BatchHeader:
-        """Return one batch header."""
+        """Return the header of the batch in a row."""
         return read_row(self.headers, row)
 
     def path(self, row: int) -> str:
@@ -69,7 +69,10 @@ class PartitionBatches:
         return path
 
     def list_stretches(self) -> Iterator[tuple[int, EpochStretch]]:
-        """Return every leader epoch stretch with its first row number."""
+        """Yield pairs of a row number and a leader epoch stretch, for all files.
+
+        The row number belongs to the first batch of the stretch.
+        """
         row = 0
         for chain in self.chains:
             for stretches in chain.stretches:

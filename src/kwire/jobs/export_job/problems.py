@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Problems with segment files, and lost offset ranges.
 
-They are created in all passes of an export. ``outcome`` converts them to rows of the
+All passes of an export create these objects. ``outcome`` converts them to rows of the
 tables ``problems`` and ``lost``.
 """
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     PartitionKey: TypeAlias = tuple[str, int]
-    """(topic, partition)"""
+    """Topic name and partition number."""
 
 
 class FileProblem(NamedTuple):

@@ -52,5 +52,5 @@ def find_overlapping(ranges: Sequence[Range], first: int, last: int) -> Sequence
 
 
 def count(ranges: Iterable[Range]) -> int:
-    """Count all offsets."""
+    """Return the number of offsets in disjoint ranges."""
     return sum(last - first + 1 for first, last in ranges)

@@ -111,7 +111,7 @@ def write(task: WriteTask) -> WriteSummary:
 
 
 class _StepReader:
-    """Reads one step.
+    """Reads the records of one ``ReadStep``.
 
     ``problems`` describes batches that cannot be decoded. ``lost`` contains the
     affected offsets that no other slice of the step provides.

@@ -48,7 +48,10 @@ class ReplicaFolder(NamedTuple):
     orphans: tuple[int, ...] = ()
 
     def find_orphan(self, first: int, default: int) -> int:
-        """Find the lowest orphan from ``first`` on. Returns ``default`` without one."""
+        """Return the lowest offset in ``orphans`` that is at least ``first``.
+
+        Returns ``default`` if there is no such offset.
+        """
         return min(
             (orphan for orphan in self.orphans if orphan >= first), default=default
         )

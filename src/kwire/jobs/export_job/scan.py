@@ -121,7 +121,7 @@ class FileScan(NamedTuple):
 
     @property
     def ends_badly(self) -> bool:
-        """Whether the last bytes are damaged, but not just a truncated batch."""
+        """Whether the file ends with damage other than a truncated last batch."""
         if not self.flaws:
             return False
         last = self.flaws[-1]

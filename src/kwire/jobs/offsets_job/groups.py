@@ -72,7 +72,7 @@ class _Group:
 
 
 class _StateColumns(NamedTuple):
-    """Columns of ``group_state`` that describe the state itself."""
+    """Columns of a ``group_state`` row that describe the state of the group."""
 
     generation: int | None
     protocol_type: str | None
@@ -107,11 +107,11 @@ class GroupRecords:
 
     @property
     def rebalances(self) -> list[Row]:
-        """``rebalances`` rows, in log order."""
+        """Rows of the table ``rebalances``, in log order."""
         return [RebalanceRow(**row) for row in self._rebalances]
 
     def learn_topic(self, topic_id: str | None, name: str) -> None:
-        """Remember the name that belongs to a topic id."""
+        """Store the name of a topic by its id. The id None is ignored."""
         if topic_id is not None:
             self._topics[topic_id] = name
 
@@ -178,7 +178,7 @@ class GroupRecords:
         self._changed_groups.clear()
 
     def _learn_topics(self, value: Any) -> None:
-        """Remember topic names from records that contain names together with ids."""
+        """Store the topic names in records that contain topic ids and topic names."""
         for attribute in ("topics", "initializing_topics", "initialized_topics"):
             for topic in getattr(value, attribute, ()):
                 if hasattr(topic, "topic_id"):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 _HEADER_SPEEDUP = 16
-"""Reading batch headers is at least this many times faster than reading records."""
+"""Minimum factor by which reading batch headers is faster than reading records."""
 
 
 class LogInputs:

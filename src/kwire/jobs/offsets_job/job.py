@@ -36,8 +36,10 @@ STUCK_AFTER_S = 300.0
 _TASK_BYTES = 256 * MIB
 _PARTITION_BYTES = 4 * MIB
 _COMMIT_BYTES = 1024
-"""Costs in batch header bytes, for distributing the second pass over tasks: approximate
-input size per task, overhead per partition, and overhead per commit.
+"""Costs for distributing the second pass over tasks, in bytes of batch headers.
+
+The three constants are the approximate input size of a task, the overhead of a
+partition, and the overhead of a commit.
 """
 
 

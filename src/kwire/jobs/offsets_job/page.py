@@ -27,7 +27,7 @@ _MAX_HEAT_ROWS = 24
 _MAX_TRACKS = 24
 _MAX_BARS = 15
 _MIN_SPAN_FRACTION = 200
-"""A rebalance is at least this fraction (1/200) of the timeline wide, to be visible."""
+"""Divisor for the minimum width of a rebalance, which is 1/200 of the timeline."""
 
 _STATE_TONES = {
     STABLE: "good",
@@ -49,7 +49,7 @@ _SHOWN = {
     " complete_from last_timestamp records commits aborted_commits pending_commits"
     " problems",
 }
-"""Columns that the report shows, by table."""
+"""Names of the columns that the report shows, separated by spaces, by table name."""
 
 _LABELS = {
     "unknown_lags": "Lag unknown",
@@ -77,7 +77,7 @@ def write_page(
     problems: Any,
     stuck_after_ms: int,
 ) -> str:
-    """Return the HTML report.
+    """Create the report about consumer groups. Returns the HTML document.
 
     * ``inputs``: partitions found in the input.
     * ``sums``: totals from both passes.
@@ -209,7 +209,10 @@ def _add_figures(
 
 
 def _describe_history(sums: GroupTotals) -> str:
-    """Describe since when the history is complete despite compaction."""
+    """Describe from which time on the history contains every commit.
+
+    The log cleaner may have removed earlier commits.
+    """
     filled = [row for row in sums.history if row.first_offset is not None]
     compacted = [row for row in filled if row.complete_from_offset != row.first_offset]
     if not filled:

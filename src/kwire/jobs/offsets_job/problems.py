@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``problems`` rows: unreadable data, and commits without effect yet."""
+"""Rows of the table ``problems``: unreadable data, and commits in open transactions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ProblemRow(NamedTuple):
-    """``problems`` row. The fields are its columns, in order."""
+    """Row of the table ``problems``. The fields are the columns, in order."""
 
     path: str
     topic: str | None = None
@@ -28,7 +28,7 @@ class ProblemRow(NamedTuple):
 
 
 def make_problem_row(problem: Problem) -> ProblemRow:
-    """Return the row for a damaged region in a log."""
+    """Return the ``problems`` row for a damaged region in a log file."""
     error = problem.detail
     if problem.next_good_offset >= 0:
         error += f"; good again from offset {problem.next_good_offset}"
@@ -47,7 +47,7 @@ def make_problem_row(problem: Problem) -> ProblemRow:
 def make_failure_row(
     path: Named, topic: str | None, partition: int | None, error: OSError
 ) -> ProblemRow:
-    """Return the row for a file that could not be read."""
+    """Return the ``problems`` row for a file that could not be read."""
     return ProblemRow(
         format_name(path if error.filename is None else error.filename),
         topic,

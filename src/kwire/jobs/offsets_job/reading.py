@@ -91,7 +91,7 @@ def order_growth(rows: Iterable[Any]) -> list[Any]:
 
 
 class _KeyCounts:
-    """Statistics about the records with one key."""
+    """Number and size of all ``__consumer_offsets`` records with the same key."""
 
     __slots__ = ("bytes", "group", "is_commit", "key", "records", "tombstones")
 
@@ -102,13 +102,13 @@ class _KeyCounts:
         self.records = self.tombstones = self.bytes = 0
 
     def count(self, record: Record) -> None:
-        """Add a record with this key."""
+        """Add the size of a record to the totals. The record must have this key."""
         self.records += 1
         self.tombstones += record.value is None
         self.bytes += len(record.key or b"") + len(record.value or b"")
 
     def row(self, log_partition: int) -> Any:
-        """Return the ``growth`` row."""
+        """Return the totals as a row of the table ``growth``."""
         key = self.key
         return GrowthRow(
             record_type=type(key).__name__.removesuffix("Key"),

@@ -38,10 +38,10 @@ COMMIT_COLUMNS = (
     "log_offset",
     "topic_id",
 )
-"""``commits`` columns required for the aggregation."""
+"""Columns of the table ``commits`` that are required for the aggregation."""
 
 STATE_COLUMNS = ("timestamp", "group", "kind", "generation", "state", "members")
-"""``group_state`` columns required for the aggregation."""
+"""Columns of the table ``group_state`` that are required for the aggregation."""
 
 _MAX_BIGINT = 2**63 - 1
 
@@ -64,15 +64,15 @@ class GroupState(NamedTuple):
 
 
 _NO_STATE = GroupState(None, None, None, None, None, -1)
-"""Used for groups that only commit, without any group state in the log."""
+"""State of groups that only commit offsets, because their log contains no state."""
 
 
 class GroupTotals:
     """Aggregated results of the first pass. ``add_lag`` adds the second pass.
 
-    ``start`` and ``end`` are the chart time range. It begins when the history is
-    complete in at least one ``__consumer_offsets`` partition, and ends with the last
-    record of all partitions.
+    ``start`` and ``end`` are the time range of the charts. ``start`` is the time from
+    which the history of at least one ``__consumer_offsets`` partition is complete, and
+    ``end`` is the time of the last record in all partitions.
     """
 
     def __init__(
@@ -116,7 +116,10 @@ class GroupTotals:
     def list_places(
         self, logs: Mapping[tuple[str, int], Partition]
     ) -> Iterator[PartitionCommits]:
-        """Return all partitions with commits, then those with assignments only."""
+        """Yield the partitions with commits, and then the partitions without commits.
+
+        A partition without commits is assigned to a group member.
+        """
         import pyarrow
 
         keys = self._commits.group_by(["topic", "partition"], use_threads=False)
@@ -179,7 +182,7 @@ class GroupTotals:
         return states_by_group
 
     def add_lag(self, lag: LagSummary) -> None:
-        """Add the result of a lag task."""
+        """Add the stuck partitions, positions and lag samples that a task has found."""
         self.stuck += lag.stuck
         self._positions += lag.positions
         for key, counts in lag.samples.items():
@@ -202,7 +205,10 @@ class GroupTotals:
 
     @property
     def uncommitted(self) -> int:
-        """Number of partitions assigned at the end without a commit."""
+        """Number of partitions that are assigned to a member, but have no commit.
+
+        The assignment at the end of the history counts.
+        """
         return sum(position.committed is None for position in self._positions)
 
     def groups(self) -> list[Row]:
@@ -295,7 +301,7 @@ class GroupTotals:
 
 
 def _list_assigned_partitions(members: Sequence[Any] | None) -> set[tuple[str, int]]:
-    """Find the partitions assigned to the members of a group."""
+    """Return the (topic, partition) pairs that are assigned to members of a group."""
     return {
         (assignment["topic"], partition)
         for member in members or ()

@@ -182,12 +182,15 @@ TopicLagRow = _make_row_type("lag_over_time")
 
 
 def make_schema_of(name: str) -> Any:
-    """Return the Arrow schema of a table."""
+    """Return the Arrow schema of the table ``name``."""
     return make_arrow_schema(COLUMNS[name])
 
 
 def make_table_of(name: str, rows: Sequence[tuple[Any, ...]]) -> Any:
-    """Convert rows to an Arrow table."""
+    """Convert rows of the table ``name`` to an Arrow table.
+
+    Timestamps in the rows are milliseconds, and -1 or None if they are unknown.
+    """
     import pyarrow
 
     schema = make_schema_of(name)
@@ -220,12 +223,15 @@ def read_milliseconds(timestamps: Any) -> Any:
 
 
 def open_rows_of(name: str, path: str) -> AbstractContextManager[RowWriter]:
-    """Open a new Parquet file of a table, for writing individual rows."""
+    """Create a Parquet file of the table ``name``, and write individual rows to it."""
     return open_rows(path, make_schema_of(name), partial(make_table_of, name))
 
 
 def read_back(name: str, paths: Iterable[str], columns: Iterable[str]) -> Any:
-    """Read table columns from Parquet files, in the order of ``paths``."""
+    """Read columns of the table ``name`` from Parquet files that tasks have written.
+
+    The rows are in the order of ``paths``.
+    """
     import pyarrow.parquet
 
     columns = list(columns)

@@ -48,7 +48,7 @@ _SEQUENCE_MASK = 0x7FFFFFFF
 
 
 class Numbering(NamedTuple):
-    """Settings that all batches of a partition have in common."""
+    """Producer id and compression codec, which all batches of a partition share."""
 
     producer_id: int
     compression: str

@@ -171,7 +171,7 @@ def restore(
 
 
 class _Writer:
-    """Producer connection with a rate limit."""
+    """Sends batches through a producer, and limits the write rate."""
 
     def __init__(self, kafka: KafkaSync, options: RestoreOptions) -> None:
         # Disable the producer's idempotence, because restored batches contain their own
@@ -201,7 +201,7 @@ class _Writer:
         self._runner.close()
 
     def open_topic(self, name: str) -> None:
-        """Find the partition leaders of a topic, and wait until they are known."""
+        """Request the metadata of a topic, and wait until its leaders are known."""
         machine = self._machine
         machine.want_topic(name, time.monotonic())
         self._runner.run_until(lambda: machine.is_settled(name))
@@ -253,7 +253,7 @@ class _PartitionRestore:
         return self._pending is not None and not self._pending.is_over
 
     def begin(self, target_end: TargetEnd) -> None:
-        """Start after the records found in the target partition."""
+        """Start or restart with the first record that the target does not contain."""
         self._pending = None
         self._end = target_end.end
         self._batches = self._make_batches(target_end)
@@ -365,7 +365,10 @@ class _PartitionRestore:
             )
 
     def _report_progress(self, position: int) -> None:
-        """Report progress. It never decreases, even if a partition is restarted."""
+        """Report that ``position`` bytes of the source have been processed.
+
+        A restarted partition reports nothing until it reaches a new position.
+        """
         if position > self._reported_bytes:
             self._progress(position - self._reported_bytes)
             self._reported_bytes = position

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from ...log import Partition
 
 COLUMNS = ("timestamp", "key", "value", "headers")
-"""Columns to restore."""
+"""Columns of a record that a restore writes to the target partition."""
 
 _MAX_CACHED_GROUPS = 4
-"""Maximum number of row groups to keep for the following partitions."""
+"""Maximum number of row groups that stay in memory for the following partitions."""
 
 _LAST_PARQUET_MS = (2**63 - 1) // 1000
 """Maximum distance from 1970 in milliseconds that the timestamps of an export, which
@@ -48,7 +48,7 @@ _UNMODIFIED_ADVICE = "pass the unchanged output of kwire export"
 
 
 class RowPiece(NamedTuple):
-    """Records, and the position (in bytes of the source) that has been reached."""
+    """Some records of a partition, and the reading progress in bytes of the source."""
 
     rows: Any
     position: int
@@ -323,7 +323,10 @@ def _open_table(path: str | os.PathLike[str]) -> Iterator[Any]:
 
 
 def _read_range(column: Any) -> tuple[Any, Any] | None:
-    """Return minimum and maximum of a column chunk, or None without statistics."""
+    """Return the minimum and the maximum value of a Parquet column chunk.
+
+    Returns None if the file contains no statistics about the column.
+    """
     statistics = column.statistics
     if statistics is None or not statistics.has_min_max:
         return None

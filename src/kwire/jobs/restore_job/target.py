@@ -27,11 +27,14 @@ if TYPE_CHECKING:
 _LOG_APPEND_TIME = 1
 
 _MAX_ATTEMPTS = 5
-"""Maximum number of attempts if partitions change during the lookup."""
+"""Maximum number of lookups, because partitions may lose records during a lookup."""
 
 
 class TargetEnd(NamedTuple):
-    """End offset of a partition, and its last batch or None without any record."""
+    """End offset of a partition, and its last batch.
+
+    The last batch is None if the partition contains no records.
+    """
 
     end: int
     last: Batch | None
@@ -62,7 +65,8 @@ def find_ends(
                 partition: TargetEnd(end, lasts.get((topic, partition)))
                 for (_, partition), end in ends.items()
             }
-        # Repeat the lookup: a replica without the newest records has become leader.
+        # Repeat the lookup, because the partition has lost its last records: a replica
+        # without these records has become leader.
     raise JobError(
         f"restoring {topic}: its partitions were truncated while they were read; run"
         " the same command again"
