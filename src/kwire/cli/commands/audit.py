@@ -35,7 +35,10 @@ _NAMES = (*_SHOWN, "requests", "breaking_requests", "reason")
 
 
 class _Release(click.ParamType[str]):
-    """Parameter type for a Kafka release line."""
+    """Parameter type for a Kafka release, for example 4.1 or 4.1.2.
+
+    The value becomes its release line (4.1). Shell completion offers all known lines.
+    """
 
     name = "release"
 
@@ -65,7 +68,7 @@ class _Release(click.ParamType[str]):
 
 
 class _Timezone(click.ParamType[tzinfo]):
-    """Parameter type for time zone names."""
+    """Parameter type for time zone names, for example UTC or Europe/Berlin."""
 
     name = "zone"
 
@@ -168,7 +171,8 @@ def command(
     say(f"report: {os.path.relpath(result.report)}")
     if result.findings:
         return BREAKS
-    # Without clients, the upgrade is not known to be safe.
+    # If the input contains no clients, report a problem, because the upgrade is not
+    # known to be safe.
     return PROBLEMS if problems or not rows else FINE
 
 

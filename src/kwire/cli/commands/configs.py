@@ -43,7 +43,10 @@ _CHANGED = ("resource_type", "resource_name", "property", "before", "after")
 _SENSITIVE = "(sensitive)"
 _MAX_NAME_WIDTH = 60
 _MAX_VALUE_WIDTH = 20
-"""Maximum display widths, in characters, of the columns before the last one."""
+"""Maximum widths of the columns for names and old values, in characters.
+
+The last column has no limit.
+"""
 
 _ALL_BROKERS = "all"
 
@@ -62,7 +65,11 @@ class _Resource(NamedTuple):
 
 
 def _read_broker(_context: Any, _option: Any, texts: tuple[str, ...]) -> list[str]:
-    """Validate node ids. "all" becomes an empty string, the shared configuration."""
+    """Validate the broker ids that the user has passed.
+
+    Returns an empty string for "all", because the default configuration of all brokers
+    has an empty name in Kafka.
+    """
     for text in texts:
         if text != _ALL_BROKERS and not (text.isascii() and text.isdigit()):
             raise click.BadParameter(
@@ -177,7 +184,7 @@ def _read(
 
 
 def _find_order(item: tuple[str, ConfigEntry]) -> tuple[bool, str, str]:
-    """Return the sort key for a property: by source and name, defaults last."""
+    """Return the sort key of a property: its source and name, with defaults last."""
     name, entry = item
     return entry.source == "default", entry.source, name
 
@@ -203,7 +210,7 @@ def _change(
 def _make_change(
     resource: _Resource, name: str, entry: ConfigEntry | None, value: str | None
 ) -> dict[str, Any]:
-    """Return the row of a changed property. Sensitive values are replaced."""
+    """Return the row of a changed property. A placeholder replaces sensitive values."""
     is_sensitive = entry is not None and entry.is_sensitive
     before = None if entry is None else entry.value
     return {
@@ -242,7 +249,10 @@ def _write(
 
 
 def _make_line(row: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
-    """Return the heading and the cells for a table row."""
+    """Return the heading and the table cells for one property.
+
+    The cells contain the current value, or the values before and after a change.
+    """
     title = _Resource(row["resource_type"], row["resource_name"]).title
     if "source" in row:
         value = _SENSITIVE if row["is_sensitive"] else _show(row["value"])
@@ -252,7 +262,11 @@ def _make_line(row: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
 
 
 def _show(value: str | None, missing: str = "-") -> str:
-    """Format a value as a cell. An empty value is shown as quotes."""
+    """Format a property value as a table cell.
+
+    An empty value becomes ``""``, to distinguish it from a missing value, which becomes
+    ``missing``.
+    """
     if value is None:
         return missing
     return value or '""'

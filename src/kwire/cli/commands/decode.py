@@ -68,7 +68,7 @@ def command(form: str, **chosen: Any) -> int:
 
 
 def _objects(reading: Reading, writer: MessageJson) -> Iterator[dict[str, Any]]:
-    """Convert a piece to JSON objects: one per batch, or one for a message."""
+    """Yield JSON objects for a decoded piece: one per record batch, or one message."""
     header, header_version, message, version = reading
     if version < 0:
         for batch in message:
@@ -81,7 +81,11 @@ def _objects(reading: Reading, writer: MessageJson) -> Iterator[dict[str, Any]]:
 
 
 def _reprs(reading: Reading) -> Iterator[str]:
-    """Yield the Python representations of a piece: header and body, or records."""
+    """Yield the ``repr`` of each part of a decoded piece.
+
+    The parts are the header and the body of a message, or the batch headers and records
+    of a record set.
+    """
     if reading.header is not None:
         yield repr(reading.header)
     if reading.version >= 0:

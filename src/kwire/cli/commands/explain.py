@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire explain``: prints which bytes contain which field."""
+"""``kwire explain``: prints the bytes of messages together with their fields."""
 
 from __future__ import annotations
 
@@ -96,7 +96,10 @@ def command(form: str | None, html: str | None, **chosen: Any) -> int:
 
 
 def _maps(pieces: Sequence[BytePiece]) -> list[ByteMap]:
-    """Create the byte maps of all pieces. Stops after ``MOST_FAILURES`` errors."""
+    """Create a byte map for each piece.
+
+    After ``MOST_FAILURES`` errors, the remaining pieces are skipped with a message.
+    """
     maps = []
     failures = 0
     for piece in pieces:
@@ -109,7 +112,7 @@ def _maps(pieces: Sequence[BytePiece]) -> list[ByteMap]:
 
 
 def _title(maps: Sequence[ByteMap]) -> str:
-    """Return a page title with the name of the first message."""
+    """Return the page title: the first message name, and the number of further ones."""
     parts = dict.fromkeys(span.part for byte_map in maps for span in byte_map.spans)
     bodies = [part for part in parts if part != "frame" and "Header v" not in part]
     more = f" and {len(bodies) - 1} more" if len(bodies) > 1 else ""

@@ -107,7 +107,8 @@ def command(
         f" {format_count(result.findings, 'range')},"
         f" {format_count(result.counts['problems'], 'problem')}"
     )
-    # If a partition has no complete batch, the lost record count is unknown.
+    # Partitions without a complete batch. It is not known how many of their records
+    # are lost, so damaged files of these partitions count as unread.
     empty = {
         (row["topic"], row["partition"])
         for row in rows

@@ -40,7 +40,10 @@ _SEGMENT_TITLES = ("SEGMENT", " SIZE", "OFFSETS", "TIME (UTC)", "FORMAT")
 
 
 class PartitionSummary(NamedTuple):
-    """Summary for one or several files, computed from some batches."""
+    """Offsets, timestamps and formats of one or several files.
+
+    They are computed from the first and the last batches. -1 means unknown.
+    """
 
     start_offset: int = -1
     end_offset: int = -1
@@ -92,7 +95,7 @@ def command(form: RowFormat, segments: bool, **chosen: Any) -> int:
 
 
 def _files(partition: log.Partition, each: bool) -> list[log.Segment]:
-    """List the files to summarize. ``each`` includes KRaft checkpoints."""
+    """List the segments of a partition. ``each`` includes its KRaft checkpoints."""
     files = list(list_files(partition))
     if each:
         files += [file for file in partition.snapshots if file not in files]
@@ -141,7 +144,10 @@ def _fields(summary: PartitionSummary) -> dict[str, Any]:
 
 
 def _try_to_summarize(file: log.Segment) -> PartitionSummary | Exception:
-    """Summarize a file. An error is returned, so that other files are still listed."""
+    """Return the summary of a file, or the exception if the file cannot be read.
+
+    The exception is not raised, so that all other files are still listed.
+    """
     try:
         return _summarize(file)
     except (OSError, KwireError) as error:
@@ -149,7 +155,7 @@ def _try_to_summarize(file: log.Segment) -> PartitionSummary | Exception:
 
 
 def _check(found: PartitionSummary | Exception) -> PartitionSummary:
-    """Return a summary, or raise the exception that was stored in its place."""
+    """Return a result of ``_try_to_summarize``, or raise it if it is an exception."""
     if isinstance(found, Exception):
         raise found
     return found
@@ -166,13 +172,14 @@ def _summarize(file: log.Segment) -> PartitionSummary:
         first = next(file.headers(on_corrupt="skip"), None)
     if first is None:
         return PartitionSummary()
-    # Skip the middle of the segment: continue at the last index entry.
+    # To skip the middle of the segment, continue at the last entry in its offset index.
     start = max(first.position, file.seek_before(2**62))
     headers = [first, *file.headers(start, on_corrupt="skip")]
     last = headers[-1]
     times = [header.max_timestamp for header in headers]
     with suppress(DecodeError, OSError):
-        # An index is only a hint. ``kwire verify`` reports index errors.
+        # Ignore a damaged index, because it only provides an additional timestamp here.
+        # ``kwire verify`` reports index errors.
         times += _last_time(file)
     file.forget_indexes()
     # In magic 0 and 1, a compressed message has the offset of its last inner message,
@@ -191,7 +198,10 @@ def _summarize(file: log.Segment) -> PartitionSummary:
 
 
 def _last_time(file: log.Segment) -> list[int]:
-    """Return the last max timestamp in the time index, or an empty list."""
+    """Return the maximum timestamp in the last time index entry, as a list.
+
+    The list is empty if the time index is missing or has no entries.
+    """
     index = file.time_index
     if index is None:
         return []
@@ -202,7 +212,7 @@ def _last_time(file: log.Segment) -> list[int]:
 
 
 def _together(summaries: Iterable[PartitionSummary]) -> PartitionSummary:
-    """Combine the summaries of a partition's files, which are in offset order."""
+    """Combine file summaries, in offset order, into one summary for the partition."""
     seen = [summary for summary in summaries if summary.magics]
     if not seen:
         return PartitionSummary()
@@ -230,7 +240,10 @@ def _write(
 
 
 def _line(row: dict[str, Any], segments: bool) -> tuple[str, list[str]]:
-    """Return the heading and the cells for a table row."""
+    """Return the heading and the table cells for a partition, or for a segment file.
+
+    The heading of a segment is its directory. The heading of a partition is its topic.
+    """
     folder, name = os.path.split(row["path"].partition("?")[0])
     magics = ",".join(f"v{magic}" for magic in row["magics"])
     ends = f"{row['start_offset']}..{row['end_offset']}" if row["magics"] else "-"

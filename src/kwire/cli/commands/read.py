@@ -121,8 +121,8 @@ def command(
             flush = None if out is None else out.flush
             if follow and isinstance(writer, RecordGroups) and writer.is_stream:
                 flush = writer.flush
-            # If an Arrow pipe is followed, Ctrl-C also ends it between two record
-            # batches.
+            # Delay Ctrl-C until a chunk is complete if the output is a file, or an
+            # Arrow stream that is followed, because its reader needs whole batches.
             is_whole = output.path is not None or (follow and output.is_binary)
             reader.copy(writer, limit, flush, is_whole)
         except DataLost as loss:
@@ -160,7 +160,8 @@ def _find_last(
 class _Reader:
     """Copies records from chunks to a writer, as rows or as columns.
 
-    Columns require no object per record. ``key`` selects only records with this key.
+    Columns are faster, because they require no object per record. If ``key`` is not
+    None, only records with this key are copied.
     """
 
     def __init__(
@@ -199,8 +200,8 @@ class _Reader:
     def _write_chunk(self, chunk: Chunk, writer: Writer, limit: int | None) -> int:
         is_large = len(chunk.data) > _FEW_BYTES
         if is_large and isinstance(writer, RecordGroups) and writer.takes_columns:
-            # Records before a damaged position are valid, and may satisfy the limit. If
-            # columns cannot be decoded, read the chunk row by row.
+            # If the chunk is damaged, its columns cannot be decoded. Read it row by row
+            # below, because the records before the damage may satisfy the limit.
             with suppress(DecodeError):
                 batch = self._read_columns(chunk).slice(0, limit)
                 writer.write_columns(chunk.topic, chunk.partition, batch)

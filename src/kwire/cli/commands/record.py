@@ -153,7 +153,8 @@ def command(
         if not shows:
             say(sentence)
             return
-        # Print through the console, which first removes its moving status line.
+        # Print the message through the console, because only the console can remove its
+        # status line first and draw it again below the message.
         line = f"kwire: {escape_line(sentence)}"
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 

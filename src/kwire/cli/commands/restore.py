@@ -266,7 +266,10 @@ def _prepare_topics(
 def _check_starts(
     kafka: KafkaSync, sources: Sequence[PartitionSource], names: Mapping[str, str]
 ) -> bool:
-    """Whether the brokers still have all restored records. Prints deleted records."""
+    """Check whether the brokers still have all restored records.
+
+    Returns False if they have deleted records, and prints how many.
+    """
     restored_partitions: dict[str, list[int]] = {}
     for source in sources:
         restored_partitions.setdefault(names[source.topic], []).append(source.partition)

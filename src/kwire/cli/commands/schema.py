@@ -34,7 +34,11 @@ _NAME_WIDTH = 28
 
 
 class Chosen(NamedTuple):
-    """Selected messages and versions, and the Kafka release."""
+    """Messages and versions that the user has selected, and the Kafka release.
+
+    ``of_release`` is True if the user has selected the release. Then only the versions
+    that it supports are printed.
+    """
 
     release: str
     names: list[str]

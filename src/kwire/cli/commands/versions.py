@@ -48,7 +48,7 @@ _WRAPPED = 79
 
 
 class Alike(NamedTuple):
-    """Brokers with identical versions, and these versions."""
+    """Brokers that advertise identical API versions, and the table of the versions."""
 
     nodes: list[BrokerVersions]
     table: ApiVersionTable
@@ -149,7 +149,10 @@ def _report(form: str, nodes: list[BrokerVersions], require: Sequence[str]) -> i
 def _lacking(
     require: Sequence[str], reached: Sequence[tuple[BrokerVersions, ApiVersionTable]]
 ) -> dict[str, list[str]]:
-    """Return the addresses of brokers without a required feature, by feature name."""
+    """Find the required features that at least one broker does not support.
+
+    Returns the addresses of these brokers by feature name.
+    """
     addresses_by_feature = {
         name: [
             node.address
@@ -164,7 +167,7 @@ def _lacking(
 
 
 def _groups(reached: Sequence[tuple[BrokerVersions, ApiVersionTable]]) -> list[Alike]:
-    """Group brokers that advertise identical versions."""
+    """Group the brokers that could be reached by their advertised API versions."""
     groups: list[Alike] = []
     for node, table in reached:
         for group in groups:
@@ -212,8 +215,8 @@ def _write_brokers(output: Output, groups: Sequence[Alike]) -> None:
 
 def _write_names(output: Output, what: str, names: Sequence[str]) -> None:
     if names:
-        # A finalized feature has a level after its name ("metadata.version 21"). Only
-        # break lines after commas, so that both stay together.
+        # A name may be followed by a space and its level. Replace these spaces, so that
+        # ``textwrap`` only breaks lines after commas.
         text = ", ".join(name.replace(" ", "\0") for name in names)
         lines = textwrap.wrap(f"{what}: {text}", _WRAPPED, subsequent_indent="  ")
         output.write("\n".join(lines).replace("\0", " ") + "\n")
@@ -265,7 +268,13 @@ def _find_deprecated(groups: Sequence[Alike]) -> Mapping[int, VersionRange]:
 def _note(
     key: int, spoken: VersionRange, marked: VersionRange, groups: Sequence[Alike]
 ) -> str:
-    """Describe unusual API properties, or return an empty string."""
+    """Return the notes about an API, for example "too new" or "0-3 deprecated".
+
+    * ``key``: API key.
+    * ``spoken``: versions that all brokers support.
+    * ``marked``: deprecated versions.
+    * ``groups``: brokers by advertised versions.
+    """
     ours = DEFAULT_POLICY.range_of(key)
     notes = []
     if not ours:

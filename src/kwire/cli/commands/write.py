@@ -173,7 +173,7 @@ def _describe_progress(done: int, sending: int) -> str:
 
 
 def _skip_records(pieces: Iterator[Any], count: int) -> Iterator[Any]:
-    """Skip the first ``count`` records in the pieces."""
+    """Yield the pieces of the input without its first ``count`` records."""
     for piece in pieces:
         skipped = min(count, len(piece))
         count -= skipped
@@ -183,7 +183,11 @@ def _skip_records(pieces: Iterator[Any], count: int) -> Iterator[Any]:
 def _read_lines(
     path: str | None, form: str, separator: str | None
 ) -> Iterator[list[Any]]:
-    """Read rows in the chunks in which lines arrive."""
+    """Read records from a file or stdin, in the specified line format.
+
+    The records of all lines that have arrived are yielded together, so that a pipe can
+    be followed without delay.
+    """
     name = path or "stdin"
     with click.open_file(path or "-", "rb") as opened:
         file = cast("BinaryIO", opened)
@@ -209,5 +213,5 @@ def _send_table(
 
 
 def _first_line(error: Exception) -> str:
-    """Return the first line of an error message."""
+    """Return the first line of an error message, without the details on other lines."""
     return str(error).partition("\n")[0]

@@ -41,7 +41,8 @@ def read_batches(file: BinaryIO, pyarrow: Any) -> Iterator[Any]:
     start = file.read(len(_FILE_START))
     is_file = start == _FILE_START
     while is_file and start in (_FILE_START, bytes(8)):
-        # Skip padding: some writers align the first message to 64 bytes.
+        # Skip the magic bytes of an Arrow file and the padding after them, because some
+        # writers align the first message to 64 bytes.
         start = file.read(8)
     joined = _JoinedStream(start, file)
     yield from pyarrow.ipc.open_stream(_CheckedStream(joined, pyarrow))

@@ -72,7 +72,10 @@ def read_input(text: str | None, form: str = "auto") -> bytes:
 
 
 def _whole(file: BinaryIO) -> bytes:
-    """Read a file completely. Raises ``ClickException`` if it is too large."""
+    """Read a complete file or stdin.
+
+    Raises ``ClickException`` if it contains more than ``_MOST_BYTES`` bytes.
+    """
     content = file.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:
         raise click.ClickException(
@@ -83,14 +86,21 @@ def _whole(file: BinaryIO) -> bytes:
 
 
 def _of_content(content: bytes, form: str) -> bytes:
-    """Decode file content. Unprintable content is binary unless ``form`` differs."""
+    """Decode the content of a file or stdin.
+
+    With the form "binary", or with "auto" if the content is not printable, the content
+    is returned unchanged. Otherwise, it is decoded as text.
+    """
     if form == "binary" or (form == "auto" and not _PRINTABLE.fullmatch(content)):
         return content
     return _of_text(content.decode(errors="replace"), form)
 
 
 def _of_text(text: str, form: str) -> bytes:
-    """Decode text as a hex dump, hex, escapes or base64, in this order."""
+    """Decode text that contains a hex dump, hex, escapes or base64.
+
+    The first of these encodings that matches the text is used.
+    """
     if form == "base64":
         return _of_base64("".join(text.split()).rstrip("="))
     dump = _of_dump([line for line in text.splitlines() if line.strip()])
@@ -198,20 +208,23 @@ def _of_dump(lines: list[str]) -> bytes | None:
 
 
 def _is_plain_dump(lines: list[str], rows: list[tuple[str, str, list[str]]]) -> bool:
-    """Whether lines without colons are a dump, and not only hex digits."""
+    """Whether lines are a dump without colons after the offsets, as opposed to hex."""
     if any(colon for _, colon, _ in rows) or int(rows[0][0], 16):
         return False
     return len(rows) > 1 or (len(rows[0][2][0]) == 2 and "  " in lines[0].strip())
 
 
 def _offsets_fit(offsets: list[str], content: list[bytes], base: int) -> bool:
-    """Whether the offsets, in number base ``base``, match the content lengths."""
+    """Whether the offset of each dump line matches the byte count of the lines before.
+
+    ``base`` is the number base of the offsets.
+    """
     try:
         expected_offset = int(offsets[0], base)
         for offset, row_bytes in zip(offsets, content, strict=True):
             if int(offset, base) != expected_offset:
                 return False
             expected_offset += len(row_bytes)
-    except ValueError:  # an 8 or 9 in octal
+    except ValueError:  # a digit that is not valid in this base, for example 8 in octal
         return False
     return True

@@ -56,7 +56,10 @@ _HINTS = {
 
 
 class Outcome(NamedTuple):
-    """Result after changing one item. ``error`` is an empty string on success."""
+    """Name of a changed item, and the error of the change.
+
+    ``error`` is an empty string if the change was successful.
+    """
 
     name: str
     error: str = ""

@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     from .selection import Position
 
     Read = Callable[[log.Segment, int, int | None], Iterator[Any]]
-    """Returns the batches or headers that begin between two byte positions in a file.
-    """
+    """Function that returns the batches, or the headers, in a byte range of a file."""
 
     MakeRows = Callable[[log.Segment, Any], Iterator[Any]]
-    """Returns the output rows of a batch or header."""
+    """Function that converts a batch or a header in a file to output rows."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _PIECES = 256
-"""Maximum piece count when a segment is read backwards. The minimum size is 1 MiB per
-piece.
+"""Maximum number of pieces into which a segment is split when it is read backwards.
+
+A piece has at least 1 MiB.
 """
 
 

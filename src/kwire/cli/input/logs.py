@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _STATES = ("future", "stray", "delete")
 _BESIDE = (".index", ".timeindex", ".txnindex", ".snapshot", "-checkpoint")
-"""File name suffixes that Kafka uses beside segments, for files without records."""
+"""Suffixes of files that Kafka stores next to segments, and that have no records."""
 
 _NAMED = 5
 """Maximum number of partition names in an error message."""

@@ -70,7 +70,11 @@ def add_byte_options(command: Command) -> Command:
 
 
 class Reading(NamedTuple):
-    """Decoded piece. For a record set, ``message`` is an iterator over its batches."""
+    """Decoded piece: its header, its message, and the versions of both.
+
+    ``header`` is None if there is no header. For a record set, ``version`` is negative,
+    and ``message`` is an iterator over the batches.
+    """
 
     header: Any
     header_version: int
@@ -157,7 +161,10 @@ class BytePiece(NamedTuple):
 
 
 class BytePieces(NamedTuple):
-    """Input pieces, and a hint that is appended to errors about the first piece."""
+    """Pieces of an input, and a hint for the user.
+
+    The hint is appended to errors about the first piece.
+    """
 
     pieces: list[BytePiece]
     hint: str = ""

@@ -193,7 +193,11 @@ def _read_header(fields: Any) -> tuple[str, bytes | None]:
 
 
 def _read_part(fields: Mapping[str, Any], part: str) -> bytes | None:
-    """Decode a key or value, whose field name specifies its encoding."""
+    """Decode the key or the value (``part``) of a JSON record.
+
+    The field name specifies the encoding, for example ``key_base64``. Returns None if
+    there is no such field. Raises ``ValueError`` if its content is invalid.
+    """
     content = fields.get(part)
     if content is not None:
         if not isinstance(content, str):
@@ -242,14 +246,16 @@ def _shorten(value: object) -> str:
     try:
         return f"{value!r:.60}"
     except (RecursionError, ValueError):
-        # The value is nested deeply, or it is an integer with thousands of digits.
+        # ``repr`` fails for deeply nested values, and for integers with thousands of
+        # digits.
         return type(value).__name__
 
 
 def _from_csv(cells: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert CSV cells to the corresponding JSON line fields.
+    """Convert the cells of a CSV row to the fields of a JSON record.
 
-    Raises ``ValueError`` if an encoding is unknown, or if a cell is not valid JSON.
+    For example, ``key`` with ``key_encoding`` "hex" becomes ``key_hex``. Raises
+    ``ValueError`` if an encoding is unknown.
     """
     fields = {name: text for name, text in cells.items() if text is not None}
     for part in ("key", "value"):

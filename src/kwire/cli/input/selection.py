@@ -58,7 +58,7 @@ class PositionType(click.ParamType[object]):
 
 
 class _EndType(PositionType):
-    """Parameter type for positions that are not relative to the end."""
+    """Parameter type for positions, except for -N (the last N offsets)."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Position:
         position = super().convert(value, param, ctx)

@@ -34,7 +34,10 @@ MAX_BYTES = 16 << 20
 
 _COLUMNS = ("key", "value", "headers", "timestamp")
 _ROWS_OF_DELTA_ENCODING = 16
-"""Batch size in rows for delta encoding, in which values can share their prefixes."""
+"""Number of rows to read at a time from columns with delta encoding.
+
+In this encoding, values can share long prefixes, so few rows may require much memory.
+"""
 
 _HEADER_BYTES = 16
 """Maximum header overhead in bytes, in addition to its key and value."""
@@ -109,7 +112,10 @@ def _choose_columns(schema: Any, name: str) -> list[str]:
 
 
 def _find_leaves(file: Any, columns: list[str]) -> list[str]:
-    """Return the paths to leaf columns that contain keys, values and headers."""
+    """Return the Parquet paths of the leaf columns with text or bytes.
+
+    These columns contain the keys and values of records and headers.
+    """
     leaves = [file.schema.column(index) for index in range(len(file.schema))]
     return [
         leaf.path
@@ -211,7 +217,8 @@ def _measure_rows(column: Any) -> NDArray[Any]:
         sizes: NDArray[Any] = numpy.append(_measure_rows(column.dictionary), 0)
         return sizes[column.indices.cast("int64").fill_null(-1).to_numpy()]
     if types.is_binary_view(kind) or types.is_string_view(kind):
-        # A view contains four int32 values, and the first value is the size.
+        # In Arrow's view layout, a value is represented by four int32 numbers, of which
+        # the first one is its size in bytes.
         sizes = numpy.frombuffer(column.buffers()[1], "int32")[::4][column.offset :]
         sizes = sizes[: len(column)].astype("int64")
         return sizes * column.is_valid().to_numpy(zero_copy_only=False)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Item = tuple[log.Segment, BatchHeader]
 
     class BatchWriter(Protocol):
-        """A writer of batches."""
+        """Writes (segment file, batch header) pairs in one output format."""
 
         def write(self, item: Item) -> None: ...
 
@@ -57,7 +57,7 @@ class BatchLines:
         self._rows = form.open_rows(output, names)
 
     def write(self, item: Item) -> None:
-        """Write a batch as one line."""
+        """Write the properties of a batch as one line."""
         file, header = item
         fields = {
             "topic": file.topic,
@@ -76,7 +76,7 @@ class BatchTable:
         self._table = Table(output, columns + more)
 
     def write(self, item: Item) -> None:
-        """Write a batch as one table row."""
+        """Write the properties of a batch as one table row."""
         file, header = item
         writer = []
         if header.is_control:

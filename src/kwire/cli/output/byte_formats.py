@@ -25,7 +25,7 @@ _CONTROL_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 class Cell(NamedTuple):
-    """Printable key, value or header value."""
+    """Printable content of a key, value or header value, and its encoding."""
 
     encoding: str
     content: Any

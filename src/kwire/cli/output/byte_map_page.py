@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from .tables import Output
 
 _ROW = 16
-"""Bytes per line."""
+"""Number of bytes that a line of the page shows."""
 
 _HEAD, _TAIL = 16 * _ROW, 2 * _ROW
 """Number of bytes that are displayed at the beginning and end of a long value."""
 
 
 class _Piece(NamedTuple):
-    """The part that one span occupies on a line."""
+    """Bytes on one line that belong to the same span, in hex and as characters."""
 
     number: int
     looks: str
@@ -37,7 +37,11 @@ class _Piece(NamedTuple):
 
 
 class _ByteLine(NamedTuple):
-    """Line with 16 bytes, or a placeholder with the omitted byte count."""
+    """Line with up to 16 bytes, or a placeholder for omitted bytes.
+
+    ``gap`` is the padding of an incomplete last line. ``hidden`` is the text of the
+    placeholder, which contains the number of omitted bytes.
+    """
 
     offset: str
     pieces: Sequence[_Piece]
@@ -48,7 +52,7 @@ class _ByteLine(NamedTuple):
 def write_page(
     output: Output, data: bytes, maps: Sequence[ByteMap], title: str
 ) -> None:
-    """Write the page for an input and its byte maps."""
+    """Write an HTML page with the bytes of an input and the fields in its byte maps."""
     spans = [span for byte_map in maps for span in byte_map.spans]
     problems = [str(byte_map.error) for byte_map in maps if byte_map.error is not None]
     problems += [

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ...records import Record
 
 _MANY = 40
-"""Maximum number of array elements that are initially unfolded."""
+"""Maximum size of an array whose elements are initially unfolded."""
 
 _MOST_UNPACKED, _MOST_UNPACKED_IN_ALL = 500, 5_000
 """Maximum number of decompressed records to display, per batch and in total."""
@@ -86,7 +86,11 @@ def draw_tree(data: bytes, spans: Sequence[Span]) -> Iterator[TreeLine]:
 
 
 class _Node:
-    """Path step, with the spans whose path ends here, and the steps below it."""
+    """Node of a path tree, which represents one step of field paths.
+
+    ``own`` contains the indexes of the spans whose path ends at this node. ``below``
+    contains the child nodes by the name of their step.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -100,7 +104,7 @@ class _Node:
         node.own.append(number)
 
     def ends(self) -> tuple[int, int]:
-        """Return the first and the last span index in the node."""
+        """Return the lowest and the highest span index in this node and below it."""
         span_numbers = list(self.own)
         if self.below:
             children = list(self.below.values())
@@ -109,7 +113,7 @@ class _Node:
 
 
 class _Tree:
-    """Spans organized by their paths."""
+    """Spans of an input as trees of their field paths, with one root for each part."""
 
     def __init__(self, data: bytes, spans: Sequence[Span]) -> None:
         self.roots: list[_Node] = []
@@ -129,7 +133,8 @@ class _Tree:
             yield from self._leaves(node.name, node.own)
             return
         first, last = node.ends()
-        # Counts, tags and sizes precede the children, unreadable bytes follow them.
+        # Show counts, tags and sizes before the children, because they precede them in
+        # the input. Show unreadable bytes after the children.
         before = [n for n in node.own if self._spans[n].kind == "structure"]
         line = TreeLine("open", node.name, first=first, last=last, is_open=is_open)
         if before:
@@ -234,8 +239,8 @@ def _summary_text(spans: Sequence[Span]) -> str:
         name = span.path.rpartition(".")[2]
         text = value_text(span)
         if name in ("offset_delta", "attributes"):
-            # For these fields, the meaning (offset or codec name) is more useful than
-            # the number.
+            # Show the meaning of these fields, which is the absolute offset or the name
+            # of the codec, because it is more useful than the number.
             words.append(str(span.meaning))
         elif name == "records":
             words.append(format_count(int(str(span.value)), "record"))
@@ -247,13 +252,16 @@ def _summary_text(spans: Sequence[Span]) -> str:
 
 
 def _record_spans(record: Record) -> Iterator[Span]:
-    """Yield the values in a record as spans without bytes."""
+    """Yield a span for each value in a decompressed record.
+
+    The spans have no position, because the values have no bytes in the input.
+    """
 
     def span(path: str, type: str, value: object, kind: str) -> Span:
         meaning = value if kind == "timestamp" else None
         return Span(0, 0, "", path, "", type, value, kind, meaning)
 
-    # The first three spans are used as summary, so their order matters.
+    # The summary of a record consists of its first three spans, so their order matters.
     yield span("offset", "INT64", record.offset, "number")
     yield span("key", "BYTES", record.key, "bytes")
     yield span("value", "BYTES", record.value, "bytes")

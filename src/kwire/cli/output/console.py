@@ -32,7 +32,10 @@ class EscapingConsole(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Render segments. Text is escaped, rich's control segments are not."""
+        """Render segments, and escape control characters in their text.
+
+        The control segments of rich, for example for colours, are not changed.
+        """
         for segment in super().render(renderable, options):
             if segment.control or segment.text.isprintable():
                 yield segment

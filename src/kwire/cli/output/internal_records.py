@@ -29,7 +29,7 @@ _KEYLESS = ("__cluster_metadata", "__remote_log_metadata")
 
 
 def is_internal(topic: str) -> bool:
-    """Whether records in the topic can be decoded."""
+    """Whether a topic is an internal topic whose records kwire can decode."""
     return topic in internal_topics.TOPICS
 
 
@@ -63,7 +63,8 @@ def decode_control(_topic: str, record: Record) -> Decoded:
         control = decode_control_record(record.key, record.value)
         if control.message is None or record.value is None:
             return None, f"unknown control record type {control.type}"
-        # The message does not contain fields that newer versions append.
+        # If the version is newer than the versions that kwire supports, the record was
+        # decoded as the newest supported version.
         version = min(_int16(record.value), control.message.valid_versions.max)
         value = _json(control.message, version)
     except KwireError as error:
@@ -113,7 +114,11 @@ def _read_embedded(cls: type[Message], data: bytes) -> Cell | None:
 
 
 def _version(topic: str, value: bytes) -> int:
-    """Return the message version of a value that has already been decoded."""
+    """Return the message version at the beginning of a record value.
+
+    Values in topics without keys begin with three varints, of which the version is the
+    last one. All other values begin with an INT16 version.
+    """
     if topic not in _KEYLESS:
         return _int16(value)
     number = start = 0

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .byte_formats import Cell
 
 _PLAIN = re.compile(r"""[^\s"'=\[{,\\]+""")
-"""Text that is printed without quotes."""
+"""Pattern for text that needs no quotes, because it contains no separators."""
 
 
 def is_decoded(key: Cell, value: Cell) -> bool:
@@ -27,9 +27,9 @@ def is_decoded(key: Cell, value: Cell) -> bool:
 def record_words(key: Cell, value: Cell) -> tuple[list[str], int]:
     """Format a decoded record as words, starting with the words that identify it.
 
-    These are the name, the key fields (group, topic, partition), and the first value
-    field, for example the committed offset. Returns the words, and how many words are
-    identifying.
+    The identifying words are the name, the key fields (group, topic, partition), and
+    the first value field, for example the committed offset. Returns all words, and the
+    number of identifying words.
     """
     if key == NULL:
         return describe_message(value), 2

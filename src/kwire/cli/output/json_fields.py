@@ -95,7 +95,8 @@ def _split(joined: bytes, count: int) -> list[bytes]:
     """Split at NUL into ``count`` fields. The last field may contain further NULs."""
     if len(joined) < _LONG_FIELD * count:
         return joined.split(b"\0", count - 1)
-    # ``split`` compares single bytes, ``index`` compares many bytes in one step.
+    # Long fields are split faster with ``index``, which compares many bytes per step,
+    # than with ``split``, which compares single bytes.
     fields = []
     start = 0
     for _ in range(count - 1):

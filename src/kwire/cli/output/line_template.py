@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fills a line template with columns, in one step for all lines."""
+"""Fills a line template with the values in columns, in one step for all lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def escape_literal(data: bytes) -> bytes:
-    """Escape literal bytes in a template."""
+    """Double the percent signs in literal bytes that become part of a template."""
     return data.replace(b"%", b"%%")
 
 

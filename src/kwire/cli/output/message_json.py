@@ -52,13 +52,13 @@ class MessageJson:
         self._maker = RowMaker("text", False)
 
     def message(self, message: Any, version: int) -> dict[str, Any]:
-        """Convert a message."""
+        """Convert a message to a JSON object, with its record batches."""
         form = to_json(message, version)
         self._complete(message, form)
         return form
 
     def batch(self, batch: Batch) -> dict[str, Any]:
-        """Convert a batch with its records."""
+        """Convert a record batch to a JSON object, with its records."""
         form = {name: getattr(batch, name) for name in _BATCH}
         return form | {
             "records": [self._record(batch, record) for record in batch.records]
@@ -143,7 +143,10 @@ def indent_json(value: Any, width: int, indent: int = 0, used: int = 0) -> str:
 
 
 def _fill_lines(parts: list[str], space: str, width: int) -> str:
-    """Join scalars to lines with a maximum width."""
+    """Join JSON scalars with commas, in lines of at most ``width`` columns.
+
+    All lines except the first begin with ``space``.
+    """
     lines = [parts[0]]
     for part in parts[1:]:
         if len(space) + len(lines[-1]) + len(part) + 3 <= width:

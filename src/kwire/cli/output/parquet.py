@@ -104,8 +104,9 @@ class RecordGroups:
         self._headers = headers
         self._decoded = decoded
         self._maker = maker
-        # Collected records in their order: first ``_tables``, then either ``_rows`` or
-        # ``_columns`` with their topic and partition.
+        # Records that have not been written yet, in this order: first the records in
+        # ``_tables``, then those in either ``_rows`` or ``_columns``. An element of
+        # ``_columns`` is a topic, a partition and a record batch.
         self._tables: list[Any] = []
         self._rows: list[tuple[Any, ...]] = []
         self._columns: list[tuple[str, int, Any]] = []
@@ -114,7 +115,10 @@ class RecordGroups:
 
     @property
     def takes_columns(self) -> bool:
-        """Whether ``write_columns`` is supported. It cannot write decoded messages."""
+        """Whether ``write_columns`` may be called instead of ``write``.
+
+        Output with decoded messages requires ``write``.
+        """
         return not self._decoded
 
     def write(self, run: RecordRun) -> None:
@@ -141,10 +145,10 @@ class RecordGroups:
         self._add_size(1, size)
 
     def write_columns(self, topic: str, partition: int, batch: Any) -> None:
-        """Collect consecutive partition records from a ``pyarrow.RecordBatch``.
+        """Collect consecutive records of a partition from a ``pyarrow.RecordBatch``.
 
-        It must have the columns that ``columns.decode_records`` returns. Messages are
-        not decoded.
+        The batch must have the columns that ``columns.decode_records`` returns.
+        Messages are not decoded.
         """
         assert self.takes_columns, "decoded messages are written row by row"
         if batch.num_rows:
@@ -154,7 +158,7 @@ class RecordGroups:
 
     @property
     def is_stream(self) -> bool:
-        """Whether a pipe's reader can process row groups before the end."""
+        """Whether the output is an Arrow stream, as opposed to a file."""
         return self._form == "stream"
 
     def flush(self) -> None:
@@ -175,10 +179,11 @@ class RecordGroups:
                 self._file.close()
 
     def _open(self) -> Any:
-        """Write the beginning, if it has not been written.
+        """Return the pyarrow writer, and create it on the first call.
 
-        This is delayed until there are records or the output ends, so that a command
-        that fails early only writes its error.
+        Creating the writer also writes the beginning of the file. It is delayed until
+        there are records or the output ends, so that a command that fails early writes
+        nothing except its error.
         """
         if self._file is None:
             pyarrow = self._pyarrow
@@ -200,14 +205,17 @@ class RecordGroups:
             self._flush()
 
     def _gather_rows(self) -> None:
-        """Convert collected rows to a table."""
+        """Convert the records in ``_rows`` to a table, and append it to ``_tables``."""
         if self._rows:
             columns = zip(*self._rows, strict=True)
             self._add_table(map(self._pyarrow.array, columns, self._schema.types))
             self._rows.clear()
 
     def _gather_columns(self) -> None:
-        """Convert collected columns to a table with their topics and partitions."""
+        """Convert the records in ``_columns`` to a table, and append it to ``_tables``.
+
+        The topic and the partition are repeated for each record.
+        """
         if not self._columns:
             return
         topics, partitions, batches = zip(*self._columns, strict=True)
@@ -223,7 +231,10 @@ class RecordGroups:
         self._columns.clear()
 
     def _repeat(self, values: Sequence[Any], ends: list[int], kind: Any) -> Any:
-        """Create a column with repeated values. ``ends`` are the rows that end runs."""
+        """Create a column in which each value is repeated for a run of rows.
+
+        ``ends`` contains the row number after each run. ``kind`` is the column type.
+        """
         from pyarrow import compute
 
         runs = self._pyarrow.array(ends, self._pyarrow.int32())
@@ -248,7 +259,10 @@ class RecordGroups:
 
 
 def _text(cell: Cell) -> str | None:
-    """Return the text of a decoded message or control record, or None."""
+    """Return a decoded message as JSON, or the type name of a control record.
+
+    Returns None for a cell with any other encoding.
+    """
     if cell.encoding == "json":
         return compact_json(cell.content)
     return str(cell.content) if cell.encoding == "control" else None

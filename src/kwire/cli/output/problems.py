@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Prints log file problems line by line."""
+"""Prints the problems of log files, as one line per problem."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FIELDS = (
 
 
 class ProblemWriter:
-    """Writes and counts problems."""
+    """Writes the problems of log files in one output format, and counts them."""
 
     def __init__(self, output: Output, form: RowFormat) -> None:
         self._output = output
@@ -35,7 +35,7 @@ class ProblemWriter:
         self.count = 0
 
     def write(self, problem: log.Problem) -> None:
-        """Write one problem as a line, and increment the counter."""
+        """Write one problem as a line, and increment ``count``."""
         self.count += 1
         if self._rows is None:
             self._output.write(escape_line(str(problem)) + "\n")

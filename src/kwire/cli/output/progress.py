@@ -59,13 +59,13 @@ class Progress:
         self._bar.show_name(current)
 
     def advance(self, size: int) -> None:
-        """Add processed bytes."""
+        """Add ``size`` bytes to the number of processed bytes, and update the bar."""
         self._done += size
         if self._bar is not None:
             self._bar.show_done(self._done)
 
     def reach(self, position: int) -> None:
-        """Set the processed byte count to an absolute value."""
+        """Set the number of processed bytes to ``position``, and update the bar."""
         self.advance(position - self._done)
 
     @property

@@ -112,7 +112,10 @@ class RecordWriter:
 
 
 class _Contents:
-    """Columns for a run, with printable keys and values."""
+    """Keys and values of the records in a run, in the format for output.
+
+    Messages in internal topics are decoded to JSON, unless the user wants raw bytes.
+    """
 
     def __init__(self, run: RecordRun, maker: RowMaker) -> None:
         self.run = run
@@ -121,14 +124,14 @@ class _Contents:
 
     @cached_property
     def keys(self) -> list[bytes | None]:
-        """Keys. None means null."""
+        """Formatted keys of all records. A null key is None."""
         if self._rows is not None:
             return [self._print_cell(row.key, row.record.key) for row in self._rows]
         return self._print([record.key for record in self.run.records])
 
     @cached_property
     def values(self) -> list[bytes | None]:
-        """Values. None means null."""
+        """Formatted values of all records. A null value is None."""
         if self._rows is not None:
             return [self._print_cell(row.value, row.record.value) for row in self._rows]
         return self._print([record.value for record in self.run.records])
@@ -179,7 +182,11 @@ def _topics(contents: _Contents) -> list[bytes]:
 
 
 class _Field(NamedTuple):
-    """Pattern field: its conversion, and a function that creates its column."""
+    """Field of a pattern, for example ``%k``.
+
+    * ``conversion``: format code for ``%`` formatting of bytes (``%b`` or ``%d``).
+    * ``make_column``: function that returns the field of all records in a run.
+    """
 
     conversion: bytes
     make_column: Callable[[_Contents], Sequence[object]]

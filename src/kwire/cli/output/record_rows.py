@@ -44,7 +44,11 @@ class RecordRow(NamedTuple):
 
 
 class RowMaker:
-    """Creates rows according to the output options."""
+    """Converts records to output rows.
+
+    ``byte_format`` is the encoding of keys and values. With ``raw``, control records
+    and the messages in internal topics are not decoded.
+    """
 
     def __init__(self, byte_format: str, raw: bool) -> None:
         self.byte_format = byte_format
@@ -79,7 +83,7 @@ class RowMaker:
 
 
 class RowByRow:
-    """Writes runs row by row."""
+    """Converts the records of a run to rows, and writes the rows individually."""
 
     def __init__(self, maker: RowMaker, rows: RecordTable | RecordCsv) -> None:
         self._maker = maker
@@ -138,7 +142,7 @@ class RecordTable:
 
 
 class RecordCsv:
-    """Writes records as CSV."""
+    """Writes records as CSV, with the encoding of each key and value in a column."""
 
     def __init__(
         self, output: Output, byte_format: str, headers: bool, safe: bool | None

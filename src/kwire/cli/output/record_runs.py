@@ -24,7 +24,7 @@ formatting them takes twice as long.
 
 
 class RecordRun(NamedTuple):
-    """Consecutive partition records whose batches have the same attributes.
+    """Consecutive records of one partition, whose batches have the same attributes.
 
     ``size`` is an upper limit for the total bytes in all keys, values and headers.
     """
@@ -37,7 +37,7 @@ class RecordRun(NamedTuple):
     size: int
 
     def split(self) -> Iterator[RecordRun]:
-        """Split into pieces of about 64 KiB. A larger record is a separate piece."""
+        """Split the run into pieces of about 64 KiB. Larger records are not split."""
         records = self.records
         average = self.size // max(len(records), 1)
         step = max(1, min(_PIECE_RECORDS, _PIECE_BYTES // max(average, 1)))

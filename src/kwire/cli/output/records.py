@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .record_runs import RecordRun
 
     class Writer(Protocol):
-        """A writer of records."""
+        """Writes the records of a run in one output format."""
 
         def write(self, run: RecordRun) -> None: ...
 
@@ -182,7 +182,7 @@ class _LateWriter:
         self._writer: Writer | None = None
 
     def begin(self) -> Writer:
-        """Create the writer, unless it exists. Returns the writer."""
+        """Return the writer, and create it on the first call."""
         if self._writer is None:
             self._writer = self._make()
         return self._writer
@@ -193,7 +193,10 @@ class _LateWriter:
 
 
 def _find_form(output: str) -> str:
-    """Return the format for a file name suffix, or raise ``UsageError``."""
+    """Return the format for the suffix of an output file.
+
+    Raises ``UsageError`` if the suffix is missing or unknown.
+    """
     suffix = os.path.splitext(output)[1]
     form = _SUFFIXES.get(suffix.lower())
     if form is None:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Row = Mapping[str, object]
 
     class RowWriter(Protocol):
-        """A writer of rows."""
+        """Writes rows in one output format."""
 
         def write(self, row: Row) -> None: ...
 
@@ -134,7 +134,7 @@ class Output:
     """Text stream that shows its output early: the first line is flushed immediately.
 
     ``width`` is the terminal width in columns, or None if the stream is not a terminal.
-    ``is_kept`` specifies whether the stream is a file.
+    ``is_kept`` specifies whether the output is stored in a file.
     """
 
     def __init__(self, stream: TextIO, *, is_kept: bool = False) -> None:
@@ -154,7 +154,7 @@ class Output:
         )
 
     def write(self, text: str) -> int:
-        """Write text, which includes line ends."""
+        """Write text. It must contain its own line ends."""
         written = self._stream.write(text)
         self._flush_soon()
         return written
@@ -201,7 +201,7 @@ class Output:
         return text if self.width is None else _escape_json(text)
 
     def console(self) -> EscapingConsole:
-        """Create the console that draws in this terminal."""
+        """Create a rich console that writes to the same terminal."""
         from .console import EscapingConsole
 
         return EscapingConsole(self._stream)
@@ -247,7 +247,7 @@ class BinaryStdout(io.RawIOBase):
     is_ended = False
 
     def writable(self) -> bool:
-        """Return True."""
+        """Return True, because pyarrow requires a writable stream."""
         return True
 
     def write(self, data: Any) -> int:
@@ -257,7 +257,7 @@ class BinaryStdout(io.RawIOBase):
         return len(data)
 
     def flush(self) -> None:
-        """Flush the buffer."""
+        """Flush stdout, unless the output has ended."""
         if not self.is_ended:
             sys.stdout.buffer.flush()
 
@@ -296,7 +296,7 @@ class JsonLines:
         self._output = output
 
     def write(self, row: Row) -> None:
-        """Write one row."""
+        """Write one row as a line with a JSON object."""
         self._output.write(self._output.json(row) + "\n")
 
 
@@ -360,7 +360,7 @@ class Table:
         self._write(self._line([title for title, _ in columns]), bold=True)
 
     def write(self, cells: Sequence[str], heading: str = "") -> None:
-        """Write one line, after its heading if the heading has changed."""
+        """Write one row as a line. A new heading is written before the row."""
         self._write_heading(heading)
         self._write(self._line([escape_line(cell) for cell in cells]))
 

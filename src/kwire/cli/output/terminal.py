@@ -88,7 +88,7 @@ def find_styled(stream: TextIO) -> TextIO:
 
 
 def stderr_is_terminal() -> bool:
-    """Whether stderr is a terminal. If it was closed (``2>&-``), it is None."""
+    """Whether stderr is a terminal. Returns False if it was closed (``2>&-``)."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 

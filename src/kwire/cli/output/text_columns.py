@@ -63,7 +63,8 @@ def fold(words: Sequence[str], needed: int, first: int, width: int) -> list[str]
 
         pieces = chop_cells(word, width)
         if index >= needed:
-            # Only use the remaining lines, because this word may be truncated.
+            # This word is not needed completely, so truncate it if it does not fit on
+            # the remaining lines.
             left = _FOLDED_LINES - len(lines)
             if len(pieces) > left:
                 return [
