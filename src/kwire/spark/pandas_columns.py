@@ -39,8 +39,8 @@ class UnchangedArray(pd.arrays.ArrowExtensionArray):
     def __getitem__(self, item: Any) -> Any:
         """Return None for a single value.
 
-        pandas only requests the first value, and does not use it. The
-        value may be a timestamp outside the range that Python supports.
+        pandas only requests the first value, and does not use it. The value may be a
+        timestamp outside the range that Python supports.
         """
         return None if isinstance(item, int) else super().__getitem__(item)
 

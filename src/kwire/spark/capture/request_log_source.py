@@ -125,7 +125,7 @@ class KafkaRequestLogSource(SparkEntry, DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """Return the format name."""
+        """Return the name that users pass to ``spark.read.format``."""
         return "kafka-request-log"
 
     def schema(self) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 ORDER = ("recording", "connection", "sequence")
-"""Sort order of captured rows."""
+"""Columns by which the input rows must be sorted."""
 
 COLUMNS = (
     *ORDER,
@@ -70,9 +70,9 @@ PAIRS = pa.schema(
 """Output columns. The columns of a missing response are null."""
 
 _IN_FLIGHT = 10_000
-"""Maximum number of pending requests of a connection.
+"""Maximum number of requests on one connection that wait for their responses.
 
-If there are more, the oldest request is returned without a response.
+If there are more requests, the oldest one is returned without a response.
 """
 
 
@@ -97,9 +97,10 @@ def pair_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 class _PairReader:
-    """Pairs the rows of batches, one connection after another.
+    """Pairs the request and response rows of batches, one connection after another.
 
-    A pending request is a list with its row number, which ``renumber`` updates.
+    A pending request is represented by a list that only contains its row number, so
+    that ``renumber`` can replace the number.
     """
 
     def __init__(self) -> None:
@@ -107,9 +108,10 @@ class _PairReader:
         self._awaited = AwaitedRequests[list[int]](_IN_FLIGHT)
 
     def read(self, batch: pa.RecordBatch, start: int) -> list[tuple[int, int | None]]:
-        """Read the rows starting at ``start``.
+        """Read the rows of a batch, starting with row ``start``.
 
-        Returns pairs of row numbers. The second number is None if there is no response.
+        Returns pairs with the row numbers of a request and its response. The second
+        number is None if the request has no response.
         """
         names = ("recording", "connection", "direction", "correlation_id", "api_key")
         columns = [batch.column(name).slice(start).to_pylist() for name in names]
@@ -134,7 +136,10 @@ class _PairReader:
         return pairs
 
     def renumber(self) -> list[int]:
-        """Return the rows of pending requests, and renumber them to match."""
+        """Return the row numbers of the pending requests, and renumber them from 0.
+
+        The caller copies these rows into a new batch in the same order.
+        """
         rows = []
         for number, request in enumerate(self._awaited):
             rows.append(request[0])

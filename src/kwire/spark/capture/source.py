@@ -42,16 +42,16 @@ class KafkaCaptureSource(SparkEntry, DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """Return the format name."""
+        """Return the name that users pass to ``spark.read.format``."""
         return "kafka-capture"
 
     def schema(self) -> str:
-        """Return the schema."""
+        """Return all columns of a capture, in the notation of Spark schemas."""
         _read_options(self.options)
         return ", ".join(f"{name} {kind}" for name, kind in CAPTURE_TYPES.items())
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Return the reader for a batch query."""
+        """Validate the options, and return the reader for a batch query."""
         path, mode = _read_options(self.options)
         return CaptureReader(path, mode, _chosen_columns(schema))
 

@@ -51,7 +51,10 @@ class Cluster:
 
     @contextmanager
     def open(self) -> Iterator[client.KafkaSync]:
-        """Open a client for the cluster. Topic errors also contain the addresses."""
+        """Open a client for the cluster.
+
+        The bootstrap addresses are added to errors about missing or forbidden topics.
+        """
         with self.connect() as kafka:
             try:
                 yield kafka
@@ -93,7 +96,8 @@ def read_live_options(given: Mapping[str, str], is_stream: bool = False) -> Live
     offsets. Error messages never contain the value of a password.
     """
     if "provider" in {name.lower() for name in given}:
-        # Spark 4 creates such a table, but does not pass its options to the reader.
+        # Spark 4 accepts CREATE TABLE for this format, but does not pass the options of
+        # the table to the reader.
         raise ValueError(
             "kafka-live cannot be a catalog table, because Spark does not pass the"
             " options of such tables; use CREATE TEMPORARY VIEW name USING kafka_live"

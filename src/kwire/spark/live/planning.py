@@ -35,7 +35,7 @@ class OffsetRange(NamedTuple):
 
 
 class LiveTopics:
-    """Partitions that the options select, and their offsets."""
+    """Looks up the partitions that the options select, and their offsets."""
 
     def __init__(self, options: LiveOptions) -> None:
         self._options = options
@@ -83,7 +83,10 @@ class LiveTopics:
             return dict(kafka.offsets(partitions_by_topic, at="earliest"))
 
     def find_starts(self, ends: dict[Place, int]) -> dict[Place, int]:
-        """Return the start offsets. ``ends`` is the result of ``find_ends``."""
+        """Resolve the starting option into a start offset for each partition.
+
+        ``ends`` is the result of ``find_ends``.
+        """
         return self._resolve_position("starting", ends)
 
     def find_batch(self) -> list[OffsetRange]:
@@ -199,7 +202,10 @@ class LiveTopics:
     def _find_times(
         self, side: str, times: dict[Place, int], ends: dict[Place, int]
     ) -> dict[Place, int]:
-        """Return the first offset of each partition with or after its timestamp."""
+        """Find for each partition the first record at or after its timestamp.
+
+        ``times`` contains the timestamps. Returns the offsets of the records.
+        """
         options = self._options
         by_time: dict[int, list[Place]] = {}
         for topic_partition, time in times.items():

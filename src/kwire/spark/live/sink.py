@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from .sink_options import SinkColumns, SinkOptions
 
 _HAS_ARROW_STREAMS = hasattr(datasource, "DataSourceStreamArrowWriter")
-"""False for PySpark 4.0, which passes the rows of a stream as single rows."""
+"""Whether PySpark can pass a stream to the sink as Arrow batches.
+
+PySpark 4.0 passes the rows of a stream individually.
+"""
 
 
 def make_writer(

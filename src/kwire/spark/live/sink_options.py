@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options and columns of the ``kafka-live`` sink.
 
-They correspond to Spark's own Kafka sink. Properties of Kafka's producer are converted
-to arguments of ``KafkaSync.producer``.
+Names and types are the same as in Spark's own Kafka sink. Properties of Kafka's
+producer are converted to arguments of ``KafkaSync.producer``.
 """
 
 from __future__ import annotations

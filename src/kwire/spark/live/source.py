@@ -51,7 +51,7 @@ class KafkaLiveSource(SparkEntry, DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """Return the format name."""
+        """Return the name that users pass to ``spark.read.format``."""
         return "kafka-live"
 
     def schema(self) -> str:
@@ -62,11 +62,11 @@ class KafkaLiveSource(SparkEntry, DataSource):
         return default_live_layout(read_flag(found, "includeHeaders")).ddl
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Return the reader for a batch query."""
+        """Validate the options, and return the reader for a batch query."""
         return LiveReader(read_live_options(self.options), _layout(schema))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        """Return the reader for a stream."""
+        """Return the reader for a stream. Its methods raise errors about options."""
 
         def make_stream() -> LiveStream:
             return LiveStream(read_live_options(self.options, True), _layout(schema))
@@ -74,13 +74,13 @@ class KafkaLiveSource(SparkEntry, DataSource):
         return make_stream_reader(make_stream)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
-        """Return the writer for a batch query."""
+        """Validate the options, and return the writer for a batch query."""
         return make_writer(self.options, schema, overwrite)
 
     def streamWriter(
         self, schema: StructType, overwrite: bool
     ) -> DataSourceStreamWriter:
-        """Return the writer for a stream."""
+        """Validate the options, and return the writer for a stream."""
         return make_stream_writer(self.options, schema, overwrite)
 
 
@@ -89,7 +89,7 @@ def _layout(schema: StructType) -> Layout:
 
 
 class LiveReader(SparkEntry, DataSourceReader):
-    """Plans on the driver, and reads in the tasks."""
+    """Resolves the offsets on the driver, and fetches the records in the tasks."""
 
     def __init__(self, options: LiveOptions, layout: Layout) -> None:
         self._options = options

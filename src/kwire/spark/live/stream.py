@@ -48,7 +48,7 @@ class LiveStream:
         return self._topics.find_beginnings(places)
 
     def is_pending(self, topic_partition: Place, offset: int) -> bool:
-        """Return whether records before ``offset`` exist, but are still undecided."""
+        """Return whether an open transaction hides records before ``offset``."""
         if self.options.isolation_level != "read_committed":
             return False
         return self._topics.find_ends(decided=False).get(topic_partition, 0) >= offset

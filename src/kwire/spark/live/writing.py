@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .sink_options import SinkColumns, SinkOptions
 
 ROWS_AT_ONCE = 1000
-"""Rows per Arrow batch if Spark passes single rows to the sink."""
+"""Number of rows per Arrow batch, if Spark passes the rows individually."""
 
 
 def write_batches(

@@ -68,10 +68,10 @@ def _intersect(
 
 
 def _find_range(query_filter: Filter, value: Any) -> tuple[Any, Any]:
-    """Return the smallest and largest matching value.
+    """Return the smallest and the largest value that can pass a filter.
 
-    A strict inequality also returns its own value. This is harmless, because Spark
-    applies the filters again.
+    None means no limit. For a strict inequality, the result includes the compared value
+    itself. This is harmless, because Spark applies the filters again.
     """
     if value is None:
         return None, None

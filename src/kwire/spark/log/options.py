@@ -70,7 +70,7 @@ class LogOptions(TopicOptions):
 
     @property
     def limits(self) -> Limits:
-        """Limits of one batch, compressed and decompressed."""
+        """Decoding limits for a single batch, from the option ``maxBatchBytes``."""
         return make_limits(self.max_batch_bytes)
 
 
@@ -100,7 +100,8 @@ def read_options(given: Mapping[str, str]) -> LogOptions:
     are supported, ignored or rejected.
     """
     if "provider" in {name.lower() for name in given}:
-        # Spark 4 creates such a table, but does not pass its options to the reader.
+        # Spark 4 accepts CREATE TABLE for this format, but does not pass the options of
+        # the table to the reader.
         raise ValueError(
             "kafka-log cannot be a catalog table, because Spark does not pass the"
             " options of such tables; use CREATE TEMPORARY VIEW name USING kafka_log"
@@ -120,7 +121,7 @@ def read_options(given: Mapping[str, str]) -> LogOptions:
         of_files["verify_crc"] = False
     of_topics = read_topic_options(values)
     if view != "records":
-        # The rows of other views are not records.
+        # Other views do not return records, so a limit for records has no meaning.
         of_topics["max_records_per_partition"] = None
     if view == "batches" and of_topics["isolation_level"] == "read_committed":
         raise ValueError(

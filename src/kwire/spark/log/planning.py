@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans a read of ``kafka-log``: files, offsets, and splits of files.
 
-This module lists files, resolves offsets, and creates splits of similar size, while
-``reading.py`` reads the records. It does not import Spark. Filters can only exclude
-complete splits here, because Spark itself decides which rows are returned.
+This module lists files, resolves offsets, and creates splits of similar size, without
+importing Spark. ``reading.py`` reads the records. Filters can only exclude complete
+splits here, because Spark itself decides which rows are returned.
 """
 
 from __future__ import annotations
@@ -32,13 +32,16 @@ if TYPE_CHECKING:
     Found = TypeVar("Found")
 
 _LEAST_SPLIT = 4 << 20
-"""Minimum bytes of a split that justify a task, unless minPartitions requires more."""
+"""Minimum split size in bytes, because a task has a fixed cost.
+
+If ``minPartitions`` is specified, splits may be smaller.
+"""
 
 _LOG_APPEND_TIME = 1
 
 
 _LOOKS = 5
-"""Maximum attempts to list files while a broker deletes them concurrently."""
+"""Maximum number of attempts to list files, because brokers may delete listed files."""
 
 
 class FileSplit(NamedTuple):
@@ -60,9 +63,9 @@ class FileSplit(NamedTuple):
     end_offset: int | None
     transactions: Transactions | None
     is_follow_up: bool = False
-    """Whether another piece reports problems before ``start_offset``."""
+    """Whether an earlier range reports problems that end before ``start_offset``."""
     is_followed: bool = False
-    """Whether another piece reports problems across ``end_offset``."""
+    """Whether a later range reports problems that extend beyond ``end_offset``."""
 
 
 class WantedRange(NamedTuple):
@@ -78,9 +81,9 @@ class WantedRange(NamedTuple):
 
 @dataclass
 class Bounds:
-    """Bounds on the requested rows, computed from filters. None means no bound.
+    """Limits for the requested rows, computed from the filters of a query.
 
-    ``end_offset`` is exclusive. Timestamps are in ms, and both bounds are inclusive.
+    None means no limit. Timestamps are milliseconds since 1970.
     """
 
     topics: frozenset[str] | None = None
@@ -98,9 +101,10 @@ class Bounds:
 
 
 def call_again(look: Callable[[], Found]) -> Found:
-    """Call ``look``; repeat the call if a broker deletes files that it has listed.
+    """Call ``look``, and repeat the call if it raises ``FileNotFoundError``.
 
-    There are at most ``_LOOKS`` attempts. The last ``FileNotFoundError`` is raised.
+    The error means that a broker has deleted a file since the directory was listed.
+    After ``_LOOKS`` attempts, the error is raised.
     """
     for _ in range(_LOOKS - 1):
         try:
@@ -372,7 +376,10 @@ def plan_pieces(
 def _find_remote_cuts(
     ranges: Sequence[WantedRange], size: int
 ) -> dict[Segment, tuple[int, ...]]:
-    """Compute split positions for all remote segments in one pass."""
+    """Find the split positions of all segments that are larger than ``size`` bytes.
+
+    The segments are in an object store, so several of them are read in parallel.
+    """
     segments = [
         segment
         for partition, start, end in ranges
@@ -391,7 +398,10 @@ def _find_remote_cuts(
 
 
 def split_size(total: int, options: LogOptions) -> int:
-    """Choose the maximum bytes of a split, so that all cores have work."""
+    """Choose the maximum split size in bytes, so that all cores have work.
+
+    ``total`` is the size of all files to read, in bytes.
+    """
     parts = options.min_partitions or os.cpu_count() or 1
     min_size = 1 if options.min_partitions else _LEAST_SPLIT
     return max(1, min(options.max_partition_bytes, max(min_size, -(-total // parts))))
@@ -526,11 +536,12 @@ def _header_at(segment: Segment, position: int) -> BatchHeader | None:
 
 
 def _is_spared(segment: Segment, begin: int, stop: int | None, bounds: Bounds) -> bool:
-    """Return whether the piece has no record with a requested timestamp.
+    """Return whether the piece certainly has no record with a requested timestamp.
 
-    Each header contains the maximum timestamp, but no header contains the minimum. The
-    base timestamp is the timestamp of the first record, unless the broker has set all
-    timestamps (LogAppendTime).
+    A batch header contains the maximum timestamp of its records, so a piece can be too
+    early. It does not contain the minimum, because the base timestamp is only the
+    timestamp of the first record. A piece is therefore only too late if the broker has
+    set all timestamps (LogAppendTime), so that all records in a batch have the same.
     """
     low, high = bounds.start_timestamp, bounds.end_timestamp
     if low is None and high is None:
@@ -589,7 +600,11 @@ def pack(
 
 
 def _is_apart(first: FileSplit, second: FileSplit, options: LogOptions) -> bool:
-    """Return whether two pieces of different ranges need separate splits."""
+    """Return whether two pieces must be in separate splits.
+
+    This is the case if they belong to different offset ranges of
+    ``maxRecordsPerPartition``.
+    """
     return options.max_records_per_partition is not None and (
         (os.path.dirname(first.path), first.start_offset, first.end_offset)
         != (os.path.dirname(second.path), second.start_offset, second.end_offset)

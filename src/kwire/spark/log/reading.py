@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from .planning import FileSplit
 
 _CHUNK = 3 << 20
-"""Maximum bytes of a file that are decoded together."""
+"""Maximum number of file bytes that are decoded in one call."""
 
 _ROWS = 4096
-"""Maximum rows of a batch that is created row by row."""
+"""Maximum number of rows in an Arrow batch that is created row by row."""
 
 _SHOWN = 4096
-"""Maximum bytes of a corrupt region that its row contains."""
+"""Maximum number of bytes from a damaged region that its row contains."""
 
 
 def read_pieces(
@@ -70,7 +70,7 @@ class CorruptRows:
         self._found: list[Problem] = []
 
     def __call__(self, problem: Problem) -> None:
-        """Handle one problem: raise it, store it, or ignore it."""
+        """Raise, collect or ignore a problem, depending on the option ``mode``."""
         if not self._is_ours(problem):
             return
         if self._mode == "FAILFAST":
@@ -91,7 +91,7 @@ class CorruptRows:
             self._found.append(problem)
 
     def _is_ours(self, problem: Problem) -> bool:
-        """Return whether the problem affects offsets of the piece."""
+        """Return whether this piece, and not an adjacent one, reports the problem."""
         piece = self._piece
         start, end = piece.start_offset, piece.end_offset
         first_lost = problem.last_good_offset + 1
@@ -110,7 +110,10 @@ class CorruptRows:
         return (last_lost if is_placed and piece.is_followed else first_lost) < end
 
     def unreadable(self, error: OSError) -> None:
-        """Handle the error of a file that was deleted or cannot be read."""
+        """Raise, collect or ignore the error of a file that cannot be read.
+
+        The option ``mode`` decides. The file may have been deleted after the planning.
+        """
         piece = self._piece
         reason = "missing" if isinstance(error, FileNotFoundError) else "unreadable"
         if self._mode == "FAILFAST":
@@ -127,7 +130,7 @@ class CorruptRows:
             self._found.append(log.Problem(format_name(piece.path), *place, reason))
 
     def batches(self) -> Iterator[Any]:
-        """Return the problems since the last call as Arrow batches."""
+        """Yield the problems collected since the last call, as Arrow batches."""
         found, self._found = self._found, []
         if found:
             yield from _rows_to_batches(map(self._make_row, found), self._layout)

@@ -44,7 +44,7 @@ class KafkaLogSource(SparkEntry, DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """Return the format name."""
+        """Return the name that users pass to ``spark.read.format``."""
         return "kafka-log"
 
     def schema(self) -> str:
@@ -52,7 +52,7 @@ class KafkaLogSource(SparkEntry, DataSource):
         return default_layout(read_options(self.options)).ddl
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Return the reader for a batch query."""
+        """Validate the options, and return the reader for a batch query."""
         options = read_options(self.options)
         warn_of_stream_limits(self.options, "kafka-log")
         takes_filters = options.push_down_filters and _pushes_filters()
@@ -60,7 +60,7 @@ class KafkaLogSource(SparkEntry, DataSource):
         return kind(options, _layout(options, schema))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        """Return the reader for a stream."""
+        """Return the reader for a stream. Its methods raise errors about options."""
         from ..topics.stream_reader import make_stream_reader
         from .stream import LogStream
 
@@ -88,7 +88,7 @@ def _pushes_filters() -> bool:
 
 
 class LogReader(SparkEntry, DataSourceReader):
-    """Plans on the driver, and reads in the tasks."""
+    """Selects files and offsets on the driver, and reads the records in the tasks."""
 
     def __init__(self, options: LogOptions, layout: Layout) -> None:
         self._options = options

@@ -79,7 +79,7 @@ class LogStream:
         }
 
     def is_pending(self, topic_partition: Place, offset: int) -> bool:
-        """Return whether records before ``offset`` exist, but are still undecided."""
+        """Return whether an open transaction hides records before ``offset``."""
         partition = self._find_partitions().get(topic_partition)
         return (
             self.options.isolation_level == "read_committed"
@@ -181,7 +181,7 @@ class LogStream:
 
 
 def _find_complete_end(partition: Partition) -> int:
-    """Return the offset after the last complete batch."""
+    """Return the offset after the last batch of a partition with a correct checksum."""
     for segment in reversed(partition.segments):
         before = last = None
         for header in segment.headers(segment.seek_before(2**62), on_corrupt="skip"):

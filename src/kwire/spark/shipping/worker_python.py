@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 _HOME = str(Path(__file__).resolve().parents[3])
 _LONGEST = 60
-"""Timeout in seconds. If Python does not start in time, Spark has to report it."""
+"""Timeout in seconds for the check in a local worker.
+
+If Python does not start in this time, the check is skipped, and Spark reports errors.
+"""
 
 _PROBE = "import sys; print(*sys.version_info[:2], sep='.'); import kwire"
 _MENDED = (
@@ -88,7 +91,10 @@ def _find_local_problem(context: SparkContext) -> str | None:
 
 
 def _worker_environment(context: SparkContext) -> dict[str, str]:
-    """Return the environment of a local worker, with the variables for imports."""
+    """Return the environment variables of a local worker.
+
+    ``PYTHONPATH`` includes the files that have been added to the Spark session.
+    """
     from pyspark import SparkFiles
 
     shipped = SparkFiles.getRootDirectory()

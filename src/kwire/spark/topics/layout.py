@@ -114,7 +114,7 @@ class Layout(NamedTuple):
 
     @property
     def ddl(self) -> str:
-        """The layout as Spark's schema string."""
+        """Columns and types of this layout, in the notation of Spark schemas (DDL)."""
         quoted = {name.replace("`", "``"): kind for name, kind in self.columns.items()}
         return ", ".join(f"`{name}` {kind}" for name, kind in quoted.items())
 
@@ -155,7 +155,7 @@ def chosen_layout(options: LogOptions, wanted: Iterable[tuple[str, str]]) -> Lay
 
 
 def default_live_layout(include_headers: bool) -> Layout:
-    """Return the default columns of ``kafka-live``."""
+    """Return the default columns of ``kafka-live``, optionally with ``headers``."""
     return Layout(_RECORDS | _HEADERS if include_headers else dict(_RECORDS), None)
 
 

@@ -46,7 +46,7 @@ OF_TOPICS = (
     "maxBatchBytes",
     ISOLATION,
 )
-"""Options that select topics and offsets."""
+"""Options for topics, offsets, limits and columns, which both formats support."""
 
 OF_CLIENTS = tuple(f"kafka.{name}" for name in property_names.OF_CONNECTIONS)
 """Connection settings that sources and sinks apply."""
@@ -62,7 +62,7 @@ IGNORED = (
     *(f"kafka.{name}" for name in property_names.IGNORED_OF_CONSUMERS),
     *(f"kafka.{name}" for name in property_names.IGNORED_OF_CONNECTIONS),
 )
-"""Options for brokers and connections, which cannot change a row."""
+"""Options that are ignored, because settings of connections cannot change a row."""
 
 UNUSED = (
     *(name for name in _OF_SCANS if not name.startswith(_SECURITY)),
@@ -72,7 +72,7 @@ UNUSED = (
     "kafka.ssl.*",
     "kafka.sasl.*",
 )
-"""Connection settings, which files do not need."""
+"""Connection settings, which ``kafka-log`` ignores because it only reads files."""
 
 REFUSED = {
     "kafka.auto.offset.reset": (
@@ -102,9 +102,11 @@ No other setting of Kafka's clients is that similar.
 
 
 class OptionNames(NamedTuple):
-    """Options of one format: supported, ignored and rejected ones.
+    """Option names of one format.
 
-    ``refused`` maps rejected names, in lower case, to the recommended alternative.
+    * ``honoured``: supported options.
+    * ``ignored``: options that have no effect in this format.
+    * ``refused``: maps rejected names, in lower case, to the recommended alternative.
     """
 
     format: str

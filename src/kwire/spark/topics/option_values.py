@@ -63,7 +63,10 @@ def is_number(value: object) -> bool:
 
 
 def make_limits(max_batch_bytes: int | None) -> Limits:
-    """Return the limits for ``maxBatchBytes``, which admit at least one batch."""
+    """Return the decoding limits for the option ``maxBatchBytes``.
+
+    The total limit is increased if necessary, so that it allows at least one batch.
+    """
     if max_batch_bytes is None:
         return DEFAULT
     assert DEFAULT.total_decompressed_bytes is not None

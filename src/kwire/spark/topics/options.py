@@ -40,10 +40,10 @@ STRATEGIES = ("error", "latest")
 _OF_STREAMS = ("maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay")
 
 EARLIEST, LATEST = -2, -1
-"""Start and end of a partition, encoded as offsets as in Spark's own source."""
+"""Special offsets for the start and end of a partition, as in Spark's own source."""
 
 EVERYWHERE = ("", -1)
-"""Position that holds a timestamp for all partitions."""
+"""Key of a timestamp that applies to all partitions, instead of (topic, partition)."""
 
 _UNLISTED_TOPICS = COORDINATOR_TOPICS | {CLUSTER_METADATA}
 """Topics that a pattern never matches, as in Spark's own source.
@@ -88,7 +88,10 @@ class TopicOptions:
         return self.takes_topic(topic)
 
     def takes_topic(self, topic: str) -> bool:
-        """Return whether the pattern matches part of the topic name, or is not set."""
+        """Return whether the option ``subscribePattern`` selects a topic.
+
+        The pattern may match any part of the name. Without a pattern, all topics match.
+        """
         if self._pattern is None:
             return True
         return topic not in _UNLISTED_TOPICS and bool(self._pattern.search(topic))
@@ -249,9 +252,13 @@ def _read_numbers(
 
 
 def find_given(numbers: dict[Place, int], topic_partition: Place, name: str) -> int:
-    """Return the number that the option ``name`` specifies for a partition.
+    """Return the offset or timestamp that an option specifies for a partition.
 
-    Raises ``ValueError`` if it specifies none, as in Spark's own source.
+    * ``numbers``: offsets or timestamps by (topic, partition).
+    * ``name``: option name for the error.
+
+    Raises ``ValueError`` if there is no value for the partition, as in Spark's own
+    source.
     """
     for key in (topic_partition, EVERYWHERE):
         if key in numbers:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .layout import Layout
 
 _BATCH = 4 << 20
-"""Maximum bytes of an Arrow batch, unless a single row is larger."""
+"""Maximum size of an Arrow batch in bytes, unless a single row is larger."""
 
 _RENAMED = {"timestampType": "timestamp_type"}
 

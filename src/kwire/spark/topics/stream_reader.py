@@ -48,7 +48,7 @@ if TYPE_CHECKING:
             """
 
         def is_pending(self, topic_partition: Place, offset: int) -> bool:
-            """Return whether records before ``offset`` exist, but are undecided."""
+            """Return whether an open transaction hides records before ``offset``."""
 
         def plan(self, begins: dict[Place, int], ends: dict[Place, int]) -> list[Any]:
             """Split one micro-batch into input partitions, one for each task."""
@@ -106,7 +106,7 @@ class TopicStreamReader(SparkEntry, DataSourceStreamReader):
         return read_offsets(offset, self._stream.source_name)
 
     def _check_end(self, topic_partition: Place, begin: int, end: int | None) -> None:
-        """Report a deleted partition, or one that ends before the stream's position."""
+        """Report a data loss if a partition was deleted, or ends before ``begin``."""
         if end is None:
             reason = "the partition no longer exists"
         elif end < begin and not self._stream.is_pending(topic_partition, begin):
@@ -205,7 +205,11 @@ if KNOWS_LIMITS:
             waiting: dict[Place, int],
             most: int,
         ) -> dict[Place, int]:
-            """Divide ``most`` offsets in proportion to the partition backlogs."""
+            """Return the end offsets of a micro-batch with at most ``most`` offsets.
+
+            The offsets are divided in proportion to the backlogs of the partitions,
+            which ``waiting`` contains.
+            """
             total = sum(waiting.values())
             if total <= most:
                 return ends
@@ -242,28 +246,28 @@ class RefusedStreamReader(SparkEntry, DataSourceStreamReader):
         self._error = error
 
     def initialOffset(self) -> StreamOffset:
-        """Raise the error."""
+        """Raise the error about the invalid options."""
         raise self._error
 
     def latestOffset(self) -> StreamOffset:
-        """Raise the error."""
+        """Raise the error about the invalid options."""
         raise self._error
 
     def partitions(
         self, start: StreamOffset, end: StreamOffset
     ) -> Sequence[InputPartition]:
-        """Raise the error."""
+        """Raise the error about the invalid options."""
         raise self._error
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """Raise the error."""
+        """Raise the error about the invalid options."""
         raise self._error
 
 
 def make_stream_reader(
     make_stream: Callable[[], TopicStream],
 ) -> DataSourceStreamReader:
-    """Return the reader class that this version of Spark supports.
+    """Return a stream reader with the features that this version of Spark supports.
 
     If ``make_stream`` raises ``ValueError`` for an option, or ``OSError`` for a file
     that an option names, the error is raised when Spark uses the reader.
