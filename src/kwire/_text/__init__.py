@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LONGEST_NAME = 80
 _LONGEST_QUOTE = 300
-"""Maximum number of characters from a peer that an error message contains."""
+"""Maximum length of a text from a peer in an error message, in characters."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _ESCAPE_BACKSLASHES = re.compile(r"\\(?=[ux][0-9a-f])")
 _UNITS = ("B", "KB", "MB", "GB", "TB", "PB", "EB")

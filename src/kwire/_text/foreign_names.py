@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names of other Kafka clients and libraries, and what kwire has in their place.
+"""Names from other Kafka clients and libraries, and their equivalents in kwire.
 
-Only errors read these tables, through ``name_advice``. One entry serves ``group_id``,
-``group.id`` and ``groupId`` of keywords, options and modules. The advice continues a
-sentence: "KafkaSync has no attribute 'list_topics'; use kafka.topics()".
+``name_advice`` reads these tables when it creates an error. A single entry matches
+``group_id``, ``group.id`` and ``groupId``. The advice is appended to the error message:
+"KafkaSync has no attribute 'list_topics'; use kafka.topics()".
 """
 
 from __future__ import annotations
@@ -208,9 +208,9 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "api_version": "use valid_versions",
     },
 }
-"""Advice by module or class, and by the attribute that it does not have.
+"""Advice by module or class name, and then by the missing attribute.
 
-"message" is for the classes of ``kwire.messages``.
+The key "message" applies to all classes in ``kwire.messages``.
 """
 
 ARGUMENTS: dict[str, dict[str, str]] = {
@@ -291,9 +291,9 @@ ARGUMENTS: dict[str, dict[str, str]] = {
         ("", "bootstrap_servers"), "use kafka.producer() of a client"
     ),
 }
-"""Advice by function or class, and by the keyword that it does not have.
+"""Advice by function or class name, and then by the unsupported keyword argument.
 
-The key "" is for other wrong arguments, such as a missing one.
+The key "" applies to all other errors, for example a missing argument.
 """
 
 ALL_ARGUMENTS: dict[str, str] = {
@@ -324,7 +324,7 @@ ALL_ARGUMENTS: dict[str, str] = {
         "use ssl= with an ssl.SSLContext, or config= with Kafka's property names",
     ),
 }
-"""Advice by keyword, for all functions."""
+"""Advice by unsupported keyword argument. It applies to all functions."""
 
 COMMANDS: dict[str, str] = {
     **dict.fromkeys(("consume", "console-consumer", "consumer", "tail"), "read"),
@@ -339,7 +339,7 @@ COMMANDS: dict[str, str] = {
     "import": "restore",
     "help": "--help",
 }
-"""The command of kwire for a command of another tool."""
+"""Equivalent kwire command by the command name of another tool."""
 
 _ADDRESS = "the address is the first argument: kwire topics HOST:PORT"
 _TOPIC = "topics follow the address: kwire read HOST:PORT TOPIC"
@@ -363,11 +363,14 @@ OPTIONS: dict[str, str] = {
     "offset": "use --from POSITION",
     "files": "the files are arguments without a name: kwire dump PATH",
 }
-"""Advice by the option of another tool, without dashes. Single letters have case."""
+"""Advice by the option name of another tool, without dashes.
+
+Only single-letter options are case-sensitive.
+"""
 
 SPARK_OPTIONS: dict[str, str] = {
     **dict.fromkeys(("topic", "topics"), "use subscribe"),
     "auto_offset_reset": "use startingOffsets",
     "offset": "use startingOffsets",
 }
-"""Advice by option of the formats of topics."""
+"""Advice by unsupported option name, for the Spark formats of topics."""

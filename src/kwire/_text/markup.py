@@ -31,5 +31,6 @@ def attribute_text(value: Any) -> Markup:
     """
     text = str(value).encode("utf-8", "backslashreplace").decode()
     escaped = str(escape(text.replace("\0", "\ufffd")))
-    # Without this reference, browsers would convert a carriage return to a line feed.
+    # Write carriage returns as character references, because browsers would otherwise
+    # convert them to line feeds.
     return Markup(escaped.replace("\r", "&#13;"))

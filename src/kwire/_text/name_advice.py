@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Adds advice to the errors for names that kwire does not have.
+"""Adds advice to errors about names that kwire does not have.
 
-``foreign_names`` has the advice for names of other Kafka clients. Other names get the
-similar names of kwire. Nothing here runs before there is an error, except the call of
-a function that ``explain_arguments`` decorates.
+``foreign_names`` contains the advice for names from other Kafka clients. For all other
+names, the errors suggest similar names in kwire. This code only runs after an error,
+except for the wrapper that ``explain_arguments`` puts around each call.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
 _LONGEST_NAME = 80
 _CO_COROUTINE = 0x80
-"""``inspect.CO_COROUTINE``; the module ``inspect`` is slow to import."""
+"""Value of ``inspect.CO_COROUTINE``, because importing ``inspect`` takes long."""
 
 
 def find_advice(table: Mapping[str, str], name: str) -> str:
-    """Return ``; advice`` for a name of another client, or an empty string.
+    """Return ``; advice`` for a name from another client, or an empty string.
 
-    "group.id" and "groupId" find the advice for "group_id".
+    Case and separators are ignored, so "group.id" and "groupId" match the table entry
+    for "group_id". Only names with a single letter are case-sensitive.
     """
     by_name = {_normalize(each): advice for each, advice in table.items()}
     advice = by_name.get(_normalize(name))
@@ -38,12 +39,16 @@ def find_advice(table: Mapping[str, str], name: str) -> str:
 
 def _normalize(name: str) -> str:
     kept = name[:_LONGEST_NAME].replace("_", "").replace(".", "").replace("-", "")
-    # Options of one letter have case: kcat has -c and -C.
+    # Single-letter options are case-sensitive, for example -c and -C in kcat.
     return kept if len(kept) == 1 else kept.lower()
 
 
 def describe_missing(module: str, name: str, names: Iterable[str]) -> str:
-    """Describe an attribute that a module does not have. ``names`` are those it has."""
+    """Return the error text for an attribute that a module does not have.
+
+    The text includes advice for a name from another client, or otherwise suggests
+    similar names. ``names`` are the existing attributes of the module.
+    """
     text = f"module {module!r} has no attribute {name!r:.100}"
     if name.startswith("_"):
         # The import system and inspect often look up private names such as __path__.
@@ -56,10 +61,10 @@ def describe_missing(module: str, name: str, names: Iterable[str]) -> str:
 
 
 class ForeignName:
-    """Class attribute for a name of another Kafka client, which kwire does not have.
+    """Class attribute for a name from another Kafka client, which kwire does not have.
 
-    Reading it raises an ``AttributeError`` with the advice. ``__getattr__`` would make
-    all other attributes of the class slower.
+    Reading the attribute raises ``AttributeError`` with advice. This is a descriptor,
+    because a ``__getattr__`` method would slow down all other attributes of the class.
     """
 
     __slots__ = ("_advice", "_name")
@@ -75,10 +80,10 @@ class ForeignName:
 
 
 def advise_on_attributes(owner: str) -> Callable[[T], T]:
-    """Decorator of a class: a foreign name raises ``AttributeError`` with advice.
+    """Create a class decorator that adds a ``ForeignName`` for each foreign name.
 
-    ``owner`` is the key of ``foreign_names.ATTRIBUTES``. ``dir`` of an instance does
-    not list the foreign names.
+    ``owner`` is a key in ``foreign_names.ATTRIBUTES``. ``dir(instance)`` does not list
+    the foreign names.
     """
     from .foreign_names import ATTRIBUTES
 
@@ -98,11 +103,12 @@ def advise_on_attributes(owner: str) -> Callable[[T], T]:
 
 
 def explain_arguments(owner: str) -> Callable[[F], F]:
-    """Decorator of a function: the ``TypeError`` for wrong arguments has advice.
+    """Create a function decorator that adds advice to errors about wrong arguments.
 
-    ``owner`` is the key of ``foreign_names.ARGUMENTS``. An argument without advice gets
-    the similar parameters, or all of them. The decorator adds about 0.2 us to a call,
-    so do not decorate functions that run for each record.
+    ``owner`` is a key in ``foreign_names.ARGUMENTS``. If a wrong argument has no advice
+    there, the ``TypeError`` suggests similar parameters, or lists all parameters. The
+    decorator adds about 0.2 us per call, so do not decorate functions that are called
+    for every record.
     """
 
     def decorate(function: F) -> F:
@@ -114,7 +120,8 @@ def explain_arguments(owner: str) -> Callable[[F], F]:
             try:
                 return function(*args, **kwargs)
             except TypeError as error:
-                # If the function has started, the error has a frame of it.
+                # If the traceback also contains a frame of the function itself, the
+                # arguments were accepted and the error has another cause.
                 if error.__traceback__ is None or error.__traceback__.tb_next:
                     raise
                 advice = _explain_call(owner, kwargs, parameters)
@@ -124,7 +131,8 @@ def explain_arguments(owner: str) -> Callable[[F], F]:
         async def call_coroutine(*args: Any, **kwargs: Any) -> Any:
             return await call(*args, **kwargs)
 
-        # Callers may ask whether a method is a coroutine function.
+        # Wrap a coroutine function in a coroutine function, because callers may check
+        # it with ``inspect.iscoroutinefunction``.
         is_coroutine = code.co_flags & _CO_COROUTINE
         return call_coroutine if is_coroutine else call  # type: ignore[return-value]
 

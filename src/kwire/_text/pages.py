@@ -103,8 +103,8 @@ def _make_shell(name: str) -> dict[str, Markup]:
     policy = POLICY.format(
         style=make_policy_hash(style), script=make_policy_hash(script)
     )
-    # Marking these texts as safe is correct, because they are files in this package.
-    # Templates escape all other markup.
+    # Mark these texts as safe, because they come from files in this package. Templates
+    # escape all other texts.
     return {
         "policy": Markup(policy),
         "style": Markup(style),
@@ -113,14 +113,14 @@ def _make_shell(name: str) -> dict[str, Markup]:
 
 
 def _compact(text: str) -> str:
-    """Remove indentation, empty lines and comment lines."""
+    """Remove indentation, empty lines and comment lines from a style or script."""
     lines = (line.strip() for line in text.splitlines())
     return "".join(f"{line}\n" for line in lines if line and line[:2] != "//")
 
 
 def _read_template_file(name: str) -> str:
-    # The loader supports directories and zip archives, as explained in
-    # schema/registry.py.
+    # Read the file through the module loader, because this also works if kwire is
+    # imported from a zip archive.
     path = f"{__file__.removesuffix('pages.py')}templates/{name}"
     data: bytes = __spec__.loader.get_data(path)  # type: ignore[union-attr]
     return data.decode()
