@@ -65,10 +65,11 @@ class StoredBytes(FileBytes):
         self.size = 0
 
     def has_shrunk(self) -> bool:
-        """Whether truncation of the object may explain damaged data.
+        """Whether the object is now shorter than the loaded range.
 
-        Requests the current size, because some clients return arbitrary bytes after the
-        end of the object. Returns True only once per truncation.
+        Some client libraries return garbage for missing bytes, so the current size is
+        requested, at most once per loaded range. If the object is shorter, ``size`` is
+        decreased. Raises ``OSError`` if the request fails.
         """
         if self._seen == self._last:
             return False

@@ -347,7 +347,8 @@ class Relay:
     ) -> dict[Address, Address]:
         """Start listeners for the brokers in a response.
 
-        Returns the listener addresses of all known brokers, by broker address.
+        Returns the addresses of all listeners, including earlier ones, by broker
+        address. Raises ``ListenError`` if the relay cannot listen.
 
         ``seen_host`` is the relay address used by the client. It replaces the host if
         the relay listens on a wildcard address such as 0.0.0.0.

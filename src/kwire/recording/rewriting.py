@@ -147,9 +147,10 @@ def limit_versions(header: Header, frame: Frame) -> tuple[bytes, list[str]] | No
 
 
 def _limit_range(api: Any) -> Any:
-    """Limit the version range for one API to versions that kwire can rewrite.
+    """Limit the version range for one rewritten API to versions that kwire supports.
 
-    Returns the range unchanged for an API whose responses are never rewritten.
+    Returns ``api`` itself if the range needs no change, or if it contains no supported
+    version.
     """
     if api.api_key not in _REWRITTEN:
         return api

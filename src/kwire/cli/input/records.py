@@ -255,7 +255,7 @@ def _from_csv(cells: Mapping[str, Any]) -> dict[str, Any]:
     """Convert the cells of a CSV row to the fields of a JSON record.
 
     For example, ``key`` with ``key_encoding`` "hex" becomes ``key_hex``. Raises
-    ``ValueError`` if an encoding is unknown.
+    ``ValueError`` if an encoding is unknown, or if a cell is not valid JSON.
     """
     fields = {name: text for name, text in cells.items() if text is not None}
     for part in ("key", "value"):

@@ -90,7 +90,11 @@ class Target:
         )
 
     def refuses(self, api_key: int, api_version: int) -> bool:
-        """Return whether the target rejects a request with this API version."""
+        """Return whether the target rejects a version that clients send.
+
+        Always False for APIs that clients never use, and for ApiVersions, because
+        brokers answer every version of it.
+        """
         return (
             api_key not in find_broker_apis()
             and api_key != API_VERSIONS

@@ -81,9 +81,9 @@ class WantedRange(NamedTuple):
 
 @dataclass
 class Bounds:
-    """Limits for the requested rows, computed from the filters of a query.
+    """Bounds on the requested rows, computed from filters. None means no bound.
 
-    None means no limit. Timestamps are milliseconds since 1970.
+    ``end_offset`` is exclusive. Timestamps are in ms, and both bounds are inclusive.
     """
 
     topics: frozenset[str] | None = None
