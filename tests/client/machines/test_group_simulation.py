@@ -105,7 +105,7 @@ def commit_what_was_fetched(module, patch):
             if reader.position is not None
         }
 
-    patch.setattr(consumer, "_uncommitted", uncommitted)
+    patch.setattr(consumer, "_find_uncommitted", uncommitted)
 
 
 def keep_what_was_fetched(module, patch):
