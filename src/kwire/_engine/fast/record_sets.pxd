@@ -73,11 +73,7 @@ cdef object make_record_limit_failure(EntryWalk* w)
 
 
 cdef inline Step find_entry(EntryWalk* w) noexcept nogil:
-    """Advance to the next entry to read, or to pass to the transaction filter first.
-
-    Returns ``SET_ENTRY`` for an entry to read, ``SET_TRANSACTION`` for an entry that
-    the transaction filter must see, ``SET_END``, or ``SET_FAULT`` for an invalid entry.
-    """
+    """Advance to the next entry to read, or to pass to the transaction filter first."""
     while w.position < w.stop:
         if not read_entry(&w.cursor, w.position, w.end, w.check_crc, &w.entry):
             return SET_FAULT if w.cursor.fault else SET_END

@@ -388,10 +388,7 @@ def make_record_limit_failure(entry: BatchHeader) -> errors.DecodeError:
 
 
 def find_entry(walk: EntryWalk) -> bool:
-    """Advance to the next entry to read, or to pass to the transaction filter first.
-
-    Returns False at the end of the record set or of the piece.
-    """
+    """Advance to the next entry to read, or to pass to the transaction filter first."""
     options = walk.options
     while walk.position < walk.stop:
         entry = read_batch_header(
