@@ -111,7 +111,8 @@ def list_tests(version: str, only_sources: bool) -> list[str]:
     paths = {
         path for name in OF_SOURCES for path in (ROOT / TESTS).glob(f"test_{name}")
     }
-    return [*options, *sorted(map(str, paths))]
+    supported = {str(path) for path in paths if path.name not in names}
+    return [*options, *sorted(supported)]
 
 
 def main() -> int:
