@@ -116,13 +116,11 @@ def is_light(sentence: str) -> bool:
 def check_names(path: Path, lines: set[int]) -> Iterator[Finding]:
     """Yield the vague names that some lines of a Python file assign."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        name = ""
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            name, line = node.id, node.lineno
-        elif isinstance(node, ast.arg):
-            name, line = node.arg, node.lineno
-        if name in VAGUE_NAMES and line in lines:
-            yield Finding(line, f"{name!r}: name the content of the variable")
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                if name in VAGUE_NAMES and node.lineno in lines:
+                    problem = f"{name!r}: name the content of the variable"
+                    yield Finding(node.lineno, problem)
 
 
 def _read_prose(path: Path) -> Iterator[tuple[int, str]]:
@@ -220,7 +218,7 @@ def read_added_lines() -> dict[Path, set[int]]:
         return {}
     lines: dict[Path, set[int]] = {}
     path = ROOT
-    for line in done.stdout.decode("utf-8", "replace").splitlines():
+    for line in done.stdout.decode("utf-8", "replace").split("\n"):
         if line.startswith("+++ b/"):
             path = ROOT / line.removeprefix("+++ b/")
         elif match := re.match(r"@@ .* \+(\d+)(?:,(\d+))? @@", line):

@@ -249,7 +249,7 @@ class OAuthBearer:
         if any(
             name == "auth"
             or not _EXTENSION_NAME.fullmatch(name)
-            or not _EXTENSION_VALUE.fullmatch(value)
+            or not _EXTENSION_VALUE.fullmatch(str(value))
             for name, value in (extensions or {}).items()
         ):
             raise CredentialsError(

@@ -41,7 +41,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PIECES = 256
 """Maximum number of pieces into which a segment is split when it is read backwards.
 
-A piece has at least 1 MiB.
+Minimum size of a piece: 1 MiB.
 """
 
 

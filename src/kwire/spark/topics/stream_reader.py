@@ -93,7 +93,7 @@ class TopicStreamReader(SparkEntry, DataSourceStreamReader):
         self, start: StreamOffset, end: StreamOffset
     ) -> Sequence[InputPartition]:
         """Plan the input partitions of one micro-batch."""
-        begins, ends = self._read_start(start), self._read_start(end)
+        begins, ends = self._parse_offset(start), self._parse_offset(end)
         for topic_partition, begin in begins.items():
             self._check_end(topic_partition, begin, ends.get(topic_partition))
         return [InputPartition(each) for each in self._stream.plan(begins, ends)]
@@ -102,7 +102,7 @@ class TopicStreamReader(SparkEntry, DataSourceStreamReader):
         """Read the input partition of one task as Arrow batches."""
         return self._stream.read(partition.value)
 
-    def _read_start(self, offset: StreamOffset) -> dict[Place, int]:
+    def _parse_offset(self, offset: StreamOffset) -> dict[Place, int]:
         return read_offsets(offset, self._stream.source_name)
 
     def _check_end(self, topic_partition: Place, begin: int, end: int | None) -> None:
@@ -154,7 +154,7 @@ if KNOWS_LIMITS:
             self, start: StreamOffset, limit: ReadLimit
         ) -> StreamOffset:
             """Return the end offsets of the next micro-batch."""
-            begins = self._read_start(start)
+            begins = self._parse_offset(start)
             target = self._target
             ends = self._stream.find_ends() if target is None else dict(target)
             for topic_partition, begin in begins.items():

@@ -110,7 +110,8 @@ class OffsetLookups:
         # The oldest version returns a list, whose first offset is the requested one.
         offset = next(iter(part.old_style_offsets), part.offset)
         if offset < 0 and reader.lookups[kind].timestamp < 0:
-            # Each log has a start and an end, but this leader does not know them yet.
+            # Every log has a start offset and an end offset. A new leader may not know
+            # them yet.
             self._partitions.retry(reader, now, "the leader does not know the offset")
             return False
         if offset < 0:
