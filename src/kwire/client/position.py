@@ -22,8 +22,9 @@ class Position(dict[tuple[str, int], int]):
     def to_json(self) -> str:
         """Return the position as JSON text, sorted by topic and partition.
 
-        If a caller adds items, the keys must be (str, int) pairs and the values must be
-        integers. This method does not check them, so ``from_json`` may reject the text.
+        Raises ``TypeError`` or ``ValueError`` if a caller has added a key that is not a
+        pair, or a value that JSON cannot represent. Other types are not checked, so
+        ``from_json`` may reject the text.
         """
         topics: dict[str, dict[str, int]] = {}
         for (topic, partition), offset in sorted(self.items()):
