@@ -173,10 +173,10 @@ def scan(session):
     values = []
     while True:
         assert session.run(session.machine.has_result), "the scan came to no end"
-        taken = session.take_records()
-        if not taken and (session.machine.failure or session.machine.is_done):
+        new_values = session.take_records()
+        if not new_values and (session.machine.failure or session.machine.is_done):
             return len(values)
-        values += taken
+        values += new_values
 
 
 def produce(session):

@@ -59,7 +59,7 @@ def test_topics_are_created_extended_and_deleted(client, call):
     with LogBroker({}) as broker:
         topics = broker.cluster_truth.topics
         call(broker, "create_topics", {"a": 3, "b": 1}, replication_factor=1)
-        assert {name: len(each.logs) for name, each in topics.items()} == {
+        assert {name: len(topic_log.logs) for name, topic_log in topics.items()} == {
             "a": 3,
             "b": 1,
         }

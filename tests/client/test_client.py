@@ -165,7 +165,7 @@ def test_records_come_one_by_one_with_their_place(kwire, broker):
 
     async def run():
         async with client.connect(broker.address) as kafka:
-            return [each async for each in kafka.scan("other").records()]
+            return [record async for record in kafka.scan("other").records()]
 
     assert rows == asyncio.run(run(), debug=True)
     assert [row.offset for row in rows] == list(range(7))
@@ -244,12 +244,12 @@ def test_librdkafkas_mock_cluster_is_read(read):
         {"bootstrap.servers": "mock", "test.mock.num.brokers": 3, "log_level": 0}
     )
     brokers = producer.list_topics(timeout=15).brokers.values()
-    address = ",".join(f"{each.host}:{each.port}" for each in brokers)
+    address = ",".join(f"{broker.host}:{broker.port}" for broker in brokers)
     rows = [(None if n % 5 == 0 else b"k%d" % n, b"value %d" % n) for n in range(100)]
     for key, value in rows:
         producer.produce("live", key=key, value=value, headers=[("n", b"1")])
     producer.flush(15)
     chunks = read(address, "live")
-    got = [(row.key, row.value) for chunk in chunks for row in chunk.records()]
-    assert sorted(got, key=str) == sorted(rows, key=str)
+    read_rows = [(row.key, row.value) for chunk in chunks for row in chunk.records()]
+    assert sorted(read_rows, key=str) == sorted(rows, key=str)
     del producer

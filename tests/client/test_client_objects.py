@@ -207,7 +207,7 @@ def test_object_collected_without_close_emits_a_resource_warning(
                 loop.get_loop()
                 baseline = open_sockets()
                 loop.run(use_asyncio())
-    assert [str(each.message).count("was not closed") for each in seen] == [1]
+    assert [str(warning.message).count("was not closed") for warning in seen] == [1]
     wait_for_sockets(before)
 
 
@@ -459,13 +459,13 @@ def test_html_escapes_names_and_values(client):
         topics = kafka.topics()
         scan = kafka.scan([hostile, "orders"])
         chunks = list(scan)
-        for each in (topics, scan, *chunks):
-            page = each._repr_html_()
+        for shown_object in (topics, scan, *chunks):
+            page = shown_object._repr_html_()
             assert page.startswith("<table>")
             assert "<img" not in page
         assert "&lt;img src=x&gt;" in topics._repr_html_()
         assert topics["orders"].partitions
-        chunk = next(each for each in chunks if each.topic == "orders")
+        chunk = next(chunk for chunk in chunks if chunk.topic == "orders")
         assert "<td>0</td>" in chunk._repr_html_()
 
 
@@ -474,8 +474,8 @@ def test_progress_counts_offsets_up_to_the_end(client, broker):
     with client.connect_sync(broker.address) as kafka:
         read_chunks(kafka.scan("orders", memory_bytes=1 << 12, progress=seen.append))
     assert len(seen) > 2
-    assert [each.total_offsets for each in seen] == [600] * len(seen)
-    done = [each.done_offsets for each in seen]
+    assert [progress.total_offsets for progress in seen] == [600] * len(seen)
+    done = [progress.done_offsets for progress in seen]
     assert done == sorted(done)
     assert done[-1] == 600
     assert seen[-1].received_bytes > seen[0].received_bytes > 0

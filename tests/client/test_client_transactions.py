@@ -26,7 +26,7 @@ def address():
     brokers = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
     for name in ("orders", COPIED):
         handle.list_topics(name, timeout=TIMEOUT_S)
-    yield ",".join(f"{each.host}:{each.port}" for each in brokers)
+    yield ",".join(f"{broker.host}:{broker.port}" for broker in brokers)
     del handle
 
 

@@ -35,7 +35,7 @@ def run(kwire):
 
 
 @pytest.mark.parametrize(
-    ("options", "wanted"),
+    ("options", "expected_offsets"),
     [
         (["--from", "1970-01-01T00:00:01.011"], range(10, RECORDS)),
         (["--from", "1970-01-01T00:00:01.011Z"], range(10, RECORDS)),
@@ -46,14 +46,14 @@ def run(kwire):
         (["--from", "3000w"], range(RECORDS)),
     ],
 )
-def test_times_are_found_by_the_broker(run, options, wanted):
+def test_times_are_found_by_the_broker(run, options, expected_offsets):
     """The first record at or after the time is included or excluded."""
     with LogBroker({"orders": [RECORDS]}) as broker:
         code, offsets, err = run(
             "read", broker.address, "orders", "-o", "jsonl", *options
         )
     assert (code, err) == (0, "")
-    assert offsets == list(wanted)
+    assert offsets == list(expected_offsets)
 
 
 @pytest.mark.parametrize("command", [["topics"], ["read", "orders"]])

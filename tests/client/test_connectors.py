@@ -40,13 +40,13 @@ def broker(request, certificate):
         yield running
 
 
-def open_socket(place):
+def open_socket(address):
     """Return a function that connects to an address, and the list of its calls."""
     calls = []
 
     def connect(host, port, timeout):
         calls.append((host, port, timeout))
-        return socket.create_connection(place, timeout)
+        return socket.create_connection(address, timeout)
 
     return connect, calls
 
@@ -218,8 +218,8 @@ def test_address_that_does_not_answer_does_not_hide_the_next_one(
             if host != "kafka.example":
                 return real(host, port, *args, **kwargs)
             kind = socket.AF_INET, socket.SOCK_STREAM, 6, ""
-            places = silent.getsockname(), (broker.host, broker.port)
-            return [(*kind, place) for place in places]
+            socket_addresses = silent.getsockname(), (broker.host, broker.port)
+            return [(*kind, socket_address) for socket_address in socket_addresses]
 
         monkeypatch.setattr(socket, "getaddrinfo", resolve)
         connect = {"connect_timeout_s": 1.0}

@@ -29,7 +29,7 @@ def cluster():
     """Addresses and handle of librdkafka's mock cluster of three brokers."""
     handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 3})
     brokers = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
-    yield ",".join(f"{each.host}:{each.port}" for each in brokers), handle
+    yield ",".join(f"{broker.host}:{broker.port}" for broker in brokers), handle
     del handle
 
 
@@ -170,9 +170,9 @@ def test_uncommitted_records_are_read_again(consume, topic):
             chunks = [await consumer.poll(TIMEOUT_S)]
             while len(chunks) < PARTITIONS:
                 chunks.append(await consumer.poll(TIMEOUT_S))
-            places = {(each.topic, each.partition) for each in chunks}
-            assert (first.topic, first.partition) in places
-            assert await consumer.commit() == dict.fromkeys(places, 10)
+            partitions = {(chunk.topic, chunk.partition) for chunk in chunks}
+            assert (first.topic, first.partition) in partitions
+            assert await consumer.commit() == dict.fromkeys(partitions, 10)
         async with opened(topic, group_id=topic) as consumer:
             await expect_nothing(consumer)
 
@@ -359,7 +359,7 @@ def test_rebalance_while_a_chunk_is_processed_keeps_the_positions_of_callbacks(
                 await one.poll(0.1)
             assert set.union(*starts[1:]) <= moved
             positions = await one.position()
-            assert all(positions[each] >= 5 for each in positions)
+            assert all(positions[partition] >= 5 for partition in positions)
 
     consume(check)
 
@@ -409,7 +409,7 @@ def test_heartbeats_are_sent_while_the_caller_is_busy(
     with client.connect_sync(cluster[0]) as kafka:
         with kafka.consumer(topic, group_id=topic) as consumer:
             assert consumer.poll(TIMEOUT_S) is not None
-            names = {each.name for each in threading.enumerate()}
+            names = {thread.name for thread in threading.enumerate()}
             assert f"kwire consumer of {topic}" in names
             member = consumer._machine._membership
             heard_at = member._heard_at

@@ -32,11 +32,11 @@ def test_messages_of_batches_that_grow_arrive_once(kwire, broker):
     """The limit of a call does not apply if records are iterated over."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
-        blocking = [each.offset for each in kafka.scan("orders").records()]
+        blocking = [record.offset for record in kafka.scan("orders").records()]
 
     async def run():
         async with client.connect(broker.address) as kafka:
-            return [each.offset async for each in kafka.scan("orders").records()]
+            return [record.offset async for record in kafka.scan("orders").records()]
 
     assert blocking == asyncio.run(run()) == list(range(BATCHES))
 
@@ -61,7 +61,7 @@ def test_a_whole_chunk_that_grows_ends_with_limit_exceeded(kwire, broker):
         for form in (chunk.records, chunk.to_arrow, lambda: chunk.columns):
             with pytest.raises(kwire.LimitExceeded, match="total_decompressed_bytes"):
                 form()
-        assert [len(each) for each in chunk.iter_columns()] == [1] * BATCHES
+        assert [len(columns) for columns in chunk.iter_columns()] == [1] * BATCHES
     limits = kwire.Limits(total_decompressed_bytes=BATCHES * 64 << 20)
     with client.connect_sync(broker.address, limits=limits) as kafka:
         scan = kafka.scan("orders")

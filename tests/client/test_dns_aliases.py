@@ -49,9 +49,9 @@ def client(kwire):
 
 
 @pytest.mark.parametrize("runner", RUNNERS)
-@pytest.mark.parametrize("way", ["argument", "property"])
+@pytest.mark.parametrize("option", ["argument", "property"])
 def test_tls_checks_the_canonical_name_of_an_alias(
-    kwire, client, dns, certificate, runner, way
+    kwire, client, dns, certificate, runner, option
 ):
     trusted = ssl.create_default_context(cafile=certificate[0])
     with LogBroker({"orders": (3,)}, context=server_context(*certificate)) as broker:
@@ -59,7 +59,7 @@ def test_tls_checks_the_canonical_name_of_an_alias(
         connect = {"ssl": trusted}
         with pytest.raises(client.BrokersUnreachable, match="Hostname mismatch"):
             read(kwire, runner, address, "orders", connect=connect)
-        if way == "argument":
+        if option == "argument":
             connect["dns_lookup"] = CANONICAL
         else:
             connect["config"] = {

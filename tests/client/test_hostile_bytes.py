@@ -47,12 +47,12 @@ class Stream:
 
 def frames(data):
     """Split bytes into frames."""
-    position, found = 0, []
+    position, split_frames = 0, []
     while position < len(data):
         (size,) = struct.unpack_from(">i", data, position)
-        found.append(data[position : position + 4 + size])
+        split_frames.append(data[position : position + 4 + size])
         position += 4 + size
-    return found
+    return split_frames
 
 
 class HostileBroker(LogBroker):

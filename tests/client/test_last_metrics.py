@@ -72,10 +72,10 @@ async def call(method, *arguments):
     return await result if hasattr(result, "__await__") else result
 
 
-async def close(made):
+async def close(client_object):
     """Close an object; return the elapsed time in seconds."""
     begun = time.monotonic()
-    await call(made.close)
+    await call(client_object.close)
     return time.monotonic() - begun
 
 

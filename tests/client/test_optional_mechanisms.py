@@ -95,9 +95,9 @@ class FakeServer:
 
 
 @pytest.mark.parametrize("runner", RUNNERS)
-@pytest.mark.parametrize("way", ["argument", "properties"])
+@pytest.mark.parametrize("option", ["argument", "properties"])
 def test_gssapi_authenticates_with_the_host_name_of_the_broker(
-    kwire, sasl, fake_gssapi, runner, way
+    kwire, sasl, fake_gssapi, runner, option
 ):
     servers = []
 
@@ -109,7 +109,7 @@ def test_gssapi_authenticates_with_the_host_name_of_the_broker(
     with LogBroker({"orders": (3,)}, **options) as broker:
         broker.exchanges["GSSAPI"] = make
         connect = {"sasl": sasl.Gssapi("broker")}
-        if way == "properties":
+        if option == "properties":
             config = {
                 "security.protocol": "SASL_PLAINTEXT",
                 "sasl.mechanism": "GSSAPI",

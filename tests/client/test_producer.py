@@ -34,7 +34,7 @@ def cluster():
     """Addresses and handle of librdkafka's mock cluster of three brokers."""
     handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 3})
     brokers = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
-    yield ",".join(f"{each.host}:{each.port}" for each in brokers), handle
+    yield ",".join(f"{broker.host}:{broker.port}" for broker in brokers), handle
     del handle
 
 
@@ -130,11 +130,11 @@ def check_sockets(before):
     assert open_sockets() <= before
 
 
-def rows_of(found):
+def rows_of(messages_by_partition):
     """Return keys and values of messages by partition."""
     return {
-        partition: [(each.key(), each.value()) for each in messages]
-        for partition, messages in found.items()
+        partition: [(message.key(), message.value()) for message in messages]
+        for partition, messages in messages_by_partition.items()
     }
 
 
@@ -155,13 +155,20 @@ def test_rows_are_written_once_and_in_order(
         chosen = partitioners.murmur2_random(row[0], range(PARTITIONS), [])
         expected.setdefault(chosen, []).append(row)
     assert rows_of(read(cluster[0], topic, len(rows))) == expected
-    assert sum(each.record_count for each in receipts) == len(rows)
+    assert sum(receipt.record_count for receipt in receipts) == len(rows)
     assert len(receipts) > 12
     for partition, written in expected.items():
-        mine = sorted(each for each in receipts if each.partition == partition)
-        assert {each.topic for each in mine} == {topic}
-        ends = [each.base_offset + each.record_count for each in mine]
-        assert [each.base_offset for each in mine] == [0, *ends[:-1]]
+        partition_receipts = sorted(
+            receipt for receipt in receipts if receipt.partition == partition
+        )
+        assert {receipt.topic for receipt in partition_receipts} == {topic}
+        ends = [
+            receipt.base_offset + receipt.record_count for receipt in partition_receipts
+        ]
+        assert [receipt.base_offset for receipt in partition_receipts] == [
+            0,
+            *ends[:-1],
+        ]
         assert ends[-1] == len(written)
 
 
@@ -192,7 +199,7 @@ def test_sent_records_share_batches(cluster, produce, topic):
         for n in range(500):
             await producer.send(topic, key=b"k%d" % (n % 3), value=b"%d" % n)
         await producer.flush()
-        assert sum(each.record_count for each in receipts) == 500
+        assert sum(receipt.record_count for receipt in receipts) == 500
         await producer.send(topic, value=b"last", partition=0, headers=[("h", b"x")])
 
     produce(send, on_receipt=receipts.append, linger_s=1)
@@ -205,7 +212,7 @@ def test_sent_records_share_batches(cluster, produce, topic):
             for rows in rows_by_partition.values()
             if any(k == key for k, _ in rows)
         ]
-        assert values == [b"%d" % each for each in range(n, 500, 3)]
+        assert values == [b"%d" % value for value in range(n, 500, 3)]
 
 
 def test_records_without_a_key_fill_one_batch_after_the_other(cluster, produce, topic):
@@ -215,7 +222,7 @@ def test_records_without_a_key_fill_one_batch_after_the_other(cluster, produce, 
         lambda producer: producer.send_many(topic, rows), max_batch_bytes=10_000
     )
     assert len(receipts) < 35
-    assert len({each.partition for each in receipts}) == PARTITIONS
+    assert len({receipt.partition for receipt in receipts}) == PARTITIONS
     read(cluster[0], topic, 2000)
 
 
@@ -244,11 +251,11 @@ def test_tables_without_wait_are_acknowledged_later(cluster, produce, topic):
                 topic, table, value="body", partition=2, wait=False
             )
         await producer.flush()
-        assert sum(each.record_count for each in receipts) == 6001
+        assert sum(receipt.record_count for receipt in receipts) == 6001
         await producer.send_table(topic, pyarrow.table({"value": ["last"]}), wait=False)
 
     produce(send, on_receipt=receipts.append, linger_s=60, memory_bytes=20_000)
-    assert sum(each.record_count for each in receipts) == 6002
+    assert sum(receipt.record_count for receipt in receipts) == 6002
     messages = read(cluster[0], topic, 6002)
     values = [message.value() for message in messages[2]][:6001]
     assert values == [b"first", *(b"%d" % n for n in range(6000))]
@@ -297,12 +304,12 @@ def test_a_partition_gets_records_in_the_order_of_the_calls(cluster, produce, to
 
     async def write(producer):
         for n, value in enumerate(rows):
-            way = n // 3 % 4
-            if way == 0:
+            method = n // 3 % 4
+            if method == 0:
                 await producer.send(topic, key=b"k", value=value)
-            elif way == 1:
+            elif method == 1:
                 await producer.send(topic, value=value, partition=own)
-            elif way == 2:
+            elif method == 2:
                 await producer.send_many(topic, [(b"k", value)])
             else:
                 await producer.send(topic, value=value, partition=other)
@@ -361,8 +368,8 @@ def test_a_failure_has_the_receipts_of_what_was_written(
         ) as bad:
             await producer.send_table(topic, table, partition="partition")
         receipts = bad.value.receipts
-        assert [each.partition for each in receipts] == [0, 2]
-        assert [each.record_count for each in receipts] == [1, 1]
+        assert [receipt.partition for receipt in receipts] == [0, 2]
+        assert [receipt.record_count for receipt in receipts] == [1, 1]
         with pytest.raises(errors.DeliveryFailed) as bad:
             await producer.send_many(topic, [(None, b"d")], partition=1)
         assert bad.value.receipts == ()
@@ -432,7 +439,7 @@ def test_missing_partition_is_rejected(kwire, cluster, produce, topic):
             await producer.send_many(topic, 5)
         return await producer.send_many(topic, [(b"k", b"v")])
 
-    assert sum(each.record_count for each in produce(refuse)) == 1
+    assert sum(receipt.record_count for receipt in produce(refuse)) == 1
 
 
 def test_without_idempotence_one_batch_is_in_flight(cluster, produce, topic):
@@ -464,7 +471,7 @@ def test_memory_is_bounded(cluster, produce, topic):
     receipts = produce(
         lambda producer: producer.send_many(topic, rows), memory_bytes=50_000
     )
-    assert sum(each.record_count for each in receipts) == 5000
+    assert sum(receipt.record_count for receipt in receipts) == 5000
 
     async def send(producer):
         for row in rows[:500]:
@@ -492,7 +499,7 @@ def test_large_rows_wait_while_memory_is_used_up(kwire, produce, topic, monkeypa
             ),
             memory_bytes=1_000_000,
         )
-        assert sum(each.record_count for each in receipts) == 500
+        assert sum(receipt.record_count for receipt in receipts) == 500
         # A list may exceed the limit once, if its rows were small until then.
         assert sorted(held)[-2] < 1_300_000
         held.clear()
@@ -601,7 +608,7 @@ def test_many_tasks_share_a_producer(kwire, cluster, topic):
                     for n in range(20)
                 ]
                 for n, receipts in enumerate(await asyncio.gather(*calls)):
-                    assert sum(each.record_count for each in receipts) == n + 1
+                    assert sum(receipt.record_count for receipt in receipts) == n + 1
             producer = kafka.producer()
             task = asyncio.create_task(
                 producer.send_many(topic, [(b"k", bytes(1000))] * 50_000)

@@ -22,7 +22,7 @@ def cluster(request):
     late = {"test.mock.broker.rtt": getattr(request, "param", 0)}
     handle = Producer(options | late)
     brokers = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
-    yield ",".join(f"{each.host}:{each.port}" for each in brokers), handle
+    yield ",".join(f"{broker.host}:{broker.port}" for broker in brokers), handle
     del handle
 
 
@@ -48,7 +48,7 @@ def send(kwire, cluster, topic):
                 rows_by_partition.setdefault(chunk.partition, []).extend(
                     chunk.records()
                 )
-        assert sum(each.record_count for each in receipts) == sum(
+        assert sum(receipt.record_count for receipt in receipts) == sum(
             map(len, rows_by_partition.values())
         )
         return receipts, rows_by_partition
@@ -164,7 +164,7 @@ def test_batches_are_as_large_as_they_may_be(kwire, send):
     options = {"max_batch_bytes": 8000}
     receipts, rows_by_partition = send(table, options, partition=1)
     assert [row.value for row in rows_by_partition[1]] == values
-    assert max(each.record_count for each in receipts[:-1]) > 10
+    assert max(receipt.record_count for receipt in receipts[:-1]) > 10
     assert len(receipts) < 1.3 * sum(map(len, values)) / 8000 + 60
 
 
@@ -211,7 +211,7 @@ def test_batches_wait_for_rows_of_the_next_chunk(send):
     """A table of many small chunks has as few batches as one large chunk."""
     chunk = pyarrow.table({"value": [bytes(100)] * 5})
     receipts, _ = send(pyarrow.concat_tables([chunk] * 100), partition=1)
-    assert [each.record_count for each in receipts] == [500]
+    assert [receipt.record_count for receipt in receipts] == [500]
 
 
 def test_senders_that_share_the_memory_do_not_wait_for_each_other(kwire, cluster):
@@ -227,7 +227,7 @@ def test_senders_that_share_the_memory_do_not_wait_for_each_other(kwire, cluster
         options = {"memory_bytes": 60_000, "max_batch_bytes": 50_000}
         options["max_request_bytes"] = 10_000
         table = pyarrow.concat_tables(tables)
-        rows = [(b"k%d" % n, each) for n, each in enumerate(values * 2)]
+        rows = [(b"k%d" % n, value) for n, value in enumerate(values * 2)]
         async with (
             client.connect(cluster[0]) as kafka,
             kafka.producer(**options) as producer,
@@ -238,7 +238,8 @@ def test_senders_that_share_the_memory_do_not_wait_for_each_other(kwire, cluster
 
     receipts_by_call = asyncio.run(run())
     assert [
-        sum(each.record_count for each in receipts) for receipts in receipts_by_call
+        sum(receipt.record_count for receipt in receipts)
+        for receipts in receipts_by_call
     ] == ([120] * 8)
 
 
@@ -267,7 +268,7 @@ def test_rows_without_a_key_go_to_batches_of_any_partition(send):
     table = pyarrow.table({"key": pyarrow.nulls(3000, pyarrow.binary())})
     table = table.append_column("value", pyarrow.array([bytes(100)] * 3000))
     receipts, _ = send(table, {"max_batch_bytes": 10_000}, key="key")
-    assert len({each.partition for each in receipts}) == PARTITIONS
+    assert len({receipt.partition for receipt in receipts}) == PARTITIONS
     assert len(receipts) < 50
 
 

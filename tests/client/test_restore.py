@@ -60,13 +60,13 @@ def restore(kwire, job):
         options = job.RestoreOptions("none", bytes_per_s)
         counts = job.RestoreCounts()
         seen = []
-        names = {each.topic: topic for each in sources}
+        names = {source.topic: topic for source in sources}
         with client.connect_sync(broker.address) as kafka:
             kafka.settings = dataclasses.replace(
                 kafka.settings, retry_backoff_s=0.001, retry_backoff_max_s=0.002
             )
             job.restore(kafka, sources, names, options, counts, seen.append)
-        assert sum(seen) == sum(each.size for each in sources)
+        assert sum(seen) == sum(source.size for source in sources)
         return counts.written, counts.present
 
     return restore
@@ -86,7 +86,7 @@ def test_each_record_is_written_once_whatever_is_killed(
 
         def wait(self, active):
             self._runner.run_until(
-                lambda: broker.is_killing or not all(each.is_waiting for each in active)
+                lambda: broker.is_killing or not all(copy.is_waiting for copy in active)
             )
             if broker.is_killing:
                 broker.is_killing = False
@@ -109,7 +109,9 @@ def test_each_record_is_written_once_whatever_is_killed(
         written, present = restore(broker, tmp_path)
         # An election may have lost acknowledged records, which are written again.
         assert written + present == sum(map(len, source_rows))
-        restored_rows = [broker.log("orders", each).rows() for each in range(3)]
+        restored_rows = [
+            broker.log("orders", partition).rows() for partition in range(3)
+        ]
     assert restored_rows == list(map(with_offsets, source_rows))
 
 
@@ -149,7 +151,7 @@ def test_topic_is_created_on_request(run_restore, tmp_path, wanted):
         assert code == 0 and "new: created with retention.ms=-1" in err
         assert rows_of(broker, "new") == list(map(with_offsets, wanted))
         (created_topic,) = broker.created
-        configs = {each.name: each.value for each in created_topic.configs}
+        configs = {config.name: config.value for config in created_topic.configs}
         assert (created_topic.num_partitions, created_topic.replication_factor) == (
             2,
             -1,
@@ -162,7 +164,7 @@ def test_topic_is_created_on_request(run_restore, tmp_path, wanted):
         )
         assert (code, "retention.ms" in err) == (0, False)
         created_topic = broker.created[-1]
-        configs = {each.name: each.value for each in created_topic.configs}
+        configs = {config.name: config.value for config in created_topic.configs}
         assert (created_topic.name, created_topic.num_partitions) == ("orders", 5)
         assert (created_topic.replication_factor, configs["retention.ms"]) == (3, "5")
         assert [len(rows) for rows in rows_of(broker)] == [30, 40, 0, 0, 0]

@@ -58,7 +58,7 @@ def forget_an_offset(table):
         (number_values, "is not a table of an export, or is damaged"),
         (forget_an_offset, "are not in offset order"),
     ],
-    ids=lambda each: each.__name__ if callable(each) else "",
+    ids=lambda parameter: parameter.__name__ if callable(parameter) else "",
 )
 def test_an_export_that_was_changed_is_refused(
     run_restore, tmp_path, wanted, change, text
@@ -113,9 +113,9 @@ def read_export(kwire, path):
     batches = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.batches")
     export = sources.find_export(path)
     sources.has_transactions(path)
-    for each in export:
+    for source in export:
         position, numbering = 0, None
-        for piece in each.read():
+        for piece in source.read():
             if numbering is None:
                 producer_id = batches.make_producer_id(piece.rows)
                 numbering = batches.Numbering(producer_id, "none")

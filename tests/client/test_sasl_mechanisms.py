@@ -28,9 +28,9 @@ def client(kwire):
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_factory_accepts_the_settings_of_its_row(row):
     parameters = inspect.signature(row.make).parameters
-    assert list(parameters) == [each.name for each in row.parameters]
+    assert list(parameters) == [parameter.name for parameter in row.parameters]
     required = [p.name for p in parameters.values() if p.default is p.empty]
-    assert required == [each.name for each in row.required]
+    assert required == [parameter.name for parameter in row.required]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
@@ -75,7 +75,7 @@ def test_setting_of_another_mechanism_is_an_error_without_its_value(client, row)
 def test_command_line_requires_the_options_of_the_row(kwire, row, monkeypatch):
     monkeypatch.delenv("KWIRE_SASL_PASSWORD", raising=False)
     program = importlib.import_module(f"{kwire.__name__}.cli.main").program
-    required = [each.option for each in row.required if each.option]
+    required = [parameter.option for parameter in row.required if parameter.option]
     args = ["topics", "b:1", "--sasl-mechanism", row.name]
     done = CliRunner().invoke(program, args, prog_name="kwire")
     assert done.exit_code == 2

@@ -55,7 +55,7 @@ def scan(kwire, broker):
 
 def find_missing(rows):
     """Replace NaT and NaN of pandas by None."""
-    return [None if each is None or each != each else each for each in rows]
+    return [None if value is None or value != value else value for value in rows]
 
 
 def test_pyarrow_reads_a_scan(scan):

@@ -146,14 +146,14 @@ def test_no_broken_property_file_shows_a_part_of_a_value(client, tmp_path):
         first = value.index(secret)
         for cut in range(first, first + len(secret)):
             # A part with less than four letters may be in any text by chance.
-            kept = [secret[: cut - first], secret[cut - first :]]
-            kept = [part.strip() for part in kept if len(part.strip()) > 4]
+            parts = [secret[: cut - first], secret[cut - first :]]
+            parts = [part.strip() for part in parts if len(part.strip()) > 4]
             path.write_text(f"{name}={value[:cut]}\n{value[cut:]}\nclient.id=x\n")
 
             def connect():
                 return client.connect("b:1", config=client.read_properties(path))
 
-            for part in kept:
+            for part in parts:
                 failures += assert_hidden(connect, part)
     assert failures > 300
 

@@ -22,7 +22,7 @@ def addresses():
             handle.produce("orders", b"value %d" % number, partition=partition)
     assert handle.flush(10) == 0
     brokers = handle.list_topics(timeout=10).brokers.values()
-    yield ",".join(f"{each.host}:{each.port}" for each in brokers)
+    yield ",".join(f"{broker.host}:{broker.port}" for broker in brokers)
     del handle
 
 
@@ -71,8 +71,10 @@ def test_topics_are_listed(kafka):
     topic = kafka.ask("topics")["orders"]
     assert (topic.name, topic.error_code, topic.is_internal) == ("orders", 0, False)
     assert sorted(topic.partitions) == [0, 1, 2, 3]
-    for each in topic.partitions.values():
-        assert each.leader in each.replicas and set(each.in_sync) <= set(each.replicas)
+    for partition in topic.partitions.values():
+        assert partition.leader in partition.replicas and set(partition.in_sync) <= set(
+            partition.replicas
+        )
 
 
 def test_offsets_of_a_topic_are_by_partition(kafka):

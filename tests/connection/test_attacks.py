@@ -111,9 +111,9 @@ def test_answers_in_any_order_cost_the_same(kwire):
 
         def __iter__(self):
             nonlocal looked_at
-            for each in super().__iter__():
+            for pending_request in super().__iter__():
                 looked_at += 1
-                yield each
+                yield pending_request
 
     connection._turns = Watched(connection._turns)
     looked_at = 0
@@ -163,8 +163,8 @@ def test_requested_keys_are_not_searched_sequentially(kwire, monkeypatch):
     exchange = module(kwire, "drafts.exchange")
     read = exchange.read_body
 
-    def read_watched(*place):
-        request = read(*place)
+    def read_watched(*arguments):
+        request = read(*arguments)
         return type(request)(api_keys=Keys(request.api_keys))
 
     server = draft.Server(1000, table(kwire, {1: (0, 5), 3: (0, 9)}))

@@ -114,7 +114,7 @@ def test_constraints_choose_the_version(kwire):
     fetch = kwire.messages.FetchRequest()
     connection.send(fetch, constraints=(kwire.connection.negotiation.NO_TOPIC_IDS,))
     connection.send(fetch)
-    assert [each.version for each in connection.in_flight] == [12, 17]
+    assert [request.version for request in connection.in_flight] == [12, 17]
 
 
 @pytest.mark.parametrize("client_id", ["kw", None, ""])
@@ -152,8 +152,10 @@ def test_responses_find_their_requests_in_order(kwire):
     versions = [0, 8, 3, 8, 1]
     for request, version in zip(requests, versions, strict=True):
         connection.send(request, version)
-    assert [each.correlation_id for each in connection.in_flight] == [0, 1, 2, 3, 4]
-    answers = [answer(kwire, number, each) for number, each in enumerate(versions)]
+    assert [sent.correlation_id for sent in connection.in_flight] == [0, 1, 2, 3, 4]
+    answers = [
+        answer(kwire, number, version) for number, version in enumerate(versions)
+    ]
     for number in range(5):
         (event,) = receive(connection, answers[number])
         assert isinstance(event, kwire.connection.ResponseReceived)
@@ -170,7 +172,7 @@ def test_several_responses_in_one_chunk(kwire):
         connection.send(metadata(kwire))
     stream = b"".join(answer(kwire, number) for number in range(3))
     events = receive(connection, stream[:-3])
-    assert [each.correlation_id for each in events] == [0, 1]
+    assert [event.correlation_id for event in events] == [0, 1]
     (last,) = receive(connection, stream[-3:])
     assert last.correlation_id == 2
 
@@ -181,7 +183,7 @@ def test_produce_without_acks_has_no_response(kwire):
     assert [connection.send(produce(kwire, acks)) for acks in (0, 1, 0, -1)] == [
         *range(4)
     ]
-    assert [each.correlation_id for each in connection.in_flight] == [1, 3]
+    assert [request.correlation_id for request in connection.in_flight] == [1, 3]
     response = kwire.messages.ProduceResponse()
     for number in (1, 3):
         data = kwire.messages.framing.encode_response(response, 8, number)
@@ -195,7 +197,7 @@ def test_ids_start_again_after_the_highest(kwire):
     connection._next_id = 2**31 - 1
     assert [connection.send(metadata(kwire)) for _ in range(2)] == [2**31 - 1, 0]
     events = receive(connection, answer(kwire, 2**31 - 1) + answer(kwire, 0))
-    assert [each.correlation_id for each in events] == [2**31 - 1, 0]
+    assert [event.correlation_id for event in events] == [2**31 - 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -248,7 +250,7 @@ def test_events_before_an_error_are_returned(kwire):
         next(events)
     assert connection.failure is caught.value
     assert not connection.is_open
-    assert [each.correlation_id for each in connection.in_flight] == [2]
+    assert [request.correlation_id for request in connection.in_flight] == [2]
 
 
 def every_call(kwire, connection):
@@ -314,18 +316,18 @@ def test_unread_events_are_returned_by_the_next_call(kwire):
     connection.receive_data(answer(kwire, 0))
     next(connection.receive_data(answer(kwire, 1)))
     events = receive(connection, answer(kwire, 2))
-    assert [each.correlation_id for each in events] == [1, 2]
+    assert [event.correlation_id for event in events] == [1, 2]
 
 
 def test_closed_connection_reports_unanswered_requests(kwire):
     """The broker may or may not have executed the unanswered requests."""
     connection = make_client(kwire)
-    table, requests = connection.table, [metadata(kwire, each) for each in "ab"]
+    table, requests = connection.table, [metadata(kwire, name) for name in "ab"]
     for request in requests:
         connection.send(request)
     (event,) = receive(connection, b"")
     assert isinstance(event, kwire.connection.ConnectionClosed)
-    assert [each.request for each in event.unanswered] == requests
+    assert [sent.request for sent in event.unanswered] == requests
     assert event.fallback is None
     assert event.reason == (
         "the broker closed the connection; requests without a response: 2"

@@ -123,8 +123,8 @@ def record(kwire):
         "00000001 0000 03 0001 0000 000b 00 0012 0000 0004 00 00000000 02"
         " 00 0b 02 0562697264 0001 0003 00 01 08 0000000000000009",
     )
-    frames = [bytes.fromhex(each) for each in handshake]
-    asking = b"".join(len(each).to_bytes(4, "big") + each for each in frames)
+    frames = [bytes.fromhex(frame_hex) for frame_hex in handshake]
+    asking = b"".join(len(frame).to_bytes(4, "big") + frame for frame in frames)
 
     client, server = Waiting(kwire), Serving(kwire)
     question = kwire.connection.ClientConnection("kw").data_to_send()
@@ -192,10 +192,10 @@ def check_end(kwire, side, events):
 def comparable(events):
     """Convert events and an error to text, to compare engines and chunks."""
     return [
-        f"{type(each).__name__}: {each}"
-        if isinstance(each, Exception)
-        else f"{type(each).__name__}{tuple(each)}"
-        for each in events
+        f"{type(event).__name__}: {event}"
+        if isinstance(event, Exception)
+        else f"{type(event).__name__}{tuple(event)}"
+        for event in events
     ]
 
 
@@ -204,8 +204,8 @@ def test_the_recorded_streams_are_good(kwire, streams, side):
     """Otherwise the tests below would only change invalid streams."""
     one = side(kwire)
     events = collect_events(one, [streams[side]])
-    assert not any(isinstance(each, Exception) for each in events)
-    names = [type(each).__name__ for each in events]
+    assert not any(isinstance(event, Exception) for event in events)
+    names = [type(event).__name__ for event in events]
     expected = {
         Asking: ["Negotiated"],
         Waiting: ["ResponseReceived"] * 5,
@@ -458,7 +458,7 @@ def make_reading(kwire, chunk, frames):
         for _ in range(frames):
             client.send(request, 0)
         client.data_to_send()
-        assert sum(len(list(client.receive_data(each))) for each in chunks) == frames
+        assert sum(len(list(client.receive_data(chunk))) for chunk in chunks) == frames
 
     return read
 
@@ -477,8 +477,8 @@ def test_a_large_frame_in_small_chunks_takes_linear_time(kwire):
 
         def read():
             client = kwire.connection.ClientConnection(table=table(kwire))
-            for at in range(0, len(data), 100):
-                list(client.receive_data(data[at : at + 100]))
+            for position in range(0, len(data), 100):
+                list(client.receive_data(data[position : position + 100]))
 
         return read
 

@@ -71,7 +71,7 @@ def test_a_size_of_0_breaks_the_rules(kwire, size):
         receive(client, B, size)
     assert "empty frame" in str(caught.value)
     assert not client.is_open
-    assert [each.correlation_id for each in client.in_flight] == [7]
+    assert [request.correlation_id for request in client.in_flight] == [7]
 
 
 @pytest.mark.parametrize("size", [0, 1])

@@ -126,11 +126,11 @@ def test_bytes_that_trickle_make_the_same_events(kwire, peers):
         seen = []
         for byte_count in range(len(data)):
             out.sendall(data[byte_count : byte_count + 1])
-            seen += [(byte_count + 1, each) for each in receive(into.recv(1))]
+            seen += [(byte_count + 1, event) for event in receive(into.recv(1))]
         return seen
 
-    for each in (near, far):
-        each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for peer in (near, far):
+        peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     codes = []
     for last in (False, True):
         question = client.data_to_send()
@@ -159,8 +159,8 @@ def test_end_within_a_response_reports_the_received_bytes(
     negotiated_peers.far.shutdown(socket.SHUT_WR)
     closed = wire.wait_for("ConnectionClosed")
     assert f"in the middle of a frame, after {left} bytes" in closed.reason
-    assert [each.request for each in closed.unanswered] == requests
-    assert [each.correlation_id for each in closed.unanswered] == ids
+    assert [sent.request for sent in closed.unanswered] == requests
+    assert [request.correlation_id for request in closed.unanswered] == ids
     is_dead(kwire, wire.connection, f"in the middle of a frame, after {left} bytes")
 
 
@@ -174,7 +174,7 @@ def test_end_between_frames_reports_no_incomplete_frame(kwire, negotiated_peers)
     assert wire.wait_for("ResponseReceived").correlation_id == first
     closed = wire.wait_for("ConnectionClosed")
     assert "frame" not in closed.reason
-    assert [each.correlation_id for each in closed.unanswered] == [second]
+    assert [request.correlation_id for request in closed.unanswered] == [second]
     is_dead(kwire, wire.connection, "the broker closed the connection")
 
 
@@ -212,7 +212,9 @@ def test_a_connection_that_is_reset_ends_with_the_sockets_error(
     with pytest.raises(ConnectionResetError):
         wire.next_event()
     wire.connection.close()
-    assert [each.correlation_id for each in wire.connection.in_flight] == [sent_request]
+    assert [request.correlation_id for request in wire.connection.in_flight] == [
+        sent_request
+    ]
     is_dead(kwire, wire.connection, "closed by this side")
 
 
@@ -236,7 +238,9 @@ def test_responses_out_of_order_or_without_a_request_are_errors(
     for name in "abc":
         wire.connection.send(metadata(kwire, name))
     flush(wire)
-    negotiated_peers.far.sendall(b"".join(answer_to(kwire, each) for each in answers))
+    negotiated_peers.far.sendall(
+        b"".join(answer_to(kwire, version) for version in answers)
+    )
     for expected in answers[:events]:
         assert wire.wait_for("ResponseReceived").correlation_id == expected
     with pytest.raises(kwire.errors.RemoteProtocolError) as raised:
@@ -340,7 +344,7 @@ def test_a_version_of_the_last_connection_is_hung_up_on(kwire):
             assert wire.ask(request).topics[0].name == "t"
     (refused,) = broker.events_of("UnsupportedReceived")
     assert refused == (request.api_key, old, FIRST)
-    assert [each.version for each in closed.unanswered] == [old]
+    assert [request.version for request in closed.unanswered] == [old]
 
 
 def test_broker_without_api_versions_is_reconnected_with_the_fallback(kwire):
@@ -513,13 +517,13 @@ def test_records_without_acks_have_no_response(kwire):
             (acks, wire.connection.send(produce(kwire, "t", acks)))
             for acks in (0, -1, 0, 0, 1, 0, -1)
         ]
-        awaited = [each for acks, each in sent if acks]
-        in_flight = [each.correlation_id for each in wire.connection.in_flight]
+        awaited = [request_id for acks, request_id in sent if acks]
+        in_flight = [request.correlation_id for request in wire.connection.in_flight]
         assert in_flight == awaited
         events = [wire.wait_for("ResponseReceived") for _ in awaited]
         answers = [event.response.responses[0] for event in events]
         assert [event.correlation_id for event in events] == awaited
-        offsets = [each.partition_responses[0].base_offset for each in answers]
+        offsets = [answer.partition_responses[0].base_offset for answer in answers]
         assert offsets == [1, 4, 6]
 
 

@@ -30,7 +30,7 @@ def cluster():
         {"bootstrap.servers": "mock", "test.mock.num.brokers": 3, "log_level": 0}
     )
     brokers = handle.list_topics(timeout=TIMEOUT_S).brokers
-    yield {each.id: (each.host, each.port) for each in brokers.values()}
+    yield {broker.id: (broker.host, broker.port) for broker in brokers.values()}
     del handle
 
 
@@ -152,7 +152,9 @@ def test_metadata_in_every_version_that_is_laid_out_as_kafkas(kwire, cluster, ve
     with Wire(kwire, cluster[1]) as wire:
         topics = [request.MetadataRequestTopic(name="described")]
         answer = wire.ask(request(topics=topics), version)
-    addresses = {each.node_id: (each.host, each.port) for each in answer.brokers}
+    addresses = {
+        broker.node_id: (broker.host, broker.port) for broker in answer.brokers
+    }
     assert addresses == cluster
     assert [topic.name for topic in answer.topics] == ["described"]
     assert {part.leader_id for part in answer.topics[0].partitions} <= set(cluster)
@@ -207,7 +209,7 @@ def test_many_requests_at_once_are_answered_in_order(kwire, leader):
     sent_requests = {
         wire.connection.send(produce_request(kwire, topic, row)): row for row in ROWS
     }
-    assert [each.correlation_id for each in wire.connection.in_flight] == list(
+    assert [request.correlation_id for request in wire.connection.in_flight] == list(
         sent_requests
     )
     events = [wire.wait_for("ResponseReceived") for _ in ROWS]

@@ -118,8 +118,8 @@ class KafkaPython:
         )
         try:
             sent = [producer.send(TOPIC, value, key) for key, value in ROWS]
-            for each in sent:
-                each.get(TIMEOUT_S)
+            for delivery in sent:
+                delivery.get(TIMEOUT_S)
         finally:
             producer.close(TIMEOUT_S)
 
@@ -141,7 +141,7 @@ class KafkaPython:
         try:
             while time.monotonic() < deadline:
                 for records in consumer.poll(5000).values():
-                    rows += [(each.key, each.value) for each in records]
+                    rows += [(record.key, record.value) for record in records]
                 if len(rows) < len(ROWS):
                     continue
                 try:
@@ -197,7 +197,7 @@ class Aiokafka:
         try:
             while len(rows) < len(ROWS):
                 for records in (await consumer.getmany(timeout_ms=200)).values():
-                    rows += [(each.key, each.value) for each in records]
+                    rows += [(record.key, record.value) for record in records]
             await consumer.commit()
         finally:
             await consumer.stop()
@@ -266,7 +266,7 @@ def test_clients_retry_api_versions_in_a_supported_version(exchange):
     """ApiVersions in an unsupported version is rejected, and repeated in another."""
     broker, client = exchange.broker, exchange.client
     newest = broker.table.range_of(broker.kwire.messages.ApiVersionsRequest).max
-    answers = [each[:2] for each in broker.events_of("ApiVersionsAnswered")]
+    answers = [event[:2] for event in broker.events_of("ApiVersionsAnswered")]
     codes = broker.kwire.error_codes
     first = client.newest["ApiVersions"]
     if first <= newest:
@@ -276,7 +276,9 @@ def test_clients_retry_api_versions_in_a_supported_version(exchange):
         versions = {version for version, code in answers if code == codes.NONE}
         assert versions
         assert max(versions) <= newest
-        assert set(answers) - {answers[0]} == {(each, codes.NONE) for each in versions}
+        assert set(answers) - {answers[0]} == {
+            (version, codes.NONE) for version in versions
+        }
 
 
 def test_clients_report_their_software(exchange):
@@ -319,7 +321,7 @@ def test_kafka_0_9_closes_the_connection_on_api_versions(kwire):
         with pytest.raises(confluent_kafka.KafkaException):
             admin.list_topics(timeout=0.5)
         key = kwire.messages.ApiVersionsRequest.api_key
-        refused = {each[:2] for each in broker.events_of("UnsupportedReceived")}
+        refused = {event[:2] for event in broker.events_of("UnsupportedReceived")}
     assert (key, 3) in refused
     assert not broker.asked
 
@@ -332,9 +334,9 @@ def test_records_that_want_no_response_arrive(kwire, client):
         peer.produce(acks=0)
         assert peer.consume() == ROWS
     silent = {
-        each.expects_response
-        for each in broker.events_of("RequestReceived")
-        if isinstance(each.request, kwire.messages.ProduceRequest)
+        event.expects_response
+        for event in broker.events_of("RequestReceived")
+        if isinstance(event.request, kwire.messages.ProduceRequest)
     }
     assert silent == {False}
 

@@ -84,7 +84,7 @@ def test_raw_tokens_cut_anywhere(kwire, size):
     """The stream contains the handshake response, followed by tokens."""
     stream = bytes.fromhex("00000011 00000000 0000 00000001 0005 504c41494e")
     tokens = [b"", b"\0\0\0\1", b"long" * 50, b"x"]
-    stream += b"".join(len(each).to_bytes(4, "big") + each for each in tokens)
+    stream += b"".join(len(token).to_bytes(4, "big") + token for token in tokens)
     client = client_of(kwire, OLD)
     client.start_sasl("PLAIN")
     step = size or len(stream)
@@ -92,7 +92,7 @@ def test_raw_tokens_cut_anywhere(kwire, size):
     for position in range(0, len(stream), step):
         events += client.receive_data(stream[position : position + step])
     assert events[0] == kwire.connection.SaslStarted("PLAIN", True)
-    assert [each.data for each in events[1:]] == tokens
+    assert [event.data for event in events[1:]] == tokens
 
 
 def test_the_old_way_between_both_sides(kwire):

@@ -85,12 +85,12 @@ def test_a_client_and_a_server_meet(kwire):
     while data := client.data_to_send():
         seen += receive(server, data)
         seen += receive(client, server.data_to_send())
-    assert [type(each).__name__ for each in seen] == [
+    assert [type(event).__name__ for event in seen] == [
         "ApiVersionsAnswered",
         "ApiVersionsAnswered",
         "Negotiated",
     ]
-    assert [each.error_code for each in seen[:2]] == [35, 0]
+    assert [event.error_code for event in seen[:2]] == [35, 0]
     assert client.table == server.served
     assert seen[1].software_name == "kwire"
     assert seen[1].software_version == kwire.__version__
@@ -103,8 +103,8 @@ def test_responses_go_out_in_the_order_of_requests(kwire, order):
     data = b"".join(request_bytes(kwire, "Metadata", 8, 10 + n) for n in range(4))
     requests = receive(server, data)
     sent = []
-    for count, place in enumerate(order):
-        server.send(requests[place], kwire.messages.MetadataResponse())
+    for count, index in enumerate(order):
+        server.send(requests[index], kwire.messages.MetadataResponse())
         sent += ids_of(kwire, server.data_to_send())
         answered = set(order[: count + 1])
         ready = next(n for n in range(5) if n not in answered)
@@ -237,7 +237,7 @@ def test_older_requests_are_answered_before_the_close(kwire):
         + request_bytes(kwire, "Metadata", 8, 3)
     )
     events = receive(server, data)
-    assert [type(each).__name__ for each in events] == [
+    assert [type(event).__name__ for event in events] == [
         "RequestReceived",
         "UnsupportedReceived",
     ]

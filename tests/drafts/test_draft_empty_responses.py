@@ -28,7 +28,7 @@ def convert(one, data, size):
         data[position : position + size] for position in range(0, len(data), size)
     ]
     converted = [one.convert(piece) for piece in pieces]
-    assert [len(each) for each in converted] == [len(each) for each in pieces]
+    assert [len(piece) for piece in converted] == [len(piece) for piece in pieces]
     return b"".join(converted)
 
 

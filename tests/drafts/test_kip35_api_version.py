@@ -135,19 +135,21 @@ def test_a_server_needs_a_protocol_version_that_exists(draft):
 
 
 @pytest.mark.parametrize(
-    ("asked", "names"),
+    ("requested_names", "expected_names"),
     [(None, []), ((), ["a", "b"]), (("b",), ["b"]), (("b", "x"), ["b", "x"])],
 )
-def test_null_topics_request_only_the_version(kwire, draft, asked, names):
+def test_null_topics_request_only_the_version(
+    kwire, draft, requested_names, expected_names
+):
     """Null requests no topics, and an empty list requests all, as in Metadata v0."""
     topics = [topic(draft, "a"), topic(draft, "b")]
     server = draft.Server(4, "0.10.0", documents=DOCUMENTS, topics=topics)
-    body = kwire.encode(draft.MetadataRequest(topics=asked), 1)
+    body = kwire.encode(draft.MetadataRequest(topics=requested_names), 1)
     frame = bytes.fromhex("0003 0001 00000007 ffff") + body
-    found = draft.decode(server.answer(frame), 8).topics
-    assert [each.name for each in found] == names
-    assert [each.name for each in found if each.error_code == 3] == (
-        ["x"] if "x" in names else []
+    topics_of_response = draft.decode(server.answer(frame), 8).topics
+    assert [topic.name for topic in topics_of_response] == expected_names
+    assert [topic.name for topic in topics_of_response if topic.error_code == 3] == (
+        ["x"] if "x" in expected_names else []
     )
 
 

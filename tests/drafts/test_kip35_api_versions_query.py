@@ -33,26 +33,28 @@ def negotiation(kwire):
 
 
 def ranges_of(table):
-    return {key: (each.min, each.max) for key, each in table.ranges().items()}
+    return {
+        key: (versions.min, versions.max) for key, versions in table.ranges().items()
+    }
 
 
-def exchange_versions(draft, negotiation, served, asked=None, **options):
+def exchange_versions(draft, negotiation, served, api_keys=None, **options):
     """Exchange versions between a client and a server; return the client's table."""
     table = negotiation.ApiVersionTable.from_ranges(served)
     server = draft.Server(REQUEST_KEY, table)
-    strategy = draft.ClientStrategy(REQUEST_KEY, asked, **options)
+    strategy = draft.ClientStrategy(REQUEST_KEY, api_keys, **options)
     return strategy.receive_frame(server.answer(strategy.data_to_send()[4:])[4:])
 
 
 @pytest.mark.parametrize(
-    ("asked", "body"),
+    ("api_keys", "body"),
     [(None, "ffffffff"), ((0, 1), "00000002 0000 0001"), ((), "00000000")],
 )
-def test_request_has_the_bytes_of_the_document(kwire, draft, asked, body):
-    request = draft.ApiVersionRequest(api_keys=asked)
+def test_request_has_the_bytes_of_the_document(kwire, draft, api_keys, body):
+    request = draft.ApiVersionRequest(api_keys=api_keys)
     assert kwire.encode(request, 0) == bytes.fromhex(body)
     assert kwire.decode(draft.ApiVersionRequest, bytes.fromhex(body), 0) == request
-    strategy = draft.ClientStrategy(REQUEST_KEY, asked, client_id=None)
+    strategy = draft.ClientStrategy(REQUEST_KEY, api_keys, client_id=None)
     assert strategy.data_to_send()[4 + 10 :] == bytes.fromhex(body)
 
 
@@ -87,15 +89,15 @@ def test_objects_report_that_they_were_never_released(draft):
 
 
 @pytest.mark.parametrize(
-    ("asked", "keys"),
+    ("requested_keys", "expected_keys"),
     [(None, [0, 1, 2]), ((1, 0), [0, 1]), ((2, 77), [2]), ((77,), []), ((), [])],
 )
 def test_null_requests_all_apis_and_a_list_requests_its_apis(
-    draft, negotiation, asked, keys
+    draft, negotiation, requested_keys, expected_keys
 ):
     """An empty list requests no APIs, and must not be treated as all."""
-    table = exchange_versions(draft, negotiation, SERVED["B2"], asked)
-    assert ranges_of(table) == {key: SERVED["B2"][key] for key in keys}
+    table = exchange_versions(draft, negotiation, SERVED["B2"], requested_keys)
+    assert ranges_of(table) == {key: SERVED["B2"][key] for key in expected_keys}
 
 
 def test_response_with_unrequested_apis_is_rejected(kwire, draft):

@@ -333,11 +333,13 @@ def test_servers_refuse_requests_that_are_cut_or_too_long(kwire, parties):
         server.answer(frame + b"\0")
 
 
-@pytest.mark.parametrize("at", [1, 3], ids=["key", "version"])
-def test_servers_respond_empty_or_close_on_unsupported_requests(kwire, parties, at):
+@pytest.mark.parametrize("position", [1, 3], ids=["key", "version"])
+def test_servers_respond_empty_or_close_on_unsupported_requests(
+    kwire, parties, position
+):
     """Covers an unknown API key, and an unknown version of the supported API."""
     unknown = bytearray(parties.client(correlation_id=7).data_to_send()[4:])
-    unknown[at] ^= 0x10
+    unknown[position] ^= 0x10
     empty = bytes.fromhex("00000004 00000007")
     assert parties.server(on_unsupported="empty").answer(bytes(unknown)) == empty
     assert parties.server(on_unsupported="close").answer(bytes(unknown)) is None

@@ -244,10 +244,10 @@ def test_released_api_versions_read_as_draft_fails(kwire, draft, version):
 
 def test_describe_permission_on_the_cluster_is_required(draft):
     """Unauthorized clients get no response, because the document defines no error."""
-    asked = []
+    checked_clients = []
 
     def may_describe(client_id):
-        asked.append(client_id)
+        checked_clients.append(client_id)
         return client_id == "admin"
 
     response = draft.supported_apis({1: (0,)})
@@ -256,7 +256,7 @@ def test_describe_permission_on_the_cluster_is_required(draft):
     assert talk(admin, server) == server.table
     nobody = draft.ClientStrategy(REQUEST_KEY, client_id=None)
     assert server.answer(nobody.data_to_send()[4:]) is None
-    assert asked == ["admin", None]
+    assert checked_clients == ["admin", None]
 
 
 def test_every_shorter_and_every_longer_input_is_refused(kwire, draft):

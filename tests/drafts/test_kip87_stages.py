@@ -147,12 +147,12 @@ def test_every_cell_is_tested(kip87):
     produced = {(row[0], row[1], row[2]) for row in PRODUCE_CELLS}
     sent = [(2, kind) for kind in KINDS if kind.startswith("old")]
     sent += [(3, kind) for kind in KINDS if not kind.startswith("old")]
-    assert produced == {(stage, *each) for stage in STAGES for each in sent}
+    assert produced == {(stage, *row) for stage in STAGES for row in sent}
     stored = {
-        (stage, each[4][0])
+        (stage, row[4][0])
         for stage in STAGES
-        for each in PRODUCE_CELLS
-        if each[0] == stage and each[4][0]
+        for row in PRODUCE_CELLS
+        if row[0] == stage and row[4][0]
     }
     fetched = {(row[0], row[1], row[2]) for row in FETCH_CELLS}
     assert {(s, v, kind) for s, kind in stored for v in (2, 3)} <= fetched

@@ -150,7 +150,7 @@ def test_unknown_magic_and_dialect_are_refused(kip87):
 
 
 @pytest.mark.parametrize(
-    ("attributes", "value", "made", "lost"),
+    ("attributes", "value", "down_converted", "lost"),
     [
         (0x00, b"v", b"v", {}),
         (0x10, None, None, {}),
@@ -159,11 +159,15 @@ def test_unknown_magic_and_dialect_are_refused(kip87):
     ],
     ids=["plain", "tombstone", "valued tombstone", "null that is no delete"],
 )
-def test_down_conversion_reports_what_it_loses(kip87, attributes, value, made, lost):
+def test_down_conversion_reports_what_it_loses(
+    kip87, attributes, value, down_converted, lost
+):
     """Magic 1 cannot represent two of the four kinds."""
     message = kip87.Message(7, 5, b"k", value, attributes=attributes | 0x08)
     converted, report = kip87.down_convert([message])
-    assert converted == (kip87.Message(7, 5, b"k", made, magic=1, attributes=0x08),)
+    assert converted == (
+        kip87.Message(7, 5, b"k", down_converted, magic=1, attributes=0x08),
+    )
     assert {n: getattr(report, n) for n in ("values", "null_values")} == {
         "values": 0,
         "null_values": 0,

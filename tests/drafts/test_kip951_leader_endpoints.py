@@ -120,8 +120,8 @@ def test_repair_changes_two_words_of_fetch_and_one_of_produce(kip951, texts):
     assert kip951.repaired(texts["fetch"]) == moved
     assert kip951.repaired(moved) == moved
     before, name, after = expected.partition('"SnapshotId"')
-    kept = before + name + after.replace('"tag": 2', '"tag": 3', 1)
-    assert kip951.repaired(texts["fetch"], moved="SnapshotId") == kept
+    moved_snapshot = before + name + after.replace('"tag": 2', '"tag": 3', 1)
+    assert kip951.repaired(texts["fetch"], moved="SnapshotId") == moved_snapshot
     rack = rack.replace("15", "9")
     expected = texts["produce"].replace(rack, f'{rack}, "nullableVersions": "9+"')
     assert kip951.repaired(texts["produce"]) == expected
@@ -302,11 +302,11 @@ def test_tag_3_is_an_unknown_tag_to_kafka(kwire, kip951):
     """With an unused tag, the field is skipped and kept without an error."""
     response = fetch(kip951.FetchResponse)
     data = kwire.encode(response, 15)
-    found = kwire.decode(kwire.messages.FetchResponse, data, 15)
-    (partition,) = found.responses[0].partitions
+    decoded = kwire.decode(kwire.messages.FetchResponse, data, 15)
+    (partition,) = decoded.responses[0].partitions
     assert partition.unknown_tagged_fields == ((3, b"\x02h\0\0\x23\x84\0\0"),)
-    assert kip951.leader_changes(found) == change(kip951, TOPIC_ID)
-    assert kwire.encode(found, 15) == data
+    assert kip951.leader_changes(decoded) == change(kip951, TOPIC_ID)
+    assert kwire.encode(decoded, 15) == data
 
 
 def test_produce_9_of_the_draft_is_an_error_to_kafka(kwire, kip951):
@@ -377,10 +377,10 @@ def test_client_learns_the_leaders_over_a_socket(kwire, kip951):
         1: fetch(kip951.FetchResponse),
     }
     with serving(kwire, follower(kwire, responses)) as address:
-        found = leaders_from(kwire, kip951, address, kip951.ProduceResponse)
-        assert found == change(kip951, "t", "h", 9092, "r")
-        found = leaders_from(kwire, kip951, address, kip951.FetchResponse)
-        assert found == change(kip951, TOPIC_ID, "h", 9092, None)
+        changes = leaders_from(kwire, kip951, address, kip951.ProduceResponse)
+        assert changes == change(kip951, "t", "h", 9092, "r")
+        changes = leaders_from(kwire, kip951, address, kip951.FetchResponse)
+        assert changes == change(kip951, TOPIC_ID, "h", 9092, None)
 
 
 def test_client_learns_nothing_from_a_broker_of_today(kwire, kip951):

@@ -36,14 +36,14 @@ def run(kwire, number):
 def list_contradictions(kwire, number):
     """Run a document; return the texts of the requirements that are not met."""
     _, results = run(kwire, number)
-    return [each.requirement.text for each in results if not each.is_met]
+    return [result.requirement.text for result in results if not result.is_met]
 
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_each_requirement_is_met(kwire, number):
     document, results = run(kwire, number)
-    assert [each.requirement for each in results] == list(document.requirements)
-    assert [str(each.observation) for each in results if not each.is_met] == []
+    assert [result.requirement for result in results] == list(document.requirements)
+    assert [str(result.observation) for result in results if not result.is_met] == []
 
 
 @pytest.mark.parametrize("number", NUMBERS)

@@ -286,8 +286,8 @@ def test_install_and_uninstall_beneath_a_consumer(client, broker, how):
     def script(consumer, note):
         adapter = CLIENTS[client]
         for change in itertools.cycle((adapter.install, adapter.uninstall)):
-            found = consumer.poll(4) if how == "poll" else [consumer.take()]
-            note([record.offset for record in found])
+            records = consumer.poll(4) if how == "poll" else [consumer.take()]
+            note([record.offset for record in records])
             change()
             if consumer.position() == 60:
                 break

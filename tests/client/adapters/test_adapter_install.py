@@ -89,13 +89,13 @@ def test_a_block_leaves_what_it_found(client):
 
 def test_classes_look_like_the_clients_own(client):
     """Logs and pickles depend on subclasses, names and modules."""
-    own = look(client)[int(client == "aiokafka")]
+    original_class = look(client)[int(client == "aiokafka")]
     with CLIENTS[client]:
-        made = look(client)[int(client == "aiokafka")]
-        assert issubclass(made, own)
-        assert (made.__qualname__, made.__module__) == (
-            own.__qualname__,
-            own.__module__,
+        adapter_class = look(client)[int(client == "aiokafka")]
+        assert issubclass(adapter_class, original_class)
+        assert (adapter_class.__qualname__, adapter_class.__module__) == (
+            original_class.__qualname__,
+            original_class.__module__,
         )
 
 

@@ -34,10 +34,10 @@ def count_objects(root):
     """Count all objects that an object refers to, except code and modules."""
     seen, waiting = {id(root)}, [root]
     while waiting:
-        for each in gc.get_referents(waiting.pop()):
-            if id(each) not in seen and not isinstance(each, SHARED):
-                seen.add(id(each))
-                waiting.append(each)
+        for referent in gc.get_referents(waiting.pop()):
+            if id(referent) not in seen and not isinstance(referent, SHARED):
+                seen.add(id(referent))
+                waiting.append(referent)
     return len(seen)
 
 
@@ -55,9 +55,9 @@ class Naming:
         for broker in self.cluster.brokers.values():
             broker.learn()
         self.numbers = itertools.count(10)
-        at = self.cluster.at
+        original_at = self.cluster.at
         # All other addresses lead to one of the brokers as well.
-        self.cluster.at = lambda host, port: at(
+        self.cluster.at = lambda host, port: original_at(
             host, port if port < 9010 else 9001 + port % 3
         )
 
@@ -118,8 +118,8 @@ class Naming:
             max_objects = 0
             for step in range(2):
                 self.world.run(machine, is_over, START_S + until + step)
-                taken = getattr(machine, "take", lambda: None)
-                while fetched := taken():
+                take = getattr(machine, "take", lambda: None)
+                while fetched := take():
                     machine.release(fetched)
                 max_objects = max(max_objects, count_objects(machine))
             sizes.append(max_objects)
@@ -245,8 +245,8 @@ def test_leader_hints_to_new_brokers_keep_the_size(naming):
 
     for broker in naming.cluster.brokers.values():
         answer = broker.answer_fetch
-        broker.answer_fetch = lambda *got, answer=answer: redirect(
-            answer(*got[:2], True)
+        broker.answer_fetch = lambda *arguments, answer=answer: redirect(
+            answer(*arguments[:2], True)
         )
     machine = naming.scan(topics=("a",))
     first, last = naming.measure(machine)
@@ -259,8 +259,8 @@ def test_coordinators_at_new_addresses_keep_the_size(kwire):
     Each of the brokers responds that it is not the coordinator.
     """
     setting = TransactionSetting(kwire)
-    at = setting.cluster.at
-    setting.cluster.at = lambda host, port: at(host, 9001)
+    original_at = setting.cluster.at
+    setting.cluster.at = lambda host, port: original_at(host, 9001)
     numbers = itertools.count(10)
     make = kwire.messages.FindCoordinatorResponse
     wrong = kwire.messages.InitProducerIdResponse(
@@ -321,7 +321,7 @@ def test_a_topic_that_metadata_omits_for_a_while_is_not_read_again(naming):
             machine.release(fetched)
 
     read(5)
-    views = {node: each.view for node, each in naming.cluster.brokers.items()}
+    views = {node: broker.view for node, broker in naming.cluster.brokers.items()}
     for broker in naming.cluster.brokers.values():
         broker.view = {}
     read(2)

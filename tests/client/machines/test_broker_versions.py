@@ -61,7 +61,7 @@ def test_brokers_that_are_down_have_an_error_and_the_others_versions(kwire):
         results = setting.run()
         assert results[node].table is None
         assert results[node].error.startswith(f"{results[node].address}: ")
-        assert all(results[each].table for each in {1, 2, 3} - {node})
+        assert all(results[other].table for other in {1, 2, 3} - {node})
 
 
 def test_no_broker_that_answers_is_a_failure(kwire, monkeypatch):

@@ -36,7 +36,8 @@ class Finder:
         """Look up the links of all coordinators."""
         self.cluster.advance(now)
         self.links = {
-            place: self.coordinators.link_to(*place, now) for place in self.places
+            coordinator: self.coordinators.link_to(*coordinator, now)
+            for coordinator in self.places
         }
 
 
@@ -57,8 +58,9 @@ class Setting:
     def is_found(self):
         """Whether all links lead to the actual coordinators."""
         return all(
-            link is not None and link.port - 9000 == self.cluster.coordinator(*place)
-            for place, link in self.finder.links.items()
+            link is not None
+            and link.port - 9000 == self.cluster.coordinator(*coordinator)
+            for coordinator, link in self.finder.links.items()
         )
 
     def find(self):
@@ -102,8 +104,8 @@ def test_a_coordinator_that_is_down_is_looked_for_again(kwire):
             cluster.coordinators[TRANSACTION, "a"] = broker.node % 3 + 1
         else:
             broker.is_up = True
-        for each in cluster.brokers.values():
-            each.learn()
+        for simulated_broker in cluster.brokers.values():
+            simulated_broker.learn()
         begun = world.requests
         assert setting.find()
         assert world.requests - begun < 100
@@ -140,8 +142,8 @@ def test_unauthorized_coordinator_key_is_an_error(kwire, kind):
     assert setting.world.run(setting.finder, is_settled, START_S + 30)
     failure = coordinators.failure(kind, "secret")
     assert isinstance(failure, setting.module.NotAuthorized)
-    what = "transactional id" if kind == TRANSACTION else "group"
-    assert f"the {what} 'secret'" in str(failure)
+    key_name = "transactional id" if kind == TRANSACTION else "group"
+    assert f"the {key_name} 'secret'" in str(failure)
     assert "Describe" in str(failure)
     setting.finder.places = [(kind, "mine")]
     assert setting.find()

@@ -191,16 +191,16 @@ def test_topics_and_offsets_are_found_in_every_release(kwire, release):
     ends = {("orders", index): log.end for index, log in enumerate(setting.topic.logs)}
     for timestamp, offsets in ((-1, ends), (-2, dict.fromkeys(ends, 0))):
         lookup = setting.module.Lookup(timestamp)
-        found = setting.make("OffsetsMachine", setting.scan_options(), lookup)
-        assert setting.result(found) == offsets
+        machine = setting.make("OffsetsMachine", setting.scan_options(), lookup)
+        assert setting.result(machine) == offsets
     lookup = setting.module.Lookup(1003)
     by_time = setting.make("OffsetsMachine", setting.scan_options(), lookup)
-    found = setting.expect(
+    offsets_by_time = setting.expect(
         release in WITH_TIMES,
         "offset lookups by time",
         lambda: setting.result(by_time),
     )
-    assert found in (None, dict.fromkeys(ends, 2))
+    assert offsets_by_time in (None, dict.fromkeys(ends, 2))
 
 
 @pytest.mark.parametrize("release", NAMES)
@@ -312,12 +312,12 @@ def test_a_group_is_joined_or_read_without_joining(kwire, release):
         return machine.take()
 
     joined = setting.make("ConsumerMachine", options, group)
-    found = setting.expect(
+    chunk = setting.expect(
         release in WITH_GROUPS,
         "group protocol of KIP-848",
         lambda: poll(joined, joined.has_result),
     )
-    assert (found is not None) == (release in WITH_GROUPS)
+    assert (chunk is not None) == (release in WITH_GROUPS)
     if release in WITH_GROUPS:
         return
     partitions = {"orders": (0,)}

@@ -159,7 +159,7 @@ def test_padding_of_responses_is_not_held(kwire, where):
             more = first.replace(partition_index=77, records=bytes(LARGE))
             return topic.replace(partitions=[*topic.partitions, more])
 
-        return response.replace(responses=[add(each) for each in response.responses])
+        return response.replace(responses=[add(topic) for topic in response.responses])
 
     attack.answer("Fetch", pad)
     brokers = Brokers(kwire, 1)
@@ -237,7 +237,7 @@ def test_batches_that_are_larger_than_the_budget_are_read(kwire, memory_bytes):
     assert machine.failure is None
     assert machine.is_done
     assert {*partitions} == {*range(5)}
-    offsets = {each.position for each in machine.fetcher.readers.values()}
+    offsets = {reader.position for reader in machine.fetcher.readers.values()}
     assert offsets == {5}
     assert memory.most < memory_bytes + LARGE // 2 + 4096 + FLOOR * 5
 

@@ -11,19 +11,19 @@ from tests.client.machines.world import START_S
 
 
 @pytest.mark.parametrize(
-    ("release", "pattern", "what"),
+    ("release", "pattern", "message_start"),
     [
         ("2.8", None, "the group protocol of KIP-848: the broker sim:9001 (Kafka"),
         ("3.9", re.compile("a"), "topic patterns of groups: the broker sim:9001 ("),
     ],
 )
-def test_an_old_broker_is_named_in_one_sentence(kwire, release, pattern, what):
+def test_an_old_broker_is_named_in_one_sentence(kwire, release, pattern, message_start):
     """The error recommends the alternative: partitions that the caller chooses."""
     setting = Setting(kwire, release, pattern)
     assert setting.poll() is None
     assert isinstance(setting.machine.failure, setting.module.FeatureUnsupported)
     text = str(setting.machine.failure)
-    assert text.startswith(what)
+    assert text.startswith(message_start)
     advice = {
         "2.8": "set partitions= to read with committed offsets and without joining the"
         " group",

@@ -77,7 +77,7 @@ def test_seek_ignores_the_response_to_a_fetch_in_flight(kwire):
     append(setting, 3)
     setting.machine.seek({PLACE: 0})
     records, next_offset = kwire.records.decode_records(setting.poll().data)
-    assert [each.offset for each in records] == list(range(next_offset))
+    assert [record.offset for record in records] == list(range(next_offset))
     assert next_offset >= RECORDS
 
 
@@ -176,8 +176,8 @@ def test_pause_survives_a_rebalance_for_kept_partitions_only(kwire):
     machine.pause(places)
     assert setting.poll(within_s=3) is None
     partitions, all_partitions = group.partitions, group.partitions()
-    kept = min(all_partitions, key=lambda each: each[1])
-    group.partitions = lambda: {kept}
+    first_partition = min(all_partitions, key=lambda partition: partition[1])
+    group.partitions = lambda: {first_partition}
     group.shuffle()
     wait_for(setting, lambda: machine.assignment() == {("a", 0)})
     assert setting.poll(within_s=3) is None

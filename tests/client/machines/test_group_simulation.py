@@ -151,10 +151,14 @@ def have_brokers_forget(module, patch):
     session = module.scan.fetch_session.FetchSession
     original = session.begin_request
 
-    def begin_request(self, wanted):
+    def begin_request(self, positions):
         before = dict(self._positions) if self.is_incremental else {}
-        named, _ = original(self, wanted)
-        return named, {r: at for r, at in before.items() if r not in wanted}
+        named, _ = original(self, positions)
+        return named, {
+            reader: position
+            for reader, position in before.items()
+            if reader not in positions
+        }
 
     patch.setattr(session, "begin_request", begin_request)
 

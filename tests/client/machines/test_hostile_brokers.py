@@ -238,9 +238,9 @@ def test_records_after_the_end_come_once(attack):
             responses=[
                 topic.replace(
                     partitions=[
-                        part.replace(records=each)
+                        part.replace(records=batch)
                         for part in topic.partitions
-                        for each in data
+                        for batch in data
                     ]
                 )
                 for topic in response.responses
@@ -257,17 +257,17 @@ def test_endpoints_are_read_once_for_a_response(attack, monkeypatch):
     machine = importlib.import_module(
         f"{attack.kwire.__name__}.client.machines.cluster"
     )
-    make, made = attack.make.FetchResponse, []
+    make, broker_fields = attack.make.FetchResponse, []
     broker = machine.Broker
 
     def count(*fields):
-        made.append(fields)
+        broker_fields.append(fields)
         return broker(*fields)
 
     monkeypatch.setattr(machine, "Broker", count)
     attack.topic.leaders[:] = [1, 1]
-    for each in attack.cluster.brokers.values():
-        each.learn()
+    for simulated_broker in attack.cluster.brokers.values():
+        simulated_broker.learn()
     endpoints = [
         make.NodeEndpoint(node_id=node, host="sim", port=9001) for node in range(500)
     ]
@@ -281,7 +281,7 @@ def test_endpoints_are_read_once_for_a_response(attack, monkeypatch):
 
     attack.answer("Fetch", hint)
     attack.scan()
-    assert len(made) <= 500 * attack.world.requests
+    assert len(broker_fields) <= 500 * attack.world.requests
 
 
 def test_a_topic_that_is_another_one_each_time(attack):
@@ -338,7 +338,9 @@ def test_metadata_with_a_negative_node_id_ends_the_connection(attack):
 
     def renumber(node, response):
         return response.replace(
-            brokers=[each.replace(node_id=-each.node_id) for each in response.brokers]
+            brokers=[
+                broker.replace(node_id=-broker.node_id) for broker in response.brokers
+            ]
         )
 
     attack.answer("Metadata", renumber)

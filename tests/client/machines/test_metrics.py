@@ -73,7 +73,7 @@ def test_metrics_of_a_scan_count_what_was_read(kwire):
     setting.run(machine, 5)
     metrics = machine.fetcher.read_metrics(setting.world.now)
     assert metrics["offsets_consumed_total"] == 6
-    assert metrics["bytes_consumed_total"] == sum(len(each.data) for each in chunks)
+    assert metrics["bytes_consumed_total"] == sum(len(chunk.data) for chunk in chunks)
     # Fetched records that were not returned yet count as lag.
     assert metrics["records_lag"] == {("orders", 0): 2, ("orders", 1): 2}
     assert metrics["records_lag_max"] == 2
@@ -121,21 +121,21 @@ def test_unread_metrics_cost_two_calls_for_each_response(kwire, partitions):
     machine = setting.make("ScanMachine", options)
     setting.run(machine, 5)
     before = machine.read_metrics(setting.world.now)
-    taken = 0
+    chunk_count = 0
 
     def read():
-        nonlocal taken
+        nonlocal chunk_count
         for _ in range(20):
             for log in topic.logs:
                 log.append(1)
             setting.run(machine, 1)
             while (fetched := machine.take()) is not None:
                 machine.release(fetched)
-                taken += 1
+                chunk_count += 1
 
     calls = count_calls(read)
     after = machine.read_metrics(setting.world.now)
-    assert taken >= 20 * partitions
+    assert chunk_count >= 20 * partitions
     responses = after["response_total"] - before["response_total"]
     assert 20 <= responses <= 100
     assert calls <= 2 * responses

@@ -100,13 +100,13 @@ def test_events_lead_to_the_states_of_the_table_in_design():
     table = read_table("partition of a scan")
     events = {event for event, _, _ in table}
     assert events == ARGUMENTS.keys() | {"finish", "pause", "resume", "stop"}
-    found = {
+    transitions = {
         (event, state.name, following.name)
         for event in events
         for state in ReaderState
         for following in explore(event, state)
     }
-    assert found == table
+    assert transitions == table
 
 
 def find_writes(path):

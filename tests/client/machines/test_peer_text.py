@@ -62,8 +62,10 @@ class Defacer:
             value = getattr(struct, name)
             if isinstance(value, tuple):
                 value = [
-                    self.deface(each) if hasattr(type(each), "__match_args__") else each
-                    for each in value
+                    self.deface(element)
+                    if hasattr(type(element), "__match_args__")
+                    else element
+                    for element in value
                 ]
             elif hasattr(type(value), "__match_args__"):
                 value = self.deface(value)
@@ -289,7 +291,7 @@ def test_a_broker_host_with_nul_is_rejected(kwire):
             response = answer(request, version)
             if type(response).__name__ != "MetadataResponse":
                 return response
-            brokers = [each.replace(host="evil\0sim") for each in response.brokers]
+            brokers = [broker.replace(host="evil\0sim") for broker in response.brokers]
             return response.replace(brokers=brokers)
 
         broker.answer = name_others

@@ -106,7 +106,7 @@ def send_past_a_retry(module, patch):
     def next_batch(self, max_in_flight):
         if self.in_flight >= max_in_flight:
             return None
-        waiting = [each for each in self.batches if not each.is_in_flight]
+        waiting = [batch for batch in self.batches if not batch.is_in_flight]
         return waiting[-1] if waiting else None
 
     patch.setattr(
@@ -194,12 +194,14 @@ def mix_stages(module, patch):
     send = module.produce.lingering_records.LingeringRecords.send
 
     def mixing(self, topic, partition, record, now):
-        batchers, kept = self._batchers, []
+        batchers, other_partitions = self._batchers, []
         if topic.name in batchers:
-            kept = [each for each in batchers[topic.name].staged if each != partition]
-            batchers[topic.name].staged.difference_update(kept)
+            other_partitions = [
+                staged for staged in batchers[topic.name].staged if staged != partition
+            ]
+            batchers[topic.name].staged.difference_update(other_partitions)
         is_begun = send(self, topic, partition, record, now)
-        batchers[topic.name].staged.update(kept)
+        batchers[topic.name].staged.update(other_partitions)
         return is_begun
 
     patch.setattr(module.produce.lingering_records.LingeringRecords, "send", mixing)

@@ -51,17 +51,17 @@ CHANGES = {
 
 def find_fields(path, name):
     """Return the fields that a class declares or sets in its own methods."""
-    (found,) = (
+    (class_node,) = (
         node
         for node in ast.parse(path.read_text()).body
         if isinstance(node, ast.ClassDef) and node.name == name
     )
     declared = {
-        node.target.id for node in found.body if isinstance(node, ast.AnnAssign)
+        node.target.id for node in class_node.body if isinstance(node, ast.AnnAssign)
     }
     return declared | {
         node.attr
-        for node in ast.walk(found)
+        for node in ast.walk(class_node)
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
     }
 
@@ -92,14 +92,14 @@ def test_fields_of_a_producer_are_changed_in_their_own_files():
     assert {"state", "sequence"} <= fields["pending_batch"]
     assert {"numbering", "batches"} <= fields["partition_writer"]
     assert {"state", "producer"} <= fields["transactions"]
-    found = [
+    foreign_changes = [
         f"{path.name}:{line}: {field}"
         for path in USERS
         for line, field in find_changes(path)
         if any(field in fields[module] for module in fields.keys() - {path.stem})
         if (path.name, field) not in NEW_OBJECTS
     ]
-    assert found == []
+    assert foreign_changes == []
 
 
 def test_impossible_event_of_a_batch_is_an_assertion():

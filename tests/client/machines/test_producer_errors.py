@@ -28,8 +28,8 @@ class Setting:
         self.log = self.topic.logs[0]
         self.topic.leaders[0] = 1
         self.broker = self.cluster.brokers[1]
-        for each in self.cluster.brokers.values():
-            each.learn()
+        for broker in self.cluster.brokers.values():
+            broker.learn()
         self.machine = self.module.ProducerMachine(
             [("sim", 9001)],
             self.module.ClusterSettings(request_timeout_s=3.0, timeout_s=20.0),
@@ -166,8 +166,8 @@ def test_newer_leader_is_written_to_immediately(kwire):
     setting.send(b"a")
     setting.topic.leaders[0] = 2
     setting.log.new_leader()
-    for each in setting.cluster.brokers.values():
-        each.learn()
+    for broker in setting.cluster.brokers.values():
+        broker.learn()
     # Delay the metadata refresh, which would also return the leader.
     setting.machine.cluster._refresh_at = setting.world.now + 1000
     requests_before, began_at = setting.world.requests, setting.world.now
@@ -297,7 +297,7 @@ def test_without_acknowledgement_the_network_holds_up_the_producer(kwire):
         sender.finish(setting.world.now)
     for left in (2, 1, 0):
         setting.machine.advance(setting.world.now)
-        assert sum(not each.is_over for each in sender.batches) == left
+        assert sum(not batch.is_over for batch in sender.batches) == left
         assert link.has_unsent
         assert setting.machine.wake_at <= setting.world.now + 0.01
         while link.data_to_send():

@@ -99,8 +99,8 @@ class Simulation:
 
         def heal():
             broker.is_up = True
-            for each in self.cluster.brokers.values():
-                each.learn()
+            for running_broker in self.cluster.brokers.values():
+                running_broker.learn()
 
         self.world.after(3.0, heal)
 
@@ -113,7 +113,7 @@ def test_topics_have_their_partitions_and_leaders(kwire, seed):
     assert list(topics) == ["a", "b"]
     for name, topic in topics.items():
         truth = simulation.cluster.topics[name]
-        leaders = {n: each.leader for n, each in topic.partitions.items()}
+        leaders = {n: partition.leader for n, partition in topic.partitions.items()}
         assert leaders == dict(enumerate(truth.leaders))
 
 
@@ -193,9 +193,9 @@ def test_topic_list_times_out_if_brokers_stop_responding(kwire, monkeypatch):
 def test_sizes_are_those_of_leaders(kwire):
     """Brokers get one request, for all topics, one topic, or none."""
     simulation = Simulation(kwire, 1)
-    sizes = {place: log.size for place, log in simulation.logs().items()}
+    sizes = {partition: log.size for partition, log in simulation.logs().items()}
     assert simulation.sizes() == sizes
-    of_a = {place: size for place, size in sizes.items() if place[0] == "a"}
+    of_a = {partition: size for partition, size in sizes.items() if partition[0] == "a"}
     assert Simulation(kwire, 1).sizes({"a"}) == of_a
     nothing = Simulation(kwire, 1)
     assert nothing.sizes(set()) == {}
@@ -216,5 +216,7 @@ def test_brokers_without_sizes_are_skipped(kwire):
         for index, leader in enumerate(topic.leaders)
     }
     sizes = simulation.sizes()
-    assert sizes.keys() == {place for place, node in leaders.items() if node == 3}
+    assert sizes.keys() == {
+        partition for partition, node in leaders.items() if node == 3
+    }
     assert simulation.world.now < START_S + 5

@@ -283,11 +283,11 @@ def test_metadata_of_brokers_that_refuse_connections_is_not_tried_all_at_once(kw
             for node in range(2, 3000)
         ]
     )
-    known, tried = cluster.at, []
+    original_at, tried_ports = cluster.at, []
 
     def at(host, port):
-        tried.append(port)
-        return known(host, 9001) if port == 9001 else refusing
+        tried_ports.append(port)
+        return original_at(host, 9001) if port == 9001 else refusing
 
     refusing = type(broker)(cluster, 2, "4.1")
     refusing.is_up = False
@@ -302,4 +302,4 @@ def test_metadata_of_brokers_that_refuse_connections_is_not_tried_all_at_once(kw
     world.at(START_S + 1, lambda: setattr(broker, "is_up", False))
     world.at(START_S + 1, lambda: world.break_wires(1))
     world.run(machine, lambda: False, START_S + 11)
-    assert 20 < len(tried) < 200
+    assert 20 < len(tried_ports) < 200

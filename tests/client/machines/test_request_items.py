@@ -39,7 +39,7 @@ def items(kwire):
 
 def find_field(struct, attribute):
     """Return the field of a struct that has an attribute name."""
-    (field,) = [each for each in struct.fields if each.attribute == attribute]
+    (field,) = [field for field in struct.fields if field.attribute == attribute]
     return field
 
 
@@ -98,7 +98,7 @@ def test_items_of_a_split_request_are_merged_in_its_order(
     responses, answers = [], {}
     answer_paths = list(items.iterate_paths(complete, route.answers))
     for broker in sorted(set(brokers)):
-        chosen = [n for n, each in enumerate(brokers) if each == broker]
+        chosen = [n for n, path_broker in enumerate(brokers) if path_broker == broker]
         part = items.with_items(request, route.items, [paths[n] for n in chosen])
         parts = list(items.iterate_paths(part, route.items))
         assert [items.identify(path, route.items) for path in parts] == [
@@ -114,7 +114,7 @@ def test_items_of_a_split_request_are_merged_in_its_order(
         for path in items.iterate_paths(response, route.answers):
             answers[items.identify(path, route.answers)] = path
     merged = items.merge_responses(
-        responses, route.answers, [answers[each] for each in identities]
+        responses, route.answers, [answers[identity] for identity in identities]
     )
     assert merged == complete
 
@@ -134,7 +134,7 @@ def test_responses_of_every_broker_are_joined(kwire, items, name):
         ),
     ]
     found = [
-        path for each in halves for path in items.iterate_paths(each, route.answers)
+        path for half in halves for path in items.iterate_paths(half, route.answers)
     ]
     merged = items.merge_responses(halves, route.answers, found)
     assert merged == complete.replace(throttle_time_ms=9, error_code=15)

@@ -100,7 +100,7 @@ class Setting:
 
     def received(self, name):
         """Return the number of requests with a name that brokers have received."""
-        return sum(each.received[name] for each in self.cluster.brokers.values())
+        return sum(broker.received[name] for broker in self.cluster.brokers.values())
 
     def move_leaders(self):
         """Move all leaders. Only the new leader of each partition learns it."""
@@ -139,13 +139,13 @@ def test_60_partitions_are_requested_from_each_leader_once(kwire, monkeypatch):
     answer = module.SimulatedBroker._ListOffsetsRequest
 
     def count(broker, request, version):
-        counts.append(sum(len(each.partitions) for each in request.topics))
+        counts.append(sum(len(topic.partitions) for topic in request.topics))
         return answer(broker, request, version)
 
     monkeypatch.setattr(module.SimulatedBroker, "_ListOffsetsRequest", count)
     response = setting.request(setting.latest("large", "a"))
     assert offsets(response) == ends(setting, "large", "a")
-    assert [each.name for each in response.topics] == ["large", "a"]
+    assert [topic.name for topic in response.topics] == ["large", "a"]
     assert list(offsets(response)) == list(ends(setting, "large", "a"))
     assert len(counts) == 3
     assert sum(counts) == 63
@@ -166,7 +166,7 @@ def test_partitions_that_redirect_in_turns_are_not_requested_without_pause(kwire
     setting.cluster.moving_until = START_S + 1000
     response = setting.request(setting.delete_records("a", {0: 1, 1: 1}))
     code = kwire.error_codes.NOT_LEADER_OR_FOLLOWER
-    codes = [part.error_code for each in response.topics for part in each.partitions]
+    codes = [part.error_code for topic in response.topics for part in topic.partitions]
     assert code in codes
     assert setting.world.now >= START_S + TIMEOUT_S
     setting.world.traffic.check()
@@ -179,7 +179,7 @@ def test_partitions_that_redirect_for_a_while_are_answered(kwire):
         response = setting.request(setting.delete_records("a", {0: 1, 1: 1, 2: 1}))
         logs = setting.cluster.topics["a"].logs
         assert [log.start for log in logs] == [1, 1, 1]
-        results = [part for each in response.topics for part in each.partitions]
+        results = [part for topic in response.topics for part in topic.partitions]
         assert [part.low_watermark for part in results] == [1, 1, 1]
 
 
@@ -191,7 +191,7 @@ def test_partition_without_answer_is_an_error(kwire, monkeypatch):
 
     def omit(broker, request, version):
         response = answer(broker, request, version)
-        remaining = [each for each in response.topics if each.name != "b"]
+        remaining = [topic for topic in response.topics if topic.name != "b"]
         return response.replace(topics=remaining)
 
     monkeypatch.setattr(module.SimulatedBroker, "_ListOffsetsRequest", omit)
@@ -224,8 +224,8 @@ def test_groups_are_described_by_their_coordinators(kwire, release):
         broker.loads_coordinators = 2
     request = setting.messages.DescribeGroupsRequest(groups=names)
     response = setting.request(request)
-    assert [each.group_id for each in response.groups] == names
-    assert {each.error_code for each in response.groups} == {0}
+    assert [group.group_id for group in response.groups] == names
+    assert {group.error_code for group in response.groups} == {0}
     nodes = {setting.cluster.coordinator(GROUP, name) for name in names}
     assert len(nodes) > 1
     setting.world.traffic.check()
@@ -237,7 +237,7 @@ def test_groups_are_described_while_coordinators_move(kwire):
         setting.cluster.moving_until = START_S + 2
         names = ["x", "y", "z"]
         response = setting.request(setting.messages.DescribeGroupsRequest(groups=names))
-        assert [each.error_code for each in response.groups] == [0, 0, 0], seed
+        assert [group.error_code for group in response.groups] == [0, 0, 0], seed
 
 
 def test_user_without_permission_is_an_error_that_names_the_group(kwire):
@@ -255,7 +255,7 @@ def test_groups_of_all_brokers_are_listed_once(kwire):
     setting.cluster.brokers[2].loads_coordinators = 3
     response = setting.request(setting.messages.ListGroupsRequest())
     assert response.error_code == 0
-    listed = [each.group_id for each in response.groups]
+    listed = [group.group_id for group in response.groups]
     assert sorted(listed) == sorted(names)
     for broker in setting.cluster.brokers.values():
         assert broker.received["ListGroups"] == (4 if broker.node == 2 else 1)
@@ -268,7 +268,7 @@ def test_stopped_broker_is_skipped_by_a_request_to_every_broker(kwire):
     setting.cluster.brokers[3].is_up = False
     setting.world.at(START_S + 2, setting.learn)
     response = setting.request(setting.messages.ListGroupsRequest())
-    listed = {each.group_id for each in response.groups}
+    listed = {group.group_id for group in response.groups}
     assert listed == {
         name
         for name in setting.cluster.listed_groups
@@ -281,7 +281,7 @@ def test_a_request_waits_for_the_controller_that_moved(kwire):
     setting.cluster.controller = 3
     setting.world.at(START_S + 1, setting.learn)
     response = setting.request(setting.create("new"))
-    assert [each.error_code for each in response.topics] == [0]
+    assert [topic.error_code for topic in response.topics] == [0]
     assert "new" in setting.cluster.topics
     setting.world.traffic.check()
 
@@ -322,7 +322,7 @@ def test_a_request_without_effect_is_sent_again_if_the_connection_is_lost(
 
     monkeypatch.setattr(module.Wire, "_answer", lose)
     response = setting.request(setting.messages.ListGroupsRequest())
-    assert [each.group_id for each in response.groups] == ["g"]
+    assert [group.group_id for group in response.groups] == ["g"]
     assert len(lost) == 5
 
 
@@ -365,9 +365,11 @@ def test_config_resources_of_brokers_go_to_these_brokers(kwire):
         ]
     )
     results = setting.request(request).results
-    assert [(each.resource_type, each.resource_name) for each in results] == resources
-    assert {each.error_code for each in results} == {0}
-    answered_by = [each.configs[0].value for each in results]
+    assert [
+        (result.resource_type, result.resource_name) for result in results
+    ] == resources
+    assert {result.error_code for result in results} == {0}
+    answered_by = [result.configs[0].value for result in results]
     assert (answered_by[0], answered_by[3], answered_by[4]) == ("3", "1", "2")
 
 
@@ -384,8 +386,8 @@ def test_share_group_state_is_read_from_the_coordinator_of_each_partition(kwire)
         ],
     )
     (topic,) = setting.request(request).results
-    assert [each.start_offset for each in topic.partitions] == list(range(8))
-    assert {each.error_code for each in topic.partitions} == {0}
+    assert [partition.start_offset for partition in topic.partitions] == list(range(8))
+    assert {partition.error_code for partition in topic.partitions} == {0}
     nodes = {
         node
         for (kind, _), node in setting.cluster.coordinators.items()
@@ -449,8 +451,8 @@ def test_offsets_of_several_groups_are_fetched_from_every_release(kwire, release
     ]
     response = setting.request(make(groups=groups))
     assert [
-        (each.group_id, each.topics[0].partitions[0].committed_offset)
-        for each in response.groups
+        (group.group_id, group.topics[0].partitions[0].committed_offset)
+        for group in response.groups
     ] == [("g0", 0), ("g1", 1), ("g2", 2)]
 
 
@@ -479,10 +481,12 @@ def test_fetch_by_topic_name_uses_a_version_with_names(kwire):
     for fields in ({"topic": "a"}, {"topic_id": setting.cluster.topics["a"].topic_id}):
         topic = make.FetchTopic(partitions=parts, **fields)
         request = make(topics=[topic], max_wait_ms=100, max_bytes=1 << 20)
-        (found,) = setting.request(request).responses
-        assert [each.partition_index for each in found.partitions] == [0, 1, 2]
+        (topic_response,) = setting.request(request).responses
+        assert [
+            partition.partition_index for partition in topic_response.partitions
+        ] == [0, 1, 2]
         for part, log in zip(
-            found.partitions, setting.cluster.topics["a"].logs, strict=True
+            topic_response.partitions, setting.cluster.topics["a"].logs, strict=True
         ):
             assert type(part.records) is bytes
             assert len(part.records) == log.size

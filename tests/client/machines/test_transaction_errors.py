@@ -38,8 +38,8 @@ class Setting:
             self.requests.append(f"{name} v{version}")
             return call(request, version)
 
-        self.broker.answer = lambda *got: note(*got, answer)
-        self.broker.begin_produce = lambda *got: note(*got, begin)
+        self.broker.answer = lambda *arguments: note(*arguments, answer)
+        self.broker.begin_produce = lambda *arguments: note(*arguments, begin)
         self.machine = self.new_machine(**options)
 
     def new_machine(self, **options):
@@ -106,7 +106,7 @@ def test_a_transaction_by_either_protocol(kwire, release):
     assert setting.end() is None
     assert setting.seen() == [b"a"]
     assert setting.cluster.offsets == {"readers": {("in", 0): 7}}
-    names = {each.split()[0] for each in setting.requests}
+    names = {request.split()[0] for request in setting.requests}
     is_first = release != SECOND
     assert ("AddPartitionsToTxn" in names) is is_first
     assert ("AddOffsetsToTxn" in names) is is_first
@@ -144,7 +144,7 @@ def test_an_aborted_transaction_is_not_seen(kwire, release):
     setting.give(b"b")
     assert setting.end() is None
     assert setting.seen() == [b"b"]
-    written = {value for each in setting.log.ever.values() for value in each}
+    written = {value for values in setting.log.ever.values() for value in values}
     assert written == {b"a", b"b"}
 
 
@@ -155,7 +155,7 @@ def test_a_transaction_without_records_sends_nothing(kwire, release):
     for is_commit in (True, False):
         setting.begin()
         assert setting.end(is_commit) is None
-    assert not [each for each in setting.requests if "EndTxn" in each]
+    assert not [request for request in setting.requests if "EndTxn" in request]
 
 
 @pytest.mark.parametrize("release", ["2.3", "3.9", SECOND])

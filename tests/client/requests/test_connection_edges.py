@@ -126,7 +126,7 @@ def ask_broken(client, request, response, error):
     async def main():
         async with client.connect(
             "b:1",
-            connector=lambda *place: BrokenTransport(response, error),
+            connector=lambda *address: BrokenTransport(response, error),
             timeout_s=0.5,
         ) as kafka:
             return await kafka.request(request)
@@ -203,7 +203,7 @@ def test_invalid_frame_during_sasl_is_not_reported_as_a_wrong_password(
                 raise OSError("it closes the connection")
 
         agree = broker._handshake
-        broker._handshake = lambda *told: agree(*told) and Foreign()
+        broker._handshake = lambda *arguments: agree(*arguments) and Foreign()
         broker._converse(stream)
 
     with Listener(script) as listener:

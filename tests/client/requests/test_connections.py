@@ -73,11 +73,13 @@ def test_versions_are_those_of_the_broker(client, runner, request_, release):
     assert (broker_table.host, broker_table.port) == (broker.host, broker.port)
     assert broker_table.address == broker.address
     assert {
-        key: (each.min, each.max) for key, each in broker_table.table.ranges().items()
+        key: (versions.min, versions.max)
+        for key, versions in broker_table.table.ranges().items()
     } == {
-        key: (each.min, each.max) for key, each in make_table(release).ranges().items()
+        key: (versions.min, versions.max)
+        for key, versions in make_table(release).ranges().items()
     }
-    assert [(each.node_id, each.port) for each in answer.brokers] == [(1, broker.port)]
+    assert [(node.node_id, node.port) for node in answer.brokers] == [(1, broker.port)]
     newest = make_table(release).pick(MetadataRequest)
     assert broker.requests == [("MetadataRequest", newest)] * 2
 
@@ -120,7 +122,9 @@ def test_versions_of_many_brokers_are_found(client, runner):
         broker.cluster = [broker, *others]
         versions = send(client, runner, broker)
     assert [*versions] == [*range(1, 200)]
-    assert all(each.table is not None for each in versions.values())
+    assert all(
+        broker_versions.table is not None for broker_versions in versions.values()
+    )
 
 
 def test_controllers_report_their_versions(client, runner):
@@ -130,7 +134,7 @@ def test_controllers_report_their_versions(client, runner):
     with Broker(table, 1) as first, Broker(table, 2) as second:
         first.cluster = second.cluster = [first, second]
         versions = send(client, runner, first)
-    assert {node: each.port for node, each in versions.items()} == {
+    assert {node: node_versions.port for node, node_versions in versions.items()} == {
         1: first.port,
         2: second.port,
     }
@@ -169,7 +173,7 @@ def test_a_request_goes_to_the_address_in_to(client, runner, request_):
     """The request needs no metadata. The cluster may not list the address."""
     with Broker(make_table(), 1) as bootstrap_broker, Broker(make_table(), 2) as other:
         (answer,) = send(client, runner, bootstrap_broker, request_, to=other.address)
-        assert [each.port for each in answer.brokers] == [other.port]
+        assert [node.port for node in answer.brokers] == [other.port]
         assert bootstrap_broker.connections == 0
         assert [name for name, _ in other.requests] == ["MetadataRequest"]
 
@@ -273,11 +277,13 @@ def test_mock_cluster_of_librdkafka(client, runner, request_):
     def use(call):
         answer = call("request", request_, to=2)
         versions = call("broker_versions")
-        return {each.node_id: each.port for each in answer.brokers}, versions
+        return {node.node_id: node.port for node in answer.brokers}, versions
 
-    found, versions = use_client(client, runner, address, use)
-    assert found == {each.id: each.port for each in brokers.values()}
-    assert [each.table.advertised[18] for each in versions.values()] == [(0, 2)] * 3
+    ports, versions = use_client(client, runner, address, use)
+    assert ports == {broker.id: broker.port for broker in brokers.values()}
+    assert [
+        broker_versions.table.advertised[18] for broker_versions in versions.values()
+    ] == [(0, 2)] * 3
 
 
 # Faults

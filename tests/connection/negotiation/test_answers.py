@@ -121,11 +121,11 @@ def test_features_from_0_are_listed_from_version_4_on(kwire, version, listed):
         finalized_features_epoch=3,
     )
     text = V0 if version == 0 else V3.replace("0012 0003", f"0012 {version:04x}")
-    found, _ = answer_in_hex(kwire, text, table)
+    answer, _ = answer_in_hex(kwire, text, table)
     _, response = kwire.messages.framing.decode_response(
-        kwire.messages.ApiVersionsResponse, found.frame[4:], version
+        kwire.messages.ApiVersionsResponse, answer.frame[4:], version
     )
-    assert {each.name for each in response.supported_features} == listed
+    assert {feature.name for feature in response.supported_features} == listed
     assert response.finalized_features_epoch == (3 if version else -1)
     again = kwire.connection.negotiation.ApiVersionTable.from_response(response)
     assert set(again.supported_features) == listed
@@ -136,16 +136,16 @@ def test_features_from_0_are_listed_from_version_4_on(kwire, version, listed):
 def test_an_epoch_of_none_lists_no_finalized_features(kwire):
     """Decoding the response must result in the served table."""
     table = make_served_table(kwire, supported_features={"old": "1-2"})
-    found, _ = answer_in_hex(kwire, V4, table)
+    answer, _ = answer_in_hex(kwire, V4, table)
     _, response = kwire.messages.framing.decode_response(
-        kwire.messages.ApiVersionsResponse, found.frame[4:], 4
+        kwire.messages.ApiVersionsResponse, answer.frame[4:], 4
     )
     assert response.finalized_features == ()
     assert kwire.connection.negotiation.ApiVersionTable.from_response(response) == table
 
 
 @pytest.mark.parametrize(
-    ("asked", "expected"),
+    ("identity", "expected"),
     [
         ((None, -1), 0),
         (("c1", 3), 0),
@@ -155,13 +155,13 @@ def test_an_epoch_of_none_lists_no_finalized_features(kwire):
         ((None, 3), 42),
     ],
 )
-def test_a_client_that_means_another_broker_hears_it(kwire, asked, expected):
+def test_a_client_that_means_another_broker_hears_it(kwire, identity, expected):
     """Version 5 contains cluster id and node id: both or neither (KIP-1242)."""
     request = kwire.messages.ApiVersionsRequest(
         client_software_name="a",
         client_software_version="1",
-        cluster_id=asked[0],
-        node_id=asked[1],
+        cluster_id=identity[0],
+        node_id=identity[1],
     )
     data = kwire.messages.framing.encode_request(request, 5, 7, "kw")[4:]
     table = make_served_table(kwire, {18: (0, 5)})
@@ -210,14 +210,18 @@ PAIRS = st.tuples(VERSIONS, VERSIONS).map(sorted).map(tuple)
 
 @given(
     offered=st.dictionaries(st.integers(1, 300), PAIRS, max_size=20),
-    newest=st.integers(0, 5),
-    asked=st.integers(0, 5),
+    server_newest=st.integers(0, 5),
+    client_newest=st.integers(0, 5),
 )
-def test_a_client_and_a_server_of_any_age_agree(twins, offered, newest, asked):
+def test_a_client_and_a_server_of_any_age_agree(
+    twins, offered, server_newest, client_newest
+):
     """The client ends with the table that the server offers."""
     for kwire in twins:
-        table = make_served_table(kwire, offered | {18: (0, newest)})
-        handshake = kwire.connection.negotiation.ApiVersionsHandshake(newest=asked)
+        table = make_served_table(kwire, offered | {18: (0, server_newest)})
+        handshake = kwire.connection.negotiation.ApiVersionsHandshake(
+            newest=client_newest
+        )
         rounds = 0
         while handshake.table is None:
             question = handshake.data_to_send()[4:]
@@ -226,4 +230,4 @@ def test_a_client_and_a_server_of_any_age_agree(twins, offered, newest, asked):
             rounds += 1
         assert handshake.table == table
         assert list(handshake.table.advertised) == list(table.advertised)
-        assert rounds == (1 if asked <= newest else 2)
+        assert rounds == (1 if client_newest <= server_newest else 2)

@@ -163,14 +163,14 @@ def test_shared_ranges_against_sets_of_numbers(twins, offers, dice):
         named = list(zip(names, map(make, offers), strict=True))
         dice.shuffle(named)
         view = kwire.connection.negotiation.ClusterVersions(dict(named))
-        shared = set.intersection(*(set(each) for each in offers))
+        shared = set.intersection(*(set(versions) for versions in offers))
         shared_ranges = view.ranges()
         assert set(shared_ranges) == shared and list(shared_ranges) == sorted(
             shared_ranges
         )
         for key in range(6):
             # Produce 0-2 together with Fetch 4+ is excluded, as for one broker.
-            versions = [set(each.ranges().get(key, ())) for _, each in named]
+            versions = [set(table.ranges().get(key, ())) for _, table in named]
             expected = set.intersection(*versions)
             assert set(view.range_of(key)) == expected
             assert set(shared_ranges.get(key, ())) == expected
@@ -181,7 +181,7 @@ def _known(kwire, key):
     return kwire.connection.negotiation.DEFAULT_POLICY.versions(key)
 
 
-def epochs(kwire, *told):
+def epochs(kwire, *levels_by_epoch):
     """Return tables with an epoch and the level of one feature."""
     return [
         table(
@@ -190,18 +190,18 @@ def epochs(kwire, *told):
             finalized_features={"metadata.version": f"1-{level}"},
             finalized_features_epoch=epoch,
         )
-        for epoch, level in told
+        for epoch, level in levels_by_epoch
     ]
 
 
 def test_finalized_features_are_those_of_the_highest_epoch(kwire):
     """The order of the brokers has no influence."""
-    told = [(5, 20), (7, 21), (6, 99), (-1, 77)]
+    levels_by_epoch = [(5, 20), (7, 21), (6, 99), (-1, 77)]
     for order in itertools.permutations(range(4)):
-        tables = epochs(kwire, *told)
+        tables = epochs(kwire, *levels_by_epoch)
         view = kwire.connection.negotiation.ClusterVersions()
-        for place in order:
-            view.update(f"B{place}", tables[place])
+        for index in order:
+            view.update(f"B{index}", tables[index])
         agreed = view.finalized_features()
         assert (agreed.epoch, agreed.level("metadata.version")) == (7, 21)
 

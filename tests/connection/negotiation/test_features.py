@@ -50,22 +50,26 @@ def table(kwire, offered):
 def feature(kwire, name):
     """Return the feature with a name."""
     (matching,) = (
-        each for each in kwire.connection.negotiation.FEATURES if each.name == name
+        feature
+        for feature in kwire.connection.negotiation.FEATURES
+        if feature.name == name
     )
     return matching
 
 
 def test_the_map_has_these_features(kwire):
     """The list is complete."""
-    assert {each.name for each in kwire.connection.negotiation.FEATURES} == set(MAP)
+    assert {feature.name for feature in kwire.connection.negotiation.FEATURES} == set(
+        MAP
+    )
     for name, alternatives in MAP.items():
-        found = [
-            {key: versions.min for key, versions in each.items()}
-            for each in feature(kwire, name).alternatives
+        min_versions = [
+            {key: versions.min for key, versions in alternative.items()}
+            for alternative in feature(kwire, name).alternatives
         ]
-        assert found == alternatives
-        for each in feature(kwire, name).alternatives:
-            assert all(versions.is_open for versions in each.values())
+        assert min_versions == alternatives
+        for alternative in feature(kwire, name).alternatives:
+            assert all(versions.is_open for versions in alternative.values())
 
 
 @pytest.mark.parametrize(("name", "needs"), CASES)

@@ -364,7 +364,7 @@ BODIES = st.one_of(
         ),
         CODES,
         st.binary(min_size=2, max_size=2),
-        st.sampled_from([bytes((0, each)) for each in range(7)] + [b"\xff\xff"]),
+        st.sampled_from([bytes((0, code)) for code in range(7)] + [b"\xff\xff"]),
     ),
 )
 

@@ -260,7 +260,7 @@ def test_a_size_that_only_begins_like_tls_is_not_called_tls(kwire):
 def table_of_release(release, listener):
     """Return the version table that a node of a release advertises."""
     ranges = releases.ranges(release, listener)
-    return {key: (each.min, each.max) for key, each in ranges.items()}
+    return {key: (versions.min, versions.max) for key, versions in ranges.items()}
 
 
 @pytest.mark.parametrize(

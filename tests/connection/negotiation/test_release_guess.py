@@ -43,7 +43,7 @@ Ends = tuple[int, int]
 def table_of(release: str, listener: str | None = "broker") -> dict[int, Ends]:
     """Return the advertised table of a release."""
     ranges = releases.ranges(release, listener)
-    return {key: (each.min, each.max) for key, each in ranges.items()}
+    return {key: (versions.min, versions.max) for key, versions in ranges.items()}
 
 
 @pytest.fixture
@@ -193,8 +193,12 @@ def test_table_with_few_rows_has_a_vague_guess(guess, rows, said):
     assert str(guess(rows)) == said
 
 
-def bounds(found, name):
-    return found.min_release, found.max_release, getattr(found, name)
+def bounds(release_guess, name):
+    return (
+        release_guess.min_release,
+        release_guess.max_release,
+        getattr(release_guess, name),
+    )
 
 
 def test_the_bounds_of_a_guess_can_be_read(guess):
@@ -229,7 +233,9 @@ def test_the_bounds_of_a_guess_can_be_read(guess):
 def test_each_row_taken_from_a_table_leaves_the_guess_near(guess):
     whole = table_of("3.9", "zkBroker")
     for key in whole:
-        result = guess({each: ends for each, ends in whole.items() if each != key})
+        result = guess(
+            {other_key: ends for other_key, ends in whole.items() if other_key != key}
+        )
         assert result.min_release in ("3.8", "3.9"), key
         assert result.is_custom, key
 
@@ -258,7 +264,7 @@ def test_a_table_of_a_connection_is_guessed(guess, kwire):
 
 def test_an_api_that_brokers_have_no_version_of_in_common_is_not_offered():
     rows = releases.ranges("3.9", "broker")
-    without = {key: each for key, each in rows.items() if key != 1}
+    without = {key: ends for key, ends in rows.items() if key != 1}
     assert release_guess.guess_release({**rows, 1: NONE}) == (
         release_guess.guess_release(without)
     )

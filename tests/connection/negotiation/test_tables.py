@@ -92,7 +92,7 @@ def test_rows_stay_as_received_and_ranges_are_in_order(kwire):
     )
     assert list(broker_table.advertised) == [200, 3, 1, 2, 9]
     assert broker_table.advertised[3] == (5, 2)
-    shown = {key: str(each) for key, each in broker_table.ranges().items()}
+    shown = {key: str(versions) for key, versions in broker_table.ranges().items()}
     assert shown == {1: "4-17", 2: "none", 3: "none", 9: "none", 200: "0-3"}
     assert list(shown) == [1, 2, 3, 9, 200]
     assert broker_table.usable(3) == () and not broker_table.range_of(9)
@@ -289,7 +289,8 @@ def test_invalid_feature_ranges_are_empty(kwire):
 def test_ranges_may_be_objects_pairs_and_texts(kwire):
     """All three notations of a range result in the same table."""
     tables = [
-        table(kwire, {1: each}) for each in (kwire.VersionRange(2, 5), (2, 5), "2-5")
+        table(kwire, {1: versions})
+        for versions in (kwire.VersionRange(2, 5), (2, 5), "2-5")
     ]
     assert all(a == b for a, b in itertools.pairwise(tables))
     assert table(kwire, {1: "7+"}).usable(1) == tuple(range(7, 19))
@@ -299,7 +300,7 @@ def test_ranges_may_be_objects_pairs_and_texts(kwire):
 
 
 @pytest.mark.parametrize(
-    ("release", "listener", "known"),
+    ("release", "listener", "expected_ranges"),
     [
         ("0.8.0", "broker", {"k0": "0", "k1": "0", "k3": "0"}),
         ("0.9.0", "broker", {"k0": "0-1", "k1": "0-1", "k8": "0-2"}),
@@ -308,12 +309,12 @@ def test_ranges_may_be_objects_pairs_and_texts(kwire):
         ("4.1", "broker", {"k0": "3-13", "k1": "4-18", "k18": "0-4"}),
     ],
 )
-def test_a_release_has_its_table(kwire, release, listener, known):
+def test_a_release_has_its_table(kwire, release, listener, expected_ranges):
     """The expected rows are those of Kafka's documentation."""
     release_table = kwire.connection.negotiation.ApiVersionTable.of_release(
         release, listener
     )
-    for key, versions in ranges(kwire, **known).items():
+    for key, versions in ranges(kwire, **expected_ranges).items():
         assert release_table.range_of(key) == versions, key
     assert (18 in release_table.advertised) is (not release.startswith(("0.8", "0.9")))
 
