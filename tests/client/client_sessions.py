@@ -128,8 +128,8 @@ class Session:
         Return whether so.
         """
         machine = self.machine
-        over = lambda: machine.failure is not None or is_over()  # noqa: E731
-        return self.world.run(machine, over, self.world.now + within_s)
+        is_finished = lambda: machine.failure is not None or is_over()  # noqa: E731
+        return self.world.run(machine, is_finished, self.world.now + within_s)
 
     def take_records(self):
         """Consume all chunks; return the values from batches with a valid checksum.

@@ -60,11 +60,12 @@ class LogBroker(Broker):
             )
         response = self.node.answer(request, version)
         if type(response).__name__ == "FindCoordinatorResponse":
-            here = {"host": self.host, "port": self.port}
+            own_address = {"host": self.host, "port": self.port}
             if version < 4:
-                return response.replace(**here)
+                return response.replace(**own_address)
             coordinators = tuple(
-                coordinator.replace(**here) for coordinator in response.coordinators
+                coordinator.replace(**own_address)
+                for coordinator in response.coordinators
             )
             return response.replace(coordinators=coordinators)
         if type(response).__name__ == "MetadataResponse":

@@ -24,7 +24,10 @@ class KeptLog(PartitionLog):
         """Append a batch; return the offset of its first record."""
         base, count = self.end, len(batch.records)
         data = kwire.records.encode_batch(
-            [(r.key, r.value, r.timestamp, r.headers) for r in batch.records],
+            [
+                (record.key, record.value, record.timestamp, record.headers)
+                for record in batch.records
+            ],
             base_offset=base,
             producer_id=batch.producer_id,
             producer_epoch=batch.producer_epoch,

@@ -162,9 +162,9 @@ def test_a_consumer_that_stops_between_two_parts_loses_nothing(
 
     async def check():
         seen = []
-        how = {"group_id": group, "partitions": "all", "batch_rows": 3}
+        options = {"group_id": group, "partitions": "all", "batch_rows": 3}
         while len(seen) < len(ALL):
-            async with opened("consumer", **how) as consumer:
+            async with opened("consumer", **options) as consumer:
                 for _ in range(parts):
                     chunk = await consumer.next()
                     seen += [(chunk.partition, n) for n in offsets_of(chunk)]
@@ -186,8 +186,8 @@ def test_seek_and_pause_drop_the_rest_of_a_chunk(broker, opened):
     broker.cluster_truth.add_group("seeking", ["orders"])
 
     async def check():
-        how = {"group_id": "seeking", "partitions": [0], "batch_rows": 4}
-        async with opened("consumer", **how) as consumer:
+        options = {"group_id": "seeking", "partitions": [0], "batch_rows": 4}
+        async with opened("consumer", **options) as consumer:
             assert offsets_of(await consumer.next()) == [0, 1, 2, 3]
             consumer.reader.seek(12)
             assert offsets_of(await consumer.next()) == [12, 13, 14, 15]

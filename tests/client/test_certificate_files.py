@@ -113,8 +113,12 @@ def test_bad_new_file_keeps_the_old_context_and_is_reported_once(
         install(old, tmp_path)
         assert session.topics() == ["orders"]
         session.close()
-    warnings = [r for r in caplog.records if r.levelno == logging.WARNING]
-    warnings = [r.getMessage() for r in warnings if "TLS files" in r.getMessage()]
+    warnings = [
+        record for record in caplog.records if record.levelno == logging.WARNING
+    ]
+    warnings = [
+        record.getMessage() for record in warnings if "TLS files" in record.getMessage()
+    ]
     assert len(warnings) == 3
     assert all("ssl.ca.location" in text for text in warnings)
     assert not any("land" in text or str(tmp_path) in text for text in warnings)

@@ -59,11 +59,11 @@ def values_by_offset(chunks):
     return {topic_partition: rows for topic_partition, rows in seen.items() if rows}
 
 
-def expected_values(broker, places, start=0, end=1 << 62):
+def expected_values(broker, partitions, start=0, end=1 << 62):
     """Return the records of the broker in the format of ``values_by_offset``."""
     return {
         (topic, partition): broker.log(topic, partition).readable(start, end, False)
-        for topic, partition in places
+        for topic, partition in partitions
     }
 
 
@@ -71,7 +71,7 @@ ORDERS = [("orders", 0), ("orders", 1)]
 
 
 @pytest.mark.parametrize(
-    ("topics", "places"),
+    ("topics", "partitions"),
     [
         ("orders", ORDERS),
         (["orders", "other"], [*ORDERS, ("other", 0)]),
@@ -80,10 +80,10 @@ ORDERS = [("orders", 0), ("orders", 1)]
     ],
     ids=["name", "names", "pattern", "partitions"],
 )
-def test_topics_are_read_as_they_are_named(read, broker, topics, places):
+def test_topics_are_read_as_they_are_named(read, broker, topics, partitions):
     """Every record is read once, independent of how the topics are specified."""
     assert values_by_offset(read(broker.address, topics)) == expected_values(
-        broker, places
+        broker, partitions
     )
 
 
@@ -153,8 +153,8 @@ def test_a_position_survives_a_scan_that_read_nothing(kwire, broker):
         assert scan.position() == start
         scan.close()
         assert scan.position() == start
-        one = kafka.scan("orders", start={0: 20, 1: 5})
-        assert one.position() == start
+        partition_scan = kafka.scan("orders", start={0: 20, 1: 5})
+        assert partition_scan.position() == start
 
 
 def test_records_come_one_by_one_with_their_place(kwire, broker):
@@ -222,8 +222,8 @@ def test_views_have_the_rows_of_the_copies(kwire, broker):
     assert [table.schema.field(name).type for name in ("key", "value")] == [views] * 2
     order = [("partition", "ascending"), ("offset", "ascending")]
     assert table.cast(plain.schema).sort_by(order) == plain.sort_by(order)
-    assert {pyarrow.array(one.value).type for one in chunks} == {views}
-    values = [one.value[row] for one in chunks for row in range(len(one))]
+    assert {pyarrow.array(columns.value).type for columns in chunks} == {views}
+    values = [columns.value[row] for columns in chunks for row in range(len(columns))]
     assert sorted(values) == sorted(plain["value"].to_pylist())
 
 

@@ -342,7 +342,7 @@ def test_second_use_of_an_asyncio_scan_raises(client, broker):
 @pytest.mark.parametrize(
     "read",
     [
-        lambda chunk: [r for batch in chunk.batches() for r in batch.records],
+        lambda chunk: [record for batch in chunk.batches() for record in batch.records],
         lambda chunk: chunk.records(),
         lambda chunk: list(chunk.iter_records()),
     ],

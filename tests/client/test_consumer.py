@@ -134,7 +134,9 @@ async def read_all(consumer, count):
     while sum(map(len, seen.values())) < count:
         chunk = await consumer.poll(TIMEOUT_S)
         assert chunk is not None
-        seen.setdefault(chunk.partition, []).extend(r.value for r in chunk.records())
+        seen.setdefault(chunk.partition, []).extend(
+            record.value for record in chunk.records()
+        )
         committed = await consumer.commit(chunk)
         assert committed == {(chunk.topic, chunk.partition): chunk.next_offset}
     return seen
@@ -143,18 +145,20 @@ async def read_all(consumer, count):
 ALL = {n: [b"%d" % value for value in range(10)] for n in range(PARTITIONS)}
 
 
-@pytest.mark.parametrize("how", [{}, {"partitions": "all"}], ids=["joined", "by-hand"])
-def test_group_continues_at_its_committed_offsets(consume, topic, how):
+@pytest.mark.parametrize(
+    "options", [{}, {"partitions": "all"}], ids=["joined", "by-hand"]
+)
+def test_group_continues_at_its_committed_offsets(consume, topic, options):
     """The second consumer receives no records that the first one has committed."""
 
     async def check(opened):
-        async with opened(topic, group_id=topic, **how) as consumer:
+        async with opened(topic, group_id=topic, **options) as consumer:
             assert await read_all(consumer, 40) == ALL
-        async with opened(topic, group_id=topic, **how) as consumer:
+        async with opened(topic, group_id=topic, **options) as consumer:
             await expect_nothing(consumer)
             assert await consumer.position() == {(topic, n): 10 for n in ALL}
             assert await consumer.commit() == {}
-        async with opened(topic, group_id=f"{topic}-2", **how) as consumer:
+        async with opened(topic, group_id=f"{topic}-2", **options) as consumer:
             assert await read_all(consumer, 40) == ALL
 
     consume(check)
@@ -185,40 +189,45 @@ def test_two_members_share_the_partitions(consume, topic, kwire, frequent_heartb
 
     async def check(opened):
         async with (
-            opened(topic, group_id=topic) as one,
+            opened(topic, group_id=topic) as first_member,
             opened(topic, group_id=topic) as other,
         ):
             chunks = []
             while len(chunks) < PARTITIONS:
-                chunks.append(await one.poll(TIMEOUT_S))
+                chunks.append(await first_member.poll(TIMEOUT_S))
             # While the first member is busy, the second receives nothing.
             assert await other.poll(0.5) is None
-            assert await one.commit(chunks[0]) != {}
+            assert await first_member.commit(chunks[0]) != {}
             deadline = time.monotonic() + TIMEOUT_S
-            mine = theirs = set()
-            while len(theirs) < PARTITIONS // 2:
+            first_partitions = other_partitions = set()
+            while len(other_partitions) < PARTITIONS // 2:
                 assert time.monotonic() < deadline
-                await one.poll(0.2)
+                await first_member.poll(0.2)
                 await other.poll(0.2)
-                mine, theirs = await one.assignment(), await other.assignment()
-                assert not mine & theirs
-            assert mine | theirs == {(topic, n) for n in ALL}
+                first_partitions, other_partitions = (
+                    await first_member.assignment(),
+                    await other.assignment(),
+                )
+                assert not first_partitions & other_partitions
+            assert first_partitions | other_partitions == {(topic, n) for n in ALL}
             for chunk in chunks:
-                if (topic, chunk.partition) in mine:
-                    await one.commit(chunk)
+                if (topic, chunk.partition) in first_partitions:
+                    await first_member.commit(chunk)
                 else:
                     with pytest.raises(cluster.PartitionLost, match=r"-\d: the group"):
-                        await one.commit(chunk)
+                        await first_member.commit(chunk)
 
     consume(check)
 
 
-@pytest.mark.parametrize("how", [{}, {"partitions": "all"}], ids=["joined", "by-hand"])
-def test_seek_and_pause_choose_the_records_that_are_returned(consume, topic, how):
+@pytest.mark.parametrize(
+    "options", [{}, {"partitions": "all"}], ids=["joined", "by-hand"]
+)
+def test_seek_and_pause_choose_the_records_that_are_returned(consume, topic, options):
     """Applies to all partitions, or to some of them."""
 
     async def check(opened):
-        async with opened(topic, group_id=topic, **how) as consumer:
+        async with opened(topic, group_id=topic, **options) as consumer:
             assert await read_all(consumer, 40) == ALL
             await consumer.seek("earliest")
             assert await read_all(consumer, 40) == ALL
@@ -267,25 +276,25 @@ def test_callbacks_report_the_assigned_and_the_lost_partitions(
             def assigned(partitions):
                 calls.append(("assigned", name, set(partitions)))
                 assert threading.current_thread() is threading.main_thread()
-                one.consumer.seek(9, partitions)
+                first_member.consumer.seek(9, partitions)
 
             def lost(partitions):
                 calls.append(("lost", name, set(partitions)))
 
             return opened(topic, group_id=topic, on_assigned=assigned, on_lost=lost)
 
-        async with await consumer_of("one") as one:
-            chunk = await one.poll(TIMEOUT_S)
+        async with await consumer_of("one") as first_member:
+            chunk = await first_member.poll(TIMEOUT_S)
             assert chunk.start_offset == 9
-            everything = {(topic, n) for n in ALL}
-            assert calls == [("assigned", "one", everything)]
+            all_partitions = {(topic, n) for n in ALL}
+            assert calls == [("assigned", "one", all_partitions)]
             async with opened(topic, group_id=topic) as other:
                 deadline = time.monotonic() + TIMEOUT_S
                 while not await other.assignment():
                     assert time.monotonic() < deadline
-                    await one.poll(0.1)
+                    await first_member.poll(0.1)
                     await other.poll(0.1)
-                gone = everything - await one.assignment()
+                gone = all_partitions - await first_member.assignment()
                 assert calls[1:] == [("lost", "one", gone)]
 
     consume(check)
@@ -327,8 +336,8 @@ def test_callback_of_a_blocking_consumer_can_pause_seek_and_close(
     with client.connect_sync(cluster[0], timeout_s=TIMEOUT_S) as kafka:
         consumer = kafka.consumer(topic, group_id=topic, on_assigned=assigned)
         assert consumer.poll(TIMEOUT_S) is None
-        everything = {(topic, n) for n in range(PARTITIONS)}
-        assert seen == [(everything, everything), set()]
+        all_partitions = {(topic, n) for n in range(PARTITIONS)}
+        assert seen == [(all_partitions, all_partitions), set()]
         with pytest.raises(ValueError, match="the consumer is closed"):
             consumer.seek(0)
 
@@ -342,23 +351,23 @@ def test_rebalance_while_a_chunk_is_processed_keeps_the_positions_of_callbacks(
     async def check(opened):
         def assigned(partitions):
             starts.append(set(partitions))
-            one.consumer.seek(dict.fromkeys(partitions, 5))
+            first_member.consumer.seek(dict.fromkeys(partitions, 5))
 
-        async with opened(topic, group_id=topic, on_assigned=assigned) as one:
-            chunk = await one.poll(TIMEOUT_S)
+        async with opened(topic, group_id=topic, on_assigned=assigned) as first_member:
+            chunk = await first_member.poll(TIMEOUT_S)
             assert chunk.start_offset == 5
             async with opened(topic, group_id=topic) as other:
                 deadline = time.monotonic() + TIMEOUT_S
                 while not await other.assignment():
                     assert time.monotonic() < deadline
                     await other.poll(0.1)
-                    await one.poll(0.1)
+                    await first_member.poll(0.1)
                 moved = await other.assignment()
             while len(starts) == 1:
                 assert time.monotonic() < deadline
-                await one.poll(0.1)
+                await first_member.poll(0.1)
             assert set.union(*starts[1:]) <= moved
-            positions = await one.position()
+            positions = await first_member.position()
             assert all(positions[partition] >= 5 for partition in positions)
 
     consume(check)

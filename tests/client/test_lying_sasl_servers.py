@@ -139,9 +139,9 @@ SCRAM = {
     ),
     "iterations left out": (change(1, b",i=4096", b""), "iterations"),
     "salt left out": (change(1, b"s=", b"z="), "s="),
-    "empty salt": (lambda turn, said: said.split(b",")[0] + b",s=,i=4096", "s="),
+    "empty salt": (lambda turn, answer: answer.split(b",")[0] + b",s=,i=4096", "s="),
     "salt not in base64": (change(1, b"s=", b"s=!"), "s="),
-    "mandatory extension": (lambda turn, said: b"m=ext," + said, "extension"),
+    "mandatory extension": (lambda turn, answer: b"m=ext," + answer, "extension"),
     "a field twice": (change(1, b"i=4096", b"i=4096,i=9999"), "twice"),
     "error in place of a challenge": (say(1, b"e=other-error"), "other-error"),
     "error with control characters": (say(1, b"e=\x1b[2J\x07"), "rejects"),
@@ -170,7 +170,7 @@ BEARER = {
     "bearer with no JSON": say(1, b"\x01\x02"),
     "bearer with bytes that are not UTF-8": say(1, b"\xff"),
     "bearer with 1 MiB": say(1, HUGE),
-    "bearer with questions for ever": lambda turn, said: b"{}",
+    "bearer with questions for ever": lambda turn, answer: b"{}",
 }
 SOME = "does not accept SCRAM-SHA-256; it offers"
 HANDSHAKES = {

@@ -208,9 +208,9 @@ def test_sent_records_share_batches(cluster, produce, topic):
     for n in range(3):
         key = b"k%d" % n
         (values,) = [
-            [value for k, value in rows if k == key]
+            [value for record_key, value in rows if record_key == key]
             for rows in rows_by_partition.values()
-            if any(k == key for k, _ in rows)
+            if any(record_key == key for record_key, _ in rows)
         ]
         assert values == [b"%d" % value for value in range(n, 500, 3)]
 
@@ -308,22 +308,26 @@ def test_a_partition_gets_records_in_the_order_of_the_calls(cluster, produce, to
             if method == 0:
                 await producer.send(topic, key=b"k", value=value)
             elif method == 1:
-                await producer.send(topic, value=value, partition=own)
+                await producer.send(topic, value=value, partition=key_partition)
             elif method == 2:
                 await producer.send_many(topic, [(b"k", value)])
             else:
-                await producer.send(topic, value=value, partition=other)
+                await producer.send(topic, value=value, partition=other_partition)
 
-    own = partitioners.murmur2_random(b"k", list(range(PARTITIONS)), [])
-    other = (own + 1) % PARTITIONS
+    key_partition = partitioners.murmur2_random(b"k", list(range(PARTITIONS)), [])
+    other_partition = (key_partition + 1) % PARTITIONS
     produce(write, linger_s=60)
     rows_by_partition = rows_of(read(cluster[0], topic, 400))
     values = {
         partition: [value for _, value in rows_by_partition[partition]]
         for partition in rows_by_partition
     }
-    assert values[other] == [value for n, value in enumerate(rows) if n // 3 % 4 == 3]
-    assert values[own] == [value for n, value in enumerate(rows) if n // 3 % 4 != 3]
+    assert values[other_partition] == [
+        value for n, value in enumerate(rows) if n // 3 % 4 == 3
+    ]
+    assert values[key_partition] == [
+        value for n, value in enumerate(rows) if n // 3 % 4 != 3
+    ]
 
 
 def test_a_loop_of_sends_lets_other_tasks_run(kwire, cluster, topic):
@@ -388,8 +392,8 @@ def test_a_partitioner_needs_no_hash(cluster, produce, topic):
         def __eq__(self, other):
             return isinstance(other, Second)
 
-        def __call__(self, key, everything, available):
-            return everything[1]
+        def __call__(self, key, all_partitions, available):
+            return all_partitions[1]
 
     async def write(producer):
         await producer.send_many(topic, [(b"k", b"a")])
@@ -403,8 +407,8 @@ def test_a_function_chooses_partitions(cluster, produce, topic):
     """The function receives the key, which may be None, and the partitions."""
     calls = []
 
-    def choose(key, everything, available):
-        calls.append((key, tuple(everything)))
+    def choose(key, all_partitions, available):
+        calls.append((key, tuple(all_partitions)))
         return 3 if key is None else 1
 
     rows = [(None, b"a"), (b"k", b"b"), (bytearray(b"l"), b"c")]

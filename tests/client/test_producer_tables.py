@@ -274,7 +274,7 @@ def test_rows_without_a_key_go_to_batches_of_any_partition(send):
 
 def test_a_function_chooses_the_partitions_of_rows(send):
     """The function receives the key of every row."""
-    options = {"partitioner": lambda key, everything, available: 3}
+    options = {"partitioner": lambda key, all_partitions, available: 3}
     _, rows_by_partition = send(pyarrow.table({"value": ["x"]}), options)
     assert rows_by_partition[3][-1].value == b"x"
 

@@ -375,7 +375,10 @@ def test_a_topic_that_stamps_records_is_refused(run_restore, tmp_path, wanted):
         last = log.batches[-1]
         (batch,) = installed.records.decode_batches(last.data)
         stamped = installed.records.encode_batch(
-            [(r.key, r.value, r.timestamp, r.headers) for r in batch.records],
+            [
+                (record.key, record.value, record.timestamp, record.headers)
+                for record in batch.records
+            ],
             base_offset=batch.base_offset,
             producer_id=batch.producer_id,
             producer_epoch=batch.producer_epoch,

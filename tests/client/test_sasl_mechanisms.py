@@ -29,7 +29,11 @@ def client(kwire):
 def test_factory_accepts_the_settings_of_its_row(row):
     parameters = inspect.signature(row.make).parameters
     assert list(parameters) == [parameter.name for parameter in row.parameters]
-    required = [p.name for p in parameters.values() if p.default is p.empty]
+    required = [
+        parameter.name
+        for parameter in parameters.values()
+        if parameter.default is parameter.empty
+    ]
     assert required == [parameter.name for parameter in row.required]
 
 
@@ -59,8 +63,8 @@ def test_missing_required_settings_are_named(client, row):
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_setting_of_another_mechanism_is_an_error_without_its_value(client, row):
-    own = {name for setting in row.settings for name in setting.properties}
-    for name in set(SETTING_PROPERTIES) - own:
+    property_names = {name for setting in row.settings for name in setting.properties}
+    for name in set(SETTING_PROPERTIES) - property_names:
         config = {
             "security.protocol": "SASL_SSL",
             "sasl.mechanism": row.name,

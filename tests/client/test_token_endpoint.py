@@ -194,8 +194,8 @@ def test_lifetime_is_that_of_the_jwt_if_the_response_has_none(endpoint):
     now = time.time()
     assert 90 < endpoint._read_jwt_lifetime(make_jwt(now + 100)) <= 100
     unknown = endpoint._UNKNOWN_LIFETIME_S
-    odd = (now - 1, None, "x", [], 1e400, float("nan"))
-    for token in ("opaque", "a.b.c", "..", *map(make_jwt, odd)):
+    invalid_expirations = (now - 1, None, "x", [], 1e400, float("nan"))
+    for token in ("opaque", "a.b.c", "..", *map(make_jwt, invalid_expirations)):
         assert endpoint._read_jwt_lifetime(token) == unknown
 
 

@@ -332,11 +332,11 @@ class Cluster:
         code = self._group(request.group_id).judge(request, self._kwire.error_codes)
         if code:
             return answer(error_code=code)
-        (own,) = request.assignments
+        (assignment,) = request.assignments
         return answer(
             protocol_type=request.protocol_type,
             protocol_name=request.protocol_name,
-            assignment=own.assignment,
+            assignment=assignment.assignment,
         )
 
     def heartbeat(self, request, version):

@@ -129,7 +129,7 @@ def test_the_client_id_may_be_missing(kwire, client_id):
 def test_rejected_request_leaves_the_connection_unchanged(kwire):
     """No id is used, nothing is in flight, and the next request succeeds."""
     connection = make_client(kwire)
-    for wrong, error in (
+    for rejected_call, error in (
         (lambda: connection.send(kwire.messages.HeartbeatRequest()), "Unsupported"),
         (lambda: connection.send(metadata(kwire), 99), "Unsupported"),
         (lambda: connection.send(metadata(kwire, topic=7)), "EncodeError"),
@@ -138,7 +138,7 @@ def test_rejected_request_leaves_the_connection_unchanged(kwire):
         (lambda: connection.send(kwire.messages.RequestHeader()), "TypeError"),
     ):
         with pytest.raises((kwire.KwireError, TypeError)) as caught:
-            wrong()
+            rejected_call()
         assert error in type(caught.value).__name__
         assert connection.in_flight == () and connection.data_to_send() == b""
         assert connection.is_open

@@ -154,10 +154,10 @@ def streams(kwire):
     return record(kwire)
 
 
-def split_stream(stream, *places):
+def split_stream(stream, *positions):
     """Split a stream into chunks."""
-    edges = [0, *sorted(places), len(stream)]
-    return [stream[a:b] for a, b in itertools.pairwise(edges)]
+    edges = [0, *sorted(positions), len(stream)]
+    return [stream[start:end] for start, end in itertools.pairwise(edges)]
 
 
 def collect_events(side, chunks):
@@ -202,8 +202,8 @@ def comparable(events):
 @pytest.mark.parametrize("side", SIDES)
 def test_the_recorded_streams_are_good(kwire, streams, side):
     """Otherwise the tests below would only change invalid streams."""
-    one = side(kwire)
-    events = collect_events(one, [streams[side]])
+    peer = side(kwire)
+    events = collect_events(peer, [streams[side]])
     assert not any(isinstance(event, Exception) for event in events)
     names = [type(event).__name__ for event in events]
     expected = {
@@ -239,12 +239,13 @@ def test_where_a_stream_is_cut_changes_nothing(kwire, streams, side):
     ways += [range(1, len(stream)), range(0, len(stream), 3)]
     dice = random.Random(1)
     ways += [dice.sample(range(len(stream)), 2 + way % 5) for way in range(60)]
-    for places in ways:
-        one = side(kwire)
+    for positions in ways:
+        peer = side(kwire)
         assert (
-            comparable(collect_events(one, split_stream(stream, *places))) == expected
+            comparable(collect_events(peer, split_stream(stream, *positions)))
+            == expected
         )
-        assert one.connection.data_to_send() == sent
+        assert peer.connection.data_to_send() == sent
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -252,13 +253,13 @@ def test_every_prefix_and_then_the_end(kwire, streams, side):
     """If a peer disconnects at any byte, the result is an event without an error."""
     stream = streams[side]
     for size in range(len(stream) + 1):
-        one = side(kwire)
-        collect_events(one, [stream[:size]])
-        (event,) = one.receive(b"")
+        peer = side(kwire)
+        collect_events(peer, [stream[:size]])
+        (event,) = peer.receive(b"")
         assert isinstance(event, kwire.connection.ConnectionClosed)
-        assert not one.connection.is_open
+        assert not peer.connection.is_open
         with pytest.raises(kwire.LocalProtocolError, match="closed the connection"):
-            one.connection.receive_data(b"\0")
+            peer.connection.receive_data(b"\0")
 
 
 def values_for(side, old):
@@ -284,12 +285,12 @@ def test_one_changed_byte_anywhere(twins, side):
         changed = stream[:position] + bytes((new,)) + stream[position + 1 :]
         results = []
         for kwire in twins:
-            one = side(kwire)
-            events = collect_events(one, [changed])
-            check_end(kwire, one, events)
-            results.append((comparable(events), one.connection.data_to_send()))
+            peer = side(kwire)
+            events = collect_events(peer, [changed])
+            check_end(kwire, peer, events)
+            results.append((comparable(events), peer.connection.data_to_send()))
         assert results[0] == results[1], (position, new)
-        ended += not one.connection.is_open
+        ended += not peer.connection.is_open
     assert ended > len(stream) // STRIDE
 
 
@@ -311,16 +312,16 @@ def test_damage_shows_wherever_the_stream_is_cut(kwire, streams, side):
             else:
                 stream[position:] += stream[: dice.randrange(len(stream))]
         data = bytes(stream)
-        one = side(kwire)
-        events = collect_events(one, [data])
-        check_end(kwire, one, events)
-        places = dice.sample(range(len(data) + 1), min(4, len(data)))
+        peer = side(kwire)
+        events = collect_events(peer, [data])
+        check_end(kwire, peer, events)
+        positions = dice.sample(range(len(data) + 1), min(4, len(data)))
         other = side(kwire)
         assert comparable(
-            collect_events(other, split_stream(data, *places))
+            collect_events(other, split_stream(data, *positions))
         ) == comparable(events)
-        if one.connection.is_open:
-            sent = one.connection.data_to_send()
+        if peer.connection.is_open:
+            sent = peer.connection.data_to_send()
             assert other.connection.data_to_send() == sent
 
 
@@ -356,10 +357,10 @@ def test_any_bytes_are_events_or_a_typed_error(twins, side, pieces):
     """Both engines have the same result for frames, incomplete frames and noise."""
     results = []
     for kwire in twins:
-        one = side(kwire)
-        events = collect_events(one, pieces)
-        check_end(kwire, one, events)
-        results.append((comparable(events), one.connection.data_to_send()))
+        peer = side(kwire)
+        events = collect_events(peer, pieces)
+        check_end(kwire, peer, events)
+        results.append((comparable(events), peer.connection.data_to_send()))
         whole = side(kwire)
         assert comparable(collect_events(whole, [b"".join(pieces)])) == results[-1][0]
     assert results[0] == results[1]
@@ -398,14 +399,15 @@ def test_an_announced_size_costs_no_memory(kwire, side):
     for lie in LIES:
         data = bytes.fromhex(lie)
         collect_events(side(kwire), [data])  # Create cached objects first.
-        one = side(kwire)
+        peer = side(kwire)
         assert (
-            peak_of(lambda one=one, data=data: collect_events(one, [data])) < 50_000
+            peak_of(lambda peer=peer, data=data: collect_events(peer, [data])) < 50_000
         ), lie
-        one = side(kwire)
+        peer = side(kwire)
         chunks = split_stream(data, *range(1, len(data)))
         assert (
-            peak_of(lambda one=one, chunks=chunks: collect_events(one, chunks)) < 50_000
+            peak_of(lambda peer=peer, chunks=chunks: collect_events(peer, chunks))
+            < 50_000
         ), lie
 
 

@@ -366,7 +366,7 @@ def test_broker_without_api_versions_is_reconnected_with_the_fallback(kwire):
             topics = [messages.FetchRequest.FetchTopic(topic="t", partitions=[part])]
             (answer,) = wire.ask(messages.FetchRequest(topics=topics)).responses
             (batch,) = kwire.records.decode_batches(answer.partitions[0].records)
-    assert [(r.key, r.value) for r in batch.records] == [ROW]
+    assert [(record.key, record.value) for record in batch.records] == [ROW]
     assert set(broker.asked) == {("Metadata", 0), ("Produce", 1), ("Fetch", 1)}
 
 
@@ -488,15 +488,15 @@ def test_answers_that_a_server_has_out_of_order_go_out_in_order(kwire):
         for name in names:
             wire.connection.send(metadata(kwire, name))
         flush(wire)
-        mine = []
-        while len(mine) < len(names):
-            mine += server.receive_data(far.recv(1 << 16))
-        held.append(mine)
+        received = []
+        while len(received) < len(names):
+            received += server.receive_data(far.recv(1 << 16))
+        held.append(received)
     answer = kwire.messages.MetadataResponse
     for turn in reversed(range(len(names))):
-        for server, mine in zip(servers, held, strict=True):
+        for server, received in zip(servers, held, strict=True):
             assert server.data_to_send() == b""
-            event = mine[turn]
+            event = received[turn]
             name = event.request.topics[0].name
             server.send(event, answer(cluster_id=f"{event.client_id} {name}"))
     for n, (wire, server, (near, far)) in enumerate(

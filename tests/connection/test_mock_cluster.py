@@ -56,7 +56,11 @@ def find_leader(kwire, wire, topic):
     topic_entry = request.MetadataRequestTopic(name=topic)
     (answer,) = wire.ask(request(topics=[topic_entry])).topics
     assert (answer.error_code, answer.name) == (0, topic)
-    return next(p.leader_id for p in answer.partitions if p.partition_index == 0)
+    return next(
+        partition.leader_id
+        for partition in answer.partitions
+        if partition.partition_index == 0
+    )
 
 
 @pytest.fixture
@@ -96,7 +100,9 @@ def fetch_records(kwire, wire, topic, count, version=None, **options):
         (part,) = answer.partitions
         assert part.error_code == 0
         batches = kwire.records.decode_batches(part.records)
-        records += [(r.key, r.value) for batch in batches for r in batch.records]
+        records += [
+            (record.key, record.value) for batch in batches for record in batch.records
+        ]
     return records
 
 

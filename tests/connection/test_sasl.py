@@ -108,9 +108,9 @@ def test_every_exchange_has_its_own_nonce(sasl):
 def test_server_that_does_not_know_the_password_is_refused(rfc_7677, sasl):
     """A server that relays or guesses cannot sign, so the exchange is not finished."""
     rfc_7677.challenge(SERVER_FIRST_256)
-    wrong = b"v=" + base64.b64encode(bytes(32))
+    wrong_signature = b"v=" + base64.b64encode(bytes(32))
     with pytest.raises(sasl.SaslError, match="does not know the password"):
-        rfc_7677.challenge(wrong)
+        rfc_7677.challenge(wrong_signature)
     assert not rfc_7677.is_done
 
 
@@ -126,7 +126,7 @@ def test_signatures_are_compared_in_constant_time(rfc_7677, sasl, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("server_message", "words"),
     [
         (SERVER_FIRST_256.replace(b"r=rOp", b"r=xOp"), "nonce"),
         (b"r=rOprNGfwEbeRWgbNEkqO,s=QUJD,i=4096", "nonce"),
@@ -145,13 +145,13 @@ def test_signatures_are_compared_in_constant_time(rfc_7677, sasl, monkeypatch):
         (b"", "a name twice"),
     ],
 )
-def test_bad_first_message_of_a_server(rfc_7677, sasl, said, words):
+def test_bad_first_message_of_a_server(rfc_7677, sasl, server_message, words):
     with pytest.raises(sasl.SaslError, match=words):
-        rfc_7677.challenge(said)
+        rfc_7677.challenge(server_message)
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("server_message", "words"),
     [
         (b"e=invalid-proof", "rejects the authentication: invalid-proof"),
         (b"v=", "v= in base64"),
@@ -160,10 +160,10 @@ def test_bad_first_message_of_a_server(rfc_7677, sasl, said, words):
         (SERVER_FIRST_256, "v= in base64"),
     ],
 )
-def test_bad_last_message_of_a_server(rfc_7677, sasl, said, words):
+def test_bad_last_message_of_a_server(rfc_7677, sasl, server_message, words):
     rfc_7677.challenge(SERVER_FIRST_256)
     with pytest.raises(sasl.SaslError, match=words):
-        rfc_7677.challenge(said)
+        rfc_7677.challenge(server_message)
     assert not rfc_7677.is_done
 
 

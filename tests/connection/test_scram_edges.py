@@ -40,7 +40,7 @@ def test_scram_errors_escape_what_the_server_sent(sasl):
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("server_message", "words"),
     [
         # The server nonce is before the client nonce.
         ("r=xyzabc1,s=c2FsdA==,i=4096", "does not continue the client's"),
@@ -50,9 +50,11 @@ def test_scram_errors_escape_what_the_server_sent(sasl):
         ("rr=1,r=abcxyz,s=c2FsdA==,i=4096", "a name twice"),
     ],
 )
-def test_almost_valid_scram_messages_are_rejected(sasl, exchange, said, words):
+def test_almost_valid_scram_messages_are_rejected(
+    sasl, exchange, server_message, words
+):
     with pytest.raises(sasl.SaslError, match=words):
-        exchange.challenge(said.encode())
+        exchange.challenge(server_message.encode())
 
 
 def test_iteration_count_at_the_limit_is_accepted(exchange):

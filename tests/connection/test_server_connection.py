@@ -176,9 +176,9 @@ def test_invalid_responses_are_rejected_by_the_server(kwire):
     server = serving(kwire)
     (event,) = receive(server, request_bytes(kwire, "Metadata", 4, 7))
     messages = kwire.messages
-    for wrong in (messages.HeartbeatResponse(), messages.MetadataRequest()):
+    for invalid_response in (messages.HeartbeatResponse(), messages.MetadataRequest()):
         with pytest.raises(TypeError, match="response to MetadataRequest cannot be"):
-            server.send(event, wrong)
+            server.send(event, invalid_response)
     with pytest.raises(kwire.EncodeError):
         server.send(event, messages.MetadataResponse(cluster_id=7))
     # If version 4 does not contain a field, the field must have its default.
@@ -359,8 +359,12 @@ def test_zero_copy_gives_views_of_the_frame(kwire):
 def test_every_api_in_every_version_between_both_sides(kwire):
     """One side decodes what the other side sends, in both directions."""
     # Requests that the connection handles itself have other events.
-    own = {17, 18, 36}
-    keys = [key for key in kwire.schema.registry.keys("request") if key not in own]
+    connection_keys = {17, 18, 36}
+    keys = [
+        key
+        for key in kwire.schema.registry.keys("request")
+        if key not in connection_keys
+    ]
     classes = [kwire.messages.by_key(key, "request") for key in keys]
     offered = {
         cls.api_key: (cls.valid_versions.min, cls.valid_versions.max)

@@ -22,12 +22,12 @@ def converter(kwire):
     return module.EmptyResponses
 
 
-def convert(one, data, size):
+def convert(converter, data, size):
     """Convert a stream in pieces of ``size`` bytes without holding back any byte."""
     pieces = [
         data[position : position + size] for position in range(0, len(data), size)
     ]
-    converted = [one.convert(piece) for piece in pieces]
+    converted = [converter.convert(piece) for piece in pieces]
     assert [len(piece) for piece in converted] == [len(piece) for piece in pieces]
     return b"".join(converted)
 

@@ -34,7 +34,11 @@ def parties_of(kwire, name, api_key=REQUEST_KEY):
     draft = importlib.import_module(f"{kwire.__name__}.drafts.{name}")
     releases = importlib.import_module(f"{kwire.__name__}.schema.releases")
     if name == "kip35_api_version":
-        newest = [p for p in releases.protocol_versions() if p.release == RELEASE][-1]
+        newest = [
+            version
+            for version in releases.protocol_versions()
+            if version.release == RELEASE
+        ][-1]
         return Parties(draft.ClientStrategy, lambda **o: draft.Server(newest.id, **o))
     if name == "kip35_protocol_version_request":
         offered = draft.supported_apis(releases.ranges(RELEASE))

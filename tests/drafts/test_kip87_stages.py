@@ -155,7 +155,9 @@ def test_every_cell_is_tested(kip87):
         if row[0] == stage and row[4][0]
     }
     fetched = {(row[0], row[1], row[2]) for row in FETCH_CELLS}
-    assert {(s, v, kind) for s, kind in stored for v in (2, 3)} <= fetched
+    assert {
+        (stage, version, kind) for stage, kind in stored for version in (2, 3)
+    } <= fetched
 
 
 @pytest.mark.parametrize("name", STAGES)

@@ -209,14 +209,14 @@ def test_conversion_rejects_compressed_messages(kwire, kip87):
 @given(st.lists(MESSAGES.filter(lambda message: message.magic == 1), max_size=4))
 def test_up_and_down_again_loses_nothing(messages):
     """Only bits without a meaning in magic 1 are lost."""
-    up, report = answer_draft.up_convert(messages)
+    up_converted, report = answer_draft.up_convert(messages)
     assert report.is_lossless
-    assert [answer_draft.is_tombstone(*row[4:6], row[3]) for row in up] == [
-        message.value is None for message in messages
-    ]
-    down, report = answer_draft.down_convert(up)
+    assert [
+        answer_draft.is_tombstone(*message[4:6], message[3]) for message in up_converted
+    ] == [message.value is None for message in messages]
+    down_converted, report = answer_draft.down_convert(up_converted)
     assert report.is_lossless
-    assert down == tuple(
+    assert down_converted == tuple(
         row._replace(attributes=row.attributes & 0x08) for row in messages
     )
 
@@ -225,9 +225,9 @@ def test_up_and_down_again_loses_nothing(messages):
 def test_down_conversion_report_matches_the_losses(messages):
     """The report is lossless if and only if all messages are restored."""
     plain = [row._replace(attributes=row.attributes & 0x18) for row in messages]
-    down, report = answer_draft.down_convert(plain)
-    up, _ = answer_draft.up_convert(down)
-    assert report.is_lossless is (up == tuple(plain))
+    down_converted, report = answer_draft.down_convert(plain)
+    up_converted, _ = answer_draft.up_convert(down_converted)
+    assert report.is_lossless is (up_converted == tuple(plain))
 
 
 # Dialects -----------------------------------------------------------------------------
@@ -292,19 +292,21 @@ def test_older_messages_are_those_of_records(kwire, kip87, magic, compression):
         kip87.Message(offset, 1000 + offset if magic else -1, key, value, magic)
         for offset, key, value in ((3, b"k", b"v"), (4, None, b""), (9, b"", None))
     ]
-    theirs = kwire.records.encode_batch(
+    encoded = kwire.records.encode_batch(
         [
-            kwire.records.Record(offset=r[0], timestamp=r[1], key=r[2], value=r[3])
-            for r in rows
+            kwire.records.Record(
+                offset=row[0], timestamp=row[1], key=row[2], value=row[3]
+            )
+            for row in rows
         ],
         magic=magic,
         compression=compression,
         base_offset=3,
     )
-    assert kip87.decode(theirs) == tuple(rows)
+    assert kip87.decode(encoded) == tuple(rows)
     ours = kip87.encode(rows, compression=compression)
     batches = kwire.records.decode_batches(ours)
-    assert [rows_of(b.records) for b in batches] == [rows_of(rows)]
+    assert [rows_of(batch.records) for batch in batches] == [rows_of(rows)]
 
 
 # Compressed ---------------------------------------------------------------------------
@@ -509,8 +511,8 @@ def test_any_bytes_give_messages_or_typed_errors(kwire, kip87, seeds, check_crc)
     """Without checksums, all fields at all levels can be attacked."""
     refused = 0
     for data in seeds:
-        places = itertools.product(range(len(data)), range(0, 256, 5))
-        for position, new in some(places):
+        changes = itertools.product(range(len(data)), range(0, 256, 5))
+        for position, new in some(changes):
             changed = data[:position] + bytes([new]) + data[position + 1 :]
             try:
                 messages = kip87.decode(changed, check_crc=check_crc)

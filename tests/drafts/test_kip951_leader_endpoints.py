@@ -136,9 +136,9 @@ def test_provenance_reports_that_it_was_never_released(kip951):
 def test_registry_does_not_know_the_draft(kwire, kip951):
     """The keys 0 and 1 belong to Kafka's own classes."""
     for cls in (kip951.FetchResponse, kip951.ProduceResponse):
-        own = kwire.messages.by_key(cls.api_key, "response")
-        assert own is not cls
-        assert cls.valid_versions.max < own.valid_versions.max
+        kafka_class = kwire.messages.by_key(cls.api_key, "response")
+        assert kafka_class is not cls
+        assert cls.valid_versions.max < kafka_class.valid_versions.max
 
 
 @pytest.mark.parametrize("name", ["FetchResponse", "FetchResponseTag2"])
@@ -385,14 +385,14 @@ def test_client_learns_the_leaders_over_a_socket(kwire, kip951):
 
 def test_client_learns_nothing_from_a_broker_of_today(kwire, kip951):
     """The broker omits the unknown fields, so there are no leaders and no error."""
-    own = kwire.messages.ProduceResponse
-    row = own.PartitionProduceResponse(index=1, error_code=6, base_offset=-1)
-    topic = own.TopicProduceResponse(name="t", partition_responses=[row])
-    responses = {0: own(responses=[topic])}
-    own = kwire.messages.FetchResponse
-    row = own.PartitionData(partition_index=1, error_code=6)
-    topic = own.FetchableTopicResponse(topic_id=TOPIC_ID, partitions=[row])
-    responses[1] = own(responses=[topic])
+    produce_class = kwire.messages.ProduceResponse
+    row = produce_class.PartitionProduceResponse(index=1, error_code=6, base_offset=-1)
+    topic = produce_class.TopicProduceResponse(name="t", partition_responses=[row])
+    responses = {0: produce_class(responses=[topic])}
+    fetch_class = kwire.messages.FetchResponse
+    row = fetch_class.PartitionData(partition_index=1, error_code=6)
+    topic = fetch_class.FetchableTopicResponse(topic_id=TOPIC_ID, partitions=[row])
+    responses[1] = fetch_class(responses=[topic])
     with serving(kwire, follower(kwire, responses)) as address:
         for cls in (
             kip951.ProduceResponse,
@@ -404,10 +404,12 @@ def test_client_learns_nothing_from_a_broker_of_today(kwire, kip951):
 
 def test_client_of_tag_2_refuses_a_snapshot_over_a_socket(kwire, kip951):
     """The snapshot id of a broker without the draft is not an address."""
-    own = kwire.messages.FetchResponse
-    row = own.PartitionData(snapshot_id=own.SnapshotId(end_offset=900, epoch=4))
-    topic = own.FetchableTopicResponse(topic_id=TOPIC_ID, partitions=[row])
-    responses = {1: own(responses=[topic])}
+    kafka_class = kwire.messages.FetchResponse
+    row = kafka_class.PartitionData(
+        snapshot_id=kafka_class.SnapshotId(end_offset=900, epoch=4)
+    )
+    topic = kafka_class.FetchableTopicResponse(topic_id=TOPIC_ID, partitions=[row])
+    responses = {1: kafka_class(responses=[topic])}
     with (
         serving(kwire, follower(kwire, responses)) as address,
         pytest.raises(kwire.InvalidValue),

@@ -55,10 +55,10 @@ def read(client, data, **options):
 def read_both(client, data, **options):
     """Decode fetched bytes with the client's own code, and with the adapter."""
     assert not CLIENTS[client].is_installed
-    own = read(client, data, **options)
+    original = read(client, data, **options)
     with CLIENTS[client] as adapter:
         assert adapter.is_installed
-        return own, read(client, data, **options)
+        return original, read(client, data, **options)
 
 
 def _drop_text(reading):
@@ -70,11 +70,11 @@ def _drop_text(reading):
     return reading._replace(error=reading.error and reading.error[0])
 
 
-def is_same(client, own, adapted):
+def is_same(client, original, adapted):
     """Return whether the readings of the client and of the adapter are equal."""
     if client == "aiokafka":
-        return _drop_text(own) == _drop_text(adapted)
-    return own == adapted
+        return _drop_text(original) == _drop_text(adapted)
+    return original == adapted
 
 
 def drain(client, data, committed):

@@ -63,11 +63,11 @@ def run(client, broker, script, **options):
 
 def run_both(client, broker, script, **options):
     """Run a script without and with the adapter; return both results."""
-    own = run(client, broker, script, **options)
+    original = run(client, broker, script, **options)
     with CLIENTS[client] as adapter:
         assert adapter.is_installed
-        assert run(client, broker, script, **options) == own
-    return own
+        assert run(client, broker, script, **options) == original
+    return original
 
 
 def read_value(data):
@@ -279,14 +279,14 @@ def test_transactions_through_a_broker(client, most_bytes):
     assert counts == [21, 11]
 
 
-@pytest.mark.parametrize("how", ["take", "poll"])
-def test_install_and_uninstall_beneath_a_consumer(client, broker, how):
+@pytest.mark.parametrize("method", ["take", "poll"])
+def test_install_and_uninstall_beneath_a_consumer(client, broker, method):
     """The consumer continues in the middle of a batch, with iterator or polls."""
 
     def script(consumer, note):
         adapter = CLIENTS[client]
         for change in itertools.cycle((adapter.install, adapter.uninstall)):
-            records = consumer.poll(4) if how == "poll" else [consumer.take()]
+            records = consumer.poll(4) if method == "poll" else [consumer.take()]
             note([record.offset for record in records])
             change()
             if consumer.position() == 60:

@@ -124,11 +124,11 @@ def make_odd_records(dice, batch):
     count = max(1, int.from_bytes(batch[57:61], "big", signed=True) % 6)
     numbers = (-(2**63), -(2**31), -5, -1, 0, 1, 9, 2**31 - 1, 2**62, 2**63 - 1)
     records = []
-    odd = dice.randrange(count)
+    hostile_index = dice.randrange(count)
     for index in range(count):
         fields = {"offset": index, "value": b"odd", "key": b"k"}
         written = record(**fields)
-        kind = dice.randrange(6) if index == odd else None
+        kind = dice.randrange(6) if index == hostile_index else None
         if kind == 0:
             written = record(**fields, attributes=dice.choice([1, 127, 128, 129, 255]))
         elif kind == 1:
@@ -206,8 +206,8 @@ def test_damage_with_a_right_checksum_reads_as_without_the_adapter(
     dice = random.Random(f"{damage} {seed}")
     for _ in range(READINGS):
         data, options = make_case(dice, [damage, damage, "header"])
-        own, adapted = read_both(client, data, **options)
-        assert is_same(client, own, adapted), (data.hex(), options)
+        original, adapted = read_both(client, data, **options)
+        assert is_same(client, original, adapted), (data.hex(), options)
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -225,8 +225,8 @@ def test_undamaged_batches_of_all_codecs_are_decoded_by_kwire(client, monkeypatc
     dice = random.Random(1)
     for _ in range(READINGS):
         batches = b"".join(make_batches(dice))
-        own, adapted = read_both(client, batches, committed=dice.random() < 0.5)
-        assert adapted == own
+        original, adapted = read_both(client, batches, committed=dice.random() < 0.5)
+        assert adapted == original
     assert rests == [None] * READINGS
 
 
@@ -246,9 +246,9 @@ def test_an_error_of_a_deserializer_leaves_the_position_of_the_client(client):
         )
     )
     for aborted in ([], [Aborted(7, 0)]):
-        own, adapted = read_both(
+        original, adapted = read_both(
             client, data, committed=True, aborted=aborted, value=Deserializer()
         )
-        assert adapted == own
-        assert own.error[0] is ValueError
-        assert len(own.records) == 2 - len(aborted)
+        assert adapted == original
+        assert original.error[0] is ValueError
+        assert len(original.records) == 2 - len(aborted)

@@ -166,10 +166,10 @@ def test_without_the_compiled_engine_nothing_changes(name):
 def test_wrapper_of_getone_sees_each_record(monkeypatch):
     """A library that wraps the method still sees all records."""
     seen = []
-    own = aiokafka_consumer.AIOKafkaConsumer.getone
+    original = aiokafka_consumer.AIOKafkaConsumer.getone
 
     async def traced(self, *partitions):
-        record = await own(self, *partitions)
+        record = await original(self, *partitions)
         seen.append(record.offset)
         return record
 
@@ -183,13 +183,13 @@ def test_wrapper_of_getone_sees_each_record(monkeypatch):
 def test_uninstall_keeps_functions_of_another_library(client, monkeypatch):
     """Restoring the original would silently remove the other library's function."""
     owner, name = SEAMS[client][-1]
-    own = vars(owner)[name]
+    original = vars(owner)[name]
     with CLIENTS[client]:
         other = type("Other", (), {})
         monkeypatch.setattr(owner, name, other)
     assert vars(owner)[name] is other
     monkeypatch.undo()
-    setattr(owner, name, own)
+    setattr(owner, name, original)
 
 
 def test_other_sources_of_records_keep_the_clients_decoder(monkeypatch):

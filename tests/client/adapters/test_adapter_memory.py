@@ -86,9 +86,9 @@ def test_runs_that_end_after_decompression_lose_no_record(client, offset, monkey
     ends = []
     for size in (1, 15_000, 25_000, 1 << 30):
         monkeypatch.setattr(runs, "RUN_DECOMPRESSED_BYTES", size)
-        own, adapted = read_both(client, data, offset=offset)
-        assert adapted == own
-        assert len(own.records) == 120 - offset
+        original, adapted = read_both(client, data, offset=offset)
+        assert adapted == original
+        assert len(original.records) == 120 - offset
         with CLIENTS[client]:
             ends.append(sum(1 for _ in runs.RunReader(data, offset, True, None, {})))
     assert ends[0] == 12 and ends[-1] == 1 and ends[1] > ends[2] > 1

@@ -67,43 +67,43 @@ def test_each_format_reads_as_without_the_adapter(client, name, check_crcs):
     """Covers all magics and codecs, wrapped messages, headers, gaps, empty batches."""
     for offset in (0, 7, 102, 10**6):
         for committed in (False, True):
-            own, adapted = read_both(
+            original, adapted = read_both(
                 client,
                 serve(SETS[name], offset),
                 offset=offset,
                 committed=committed,
                 check_crcs=check_crcs,
             )
-            assert adapted == own
+            assert adapted == original
 
 
 @sweep("name", sorted(bytes_of()))
 def test_batches_of_kafkas_classes_read_as_without_the_adapter(client, name):
     """The batches were encoded by Kafka's own classes."""
-    own, adapted = read_both(client, bytes_of()[name])
-    assert adapted == own
+    original, adapted = read_both(client, bytes_of()[name])
+    assert adapted == original
 
 
 @pytest.mark.parametrize("offset", range(13))
 def test_transactions_hide_the_same_records(client, offset):
     """Covers aborted transactions, control batches, and a commit after an abort."""
     for committed, aborted in itertools.product((False, True), ((), ABORTED)):
-        own, adapted = read_both(
+        original, adapted = read_both(
             client,
             serve(TRANSACTIONS, offset),
             offset=offset,
             committed=committed,
             aborted=aborted,
         )
-        assert adapted == own
-    assert own.error is None
+        assert adapted == original
+    assert original.error is None
 
 
 def test_committed_reads_leave_something_out(client):
     """Checks that the previous tests contain aborted records."""
-    everything, _ = read_both(client, TRANSACTIONS)
+    uncommitted, _ = read_both(client, TRANSACTIONS)
     committed, _ = read_both(client, TRANSACTIONS, committed=True, aborted=ABORTED)
-    assert len(everything.records) == 8
+    assert len(uncommitted.records) == 8
     assert len(committed.records) == 4
 
 
@@ -120,9 +120,9 @@ def test_batches_keep_their_kind_of_timestamps_and_their_epoch(client):
         )
         for number in range(12)
     )
-    own, adapted = read_both(client, data)
-    assert adapted == own
-    assert len(own.records) == 24
+    original, adapted = read_both(client, data)
+    assert adapted == original
+    assert len(original.records) == 24
 
 
 def test_fetches_of_many_runs_read_as_without_the_adapter(client):
@@ -137,9 +137,9 @@ def test_fetches_of_many_runs_read_as_without_the_adapter(client):
     ]
     data = b"".join(parts)
     for end in (len(data), len(data) - 1, len(data) - len(parts[-1]) + 11):
-        own, adapted = read_both(client, serve(data[:end], 35), offset=35)
-        assert adapted == own
-    assert len(own.records) > 300
+        original, adapted = read_both(client, serve(data[:end], 35), offset=35)
+        assert adapted == original
+    assert len(original.records) > 300
 
 
 def test_runs_without_records_move_the_position(client):
@@ -152,9 +152,9 @@ def test_runs_without_records_move_the_position(client):
         )
     )
     for committed in (False, True):
-        own, adapted = read_both(client, data, committed=committed)
-        assert adapted == own
-        assert own.records == []
+        original, adapted = read_both(client, data, committed=committed)
+        assert adapted == original
+        assert original.records == []
 
 
 def test_metrics_of_kafka_python_count_all_records_and_nearly_all_bytes():
@@ -169,11 +169,11 @@ def test_metrics_of_kafka_python_count_all_records_and_nearly_all_bytes():
         part.take()
         return part.records_read, part.bytes_read
 
-    own = count()
+    original = count()
     with CLIENTS["kafka-python"]:
         adapted = count()
-    assert adapted[0] == own[0] == 51
-    assert own[1] - 20 * 51 <= adapted[1] <= own[1]
+    assert adapted[0] == original[0] == 51
+    assert original[1] - 20 * 51 <= adapted[1] <= original[1]
 
 
 def test_a_damaged_batch_loses_no_record_before_it(client):
@@ -181,12 +181,12 @@ def test_a_damaged_batch_loses_no_record_before_it(client):
     good = encode_batch([(b"k", b"v")] * 3)
     bad = bytearray(encode_batch([(b"k", b"v")] * 3, base_offset=3))
     bad[-1] ^= 1
-    own, adapted = read_both(client, good + bytes(bad) + good)
-    assert adapted == own
+    original, adapted = read_both(client, good + bytes(bad) + good)
+    assert adapted == original
     assert len(adapted.records) == 3
     assert "Corrupt" in adapted.error[0].__name__
-    own, adapted = read_both(client, good + bytes(bad), check_crcs=False)
-    assert adapted == own
+    original, adapted = read_both(client, good + bytes(bad), check_crcs=False)
+    assert adapted == original
 
 
 def test_damage_after_transactions_loses_no_record(client):
@@ -199,9 +199,11 @@ def test_damage_after_transactions_loses_no_record(client):
     bad = bytearray(batch(record(value=b"h"), base_offset=13, **fields))
     bad[-1] ^= 1
     for data in (good + bad, good + good[:20]):
-        own, adapted = read_both(client, bytes(data), committed=True, aborted=ABORTED)
-        assert adapted == own
-        assert len(own.records) == 5
+        original, adapted = read_both(
+            client, bytes(data), committed=True, aborted=ABORTED
+        )
+        assert adapted == original
+        assert len(original.records) == 5
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -210,7 +212,7 @@ def test_hostile_bytes_read_as_without_the_adapter(client, family):
     dice = random.Random(family)
     compared = 0
     for data in map(bytes, take(family, 150)):
-        own, adapted = read_both(
+        original, adapted = read_both(
             client,
             data,
             committed=dice.random() < 0.5,
@@ -218,7 +220,7 @@ def test_hostile_bytes_read_as_without_the_adapter(client, family):
             aborted=[Aborted(7, 0), Aborted(9, 3)][: dice.randrange(3)],
         )
         compared += 1
-        assert is_same(client, own, adapted), data.hex()
+        assert is_same(client, original, adapted), data.hex()
     assert compared > 50
 
 
@@ -228,7 +230,7 @@ def test_a_codec_that_the_client_lacks_is_read_by_kwire(client, monkeypatch):
     codec = sys.modules[f"{package}.codec"]
     monkeypatch.setattr(codec, "has_zstd", lambda: False)
     data = encode_batch([(b"k", b"v")] * 3, compression="zstd")
-    own, adapted = read_both(client, data)
-    assert "UnsupportedCodec" in own.error[0].__name__
+    original, adapted = read_both(client, data)
+    assert "UnsupportedCodec" in original.error[0].__name__
     assert adapted.error is None
     assert len(adapted.records) == 3

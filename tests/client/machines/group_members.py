@@ -168,8 +168,10 @@ class SimulatedCaller:
         if self.is_stopped:
             self.world.after(1, self.resume)
             return
-        places = [reader.place for reader in self.paused if self._is_read(reader)]
-        self.machine.resume(places)
+        topic_partitions = [
+            reader.place for reader in self.paused if self._is_read(reader)
+        ]
+        self.machine.resume(topic_partitions)
         self.paused.clear()
         self.seat.has_news = True
 

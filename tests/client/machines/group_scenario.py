@@ -183,11 +183,11 @@ class GroupScenario:
             wake_at = min([until, *[member.wake_at() for member in self._living()]])
             queue = world._queue
             is_event = bool(queue) and queue[0][0] <= wake_at
-            when = queue[0][0] if is_event else wake_at
-            if when >= until:
+            next_at = queue[0][0] if is_event else wake_at
+            if next_at >= until:
                 world.now = until
                 return False
-            world.now = max(world.now, when)
+            world.now = max(world.now, next_at)
             if is_event:
                 heapq.heappop(queue)[2]()
 
@@ -263,8 +263,8 @@ class GroupScenario:
             self._move_in_turns,
         ]
         for _ in range(random.randrange(0, 25)):
-            when = START_S + random.uniform(0.5, FAULTS_S)
-            self.world.at(when, random.choice(kinds))
+            fault_at = START_S + random.uniform(0.5, FAULTS_S)
+            self.world.at(fault_at, random.choice(kinds))
         if random.random() < 0.2:
             for second in range(1, int(FAULTS_S)):
                 self.world.at(START_S + second, self._shuffle)

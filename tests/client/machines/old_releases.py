@@ -123,8 +123,8 @@ class GroupScenario(OldReleases, FaultyCluster):
             self._move_in_turns,
         ]
         for _ in range(random.randrange(0, 25)):
-            when = START_S + random.uniform(0.3, FAULTS_S)
-            self.world.at(when, random.choice(kinds))
+            fault_at = START_S + random.uniform(0.3, FAULTS_S)
+            self.world.at(fault_at, random.choice(kinds))
         self.world.at(START_S + FAULTS_S, self._heal)
 
     def _move_leader(self):

@@ -139,8 +139,8 @@ class Scenario(FaultyCluster):
         for _ in range(random.randrange(0, 25)):
             # Start after the first connection, because a client without any broker
             # fails.
-            when = START_S + random.uniform(0.3, FAULTS_S)
-            self.world.at(when, random.choice(kinds))
+            fault_at = START_S + random.uniform(0.3, FAULTS_S)
+            self.world.at(fault_at, random.choice(kinds))
         self.world.at(START_S + FAULTS_S, self._heal)
 
     def _move_leader(self):
@@ -320,7 +320,9 @@ class Scenario(FaultyCluster):
         if self.was_cut or self.was_deleted or self.follow:
             return
         offsets = [
-            o for o, v in self.seen.get(topic_partition, []) if v.startswith(name)
+            offset
+            for offset, value in self.seen.get(topic_partition, [])
+            if value.startswith(name)
         ]
         missing = log.readable(log.start, reader.end, self.committed).keys()
         missing -= set(offsets)

@@ -263,7 +263,7 @@ def test_coordinators_at_new_addresses_keep_the_size(kwire):
     setting.cluster.at = lambda host, port: original_at(host, 9001)
     numbers = itertools.count(10)
     make = kwire.messages.FindCoordinatorResponse
-    wrong = kwire.messages.InitProducerIdResponse(
+    rejection = kwire.messages.InitProducerIdResponse(
         error_code=setting.codes.NOT_COORDINATOR
     )
 
@@ -276,7 +276,7 @@ def test_coordinators_at_new_addresses_keep_the_size(kwire):
         return make(coordinators=[make.Coordinator(key=key, **fields) for key in keys])
 
     setting.broker._FindCoordinatorRequest = find
-    setting.broker._InitProducerIdRequest = lambda request, version: wrong
+    setting.broker._InitProducerIdRequest = lambda request, version: rejection
     machine = setting.module.ProducerMachine(
         [("sim", 9001)],
         setting.module.ClusterSettings(metadata_max_age_s=1.0, timeout_s=1000.0),

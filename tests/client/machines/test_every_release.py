@@ -89,8 +89,8 @@ class Setting:
 
     def run(self, machine, is_over):
         """Run a machine until ``is_over()`` is true; raise its failure."""
-        over = lambda: machine.failure or is_over()  # noqa: E731
-        assert self.world.run(machine, over, self.world.now + LIMIT_S), "no end"
+        is_finished = lambda: machine.failure or is_over()  # noqa: E731
+        assert self.world.run(machine, is_finished, self.world.now + LIMIT_S), "no end"
         if machine.failure is not None:
             raise machine.failure
 

@@ -171,9 +171,9 @@ def test_pause_survives_a_rebalance_for_kept_partitions_only(kwire):
     """A partition that is lost and assigned again is not paused."""
     setting = Setting(kwire, partitions=2)
     machine, world, group = setting.machine, setting.world, setting.group
-    places = {("a", 0), ("a", 1)}
-    wait_for(setting, lambda: machine.assignment() == places)
-    machine.pause(places)
+    topic_partitions = {("a", 0), ("a", 1)}
+    wait_for(setting, lambda: machine.assignment() == topic_partitions)
+    machine.pause(topic_partitions)
     assert setting.poll(within_s=3) is None
     partitions, all_partitions = group.partitions, group.partitions()
     first_partition = min(all_partitions, key=lambda partition: partition[1])
@@ -183,7 +183,7 @@ def test_pause_survives_a_rebalance_for_kept_partitions_only(kwire):
     assert setting.poll(within_s=3) is None
     group.partitions = partitions
     group.shuffle()
-    wait_for(setting, lambda: machine.assignment() == places)
+    wait_for(setting, lambda: machine.assignment() == topic_partitions)
     assert machine.paused() == {("a", 0)}
     chunk = setting.poll()
     assert (chunk.topic, chunk.partition) == ("a", 1)

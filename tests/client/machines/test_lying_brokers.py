@@ -42,9 +42,9 @@ def test_a_scan_of_liars_ends(kwire, first):
         options = module.ScanOptions(
             topics=("a",), on_data_loss=random.choice(["raise", "earliest", "latest"])
         )
-        places = [("sim", 9000 + node) for node in cluster.brokers]
+        addresses = [("sim", 9000 + node) for node in cluster.brokers]
         machine = module.ScanMachine(
-            places, settings, options, now=START_S, random=random
+            addresses, settings, options, now=START_S, random=random
         )
         chunk_count = 0
         while world.run(machine, machine.has_result, START_S + LONGEST_S):

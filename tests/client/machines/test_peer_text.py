@@ -157,8 +157,8 @@ def operations(module):
 def write_one(module, machine, world):
     """Write one record as a caller does; return its failure or None."""
     until = world.now + LONGEST_S
-    over = lambda: machine.failure or machine.is_settled("orders")  # noqa: E731
-    world.run(machine, over, until)
+    is_finished = lambda: machine.failure or machine.is_settled("orders")  # noqa: E731
+    world.run(machine, is_finished, until)
     if machine.failure or not machine.is_settled("orders"):
         return []
     if machine.transactions is not None:
@@ -199,11 +199,13 @@ def run_operation(kwire, name, seed):
             original = getattr(broker, method)
             setattr(broker, method, defacer.in_place_of(original))
     settings = module.ClusterSettings(request_timeout_s=3.0, timeout_s=15.0)
-    places = [("sim", 9000 + node) for node in cluster.brokers]
+    addresses = [("sim", 9000 + node) for node in cluster.brokers]
     texts, links = [], []
     errors = []
     try:
-        machine = operations(module)[name](places, settings, now=START_S, random=random)
+        machine = operations(module)[name](
+            addresses, settings, now=START_S, random=random
+        )
         take_links = machine.cluster.take_new_links
 
         def note_links():

@@ -162,7 +162,7 @@ def send_everything(patch):
     """Send all batches of a partition in flight."""
 
     def next_batch(self, max_in_flight):
-        return next((b for b in self.batches if not b.is_in_flight), None)
+        return next((batch for batch in self.batches if not batch.is_in_flight), None)
 
     patch.setattr(PartitionWriter, "next_batch", next_batch)
 

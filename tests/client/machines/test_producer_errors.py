@@ -52,8 +52,8 @@ class Setting:
         sender = self.module.RecordBatcher(self.machine, topic, 0)
         sender.add([(None, value) for value in values], 5, self.world.now)
         (batch,) = sender.finish(self.world.now)
-        over = lambda: batch.is_over  # noqa: E731
-        assert self.world.run(self.machine, over, self.world.now + 500)
+        is_finished = lambda: batch.is_over  # noqa: E731
+        assert self.world.run(self.machine, is_finished, self.world.now + 500)
         return list(batch.leaves())
 
     def values(self):

@@ -128,14 +128,20 @@ def test_offsets_are_found_while_leaders_move(kwire):
         kind = seed % 4
         if kind == 0:
             expected, lookup = (
-                {k: log.start for k, log in logs.items()},
+                {partition: log.start for partition, log in logs.items()},
                 module.EARLIEST,
             )
         elif kind == 1:
-            expected, lookup = {k: log.end for k, log in logs.items()}, module.LATEST
+            expected, lookup = (
+                {partition: log.end for partition, log in logs.items()},
+                module.LATEST,
+            )
         else:
             # The record at offset n has the timestamp 1001 + n. No later record exists.
-            expected = {k: min(max(9, log.start), log.end) for k, log in logs.items()}
+            expected = {
+                partition: min(max(9, log.start), log.end)
+                for partition, log in logs.items()
+            }
             lookup = module.Lookup(1010)
         assert simulation.offsets(lookup, "a", "b") == expected, seed
 
@@ -197,9 +203,9 @@ def test_sizes_are_those_of_leaders(kwire):
     assert simulation.sizes() == sizes
     of_a = {partition: size for partition, size in sizes.items() if partition[0] == "a"}
     assert Simulation(kwire, 1).sizes({"a"}) == of_a
-    nothing = Simulation(kwire, 1)
-    assert nothing.sizes(set()) == {}
-    assert nothing.world.requests == 0
+    simulation_without_topics = Simulation(kwire, 1)
+    assert simulation_without_topics.sizes(set()) == {}
+    assert simulation_without_topics.world.requests == 0
 
 
 def test_brokers_without_sizes_are_skipped(kwire):

@@ -92,7 +92,9 @@ class Recovery:
 def log(caplog):
     """Log records of rebootstraps."""
     caplog.set_level(logging.INFO, "kwire.client.metadata")
-    return lambda: [r for r in caplog.records if "bootstrap" in r.getMessage()]
+    return lambda: [
+        record for record in caplog.records if "bootstrap" in record.getMessage()
+    ]
 
 
 def test_required_rebootstrap_forgets_the_brokers(kwire, log):
@@ -199,12 +201,12 @@ def test_bootstrap_address_is_not_used_with_strategy_none(kwire):
         for link in cluster.links():
             link.close(recovery.world.now)
         cluster._links.clear()
-        places = set()
+        hosts = set()
         for _ in range(50):
             cluster.any_link(recovery.world.now)
             for link in cluster.take_new_links():
-                places.add(link.host)
+                hosts.add(link.host)
                 link.close(recovery.world.now)
             cluster._links.clear()
             recovery.world.now += 1
-        assert ("other" in places) is is_used
+        assert ("other" in hosts) is is_used

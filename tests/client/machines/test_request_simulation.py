@@ -406,8 +406,10 @@ def test_request_to_a_node_is_not_split_and_has_its_answer(kwire):
             assert part.error_code == (0 if is_led else code)
     setting.cluster.listed_groups |= {"g"}
     node = setting.cluster.coordinator(GROUP, "g")
-    others = setting.request(setting.messages.ListGroupsRequest(), to=node % 3 + 1)
-    assert others.groups == ()
+    other_response = setting.request(
+        setting.messages.ListGroupsRequest(), to=node % 3 + 1
+    )
+    assert other_response.groups == ()
 
 
 def test_request_to_an_unknown_node_names_the_brokers(kwire):

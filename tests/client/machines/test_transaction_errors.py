@@ -55,8 +55,8 @@ class Setting:
     def run(self, is_over, machine=None):
         """Run the machine until ``is_over()`` is true or the machine has failed."""
         machine = machine or self.machine
-        over = lambda: machine.failure or is_over()  # noqa: E731
-        assert self.world.run(machine, over, self.world.now + 500)
+        is_finished = lambda: machine.failure or is_over()  # noqa: E731
+        assert self.world.run(machine, is_finished, self.world.now + 500)
 
     def begin(self, machine=None):
         """Begin a transaction."""

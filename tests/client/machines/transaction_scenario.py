@@ -156,9 +156,11 @@ class TransactionScenario(ProduceScenario):
 
     def _run(self, is_over, phase):
         machine = self.machine
-        over = lambda: machine.failure is not None or is_over()  # noqa: E731
+        is_finished = lambda: machine.failure is not None or is_over()  # noqa: E731
         until = self.world.now + LONGEST_S
-        self._expect(self.world.run(self.together, over, until), f"no end of {phase}")
+        self._expect(
+            self.world.run(self.together, is_finished, until), f"no end of {phase}"
+        )
 
     def _replace(self, is_left=False):
         """Create a new producer. The old one is closed, or continues as a zombie."""
@@ -231,9 +233,11 @@ class TransactionScenario(ProduceScenario):
             self._give(report)
             report.is_commit = True
             machine.end_transaction(True, self.world.now)
-        over = lambda: machine.failure or machine.transactions.is_over  # noqa: E731
+        is_finished = lambda: machine.failure or machine.transactions.is_over  # noqa: E731
         until = self.world.now + LONGEST_S
-        self._expect(self.world.run(self.together, over, until), "no end of a zombie")
+        self._expect(
+            self.world.run(self.together, is_finished, until), "no end of a zombie"
+        )
         self._note_outcome(report)
         is_nothing = not report.values and not report.has_offsets
         self._expect(

@@ -118,8 +118,8 @@ def test_versions_of_many_brokers_are_found(client, runner):
                 self.node_id, self.rack = node_id, None
                 self.host, self.port = HOST, broker.port
 
-        others = [Other(node_id) for node_id in range(2, 200)]
-        broker.cluster = [broker, *others]
+        other_brokers = [Other(node_id) for node_id in range(2, 200)]
+        broker.cluster = [broker, *other_brokers]
         versions = send(client, runner, broker)
     assert [*versions] == [*range(1, 200)]
     assert all(
@@ -517,7 +517,7 @@ def test_peer_that_does_not_end_tls_is_not_waited_for(
     client, runner, request_, certificate, client_context
 ):
     """The peer stops reading, and TLS itself would wait for 30 s."""
-    over = threading.Event()
+    is_request_finished = threading.Event()
     broker = Broker(make_table())
     broker._server.close()
 
@@ -528,7 +528,7 @@ def test_peer_that_does_not_end_tls_is_not_waited_for(
 
         def recv(self, size):
             if broker.requests:
-                over.wait(TIMEOUT_S)
+                is_request_finished.wait(TIMEOUT_S)
                 return b""
             return self.stream.recv(size)
 
@@ -540,7 +540,7 @@ def test_peer_that_does_not_end_tls_is_not_waited_for(
         broker.cluster = [listener]
         send(client, runner, listener, request_, ssl=client_context)
         took = time.monotonic() - began
-        over.set()
+        is_request_finished.set()
     assert took < 5
 
 

@@ -78,9 +78,9 @@ def test_step_1_the_newest_version_is_requested_first(kwire):
     )
     assert question(start(kwire, policy=policy))[0] == newest - 1
     assert question(start(kwire, policy=policy, newest=newest - 2))[0] == newest - 3
-    nothing = kwire.connection.negotiation.VersionPolicy({18: "7"})
+    policy_without_versions = kwire.connection.negotiation.VersionPolicy({18: "7"})
     with pytest.raises(kwire.LocalProtocolError, match="no version of ApiVersions"):
-        start(kwire, policy=nothing)
+        start(kwire, policy=policy_without_versions)
 
 
 @pytest.mark.parametrize("version", range(6))
@@ -103,19 +103,19 @@ def test_step_2_an_answer_without_error_ends_it(kwire, version):
 
 
 @pytest.mark.parametrize("newest", range(1, 6))
-@pytest.mark.parametrize("theirs", range(5))
-def test_step_3_a_broker_since_2_4_names_its_versions(kwire, newest, theirs):
+@pytest.mark.parametrize("broker_newest", range(5))
+def test_step_3_a_broker_since_2_4_names_its_versions(kwire, newest, broker_newest):
     """The next request has the highest common version and the next correlation id."""
-    if theirs >= newest:
+    if broker_newest >= newest:
         return
     handshake = start(kwire, newest=newest)
     question(handshake)
-    assert answer(handshake, SINCE_2_4.format(theirs)) is None
+    assert answer(handshake, SINCE_2_4.format(broker_newest)) is None
     version, frame = question(handshake)
-    assert version == theirs
+    assert version == broker_newest
     assert frame[4:8] == b"\0\0\0\x08"
-    text = ROWS_V0 + (" 00000000" if 0 < theirs < 3 else "")
-    if theirs >= 3:
+    text = ROWS_V0 + (" 00000000" if 0 < broker_newest < 3 else "")
+    if broker_newest >= 3:
         text = "0000 03 0001 0004 0011 00 0012 0000 0004 00 00000000 00"
     assert answer(handshake, text).advertised[1] == (4, 17)
 

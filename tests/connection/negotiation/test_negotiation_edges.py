@@ -264,7 +264,7 @@ def table_of_release(release, listener):
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("table", "expected_guess"),
     [
         # The minimum exceeds the minima of both neighboring releases.
         (table_of_release("3.9", "broker") | {1: (16, 17)}, "at least 3.9, custom"),
@@ -276,8 +276,8 @@ def table_of_release(release, listener):
         ({35: (1, 4)}, "at least 4.0, custom"),
     ],
 )
-def test_release_guess_is_limited_to_its_rows(table, said):
-    assert str(guess_release(table)) == said
+def test_release_guess_is_limited_to_its_rows(table, expected_guess):
+    assert str(guess_release(table)) == expected_guess
 
 
 def test_an_api_that_brokers_do_not_share_is_not_offered():

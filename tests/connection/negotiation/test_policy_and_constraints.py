@@ -217,8 +217,8 @@ def test_apis_are_named_by_class_or_by_key(kwire):
     assert negotiation.VersionPolicy(exclude={fetch: [18]}).versions(1)[-1] == 17
     assert negotiation.VersionPolicy(speaks={fetch: "0-3"}).versions(1)[-1] == 3
     assert table.supports(negotiation.Feature("f", {fetch: "13+"}))
-    for wrong in ("Fetch", kwire.messages.RequestHeader, None):
+    for invalid_api in ("Fetch", kwire.messages.RequestHeader, None):
         with pytest.raises(
             TypeError, match="api must be a request class or an API key"
         ):
-            negotiation.Constraint("mine", {wrong: "0-11"})
+            negotiation.Constraint("mine", {invalid_api: "0-11"})

@@ -74,7 +74,7 @@ def test_specified_node_type_leads_to_the_same_guess(guess, release, listener):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "expected_guess"),
     [
         ("2.8.2 zkBroker", "2.8"),
         ("2.8.2 broker", "2.8"),
@@ -94,9 +94,9 @@ def test_specified_node_type_leads_to_the_same_guess(guess, release, listener):
         ("4.4.0 broker unstable", "4.4 with unstable versions"),
     ],
 )
-def test_what_real_nodes_answer_is_recognised(guess, name, said):
+def test_what_real_nodes_answer_is_recognised(guess, name, expected_guess):
     result = guess(advertised(name))
-    assert str(result) == said
+    assert str(result) == expected_guess
     assert result.is_exact
     assert result.listener == name.split()[1]
     assert result.has_unstable == ("unstable" in name)
@@ -168,18 +168,18 @@ CHANGED = [
 ]
 
 
-@sweep(("release", "listener", "rows", "said"), CHANGED)
+@sweep(("release", "listener", "rows", "expected_guess"), CHANGED)
 def test_a_changed_table_gets_the_guess_of_a_person(
-    guess, release, listener, rows, said
+    guess, release, listener, rows, expected_guess
 ):
     changed = table_of(release, listener) | rows
     result = guess({key: ends for key, ends in changed.items() if ends is not None})
-    assert str(result) == said
-    assert result.is_custom == said.endswith(", custom")
+    assert str(result) == expected_guess
+    assert result.is_custom == expected_guess.endswith(", custom")
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "expected_guess"),
     [
         ({}, "unknown"),
         ({1000: (0, 3)}, "unknown"),
@@ -189,8 +189,8 @@ def test_a_changed_table_gets_the_guess_of_a_person(
         ({0: (0, 7), 1: (0, 10), 18: (0, 2)}, "at least 2.1, custom"),
     ],
 )
-def test_table_with_few_rows_has_a_vague_guess(guess, rows, said):
-    assert str(guess(rows)) == said
+def test_table_with_few_rows_has_a_vague_guess(guess, rows, expected_guess):
+    assert str(guess(rows)) == expected_guess
 
 
 def bounds(release_guess, name):
@@ -222,8 +222,8 @@ def test_the_bounds_of_a_guess_can_be_read(guess):
         "0.8.0",
         False,
     )
-    nothing = guess({})
-    assert bounds(nothing, "is_custom") == (
+    guess_without_rows = guess({})
+    assert bounds(guess_without_rows, "is_custom") == (
         None,
         None,
         True,
@@ -249,8 +249,8 @@ def test_a_broker_with_zookeeper_is_not_taken_for_one_without(guess):
 
 def test_a_table_may_be_ranges_or_an_object_that_advertises(guess, kwire):
     rows = table_of("4.1", "controller")
-    own = kwire.schema.versions.VersionRange
-    ranges = {key: own(*ends) for key, ends in rows.items()}
+    version_range = kwire.schema.versions.VersionRange
+    ranges = {key: version_range(*ends) for key, ends in rows.items()}
     assert guess(ranges) == guess(SimpleNamespace(advertised=rows)) == guess(rows)
 
 

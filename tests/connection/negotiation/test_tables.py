@@ -106,11 +106,11 @@ def test_an_api_is_a_class_or_a_key(kwire):
         assert broker_table.pick(api) == 11
         assert broker_table.usable(api) == (4, 5, 6, 7, 8, 9, 10, 11)
         assert str(broker_table.range_of(api)) == "4-11"
-    for wrong in ("Fetch", None, 1.0, messages.RequestHeader, int):
+    for invalid_api in ("Fetch", None, 1.0, messages.RequestHeader, int):
         with pytest.raises(TypeError, match="a request class or an API key"):
-            broker_table.pick(wrong)
+            broker_table.pick(invalid_api)
         with pytest.raises(TypeError, match="a request class or an API key"):
-            broker_table.usable(wrong)
+            broker_table.usable(invalid_api)
 
 
 @given(low=VERSIONS, high=VERSIONS, ours=st.none() | st.tuples(VERSIONS, VERSIONS))
@@ -121,25 +121,31 @@ def test_the_highest_common_version_is_picked_or_both_ranges_are_named(
     for kwire in twins:
         speaks = {1: kwire.VersionRange(*ours)} if ours else {}
         policy = kwire.connection.negotiation.VersionPolicy(speaks)
-        mine = set(range(ours[0], ours[1] + 1)) if ours else set(range(19))
-        theirs = set(range(low, high + 1))
+        client_versions = set(range(ours[0], ours[1] + 1)) if ours else set(range(19))
+        broker_versions = set(range(low, high + 1))
         broker_table = kwire.connection.negotiation.ApiVersionTable(
             {1: (low, high)}, policy
         )
-        assert broker_table.usable(1) == tuple(sorted(mine & theirs))
-        if mine & theirs:
-            assert broker_table.pick(kwire.messages.FetchRequest) == max(mine & theirs)
+        assert broker_table.usable(1) == tuple(
+            sorted(client_versions & broker_versions)
+        )
+        if client_versions & broker_versions:
+            assert broker_table.pick(kwire.messages.FetchRequest) == max(
+                client_versions & broker_versions
+            )
             continue
         with pytest.raises(kwire.UnsupportedVersion) as caught:
             broker_table.pick(kwire.messages.FetchRequest)
         error = caught.value
-        assert set(error.ours) == mine and set(error.theirs) == theirs
+        assert (
+            set(error.ours) == client_versions and set(error.theirs) == broker_versions
+        )
         assert error.api_key == 1
         text = str(error)
-        if mine and theirs:
+        if client_versions and broker_versions:
             sides = f"side supports {error.ours}, the broker supports {error.theirs}"
             assert sides in text
-            age = "old" if max(theirs) < min(mine) else "new"
+            age = "old" if max(broker_versions) < min(client_versions) else "new"
             assert text.endswith(f"too {age}")
         else:
             assert text.endswith("supports no version")
@@ -204,7 +210,7 @@ def test_produce_0_to_2_is_a_trap_where_fetch_starts_at_4(kwire, produce, fetch,
     assert str(broker_table.range_of(0)) == left == str(broker_table.ranges()[0])
     old = kwire.connection.negotiation.VersionPolicy({0: "0-2"})
     trapped = table(kwire, offered, policy=old)
-    usable = [v for v in range(3) if v in broker_table.range_of(0)]
+    usable = [version for version in range(3) if version in broker_table.range_of(0)]
     assert trapped.usable(0) == tuple(usable)
     if not usable and left != "none":
         message = str(pick_error(kwire, offered, 0, policy=old))
@@ -242,17 +248,19 @@ def test_tables_are_equal_by_ranges_and_features(kwire):
     """Features are compared, but not the order of rows and the throttle time."""
     make = kwire.connection.negotiation.ApiVersionTable
     level = {"f": kwire.VersionRange(1, 2)}
-    one = make({1: (0, 3), 3: (0, 1)})
-    assert one == make({3: (0, 1), 1: (0, 3)}, throttle_time_s=5)
-    assert one != make({1: (0, 3)}) and one != make({1: (0, 3), 3: (0, 2)})
-    assert one != make({1: (0, 3), 3: (0, 1)}, supported_features=level)
+    base_table = make({1: (0, 3), 3: (0, 1)})
+    assert base_table == make({3: (0, 1), 1: (0, 3)}, throttle_time_s=5)
+    assert base_table != make({1: (0, 3)}) and base_table != make(
+        {1: (0, 3), 3: (0, 2)}
+    )
+    assert base_table != make({1: (0, 3), 3: (0, 1)}, supported_features=level)
     agreed = make(
         {1: (0, 3), 3: (0, 1)}, finalized_features=level, finalized_features_epoch=0
     )
-    assert one != agreed
-    assert one != {1: (0, 3)}
+    assert base_table != agreed
+    assert base_table != {1: (0, 3)}
     with pytest.raises(TypeError):
-        hash(one)
+        hash(base_table)
 
 
 @pytest.mark.parametrize(("epoch", "counts"), [(-1, False), (0, True), (2**62, True)])
@@ -294,9 +302,9 @@ def test_ranges_may_be_objects_pairs_and_texts(kwire):
     ]
     assert all(a == b for a, b in itertools.pairwise(tables))
     assert table(kwire, {1: "7+"}).usable(1) == tuple(range(7, 19))
-    for wrong in ("5-2", "two", (-1, 3)):
+    for invalid_range in ("5-2", "two", (-1, 3)):
         with pytest.raises(ValueError):
-            table(kwire, {1: wrong})
+            table(kwire, {1: invalid_range})
 
 
 @pytest.mark.parametrize(
