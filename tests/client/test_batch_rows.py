@@ -242,7 +242,7 @@ def test_records_before_a_damaged_batch_are_returned(kwire, end):
         (1.5, TypeError, r"batch_rows must be an int or None \(got float\)"),
     ],
 )
-def test_other_limits_are_errors(kwire, value, error, text):
+def test_invalid_batch_rows_are_rejected(kwire, value, error, text):
     """The error is raised before a request is sent."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     kafka = client.connect_sync("127.0.0.1:1")

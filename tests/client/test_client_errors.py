@@ -129,7 +129,9 @@ def test_untrusted_certificate_is_reported(kwire, runner, secure_broker):
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
-def test_tls_and_passwords_let_in(kwire, runner, secure_broker, trusting, mechanism):
+def test_records_are_read_over_tls_with_a_password(
+    kwire, runner, secure_broker, trusting, mechanism
+):
     """All records are read over TLS with SASL."""
     sasl = mechanism_of(kwire, mechanism, "wonderland")
     connect = {"ssl": trusting, "sasl": sasl}

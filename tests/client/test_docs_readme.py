@@ -21,7 +21,7 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 UDF, OURS, LIVE, SPARK = range(4)
 
 
-def test_there_are_four_examples():
+def test_readme_has_four_examples():
     """README has a UDF, a message, a topic and Spark. A test runs each of them."""
     assert len(BLOCKS) == 4
     assert "udf(" in BLOCKS[UDF]
@@ -46,7 +46,7 @@ def test_a_topic_is_read_into_polars():
     assert names["orders"].height == 55
 
 
-def test_it_is_short_and_reads_well_as_plain_text():
+def test_readme_is_short_and_readable_as_plain_text():
     """A package index may show README without rendering its markup."""
     lines = README.splitlines()
     assert len(lines) <= 130

@@ -172,7 +172,7 @@ def test_rows_are_written_once_and_in_order(
         assert ends[-1] == len(written)
 
 
-def test_parts_of_a_row_arrive_as_they_were(kwire, cluster, produce, topic):
+def test_nulls_headers_and_timestamps_arrive_unchanged(kwire, cluster, produce, topic):
     """Covers nulls, headers and timestamps. The default is the current time."""
     before = time.time_ns() // 1_000_000
     rows = [
@@ -524,7 +524,7 @@ def test_a_row_that_is_none_leaves_no_memory_counted(kwire, produce, topic):
     produce(write)
 
 
-def test_a_closed_producer_takes_nothing(cluster, produce, topic):
+def test_closed_producer_rejects_records(cluster, produce, topic):
     """Calls after ``close`` raise an error, except another ``close``."""
 
     async def close(producer):

@@ -239,7 +239,7 @@ def test_unsupported_properties_are_errors(kwire, config, text):
 
 
 @pytest.mark.parametrize("runner", RUNNERS)
-def test_a_token_lets_in_or_is_refused(kwire, runner):
+def test_bearer_token_is_accepted_or_rejected(kwire, runner):
     """The function is called for each exchange. Its errors end the scan."""
     sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
     cluster = importlib.import_module(f"{kwire.__name__}.client.machines")

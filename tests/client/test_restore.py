@@ -344,7 +344,7 @@ def test_aborted_and_unfinished_transactions_are_skipped(run_restore, tmp_path):
 
 @pytest.mark.parametrize("form", ["logs", "export"])
 @pytest.mark.parametrize("magic", [0, 1, 2])
-def test_old_formats_and_the_brokers_timestamps(run_restore, tmp_path, magic, form):
+def test_timestamps_of_old_formats_are_restored(run_restore, tmp_path, magic, form):
     """Magic 0 has no timestamps. LogAppendTime is restored as the timestamp."""
     rows = [(b"k%d" % n, b"v%d" % n, START + n, []) for n in range(30)]
     options = {"magic": magic, "compression": "gzip" if magic else "none"}
@@ -479,7 +479,7 @@ def test_interrupted_restore_reports_how_to_continue(
         assert "0 records written; the same command continues where" in err
 
 
-def test_a_rate_is_kept(job, monkeypatch, tmp_path, wanted, restore):
+def test_restore_respects_bytes_per_s(job, monkeypatch, tmp_path, wanted, restore):
     """Batches are not sent faster than the option allows."""
     pauses = []
     # Other threads call the function of the real module.

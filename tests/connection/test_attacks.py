@@ -223,7 +223,7 @@ def test_credentials_that_utf_8_cannot_encode_are_rejected_immediately(
 
 
 @pytest.mark.parametrize("release", ["", "nonsense", "0.9", "0.8", "-1", "0.9.x"])
-def test_a_fallback_is_a_release(kwire, release):
+def test_fallback_that_is_not_a_release_is_an_error(kwire, release):
     """An unknown word must not be treated as a release that supports ApiVersions."""
     with pytest.raises(ValueError, match="release"):
         kwire.connection.negotiation.fallback_table(release)

@@ -373,7 +373,9 @@ def test_a_close_on_the_question_leads_to_the_fallback(kwire):
     ("fallback", "words"),
     [(None, "older than 0.10.0"), ("3.9", "TLS")],
 )
-def test_a_close_on_the_question_without_a_fallback(kwire, fallback, words):
+def test_close_before_the_response_without_a_fallback_has_reasons(
+    kwire, fallback, words
+):
     """The event contains possible reasons."""
     connection = kwire.connection.ClientConnection(fallback=fallback)
     (event,) = receive(connection, b"")

@@ -249,7 +249,7 @@ def test_where_a_stream_is_cut_changes_nothing(kwire, streams, side):
 
 
 @pytest.mark.parametrize("side", SIDES)
-def test_every_prefix_and_then_the_end(kwire, streams, side):
+def test_disconnect_after_any_prefix_is_an_event(kwire, streams, side):
     """If a peer disconnects at any byte, the result is an event without an error."""
     stream = streams[side]
     for size in range(len(stream) + 1):
@@ -271,7 +271,7 @@ def values_for(side, old):
 
 
 @pytest.mark.parametrize("side", SIDES)
-def test_one_changed_byte_anywhere(twins, side):
+def test_both_engines_agree_on_any_changed_byte(twins, side):
     """Both engines return the same events and the same error."""
     stream = record(twins.fast)[side]
     assert stream == record(twins.pure)[side]

@@ -145,7 +145,7 @@ def test_a_client_understands_a_server(kwire):
     check_unsupported(kwire, event)
 
 
-def test_a_server_that_answers_the_question_for_versions_so(kwire):
+def test_empty_response_to_api_versions_is_retried_in_version_0(kwire):
     """The client repeats ApiVersions in version 0, which is successful."""
     server = serving(kwire, "empty")
     client = kwire.connection.ClientConnection()

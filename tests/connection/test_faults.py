@@ -285,7 +285,7 @@ def test_a_server_that_never_answers_costs_a_timeout(kwire, negotiated):
         assert wire.connection.is_open
 
 
-def test_a_broker_of_another_release_after_a_reconnect(kwire):
+def test_reconnect_negotiates_the_versions_of_the_new_release(kwire):
     """After an upgrade and a downgrade, each connection has its own table.
 
     Unanswered requests are repeated in the version of the new connection.
@@ -370,7 +370,7 @@ def test_broker_without_api_versions_is_reconnected_with_the_fallback(kwire):
     assert set(broker.asked) == {("Metadata", 0), ("Produce", 1), ("Fetch", 1)}
 
 
-def test_a_broker_that_hangs_up_on_the_question_without_a_fallback(kwire):
+def test_close_before_negotiation_without_a_fallback_is_reported(kwire):
     """The reason contains possible causes and solutions."""
     with Broker(kwire, "0.9.0") as broker:
         wire = Wire(kwire, broker.place)

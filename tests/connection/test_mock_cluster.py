@@ -152,7 +152,7 @@ def test_brokers_of_one_kind_have_their_table_in_common(kwire, cluster, negotiat
 
 
 @pytest.mark.parametrize("version", range(NEWEST_METADATA + 1))
-def test_metadata_in_every_version_that_is_laid_out_as_kafkas(kwire, cluster, version):
+def test_metadata_of_all_compatible_versions_is_equal(kwire, cluster, version):
     """Nine versions return the same cluster. Fields of other versions have defaults."""
     request = kwire.messages.MetadataRequest
     with Wire(kwire, cluster[1]) as wire:
@@ -187,7 +187,9 @@ def test_bytes_that_the_layout_has_not_end_the_connection(kwire, cluster):
         assert wire.ask(metadata_request, NEWEST_METADATA).topics[0].name == "spare"
 
 
-def test_produce_and_fetch_in_every_version(kwire, leader, negotiation):
+def test_records_of_every_produce_version_are_read_by_every_fetch_version(
+    kwire, leader, negotiation
+):
     """All magic 2 versions of Produce send a record. All versions of Fetch read it."""
     wire, topic = leader
     messages, table = kwire.messages, wire.table

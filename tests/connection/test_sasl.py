@@ -145,7 +145,9 @@ def test_signatures_are_compared_in_constant_time(rfc_7677, sasl, monkeypatch):
         (b"", "a name twice"),
     ],
 )
-def test_bad_first_message_of_a_server(rfc_7677, sasl, server_message, words):
+def test_invalid_first_server_message_is_rejected(
+    rfc_7677, sasl, server_message, words
+):
     with pytest.raises(sasl.SaslError, match=words):
         rfc_7677.challenge(server_message)
 
@@ -160,7 +162,7 @@ def test_bad_first_message_of_a_server(rfc_7677, sasl, server_message, words):
         (SERVER_FIRST_256, "v= in base64"),
     ],
 )
-def test_bad_last_message_of_a_server(rfc_7677, sasl, server_message, words):
+def test_invalid_last_server_message_is_rejected(rfc_7677, sasl, server_message, words):
     rfc_7677.challenge(SERVER_FIRST_256)
     with pytest.raises(sasl.SaslError, match=words):
         rfc_7677.challenge(server_message)

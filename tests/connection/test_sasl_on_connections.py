@@ -41,7 +41,7 @@ def agree(kwire, client, server):
     return event
 
 
-def test_the_bytes_of_the_old_way(kwire):
+def test_handshake_0_has_the_bytes_of_raw_tokens(kwire):
     """SaslHandshake in version 0, followed by tokens with only their size."""
     client = client_of(kwire, OLD)
     client.start_sasl("PLAIN")
@@ -59,7 +59,7 @@ def test_the_bytes_of_the_old_way(kwire):
     assert client.send(kwire.messages.MetadataRequest()) == 1
 
 
-def test_the_bytes_of_the_new_way(kwire):
+def test_handshake_1_has_the_bytes_of_sasl_authenticate(kwire):
     """SaslHandshake in version 1, followed by tokens in SaslAuthenticate requests."""
     client = client_of(kwire, MODERN)
     client.start_sasl("PLAIN")
@@ -80,7 +80,7 @@ def test_the_bytes_of_the_new_way(kwire):
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 7])
-def test_raw_tokens_cut_anywhere(kwire, size):
+def test_raw_tokens_may_be_split_anywhere(kwire, size):
     """The stream contains the handshake response, followed by tokens."""
     stream = bytes.fromhex("00000011 00000000 0000 00000001 0005 504c41494e")
     tokens = [b"", b"\0\0\0\1", b"long" * 50, b"x"]
@@ -95,7 +95,7 @@ def test_raw_tokens_cut_anywhere(kwire, size):
     assert [event.data for event in events[1:]] == tokens
 
 
-def test_the_old_way_between_both_sides(kwire):
+def test_raw_tokens_are_exchanged_before_requests(kwire):
     """After the tokens, requests and responses continue in both directions."""
     client, server = both(kwire, OLD)
     client.start_sasl("GSSAPI")
@@ -114,7 +114,7 @@ def test_the_old_way_between_both_sides(kwire):
     assert isinstance(event.request, kwire.messages.MetadataRequest)
 
 
-def test_the_new_way_between_both_sides(kwire):
+def test_sasl_authenticate_tokens_are_exchanged_as_requests(kwire):
     """The server treats tokens as requests, and responds as to all others."""
     client, server = both(kwire, MODERN)
     client.start_sasl("SCRAM-SHA-256")

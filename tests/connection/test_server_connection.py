@@ -78,7 +78,7 @@ def test_questions_in_unknown_versions_are_answered_too(kwire):
     assert server.is_open and not server.wants_close
 
 
-def test_a_client_and_a_server_meet(kwire):
+def test_client_and_server_negotiate_their_table(kwire):
     """Client and server negotiate without a socket, in several rounds if necessary."""
     client, server = kwire.connection.ClientConnection("kw"), serving(kwire)
     seen = []
@@ -248,7 +248,7 @@ def test_older_requests_are_answered_before_the_close(kwire):
     assert ids_of(kwire, server.data_to_send()) == [1]
 
 
-def test_how_to_refuse_is_one_of_two_words(kwire):
+def test_invalid_on_unsupported_value_is_rejected(kwire):
     """A misspelled value must not decide how clients are treated."""
     with pytest.raises(ValueError, match='"close" or "empty"'):
         serving(kwire, on_unsupported="ignore")
@@ -330,7 +330,7 @@ def test_client_that_disconnects_is_an_event(kwire, cut):
         server.receive_data(b"\0")
 
 
-def test_closing_is_final(kwire):
+def test_closed_server_connection_sends_nothing(kwire):
     """A server may close a connection at any time."""
     server = serving(kwire)
     (event,) = receive(server, request_bytes(kwire, "Metadata", 8, 1))
@@ -356,7 +356,7 @@ def test_zero_copy_gives_views_of_the_frame(kwire):
         assert type(records) is kind and bytes(records) == b"records"
 
 
-def test_every_api_in_every_version_between_both_sides(kwire):
+def test_every_request_and_response_version_round_trips(kwire):
     """One side decodes what the other side sends, in both directions."""
     # Requests that the connection handles itself have other events.
     connection_keys = {17, 18, 36}

@@ -48,7 +48,9 @@ def test_a_size_that_is_not_valid_stays(converter):
 
 
 @pytest.mark.parametrize("size", [1, 3, 4, 5, 100])
-def test_a_client_and_a_server_of_the_draft(kwire, converter, size):
+def test_empty_responses_of_the_draft_keep_the_connection_usable(
+    kwire, converter, size
+):
     """Both sides use a converter, and the connection remains usable."""
     connection = kwire.connection
     table = kwire.connection.negotiation.ApiVersionTable.from_ranges(

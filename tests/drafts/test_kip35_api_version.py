@@ -122,7 +122,7 @@ def test_protocol_version_without_documentation_has_no_table(kwire, draft, numbe
     assert strategy.table is None
 
 
-def test_kafkas_own_numbers_have_an_end(kwire, draft):
+def test_unknown_protocol_version_is_rejected(kwire, draft):
     strategy = draft.ClientStrategy()
     frame = bytes(4) + kwire.encode(response_of(draft, 32767), 1)
     with pytest.raises(kwire.UnsupportedVersion, match="32767"):
@@ -156,7 +156,7 @@ def test_null_topics_request_only_the_version(
 @pytest.mark.parametrize(
     "text", ["0.8.2.X", "0.9.0.X", "0.10.0-IV0", "1.0-IV0", "0.10.1.1", "4.4"]
 )
-def test_names_of_releases_are_build_descriptions(kwire, draft, text):
+def test_release_names_are_valid_build_descriptions(kwire, draft, text):
     data = kwire.encode(response_of(draft, text=text), 1)
     assert draft.decode(data).api_version.build_description == text
 
@@ -175,7 +175,7 @@ def test_names_of_releases_are_build_descriptions(kwire, draft, text):
         ".1",
     ],
 )
-def test_other_texts_are_not(kwire, draft, text):
+def test_invalid_build_descriptions_are_rejected(kwire, draft, text):
     data = kwire.encode(response_of(draft, text=text), 1)
     with pytest.raises(
         kwire.InvalidValue, match="must be the name of a release"

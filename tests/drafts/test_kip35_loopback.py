@@ -220,7 +220,7 @@ def test_answers_that_are_none_end_in_typed_errors(kwire, parties, reply, error)
     assert question.table is None
 
 
-def test_draft_a_meets_kafka(kwire):
+def test_draft_a_rejects_the_response_of_kafka(kwire):
     """Kafka decodes the request as its own, and the client rejects its response."""
     table = negotiation_of(kwire).ApiVersionTable.of_release("2.8")
     client = parties_of(kwire, "kip35_api_version").client()
@@ -230,7 +230,7 @@ def test_draft_a_meets_kafka(kwire):
 @pytest.mark.parametrize(
     "name", ["kip35_protocol_version_request", "kip35_api_versions_query"]
 )
-def test_drafts_b_and_c_meet_kafka(kwire, name):
+def test_kafka_closes_connections_of_drafts_b_and_c(kwire, name):
     """Kafka closes the connection because of the unknown API key."""
     table = negotiation_of(kwire).ApiVersionTable.of_release("2.8")
     client = parties_of(kwire, name).client()
@@ -258,7 +258,7 @@ def test_drafts_b_and_c_meet_kafka_at_the_key_of_api_versions(
     "name",
     ["kip35_api_version", "kip35_protocol_version_request", "kip35_api_versions_query"],
 )
-def test_todays_client_meets_a_draft(kwire, name, on_unsupported, key):
+def test_released_client_rejects_every_draft(kwire, name, on_unsupported, key):
     """The handshake ends with an error for any API key of the draft."""
     server = parties_of(kwire, name, key).server(on_unsupported=on_unsupported)
     handshake = negotiation_of(kwire).ApiVersionsHandshake()
@@ -349,6 +349,6 @@ def test_servers_respond_empty_or_close_on_unsupported_requests(
     assert parties.server(on_unsupported="close").answer(bytes(unknown)) is None
 
 
-def test_servers_do_nothing_else(parties):
+def test_servers_reject_other_on_unsupported_values(parties):
     with pytest.raises(TypeError, match='"empty" or "close"'):
         parties.server(on_unsupported="ignore")

@@ -79,7 +79,7 @@ def test_in_three_columns_it_has_79_bytes(kwire, draft):
     ]
 
 
-def test_there_are_no_other_columns(draft):
+def test_other_column_counts_are_rejected(draft):
     with pytest.raises(TypeError, match="columns must be 3 or 4"):
         draft.decode(FOUR_COLUMNS, columns=5)
 

@@ -205,7 +205,7 @@ def test_stage_magic_1_serves_no_magic_2_to_old_consumers(kwire, kip87, version)
         stage.on_fetch(version, message)
 
 
-def test_bit_is_the_stages(kip87):
+def test_tombstone_bit_is_that_of_the_stage(kip87):
     """With another bit, the default bit has no meaning in the stage."""
     stage = kip87.STAGES["magic 2"]._replace(tombstone_bit=0x40)
     message = make_message(kip87, "plain")._replace(attributes=0x40)

@@ -177,7 +177,7 @@ def change(kip951, topic, *address):
     return (kip951.LeaderChange(topic, 1, 6, 2, 5, *address),)
 
 
-def test_leaders_of_the_draft(kip951):
+def test_draft_leaders_have_an_address_per_partition(kip951):
     """All partitions have an address of their own."""
     response = fetch(kip951.FetchResponse, rack="r")
     assert kip951.leader_changes(response) == change(kip951, TOPIC_ID, "h", 9092, "r")
@@ -185,7 +185,7 @@ def test_leaders_of_the_draft(kip951):
     assert kip951.leader_changes(response) == change(kip951, "t", "h", 9092, "r")
 
 
-def test_leaders_of_kafkas_produce_10(kwire, kip951):
+def test_kafka_produce_leaders_have_addresses_of_the_endpoint_list(kwire, kip951):
     """Two other codecs agree on the body. The address is in a separate list."""
     response = kwire.decode(kwire.messages.ProduceResponse, PRODUCE_10, 10)
     assert kwire.encode(response, 10) == PRODUCE_10
@@ -195,7 +195,7 @@ def test_leaders_of_kafkas_produce_10(kwire, kip951):
 
 
 @pytest.mark.parametrize("version", [16, 17, 18])
-def test_leaders_of_kafkas_fetch(kwire, kip951, version):
+def test_kafka_fetch_leaders_share_addresses(kwire, kip951, version):
     """Two partitions share an address. A leader may have no address."""
     cls = kwire.messages.FetchResponse
 

@@ -78,7 +78,7 @@ def read_value(data):
 
 
 @pytest.mark.parametrize("most", [1, 3, 7, 10, None])
-def test_each_poll_returns_and_moves_as_much(client, broker, most):
+def test_polls_return_the_same_records_and_positions(client, broker, most):
     """Every call returns the same records, and leaves the same position."""
 
     def script(consumer, note):
@@ -90,7 +90,7 @@ def test_each_poll_returns_and_moves_as_much(client, broker, most):
     assert sum(len(note) for note in notes[::2]) == 60
 
 
-def test_the_iterator_moves_by_one(client, broker):
+def test_iterator_moves_the_position_by_one(client, broker):
     """The position is after the current record, not after its batch."""
 
     def script(consumer, note):
@@ -101,7 +101,7 @@ def test_the_iterator_moves_by_one(client, broker):
     assert [position for _, position in notes] == list(range(1, 61))
 
 
-def test_seek_within_a_batch_and_out_of_it(client, broker):
+def test_seek_within_and_beyond_a_batch_returns_the_same_records(client, broker):
     """Seeks go forward and backward, to records that may already be decoded."""
 
     def iterate(consumer, note):
@@ -123,7 +123,7 @@ def test_seek_within_a_batch_and_out_of_it(client, broker):
     assert notes[:4] == [[0, 1, 2, 3], 4, [4, 5, 6, 7], 8]
 
 
-def test_pause_within_a_batch(client, broker):
+def test_pause_within_a_batch_loses_no_record(client, broker):
     """While it is paused, nothing is returned, and nothing is lost afterwards."""
 
     def script(consumer, note):
@@ -228,7 +228,7 @@ def test_records_are_the_clients_own(client, broker):
 
 
 @pytest.mark.parametrize("most_bytes", [1, 300, 10**6])
-def test_transactions_through_a_broker(client, most_bytes):
+def test_aborted_transactions_of_a_broker_are_hidden(client, most_bytes):
     """Reads committed records after aborted transactions, with all fetch sizes."""
     fields = {"producer_epoch": 0, "base_sequence": 0, "is_transactional": True}
 
@@ -280,7 +280,7 @@ def test_transactions_through_a_broker(client, most_bytes):
 
 
 @pytest.mark.parametrize("method", ["take", "poll"])
-def test_install_and_uninstall_beneath_a_consumer(client, broker, method):
+def test_install_and_uninstall_during_polls_lose_no_record(client, broker, method):
     """The consumer continues in the middle of a batch, with iterator or polls."""
 
     def script(consumer, note):

@@ -49,7 +49,7 @@ def look(client):
     return [vars(owner)[name] for owner, name in SEAMS[client]]
 
 
-def test_install_changes_and_uninstall_restores(client):
+def test_install_replaces_functions_and_uninstall_restores_them(client):
     """All names of the client have their original objects after any calls."""
     adapter, before = CLIENTS[client], look(client)
     adapter.uninstall()
@@ -71,7 +71,7 @@ def is_same(one, other):
     return one is other
 
 
-def test_a_block_leaves_what_it_found(client):
+def test_with_block_restores_the_previous_installation(client):
     """Covers nested blocks, an error, and an adapter that was already installed."""
     adapter, before = CLIENTS[client], look(client)
     with adapter, adapter:
@@ -99,7 +99,7 @@ def test_classes_look_like_the_clients_own(client):
         )
 
 
-def test_an_unknown_version_is_left_alone(client, monkeypatch):
+def test_unknown_client_version_is_not_patched(client, monkeypatch):
     """A warning contains both versions, and nothing is changed."""
     adapter, before = CLIENTS[client], look(client)
     module = importlib.import_module(PACKAGES[client])
@@ -136,7 +136,7 @@ def test_import_loads_no_client():
 
 
 @pytest.mark.parametrize("name", ["kafka_python", "aiokafka"])
-def test_without_the_client_there_is_an_import_error(name):
+def test_missing_client_library_raises_an_import_error(name):
     """The error is that of an import of the client."""
     code = (
         "import sys; sys.modules |= {'kafka': None, 'aiokafka': None}\n"

@@ -99,7 +99,7 @@ def test_transactions_hide_the_same_records(client, offset):
     assert original.error is None
 
 
-def test_committed_reads_leave_something_out(client):
+def test_committed_reads_omit_aborted_records(client):
     """Checks that the previous tests contain aborted records."""
     uncommitted, _ = read_both(client, TRANSACTIONS)
     committed, _ = read_both(client, TRANSACTIONS, committed=True, aborted=ABORTED)

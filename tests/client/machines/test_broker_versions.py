@@ -64,7 +64,7 @@ def test_brokers_that_are_down_have_an_error_and_the_others_versions(kwire):
         assert all(results[other].table for other in {1, 2, 3} - {node})
 
 
-def test_no_broker_that_answers_is_a_failure(kwire, monkeypatch):
+def test_silent_brokers_are_a_failure(kwire, monkeypatch):
     setting = Setting(kwire)
     monkeypatch.setattr("tests.client.machines.world.Wire._answer", lambda *_: None)
     with pytest.raises(setting.module.BrokersUnreachable):

@@ -94,7 +94,7 @@ def test_a_log_that_never_reaches_its_end_ends_a_scan(attack, follow):
 
 @FOLLOW
 @pytest.mark.parametrize("policy", ["raise", "earliest", "latest"])
-def test_a_log_that_is_cut_again_and_again(attack, follow, policy):
+def test_repeated_log_truncation_causes_few_losses(attack, follow, policy):
     """All Fetch responses report a truncation to the start of the log (KIP-320)."""
     make = attack.make.FetchResponse
 
@@ -163,7 +163,7 @@ def test_offsets_that_no_log_has_end_in_a_typed_error(attack):
 
 
 @FOLLOW
-def test_a_fetch_session_of_another_id_each_time(attack, follow):
+def test_fetch_session_may_change_its_id_in_each_response(attack, follow):
     """The scan accepts any new session id."""
     numbers = itertools.count(1)
     attack.answer(
@@ -174,7 +174,7 @@ def test_a_fetch_session_of_another_id_each_time(attack, follow):
 
 @FOLLOW
 @pytest.mark.parametrize("is_first", [False, True])
-def test_a_fetch_session_that_is_forgotten_each_time(attack, follow, is_first):
+def test_fetch_session_that_is_always_forgotten_ends_a_scan(attack, follow, is_first):
     """The broker forgets the session immediately, or after its first request."""
     code = attack.codes.FETCH_SESSION_ID_NOT_FOUND
 
@@ -192,7 +192,7 @@ def test_a_fetch_session_that_is_forgotten_each_time(attack, follow, is_first):
 
 @FOLLOW
 @pytest.mark.parametrize("name", ["Metadata", "ListOffsets", "Fetch"])
-def test_a_throttle_of_weeks(attack, follow, name):
+def test_throttle_of_weeks_stops_requests_and_ends_a_bounded_scan(attack, follow, name):
     """A throttle of 2^31 - 1 ms.
 
     The broker gets no requests, and a bounded scan fails.
@@ -284,7 +284,7 @@ def test_endpoints_are_read_once_for_a_response(attack, monkeypatch):
     assert len(broker_fields) <= 500 * attack.world.requests
 
 
-def test_a_topic_that_is_another_one_each_time(attack):
+def test_topic_id_that_always_changes_ends_a_scan(attack):
     """A new topic id is a data loss, and metadata is requested with pauses."""
     numbers = itertools.count(100)
 
@@ -302,7 +302,7 @@ def test_a_topic_that_is_another_one_each_time(attack):
     assert len(attack.machine.losses) < 1000
 
 
-def test_a_cluster_without_brokers(attack):
+def test_metadata_without_brokers_ends_a_scan(attack):
     """The bootstrap addresses are used again if metadata contains no brokers."""
     attack.answer("Metadata", lambda node, response: response.replace(brokers=[]))
     failure = attack.scan()
@@ -350,7 +350,7 @@ def test_metadata_with_a_negative_node_id_ends_the_connection(attack):
 
 
 @pytest.mark.parametrize("name", ["x" * 30_000, "\n\x1b[2J" * 50])
-def test_names_of_topics_that_no_cluster_has(attack, name):
+def test_invalid_topic_names_match_no_pattern(attack, name):
     """A pattern ignores invalid topic names.
 
     They do not occur in errors or requests.

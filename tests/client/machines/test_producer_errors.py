@@ -120,7 +120,7 @@ def test_a_record_that_is_too_large_has_failed(kwire):
 @pytest.mark.parametrize(
     "name", ["UNKNOWN_PRODUCER_ID", "OUT_OF_ORDER_SEQUENCE_NUMBER"]
 )
-def test_a_broker_that_forgot_the_producer(kwire, name):
+def test_broker_that_forgot_the_producer_gets_a_new_epoch(kwire, name):
     """The producer bumps its epoch, and the record is written once."""
     setting = Setting(kwire)
     setting.send(b"a")
@@ -145,7 +145,7 @@ def test_after_the_last_epoch_there_is_another_producer(kwire):
     assert (writer.producer_id > first, writer.producer_epoch) == (True, 0)
 
 
-def test_sequence_numbers_wrap(kwire):
+def test_sequence_numbers_wrap_to_0_after_the_maximum(kwire):
     """Sequence number 2**31 - 1 is followed by 0."""
     setting = Setting(kwire)
     setting.send(b"a")
@@ -214,7 +214,7 @@ def test_records_linger_until_their_linger_time_ends(kwire):
     assert len(setting.values()) > 2
 
 
-def test_a_topic_that_does_not_exist(kwire):
+def test_missing_topic_is_an_error_and_is_looked_up_again(kwire):
     """The error is raised after some time. A later request looks it up again."""
     setting = Setting(kwire)
     with pytest.raises(setting.module.TopicNotFound, match="topic 'other'"):
@@ -225,7 +225,7 @@ def test_a_topic_that_does_not_exist(kwire):
     assert len(setting.find("other").partitions) == 2
 
 
-def test_brokers_that_never_describe_the_topic(kwire, monkeypatch):
+def test_topic_lookup_of_silent_brokers_times_out(kwire, monkeypatch):
     """The wait ends after the timeout of the settings."""
     setting = Setting(kwire)
     setting.send(b"a")
@@ -270,7 +270,7 @@ def test_a_closed_producer_fails_what_it_has(kwire):
 
 
 @pytest.mark.parametrize("acks", [0, 1])
-def test_fewer_acknowledgements(kwire, acks):
+def test_acks_1_and_0_write_in_order_and_hold_no_memory(kwire, acks):
     """With acks=1 or acks=0.
 
     With acks=0, sent batches are finished and use no memory.

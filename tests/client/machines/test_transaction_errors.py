@@ -93,7 +93,7 @@ class Setting:
 
 
 @pytest.mark.parametrize("release", ["2.3", "3.9", SECOND])
-def test_a_transaction_by_either_protocol(kwire, release):
+def test_only_the_first_protocol_adds_partitions_explicitly(kwire, release):
     """The first protocol adds partitions and groups explicitly. The second does not."""
     setting = Setting(kwire, release)
     setting.begin()
@@ -188,7 +188,7 @@ def test_a_record_that_is_refused_aborts_the_transaction(kwire, release):
 @pytest.mark.parametrize(
     "name", ["OUT_OF_ORDER_SEQUENCE_NUMBER", "TRANSACTION_ABORTABLE", "INVALID_RECORD"]
 )
-def test_errors_that_abort_a_transaction(kwire, name):
+def test_produce_error_aborts_only_its_transaction(kwire, name):
     """The next transaction of the same producer is committed."""
     setting = Setting(kwire, SECOND)
     setting.begin()
@@ -223,7 +223,7 @@ def test_a_newer_producer_ends_this_one(kwire, release):
 
 
 @pytest.mark.parametrize("release", ["3.9", SECOND])
-def test_a_transaction_that_takes_too_long(kwire, release):
+def test_transaction_over_its_timeout_is_fenced(kwire, release):
     """The coordinator aborts the transaction. The error contains the option."""
     setting = Setting(kwire, release, transaction_timeout_s=5.0)
     setting.begin()
@@ -298,7 +298,7 @@ def test_a_group_that_the_user_may_not_read_aborts_the_transaction(kwire):
     assert setting.cluster.offsets == {"readers": {("in", 0): 1}}
 
 
-def test_one_transaction_at_a_time(kwire):
+def test_overlapping_transactions_are_rejected(kwire):
     """Transactions cannot overlap, and records require a transaction."""
     setting = Setting(kwire)
     setting.begin()

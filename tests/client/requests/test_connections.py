@@ -267,7 +267,9 @@ def test_broker_before_api_versions_is_assumed(client, runner, request_):
     answered._server.close()
 
 
-def test_mock_cluster_of_librdkafka(client, runner, request_):
+def test_mock_cluster_of_librdkafka_reports_ports_and_versions(
+    client, runner, request_
+):
     """The mock cluster sends an unusual response to newer ApiVersions versions."""
     mock = Producer({"test.mock.num.brokers": 3, "bootstrap.servers": "unused"})
     brokers = mock.list_topics(timeout=TIMEOUT_S).brokers
@@ -296,7 +298,7 @@ def test_closed_port_is_an_error(client, runner, request_):
     assert "connection refused" in str(error)
 
 
-def test_unknown_name(client, runner, request_):
+def test_unknown_host_name_is_an_error(client, runner, request_):
     with pytest.raises(
         client.BrokersUnreachable, match=r"^no\.such\.invalid:9092: .*name"
     ):
@@ -440,7 +442,9 @@ def test_other_protocol_is_a_typed_error(client, runner, request_, sent):
 # TLS
 
 
-def test_tls(client, runner, request_, certificate, client_context):
+def test_request_is_answered_over_tls(
+    client, runner, request_, certificate, client_context
+):
     with Broker(make_table(), context=server_context(*certificate)) as broker:
         (answer,) = send(client, runner, broker, request_, ssl=client_context)
     assert answer.brokers
@@ -466,7 +470,7 @@ def test_certificate_of_another_host_is_refused(
     assert "IP address mismatch" in str(error)
 
 
-def test_broker_wants_a_certificate(
+def test_broker_that_requires_a_client_certificate_accepts_it(
     client, runner, request_, certificate, client_context
 ):
     context = server_context(*certificate, client_ca=certificate[0])
@@ -488,13 +492,13 @@ def test_connection_that_closes_after_the_tls_handshake_has_a_hint(
     assert "after the TLS handshake, this means that it requires a client" in str(error)
 
 
-def test_tls_where_plaintext_is_expected(client, runner, request_, certificate):
+def test_plaintext_client_reports_a_tls_port(client, runner, request_, certificate):
     with Broker(make_table(), context=server_context(*certificate)) as broker:
         error = catch_failure(client, runner, broker, request_, **QUICKLY)
     assert "TLS" in str(error)
 
 
-def test_plaintext_where_tls_is_expected(client, runner, request_, client_context):
+def test_tls_client_reports_a_plaintext_port(client, runner, request_, client_context):
     """A broker decodes the first bytes of TLS as a size that is too large."""
     with Broker(make_table()) as broker:
         error = catch_failure(
@@ -503,7 +507,9 @@ def test_plaintext_where_tls_is_expected(client, runner, request_, client_contex
     assert "TLS" in str(error)
 
 
-def test_silence_where_tls_is_expected(client, runner, request_, client_context):
+def test_silent_server_ends_the_tls_handshake_after_the_timeout(
+    client, runner, request_, client_context
+):
     begun = time.monotonic()
     with Listener(lambda stream: stream.recv(1 << 16) and stream.recv(1)) as listener:
         error = catch_failure(

@@ -20,7 +20,9 @@ def mechanism(sasl, name, user="ann", password=USERS["ann"]):
 
 @pytest.mark.parametrize("release", ["0.10.1", "0.11.0", "2.8", "4.1"])
 @pytest.mark.parametrize("name", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
-def test_sasl(client, runner, sasl, messages, name, release):
+def test_each_mechanism_authenticates_with_every_release(
+    client, runner, sasl, messages, name, release
+):
     """Uses SaslAuthenticate, or raw tokens if a broker does not support it."""
     with Broker(make_table(release), users=USERS) as broker:
         (answer,) = send(
@@ -45,7 +47,7 @@ def test_wrong_password_is_refused(client, runner, sasl, name, user):
     assert "wrong" not in str(error)
 
 
-def test_wrong_password_with_raw_tokens(client, runner, sasl):
+def test_close_after_a_raw_token_suggests_a_wrong_password(client, runner, sasl):
     """An old broker only closes the connection."""
     with Broker(make_table("0.10.1"), users=USERS) as broker:
         error = catch_failure(client, runner, broker, sasl=sasl.Plain("ann", "wrong"))
@@ -54,7 +56,7 @@ def test_wrong_password_with_raw_tokens(client, runner, sasl):
     )
 
 
-def test_mechanism_that_is_not_offered(client, runner, sasl):
+def test_unavailable_mechanism_lists_the_offered_ones(client, runner, sasl):
     with Broker(make_table(), users=USERS, mechanisms=("SCRAM-SHA-512",)) as broker:
         error = catch_failure(client, runner, broker, sasl=sasl.Plain("ann", "x"))
     assert isinstance(error, client.AuthenticationFailed)
@@ -63,13 +65,13 @@ def test_mechanism_that_is_not_offered(client, runner, sasl):
     )
 
 
-def test_sasl_where_none_is_expected(client, runner, sasl):
+def test_sasl_on_a_port_without_sasl_is_an_error(client, runner, sasl):
     with Broker(make_table()) as broker:
         error = catch_failure(client, runner, broker, sasl=sasl.Plain("ann", "x"))
     assert "the broker does not offer SASL on this port" in str(error)
 
 
-def test_no_sasl_where_it_is_expected(client, runner, messages):
+def test_close_of_the_first_request_suggests_sasl(client, runner, messages):
     """The broker closes the connection on the first request without a reason."""
     with Broker(make_table(), users=USERS) as broker:
         error = catch_failure(

@@ -53,7 +53,9 @@ def answer_in_hex(kwire, text, table=None, **options):
         (V4, 4, "0000 03 0001 0004 0011 00 0012 0000 0004 00 00000000 00"),
     ],
 )
-def test_the_bytes_of_an_answer(kwire, text, version, body):
+def test_response_has_the_version_and_correlation_id_of_its_request(
+    kwire, text, version, body
+):
     """All rows are in the version of the request, after its correlation id."""
     response, rest = answer_in_hex(kwire, text)
     assert response.frame[4:8] == b"\0\0\0\x07"

@@ -32,7 +32,7 @@ def ranges_as_text(view):
     return {key: str(versions) for key, versions in view.ranges().items()}
 
 
-def test_the_worked_example(kwire):
+def test_view_has_the_common_ranges_of_the_worked_example(kwire):
     """The result is 1-2 for key 0 and 2-3 for key 1. B1 does not support key 2."""
     view = cluster(kwire, B1=B1, B2=B2)
     assert ranges_as_text(view) == {0: "1-2", 1: "2-3"}
@@ -45,7 +45,7 @@ def test_the_worked_example(kwire):
     )
 
 
-def test_the_features_of_the_worked_example(kwire):
+def test_feature_requires_every_broker_of_the_worked_example(kwire):
     """All ranges must overlap the requirement: key 0 has version 1, but not 3."""
     feature = kwire.connection.negotiation.Feature
     view = cluster(kwire, B1=B1, B2=B2)
@@ -70,7 +70,7 @@ def test_empty_intersection_is_present_but_unusable(kwire):
     )
 
 
-def test_the_broker_in_the_way_is_named(kwire):
+def test_error_names_the_broker_that_limits_the_versions(kwire):
     """The reason is a constraint, a policy, or a broker that is too old or too new."""
     n = kwire.connection.negotiation
     view = cluster(kwire, B1={1: (4, 17)}, B2={1: (0, 9)})
@@ -155,7 +155,7 @@ BROKERS = st.dictionaries(
 
 
 @given(st.lists(BROKERS, min_size=1, max_size=4), st.randoms(use_true_random=False))
-def test_shared_ranges_against_sets_of_numbers(twins, offers, dice):
+def test_shared_ranges_equal_the_intersection_of_version_sets(twins, offers, dice):
     """The result contains keys and versions of all brokers, in any order."""
     names = [f"B{number}" for number in range(len(offers))]
     for kwire in twins:
@@ -233,7 +233,7 @@ def test_epoch_0_is_an_epoch_and_minus_1_is_none(kwire):
     assert finalized.level("metadata.version") == 11
 
 
-def test_a_view_of_releases(kwire):
+def test_oldest_release_of_a_view_determines_the_versions(kwire):
     """During a rolling upgrade, the oldest broker determines the versions."""
     releases = ["2.8", "3.9", "4.1"]
     random.Random(3).shuffle(releases)

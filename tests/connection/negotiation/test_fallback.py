@@ -29,7 +29,7 @@ V081 = {**FIRST_FOUR, 8: (0, 1), 9: (0, 0)}
         ("0.8.0", FIRST_FOUR),
     ],
 )
-def test_the_rows_of_old_releases(kwire, release, rows):
+def test_fallback_table_has_the_rows_of_its_release(kwire, release, rows):
     """The rows are complete, also if the release has a patch number."""
     table = kwire.connection.negotiation.fallback_table(release)
     assert table.advertised == rows
@@ -40,7 +40,7 @@ def test_the_rows_of_old_releases(kwire, release, rows):
 
 
 @pytest.mark.parametrize("release", ["0.10.0", "0.10.2.1", "1.0", "2.8", "4.1"])
-def test_newer_releases_can_be_asked(kwire, release):
+def test_releases_with_api_versions_have_no_fallback_table(kwire, release):
     """The result is None, because these releases support ApiVersions."""
     assert kwire.connection.negotiation.fallback_table(release) is None
 
@@ -74,7 +74,7 @@ def test_releases_older_than_the_protocol_are_refused(kwire, release):
         kwire.connection.negotiation.fallback_table(release)
 
 
-def test_each_table_is_its_own(kwire):
+def test_closed_fallback_table_does_not_close_others(kwire):
     """If the table of a connection is closed, other connections keep theirs."""
     first = kwire.connection.negotiation.fallback_table("0.9.0")
     first.expire()

@@ -57,7 +57,7 @@ def feature(kwire, name):
     return matching
 
 
-def test_the_map_has_these_features(kwire):
+def test_feature_list_is_complete(kwire):
     """The list is complete."""
     assert {feature.name for feature in kwire.connection.negotiation.FEATURES} == set(
         MAP
@@ -125,7 +125,7 @@ def test_a_range_has_to_overlap_and_no_more(kwire):
         ("4.1", set(MAP), set()),
     ],
 )
-def test_the_features_of_releases(kwire, release, has, lacks):
+def test_releases_support_the_listed_features(kwire, release, has, lacks):
     """The features were introduced in the releases that are listed here."""
     features = set(
         kwire.connection.negotiation.ApiVersionTable.of_release(release).features()
@@ -134,7 +134,7 @@ def test_the_features_of_releases(kwire, release, has, lacks):
     assert not lacks & features
 
 
-def test_a_feature_needs_something(kwire):
+def test_feature_without_requirements_is_rejected(kwire):
     """A feature without requirements would be available everywhere."""
     with pytest.raises(TypeError, match="must use at least one API"):
         kwire.connection.negotiation.Feature("f")

@@ -62,7 +62,7 @@ NAMES = "06 6b77697265 04 312e30 00"
         ),
     ],
 )
-def test_the_bytes_of_the_question(kwire, options, expected):
+def test_request_has_the_documented_bytes(kwire, options, expected):
     """The request has header version 1 up to version 2, and 2 with names afterwards."""
     assert question(start(kwire, **options))[1] == bytes.fromhex(expected)
 
@@ -145,7 +145,7 @@ def test_step_3_other_unsupported_responses_lead_to_version_0(kwire, body):
     assert answer(handshake, ROWS_V0).advertised == {1: (4, 17), 18: (0, 4)}
 
 
-def test_step_3_ranges_of_the_broker_that_end_below_0(kwire):
+def test_step_3_range_below_0_is_an_error(kwire):
     """With a range below 0, no version is left for another request."""
     handshake = start(kwire)
     with pytest.raises(kwire.UnsupportedVersion, match="not supported by server"):
@@ -202,7 +202,7 @@ def test_step_5_a_bad_name_where_there_is_none_is_an_error(kwire):
         answer(handshake, "002a 00000000 00000000")
 
 
-def test_step_5_keeps_to_the_policy(kwire):
+def test_step_5_fallback_respects_the_policy(kwire):
     """A version that the policy excludes is not used as a fallback."""
     policy = kwire.connection.negotiation.VersionPolicy(exclude={18: [2]})
     handshake = start(kwire, policy=policy)
@@ -282,7 +282,7 @@ def test_a_frame_without_a_correlation_id_is_a_decode_error(kwire, size):
 
 
 @pytest.mark.parametrize("name", ["", "a b", "-a", "a-", ".a", "a_b", "é", "a\n"])
-def test_names_that_brokers_refuse_are_refused_at_home(kwire, name):
+def test_software_names_that_brokers_reject_are_rejected(kwire, name):
     """Brokers would respond to such names with INVALID_REQUEST."""
     with pytest.raises(kwire.EncodeError, match="client_software_version"):
         start(kwire, client_version=name)
@@ -291,7 +291,7 @@ def test_names_that_brokers_refuse_are_refused_at_home(kwire, name):
 
 
 @pytest.mark.parametrize("name", ["a", "1", "a-b", "kwire", "1.0.0-rc1", "A..b--9"])
-def test_names_that_brokers_take(kwire, name):
+def test_valid_software_names_are_sent(kwire, name):
     """Letters, digits, dots, dashes; the ends are letters or digits."""
     assert name.encode() in question(start(kwire, client_version=name))[1]
 

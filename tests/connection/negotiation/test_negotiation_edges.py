@@ -226,7 +226,7 @@ def test_api_versions_response_over_the_limit_is_rejected(kwire):
         answer(asking, "0000 00000000")
 
 
-def test_a_choice_under_constraints_is_not_remembered_for_others(kwire):
+def test_version_picked_under_a_constraint_is_not_cached_for_others(kwire):
     broker_table = table(kwire, {1: (0, 11)})
     only_old = kwire.connection.negotiation.Constraint("only old", {1: "0-2"})
     assert (broker_table.pick(1, only_old), broker_table.pick(1)) == (2, 11)

@@ -17,7 +17,7 @@ def table(kwire, offered, **options):
     return kwire.connection.negotiation.ApiVersionTable.from_ranges(offered, policy)
 
 
-def test_the_backport_example(kwire):
+def test_excluded_version_is_not_usable_in_the_backport_example(kwire):
     """KIP-35: a broker offers 0-2, but 1 is deprecated and must not be used.
 
     Deprecated versions remain in the range of the broker. The client has to exclude
@@ -35,7 +35,7 @@ def test_the_backport_example(kwire):
         assert set(broker_table.range_of(1)) >= set(usable)
 
 
-def test_the_text_where_only_excluded_versions_are_left(kwire):
+def test_error_names_the_policy_if_it_excludes_all_common_versions(kwire):
     """The ranges overlap, so that the error names the configuration."""
     broker_table = table(kwire, {1: (4, 5)}, exclude={1: (5, 4, 9)})
     with pytest.raises(kwire.UnsupportedVersion) as caught:
@@ -199,7 +199,7 @@ def test_several_constraints_hold_at_once(kwire):
         broker_table.pick(1, n.ZSTD, narrow)
 
 
-def test_a_constraint_of_ones_own(kwire):
+def test_own_constraint_restricts_only_its_apis(kwire):
     """Ranges are objects, pairs or texts. Other APIs are not restricted."""
     constraint = kwire.connection.negotiation.Constraint("mine", {1: (5, 6), 3: "2"})
     broker_table = table(kwire, {1: (0, 18), 3: (0, 13), 12: (0, 4)})
@@ -207,7 +207,7 @@ def test_a_constraint_of_ones_own(kwire):
     assert repr(constraint) == "Constraint('mine', {1: '5-6', 3: '2'})"
 
 
-def test_apis_are_named_by_class_or_by_key(kwire):
+def test_constraint_accepts_request_classes_but_no_names(kwire):
     """An unknown name must not be a constraint that is silently ignored."""
     negotiation = kwire.connection.negotiation
     fetch = kwire.messages.FetchRequest

@@ -98,7 +98,7 @@ def test_rows_stay_as_received_and_ranges_are_in_order(kwire):
     assert broker_table.usable(3) == () and not broker_table.range_of(9)
 
 
-def test_an_api_is_a_class_or_a_key(kwire):
+def test_table_accepts_message_classes_and_api_keys(kwire):
     """Requests, responses and numbers identify an API. Other objects do not."""
     broker_table = table(kwire, {1: (4, 11)})
     messages = kwire.messages
@@ -151,7 +151,7 @@ def test_the_highest_common_version_is_picked_or_both_ranges_are_named(
             assert text.endswith("supports no version")
 
 
-def test_the_texts_of_all_refusals(kwire):
+def test_error_has_the_api_both_ranges_and_the_cause(kwire):
     """The text contains the name of the API, both ranges, and the responsible side."""
     policy = kwire.connection.negotiation.VersionPolicy({1: "12+"})
     messages = kwire.messages
