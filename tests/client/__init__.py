@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the client with brokers on the loopback interface."""
+"""Test the client with brokers on the loopback interface."""

@@ -3,8 +3,8 @@
 """Complete client sessions with one broker. A test changes its bytes or responses.
 
 A session is a scan, a producer, a transaction, a group consumer, or a scan with SASL.
-Sessions must end within a time limit and with a limited number of requests. The
-network and the clock are simulated, so that a session is reproducible.
+Sessions must end within a time limit and with a limited request count. The network and
+the clock are simulated, so that a session is reproducible.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ USERS = {"ann": PASSWORD}
 
 
 class ChangedConnection:
-    """Server side of a connection that passes its output through ``change``.
+    """Server-side connection that passes its output through ``change``.
 
     Responds to SASL requests if the broker supports them.
     """
@@ -74,7 +74,7 @@ class Session:
 
     def __init__(self, kwire, release, change, has_sasl=False):
         self.kwire = kwire
-        # Whether all records in the responses come from the log of the broker.
+        # Whether all records in the responses come from the broker's log.
         self.is_honest = True
         self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
         self.cluster = SimulatedCluster(kwire, random_module.Random(1), 1, [release])
@@ -112,7 +112,7 @@ class Session:
             self.log.append(3)
 
     def start(self, kind, *options):
-        """Create the state machine of the client."""
+        """Create the client's state machine."""
         self.machine = getattr(self.module, kind)(
             [("sim", 9001)],
             self.settings,
@@ -132,10 +132,10 @@ class Session:
         return self.world.run(machine, is_finished, self.world.now + within_s)
 
     def take_records(self):
-        """Consume all chunks; return the values from batches with a valid checksum.
+        """Consume all chunks, and return the values from batches with a valid checksum.
 
-        The checksum of a batch does not include its base offset, so only values are
-        compared with the log.
+        Only values are compared with the log, because a batch checksum does not include
+        the base offset.
         """
         values = []
         while (fetched := self.machine.take()) is not None:
@@ -153,7 +153,7 @@ class Session:
         return values
 
     def finish(self):
-        """Check the type of the failure and the number of requests.
+        """Check the failure type and the request count.
 
         Return the failure.
         """
@@ -180,7 +180,7 @@ def scan(session):
 
 
 def produce(session):
-    """Send records until all of them are acknowledged or have failed."""
+    """Send records until every record is acknowledged or has failed."""
     options = session.module.ProducerOptions(delivery_timeout_s=30.0)
     machine = session.start("ProducerMachine", options)
     machine.want_topic("a", START_S)
@@ -255,10 +255,10 @@ KINDS = {
 
 
 def reject_unexpected(kwire, answer):
-    """Return an error if the coordinator fails because of an invalid heartbeat.
+    """Return an error if the coordinator fails because a heartbeat is invalid.
 
-    The simulated coordinator asserts that heartbeats are valid. A member that received
-    wrong responses may send invalid ones, and Kafka's coordinator returns an error.
+    The simulated coordinator asserts valid heartbeats. A member that received wrong
+    responses may send invalid ones, and Kafka's coordinator returns an error.
     """
 
     def answer_or_reject(request, version):
@@ -274,10 +274,10 @@ def reject_unexpected(kwire, answer):
 
 
 def run_session(kwire, kind, release, change=bytes, lie=None):
-    """Run one session; return its number of records and its failure.
+    """Run one session, and return its record count and its failure.
 
     * ``change``: maps the bytes that the broker sends to the bytes that arrive.
-    * ``lie``: wraps the functions that create the responses of the broker.
+    * ``lie``: wraps the functions that create the broker's responses.
     """
     play, _, has_sasl = KINDS[kind]
     session = Session(kwire, release, change, has_sasl)

@@ -24,7 +24,7 @@ SASL = {SaslHandshakeRequest.api_key: (1, 1), SaslAuthenticateRequest.api_key: (
 
 
 class LogBroker(Broker):
-    """Cluster of one broker. ``topics`` is {name: record count per partition}."""
+    """Cluster with one broker. ``topics`` is {name: record count per partition}."""
 
     def __init__(self, topics, **options):
         """Write the topics in small batches, and start listening."""
@@ -41,11 +41,11 @@ class LogBroker(Broker):
         super().__init__(ApiVersionTable.from_ranges({**ranges, **SASL}), **options)
 
     def log(self, topic, partition=0):
-        """Return the log of a partition."""
+        """Return a partition's log."""
         return self.cluster_truth.topics[topic].logs[partition]
 
     def answer(self, event):
-        """Return the simulated response, but with the address of this broker."""
+        """Return the simulated response, but with this broker's address."""
         request, version = event.request, event.version
         if type(request).__name__ == "FetchRequest":
             fetch = self.node.begin_fetch(request, version)

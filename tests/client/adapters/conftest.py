@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Test adapters on the engine of the build.
+"""Test adapters on either engine.
 
 With the Python engine, adapters do not change the clients, because decoding would be
 slower. They would still decode correctly, so the tests install them on either engine.

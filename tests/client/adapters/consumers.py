@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Consumers of both clients with a common interface, and a broker for one topic.
+"""Consumers with a common interface for both clients, and a broker for one topic.
 
-All methods block. The aiokafka consumer has an event loop of its own for this purpose.
-All connections use the loopback interface, and every wait has a timeout.
+All methods block. The aiokafka consumer runs its own event loop, because it is
+asynchronous. All connections use the loopback interface, and every wait has a timeout.
 """
 
 import asyncio
@@ -24,10 +24,10 @@ TIMEOUT_MS = 10_000
 
 
 class Broker(one_broker.Broker):
-    """Broker that returns batches, starting with that of the requested offset."""
+    """Broker that returns batches, starting at the requested offset's batch."""
 
     def __init__(self, data=b"", aborted=(), magic=2, most_bytes=1 << 20):
-        """Serve ``data`` as the only partition of ``TOPIC``.
+        """Serve ``data`` as the only partition in ``TOPIC``.
 
         ``aborted`` contains transactions: producer id, first offset, last offset.
         """
@@ -64,7 +64,7 @@ class Broker(one_broker.Broker):
 
 
 class KafkaPython:
-    """Consumer of kafka-python."""
+    """kafka-python consumer."""
 
     def __init__(self, broker, **options):
         """Read the topic from offset 0."""
@@ -80,11 +80,11 @@ class KafkaPython:
         self.seek(0)
 
     def poll(self, most=None, timeout_ms=TIMEOUT_MS):
-        """Return the records of the partition from one poll."""
+        """Poll once, and return the partition's records."""
         return self._consumer.poll(timeout_ms, most).get(self._tp, [])
 
     def take(self):
-        """Return the next record of the iterator."""
+        """Return the iterator's next record."""
         return next(self._consumer)
 
     def seek(self, offset):
@@ -92,7 +92,7 @@ class KafkaPython:
         self._consumer.seek(self._tp, offset)
 
     def position(self):
-        """Return the offset of the next record."""
+        """Return the next record's offset."""
         return self._consumer.position(self._tp)
 
     def pause(self):
@@ -109,7 +109,7 @@ class KafkaPython:
 
 
 class Aiokafka:
-    """Consumer of aiokafka."""
+    """aiokafka consumer."""
 
     def __init__(self, broker, **options):
         """Read the topic from offset 0."""
@@ -132,12 +132,12 @@ class Aiokafka:
         self._consumer.seek(self._tp, 0)
 
     def poll(self, most=None, timeout_ms=TIMEOUT_MS):
-        """Return the records of the partition from one poll."""
+        """Poll once, and return the partition's records."""
         work = self._consumer.getmany(timeout_ms=timeout_ms, max_records=most)
         return self._run(work).get(self._tp, [])
 
     def take(self):
-        """Return the next record of the iterator."""
+        """Return the iterator's next record."""
         return self._run(anext(self._consumer))
 
     def seek(self, offset):
@@ -145,7 +145,7 @@ class Aiokafka:
         self._call(self._consumer.seek, self._tp, offset)
 
     def position(self):
-        """Return the offset of the next record."""
+        """Return the next record's offset."""
         return self._run(self._consumer.position(self._tp))
 
     def pause(self):
@@ -169,4 +169,4 @@ class Aiokafka:
 
 
 CONSUMERS = {"kafka-python": KafkaPython, "aiokafka": Aiokafka}
-"""Consumer classes of the clients."""
+"""Consumer classes by client."""

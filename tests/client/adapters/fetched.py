@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decode fetched bytes with the fetcher of a client, without a broker.
+"""Decode fetched bytes with a client's fetcher, without a broker.
 
 A ``Reading`` contains everything that the fetcher and its users see: the records with
-the types of their fields, the position after each record, and the error. The readings
-of the same bytes by the client's own code and by the adapter must be equal.
+their field types, the position after every record, and the error. If the client's own
+code and the adapter read the same bytes, their readings must be equal.
 """
 
 import logging
@@ -22,11 +22,11 @@ from kwire.client import adapters
 
 TOPIC, PARTITION = "values", 3
 CLIENTS = {"kafka-python": adapters.kafka_python, "aiokafka": adapters.aiokafka}
-"""Adapters of the clients."""
+"""Adapters by client."""
 
 
 class Reading(NamedTuple):
-    """Records with the position after each of them, the end position, and the error."""
+    """Records with the position after every record, the end position, and the error."""
 
     records: list[Any]
     positions: list[Any]
@@ -35,7 +35,7 @@ class Reading(NamedTuple):
 
 
 class Aborted(NamedTuple):
-    """Aborted transaction of a Fetch response."""
+    """Aborted transaction in a Fetch response."""
 
     producer_id: int
     first_offset: int
@@ -62,7 +62,7 @@ def read_both(client, data, **options):
 
 
 def _drop_text(reading):
-    """Remove the text of the error.
+    """Remove the error text.
 
     aiokafka reads beyond the end of damaged records, so its text contains arbitrary
     memory.
@@ -71,7 +71,7 @@ def _drop_text(reading):
 
 
 def is_same(client, original, adapted):
-    """Return whether the readings of the client and of the adapter are equal."""
+    """Return whether client and adapter have equal readings."""
     if client == "aiokafka":
         return _drop_text(original) == _drop_text(adapted)
     return original == adapted
@@ -147,7 +147,7 @@ def _read_all(take, state):
 
 
 def describe(record):
-    """Return the class of a record, and its fields with their types."""
+    """Return a record's class, and its fields with their types."""
     names = getattr(record, "_fields", None) or record.__dataclass_fields__
     values = [getattr(record, name) for name in names]
     return type(record), [(type(value), value) for value in values]

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Number of calls with which an adapter decodes runs of batches.
+"""Count the calls with which an adapter decodes consecutive batches.
 
-Protects topics with single-record batches, with and without transactions. The overhead
-of calls dominates there, so that an adapter could be slower than its client. Calls are
-counted, while ``python -m benchmarks adapters`` measures the time. An adapter leaves
-the shortest fetches to the client.
+Protects topics with single-record batches, with and without transactions. Call overhead
+dominates there, so that an adapter could be slower than its client. Calls are counted,
+while ``python -m benchmarks adapters`` measures the time. An adapter leaves the
+shortest fetches to the client.
 """
 
 import pytest
@@ -20,14 +20,14 @@ ROW = (b"k" * 10, b"v" * 100)
 
 
 def write(count, **options):
-    """Encode batches of one record."""
+    """Encode single-record batches."""
     return b"".join(
         encode_batch([ROW], base_offset=offset, **options) for offset in range(count)
     )
 
 
 def write_transactions(count):
-    """Encode transactions of one record and a marker."""
+    """Encode transactions with one record and a marker."""
     marker = {**FIELDS, "is_transactional": True, "is_control": True}
     return b"".join(
         encode_batch([ROW], base_offset=2 * n, is_transactional=True, **FIELDS)
@@ -45,13 +45,13 @@ INPUTS = {
     "transactions of one record": (40, write_transactions(20)),
     "transactional batches": (20, write(20, is_transactional=True, **FIELDS)),
 }
-"""Number and size of the batches."""
+"""Batch count and bytes by name."""
 
 
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("name", INPUTS)
 def test_runs_are_decoded_by_one_call_each(client, name, monkeypatch):
-    """The end of a run is found with one read of each header."""
+    """Every header is read once to find where a run ends."""
     batches, data = INPUTS[name]
     calls = []
     for owner, name_of in (

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program receives the same from a consumer with and without the adapter.
 
-A script of calls runs twice with one broker. Both runs must record the same records,
-positions and errors. This protects operations between two records of a batch: seek,
-pause, positions, deserializers that raise, and installing or removing the adapter.
+A script runs twice with one broker. Both runs must record the same records, positions
+and errors. This protects operations between two records in a batch: seek, pause,
+positions, deserializers that raise, and installing or removing the adapter.
 """
 
 import dataclasses
@@ -31,14 +31,14 @@ DATA = b"".join(
     )
     for number in range(6)
 )
-"""Six batches of ten records. The value of a record is its offset."""
+"""Six batches of ten records. A record's value is its offset."""
 
 BAD = 23
 
 
 @pytest.fixture(params=CONSUMERS)
 def client(request):
-    """Name of a client."""
+    """Client name."""
     return request.param
 
 
@@ -51,7 +51,7 @@ def broker():
 
 
 def run(client, broker, script, **options):
-    """Run a script with a new consumer; return the results that it recorded."""
+    """Run a script with a new consumer, and return the results that it recorded."""
     consumer = CONSUMERS[client](broker, **options)
     notes = []
     try:
@@ -62,7 +62,7 @@ def run(client, broker, script, **options):
 
 
 def run_both(client, broker, script, **options):
-    """Run a script without and with the adapter; return both results."""
+    """Run a script without and with the adapter, and compare the results."""
     original = run(client, broker, script, **options)
     with CLIENTS[client] as adapter:
         assert adapter.is_installed
@@ -71,7 +71,7 @@ def run_both(client, broker, script, **options):
 
 
 def read_value(data):
-    """Deserialize a value, and raise an error for one of them."""
+    """Deserialize a value, and raise an error for one invalid value."""
     if data == b"%d" % BAD:
         raise LookupError("a value that cannot be read")
     return int(data)
@@ -102,7 +102,7 @@ def test_iterator_moves_the_position_by_one(client, broker):
 
 
 def test_seek_within_and_beyond_a_batch_returns_the_same_records(client, broker):
-    """Seeks go forward and backward, to records that may already be decoded."""
+    """Forward and backward seeks reach records that may already be decoded."""
 
     def iterate(consumer, note):
         for offset in (0, 4, 2, 17, 18, 55, 0, 59):
@@ -142,7 +142,7 @@ def test_pause_within_a_batch_loses_no_record(client, broker):
 
 
 def test_a_deserializer_that_raises_loses_no_record(client, broker):
-    """After all earlier records, the position of the iterator is the invalid one."""
+    """When all earlier records are read, the iterator is at the invalid record."""
 
     def script(consumer, note):
         note([consumer.take().value for _ in range(BAD)])
@@ -156,7 +156,7 @@ def test_a_deserializer_that_raises_loses_no_record(client, broker):
 
 @pytest.mark.parametrize("most", [1, 4, 5, None])
 def test_polls_up_to_a_deserializer_that_raises(client, broker, most):
-    """Compares the records of earlier polls, and the position that they leave."""
+    """Compares the records from earlier polls, and the position after them."""
 
     def script(consumer, note):
         while True:
@@ -281,7 +281,7 @@ def test_aborted_transactions_of_a_broker_are_hidden(client, most_bytes):
 
 @pytest.mark.parametrize("method", ["take", "poll"])
 def test_install_and_uninstall_during_polls_lose_no_record(client, broker, method):
-    """The consumer continues in the middle of a batch, with iterator or polls."""
+    """If a batch is partly read, iterator and polls continue in its middle."""
 
     def script(consumer, note):
         adapter = CLIENTS[client]

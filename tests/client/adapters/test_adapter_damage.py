@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Random damage with a valid checksum, read with and without the adapter.
+"""Read damaged batches with valid checksums, with and without the adapter.
 
 All clients reject a wrong checksum. A broker or producer that writes wrong fields also
 writes a valid checksum, and then the clients differ, because they trust other fields
-than kwire. With the adapter, records, positions and errors must be those of the client.
+than kwire. With the adapter, records, positions and errors must be the same as without
+it.
 """
 
 import random
@@ -34,11 +35,11 @@ HEADER = {
     "base sequence": (53, 4),
     "record count": (57, 4),
 }
-"""Position and size of the fields in a batch header, without the length."""
+"""Field positions and sizes in a batch header, without the length."""
 
 VALUES = (-1, 0, 1, 2, 3, 4, 5, 7, 9, 12, 100, 2**31 - 1, 2**62, 2**63 - 1, -(2**63))
 READINGS = 200
-"""Number of damaged readings per seed and client."""
+"""Damaged readings per seed and client."""
 
 
 def make_batches(dice):
@@ -71,13 +72,13 @@ def make_batches(dice):
 
 
 def fix_batch(batch):
-    """Recompute the length and the checksum of a batch."""
+    """Recompute a batch's length and checksum."""
     batch = batch[:8] + struct.pack(">i", len(batch) - 12) + batch[12:]
     return batch[:17] + struct.pack(">I", record_engine.crc32c(batch[21:])) + batch[21:]
 
 
 def damage_header(dice, batch):
-    """Change a field of the header."""
+    """Change a header field."""
     name = dice.choice([*HEADER, "last offset delta", "base offset"])
     position, size = HEADER[name]
     value = dice.choice(VALUES) if dice.random() < 0.7 else dice.getrandbits(31)
@@ -99,7 +100,7 @@ def damage_byte(dice, content, start=0):
 
 
 def damage_payload(dice, batch):
-    """Change a byte of the uncompressed records."""
+    """Change a byte in the uncompressed records."""
     codec = batch[22] & 7
     content = bytes(compression.decompress(codec, batch[61:], 2, Limits(), 0))
     return batch[:61] + compression.compress(codec, damage_byte(dice, content), 2)
@@ -144,7 +145,7 @@ def make_odd_records(dice, batch):
             body = b"\0" + varint(0) + varint(index) + b"".join(lengths)
             written = sized(body + bytes(dice.randrange(3)))
         elif kind == 5:
-            # Encode the attributes as a varint of two bytes, which some clients accept.
+            # Encode the attributes as a two-byte varint, which some clients accept.
             body = b"\x80\0" + varint(0) + varint(index) + sized(b"k") + sized(b"v")
             written = sized(body + varint(0))
         records.append(written)
@@ -172,7 +173,7 @@ class Deserializer:
         return data
 
     def deserialize(self, topic, *rest):
-        """Deserialize a value with the interface of kafka-python."""
+        """Deserialize a value with kafka-python's interface."""
         return self(rest[-1])
 
 
@@ -202,7 +203,7 @@ def make_case(dice, damages=tuple(DAMAGES), count=None):
 def test_damage_with_a_right_checksum_reads_as_without_the_adapter(
     client, damage, seed
 ):
-    """Records, positions and errors are equal for all kinds of damage."""
+    """All damage types lead to equal records, positions and errors."""
     dice = random.Random(f"{damage} {seed}")
     for _ in range(READINGS):
         data, options = make_case(dice, [damage, damage, "header"])
@@ -212,7 +213,7 @@ def test_damage_with_a_right_checksum_reads_as_without_the_adapter(
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_undamaged_batches_of_all_codecs_are_decoded_by_kwire(client, monkeypatch):
-    """The checks that leave damage to the client accept the batches of brokers."""
+    """The checks that pass damaged batches to the client accept valid batches."""
     rests = []
 
     class Reader(runs.RunReader):

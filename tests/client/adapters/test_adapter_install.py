@@ -40,7 +40,7 @@ PACKAGES = {"kafka-python": "kafka", "aiokafka": "aiokafka"}
 
 @pytest.fixture(params=CLIENTS)
 def client(request):
-    """Name of a client."""
+    """Client name."""
     return request.param
 
 
@@ -50,7 +50,7 @@ def look(client):
 
 
 def test_install_replaces_functions_and_uninstall_restores_them(client):
-    """All names of the client have their original objects after any calls."""
+    """After any calls, all client names refer to their original objects again."""
     adapter, before = CLIENTS[client], look(client)
     adapter.uninstall()
     assert look(client) == before
@@ -72,7 +72,7 @@ def is_same(one, other):
 
 
 def test_with_block_restores_the_previous_installation(client):
-    """Covers nested blocks, an error, and an adapter that was already installed."""
+    """Covers nested blocks, an error, and a previously installed adapter."""
     adapter, before = CLIENTS[client], look(client)
     with adapter, adapter:
         assert adapter.is_installed
@@ -113,7 +113,7 @@ def test_unknown_client_version_is_not_patched(client, monkeypatch):
 
 
 def run(code, **environment):
-    """Run code in a new interpreter; return its output."""
+    """Run code in a new interpreter, and return its output."""
     done = subprocess.run(
         [sys.executable, "-c", code],
         env=os.environ | environment,
@@ -137,7 +137,7 @@ def test_import_loads_no_client():
 
 @pytest.mark.parametrize("name", ["kafka_python", "aiokafka"])
 def test_missing_client_library_raises_an_import_error(name):
-    """The error is that of an import of the client."""
+    """Importing the client raises the same error."""
     code = (
         "import sys; sys.modules |= {'kafka': None, 'aiokafka': None}\n"
         "from kwire.client import adapters\n"

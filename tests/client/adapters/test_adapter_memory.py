@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of a client whose batches decompress to a multiple of their size.
+"""Limit a client's memory if batches grow when they are decompressed.
 
 If a program reads single records, a response must not be completely decoded into
 objects, whether it is large before or only after decompression.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """With the adapter, a client decodes the same records from fetched bytes.
 
-Compares all fields with their types, the position after each record, and the errors,
+Compares all fields with their types, the position after every record, and the errors,
 for all formats, codecs and transactions, and for damaged bytes. An adapter must only
 change the speed.
 """
@@ -48,7 +48,7 @@ ABORTED = [Aborted(8, 7), Aborted(7, 0)]
 
 
 def serve(data, offset):
-    """Return the response of a broker, which starts with the batch of the offset."""
+    """Return a broker's response, starting at the batch with the offset."""
     position = 0
     while (header := read_batch_header(data, position)) and header.last_offset < offset:
         position += header.size
@@ -57,7 +57,7 @@ def serve(data, offset):
 
 @pytest.fixture(params=CLIENTS)
 def client(request):
-    """Name of a client."""
+    """Client name."""
     return request.param
 
 
@@ -158,7 +158,7 @@ def test_runs_without_records_move_the_position(client):
 
 
 def test_metrics_of_kafka_python_count_all_records_and_nearly_all_bytes():
-    """At most 20 bytes per record are not counted, and none are counted twice."""
+    """At most 20 bytes per record are not counted, and no byte is counted twice."""
     rows = [(b"k" * n, b"v" * 3 * n, 10**12 * n, [("h", None)]) for n in range(50)]
     data = encode_batch([*rows, (None, None)])
 
@@ -208,7 +208,7 @@ def test_damage_after_transactions_loses_no_record(client):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_hostile_bytes_read_as_without_the_adapter(client, family):
-    """Records, positions and errors are those of the client."""
+    """Records, positions and errors are the same as without the adapter."""
     dice = random.Random(family)
     compared = 0
     for data in map(bytes, take(family, 150)):

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Simulations of scans, producers and groups, without sockets."""
+"""Simulate scans, producers and groups, without sockets."""

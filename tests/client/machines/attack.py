@@ -14,7 +14,7 @@ TIMEOUT_S = 20.0
 
 
 class Attack:
-    """Cluster of three brokers with one topic. A test changes the responses."""
+    """Cluster with three brokers and one topic. A test changes the responses."""
 
     def __init__(self, kwire, release="4.1", partitions=2):
         self.kwire = kwire
@@ -39,7 +39,7 @@ class Attack:
             broker.learn()
 
     def answer(self, name, change):
-        """Pass responses to requests of a name through ``change(node, response)``.
+        """Pass responses to ``name`` requests through ``change(node, response)``.
 
         ``change`` may return another message or bytes. If it returns None, a Fetch has
         no response.
@@ -62,7 +62,7 @@ class Attack:
         return changed
 
     def scan(self, **options):
-        """Read the topic; return the failure, or None at the end of the scan."""
+        """Read the topic. Return the failure, or None when the scan reaches its end."""
         seconds = 60.0 if options.get("follow") else 3 * TIMEOUT_S
         machine = self.machine = self.module.ScanMachine(
             [("sim", 9000 + node) for node in self.cluster.brokers],

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated consumers of one group, with the behavior of the code that calls them.
+"""Simulate consumers in one group, and the behavior of the code that calls them.
 
 A caller requests a chunk, processes it for some time, and commits it or not. It may
 also stall, stop like a suspended process, crash, or close its consumer.
@@ -15,7 +15,7 @@ READING, BUSY, COMMITTING, CLOSING, OVER = "reading", "busy", "committing", "clo
 
 
 class Seat:
-    """Connections and events of one machine in a world with several machines."""
+    """Connections and events that belong to one machine if a world runs several."""
 
     def __init__(self, world):
         """Share the clock, the network and the brokers with the other machines."""
@@ -29,16 +29,16 @@ class Seat:
 
     @property
     def now(self):
-        """Current time of the world."""
+        """Current simulated time."""
         return self.world.now
 
     @property
     def deeds(self):
-        """Number of changes to the cluster."""
+        """Number of cluster changes."""
         return self.world.deeds
 
     def connect(self, machine):
-        """Open the new links of a machine, and send its pending bytes."""
+        """Open a machine's new links, and send its pending bytes."""
         for link in machine.cluster.take_new_links():
             wire = Wire(self, link)
             self.wires.append(wire)
@@ -69,13 +69,13 @@ class SimulatedCaller:
         self.copied = []
         """Chunks whose offsets have not been sent in a transaction yet."""
         self.sought = {}
-        """Expected start offset of the next chunk by reader, after a seek."""
+        """Expected start offset in the next chunk by reader, after a seek."""
         self.paused = set()
         self.until = 0.0
         machine.begin_wait(world.now)
 
     def wake_at(self):
-        """Return the time of the next action of the machine or its caller."""
+        """Return when the machine or its caller acts next."""
         if self.is_stopped:
             return float("inf")
         if self._is_blocking():
@@ -111,7 +111,7 @@ class SimulatedCaller:
         return self.habits.block and self.state is BUSY
 
     def _act(self, now):
-        """Perform the next action of the caller. Returns whether there was one."""
+        """Perform the caller's next action. Returns False if no action was due."""
         machine, habits = self.machine, self.habits
         if self.state is READING and machine.has_result():
             machine.end_wait(now)
@@ -144,7 +144,7 @@ class SimulatedCaller:
         return False
 
     def seek_back(self):
-        """Seek back to the start of the chunk.
+        """Seek back to the chunk's start.
 
         Returns False if its partition was revoked.
         """
@@ -156,7 +156,7 @@ class SimulatedCaller:
         return True
 
     def pause(self):
-        """Pause the partition of the chunk for up to 3 s."""
+        """Pause the chunk's partition for up to 3 s."""
         reader = self.chunk.reader
         if self._is_read(reader):
             self.machine.pause([reader.place])

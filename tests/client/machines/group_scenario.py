@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Consumers of one group under the faults of one seed, and the checks of the result.
+"""Run a consumer group under the faults that a seed determines, and check the result.
 
 The faults end after ``FAULTS_S``: coordinators move and crash, members stall, stop and
 crash, and the assignment changes. From then on the cluster works, and the group must
@@ -29,14 +29,14 @@ MAX_POLL_S = 8.0
 SESSION_S = 6.0
 GROUP_NAME = "etl"
 MOST_HEARTBEATS = 8
-"""Maximum average number of heartbeats per second and member.
+"""Maximum average heartbeat count per second and member.
 
 One per second is regular. Additional heartbeats are sent after changes.
 """
 
 
 class Transaction:
-    """Offsets in flight to the coordinator, in the transaction of a producer."""
+    """Offsets in flight to the coordinator, in a producer's transaction."""
 
     def __init__(self):
         """Wait for the coordinator."""
@@ -46,10 +46,10 @@ class Transaction:
 
 
 class Habits:
-    """Behavior of the callers in a scenario after they receive a chunk."""
+    """Caller behavior when a chunk is received."""
 
     def __init__(self, random, module):
-        """Draw the probabilities of all behaviors."""
+        """Draw the probability for every behavior."""
         self.random = random
         self.lost = module.PartitionLost
         self.skips = random.choice([0.0, 0.0, 0.3])
@@ -57,13 +57,13 @@ class Habits:
         self.stalls = random.choice([0.0, 0.0, 0.02])
         self.block = random.random() < 0.3
         self.copy = random.random() < 0.3
-        """Whether they only commit in transactions, of one or more chunks."""
+        """Whether they only commit in transactions, for one or more chunks."""
         self.moves = random.choice([0.0, 0.0, 0.3])
-        """Probability of a seek or a pause for the partition of a chunk."""
+        """Probability that the caller seeks or pauses a chunk's partition."""
         self.are_over = False
 
     def pause(self):
-        """Return the processing time of a chunk in seconds."""
+        """Return the time to process a chunk, in seconds."""
         if not self.are_over and self.random.random() < self.stalls:
             return self.random.choice([MAX_POLL_S * 2, 1000.0])
         if not self.are_over and self.block and self.random.random() < 0.05:
@@ -112,7 +112,7 @@ class GroupScenario:
     """Cluster, faults and group that are drawn from one seed."""
 
     def __init__(self, kwire, seed):
-        """Draw the cluster and the behavior of callers from the seed."""
+        """Draw the cluster and the caller behavior from the seed."""
         self.kwire = kwire
         self.seed = seed
         self.random = random = random_module.Random(seed)
@@ -140,7 +140,7 @@ class GroupScenario:
         self.habits = Habits(random, self.module)
         self.callers: list[SimulatedCaller] = []
         self.settings = []
-        """Settings of all members, which contain their metrics."""
+        """Settings per member, which contain its metrics."""
         self.done: dict[tuple, int] = {}
         """Offset by partition up to which callers have received all records."""
         self.acknowledged: dict[tuple, int] = {}
@@ -385,8 +385,8 @@ class GroupScenario:
     def _create_again(self):
         """Delete a topic and create another topic with the same name."""
         if any(member.release < "4.3" for member in self.cluster.brokers.values()):
-            # Before 4.3, offsets are committed by topic name, and the offsets of the
-            # deleted topic would apply to the new one.
+            # Before 4.3, offsets are committed by topic name. If the topic was deleted,
+            # its offsets would therefore apply to the new topic.
             return
         self.created_again = True
         name = self.random.choice(self.names)
@@ -418,7 +418,7 @@ class GroupScenario:
         self._join()
         self.is_well = True
 
-    # Checks of the returned chunks.
+    # Check the returned chunks.
 
     def take(self, caller, fetched):
         """Check a chunk that a caller received."""
@@ -471,7 +471,7 @@ class GroupScenario:
         self.commits += len(pending.done)
 
     def send_transaction(self, caller, chunks):
-        """Send the offsets of chunks in a transaction, which takes some time."""
+        """Send chunk offsets in a transaction, which takes some time."""
         member, _ = caller.machine.offsets_to_send(chunks)
         sent = Transaction()
 
@@ -523,7 +523,7 @@ class GroupScenario:
         """Whether the coordinator has this member in the member's own epoch."""
         member = caller.machine._membership
         stored_member = self.group.members.get(member.member_id)
-        # A removed member that is rejoining has no partitions yet.
+        # A removed member has no partitions yet while it is rejoining.
         return (
             stored_member is not None and member.epoch > 0 and not stored_member.is_away
         )
@@ -579,7 +579,10 @@ class GroupScenario:
         self._expect(count < max_heartbeats, f"{count} heartbeats in {seconds:.0f} s")
 
     def run_seed(self):
-        """Run the scenario. Adds the seed to the assertion error of a machine."""
+        """Run the scenario.
+
+        If a machine raises an assertion error, the seed is added.
+        """
         try:
             self.run()
         except AssertionError as error:
@@ -592,7 +595,7 @@ class GroupScenario:
 
 
 def run_group_seed(kwire, seed):
-    """Run one seed; return its ``GroupScenario``."""
+    """Run one seed, and return its ``GroupScenario``."""
     scenario = GroupScenario(kwire, seed)
     scenario.run_seed()
     return scenario

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated cluster of one broker and one topic, with a group consumer."""
+"""Simulate one broker with one topic, and a group consumer."""
 
 import importlib
 import random
@@ -14,7 +14,7 @@ RECORDS = 12
 
 
 class Setting:
-    """One broker, one topic, and a consumer of the topic."""
+    """One broker, one topic, and one consumer."""
 
     def __init__(self, kwire, release="4.1", pattern=None, partitions=1, **group):
         """Create the consumer. The partitions contain ``RECORDS`` records."""
@@ -32,7 +32,7 @@ class Setting:
         self.machine = self.consumer(pattern, **group)
 
     def consumer(self, pattern=None, **group):
-        """Return a new consumer of the group."""
+        """Return a new consumer for the group."""
         options = self.module.ScanOptions(
             topics=() if pattern else ("a",), pattern=pattern, follow=True
         )
@@ -50,7 +50,7 @@ class Setting:
     def poll(self, machine=None, within_s=60.0):
         """Wait for a chunk.
 
-        Returns None on a timeout, or if the consumer has failed.
+        Returns None if the wait times out or the consumer has failed.
         """
         machine, world = machine or self.machine, self.world
         machine.begin_wait(world.now)

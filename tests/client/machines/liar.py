@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Liar`` changes random fields in the responses of a correct broker."""
+"""``Liar`` changes random fields in a correct broker's responses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KINDS = ("offset", "records", "error", "leader", "array", "epoch", "throttle")
 
 
 class Liar:
-    """Changes some kinds of fields. The kinds and the frequency are drawn once."""
+    """Changes some field types. The types and the frequency are drawn once."""
 
     def __init__(self, kwire, random):
         self.kwire = kwire
@@ -23,7 +23,7 @@ class Liar:
         self.batch = self._batch()
 
     def in_place_of(self, answer):
-        """Wrap ``answer`` in a function that changes fields of the response."""
+        """Wrap ``answer`` in a function that changes response fields."""
 
         def lie(request, version, *more):
             response = answer(request, version, *more)
@@ -33,15 +33,15 @@ class Liar:
                 changed = self.lie(response)
                 self.kwire.encode(changed, version)
             except self.kwire.EncodeError:
-                # The encoder rejects fields that the version of the response does not
-                # support. Return the unchanged response.
+                # Return the unchanged response if its version does not support a
+                # changed field, because the encoder rejects it.
                 return response
             return changed
 
         return lie
 
     def lie(self, struct):
-        """Return the struct with some of its fields changed, at any nesting depth."""
+        """Return the struct with some changed fields, at any nesting depth."""
         changed = {}
         for name in type(struct).__match_args__:
             value = getattr(struct, name)

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Imports all modules of the state machines, so that planted bugs can be patched in."""
+"""Import all state machine modules, so that planted bugs can be patched in."""
 
 import importlib
 import pkgutil
 
 
 def import_machines(package):
-    """Return ``client.machines`` of a package after importing all of its submodules."""
+    """Import all submodules in a package's ``client.machines``, and return it."""
     machines = importlib.import_module(f"{package.__name__}.client.machines")
     for module in pkgutil.walk_packages(machines.__path__, f"{machines.__name__}."):
         importlib.import_module(module.name)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Scenarios under faults in which brokers of old releases are upgraded.
+"""Scenarios under faults in which old brokers are upgraded.
 
-A scan, a producer and a consumer with committed offsets run in a cluster of three
-consecutive releases. The faults are the same as in the scenarios of newer releases.
+A scan, a producer and a consumer with committed offsets run in a cluster with three
+consecutive releases. The faults are the same as in the scenarios for newer releases.
 ``JoiningScenario`` must end with the error that names the release.
 """
 
@@ -20,7 +20,7 @@ NAMES = releases.NAMES
 WITH_API_VERSIONS = NAMES[NAMES.index("0.10.0") :]
 WITH_RECORD_BATCHES = NAMES[NAMES.index("0.11.0") :]
 OLD = NAMES[: NAMES.index("2.3")]
-"""Releases that are older than all releases of the other scenarios."""
+"""Releases that are too old for all other scenarios."""
 
 FAULTS_S = 12.0
 LONGEST_S = 200.0
@@ -35,7 +35,7 @@ def magic_of(release):
 
 
 class OldReleases:
-    """Mixin of scenarios that chooses three consecutive releases."""
+    """Scenario mixin that chooses three consecutive releases."""
 
     def __init__(self, kwire, seed, release):
         """Choose the releases, before the scenario draws its brokers from them."""
@@ -49,7 +49,7 @@ class OldReleases:
 
 
 class OldScan(OldReleases, Scenario):
-    """Scan of topics that are stored in the format of the oldest release."""
+    """Scan whose topics are stored in the oldest release's format."""
 
     WITHOUT_IDS = NAMES
 
@@ -60,7 +60,7 @@ class OldScan(OldReleases, Scenario):
 
 
 class OldProducer(OldReleases, ProduceScenario):
-    """Producer that is idempotent if all of the releases support it."""
+    """Producer that is idempotent if all releases support it."""
 
     def _machine(self):
         self.is_idempotent &= self.window[0] in WITH_RECORD_BATCHES
@@ -159,7 +159,7 @@ class JoiningScenario(GroupScenario):
     """Consumer that joins the group. Old releases do not support this."""
 
     def run(self):
-        """Return the error that names the release; None if no broker was reachable."""
+        """Return the error that names the release, or None if all brokers were down."""
         machine, world = self._consumer(), self.world
         machine.begin_wait(world.now)
         is_over = lambda: machine.failure is not None  # noqa: E731
@@ -174,7 +174,7 @@ class JoiningScenario(GroupScenario):
 
 
 class CommittingScenario(GroupScenario):
-    """Sequence of consumers, which start from the committed offsets."""
+    """Consecutive consumers, which start from the committed offsets."""
 
     def __init__(self, kwire, seed, release):
         """Start without records."""
@@ -187,7 +187,7 @@ class CommittingScenario(GroupScenario):
         self.consumers = 0
 
     def run(self):
-        """Read and commit all records; return an expected failure or None."""
+        """Read and commit all records. Return None, or a failure if it was expected."""
         failure = None
         while failure is None and not self._is_committed():
             self.consumers += 1
@@ -252,7 +252,7 @@ class CommittingScenario(GroupScenario):
         machine.release(fetched)
 
     def _commit(self, machine, positions):
-        """Commit all positions; return whether the commit succeeded."""
+        """Commit all positions, and return whether the commit succeeded."""
         self.sent.update(positions)
         pending = machine.commit(self.world.now)
         is_over = lambda: pending.is_over or machine.failure  # noqa: E731
@@ -288,7 +288,7 @@ class CommittingScenario(GroupScenario):
         ]
 
     def _stored(self, topic_partition):
-        """Return the committed offset in the coordinator; 0 if there is none."""
+        """Return the committed offset in the coordinator, or 0 if there is none."""
         stored_place = (
             self.cluster.topics[topic_partition[0]].topic_id,
             topic_partition[1],

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One producer under the faults of one seed, and the checks of the logs.
+"""Run a producer under the faults that a seed determines, and check the logs.
 
-Each acknowledged record exists once, at the offset in its receipt. Records with the
+Every acknowledged record exists once, at the offset in its receipt. Records with the
 same key are in the order in which they were sent. The logs contain no records that were
-not sent, and no failed records except those whose delivery is in doubt.
-``run_produce_seed`` raises ``AssertionError`` with the seed.
+not sent, and no failed records unless their delivery is in doubt. ``run_produce_seed``
+raises ``AssertionError`` with the seed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ProduceScenario(FaultyCluster):
         super().__init__(kwire, seed)
         self.is_idempotent = self.random.random() < 0.85
         self.machine = self._machine()
-        # Batches with the values of their records at the time of sending.
+        # Batches with the values that their records had when they were sent.
         self.given: list[tuple[object, list[bytes]]] = []
         self.receipts = []
         self.most_held = self.number = 0
@@ -95,7 +95,7 @@ class ProduceScenario(FaultyCluster):
         )
 
     def _watch(self):
-        """Record the values of all batches that are added to the machine."""
+        """Record the values when a batch is added to the machine."""
         add_batch = self.machine.add_batch
 
         def note(topic, partition, content, now, **options):
@@ -107,7 +107,7 @@ class ProduceScenario(FaultyCluster):
         self.machine.add_batch = note
 
     def _write(self):
-        """Send some records in one of the available ways."""
+        """Send some records with a randomly chosen method."""
         random, machine = self.random, self.machine
         topic = machine.topic(random.choice(self.names))
         rows = [self._row() for _ in range(random.randint(1, 30))]
@@ -202,7 +202,7 @@ class ProduceScenario(FaultyCluster):
             broker.learn()
             self.world.wake_broker(broker.node)
 
-    # Checks of the logs.
+    # Check the logs.
 
     def _check(self):
         machine = self.machine
@@ -289,5 +289,5 @@ class ProduceScenario(FaultyCluster):
 
 
 def run_produce_seed(kwire, seed):
-    """Run one seed; return its scenario."""
+    """Run one seed, and return its scenario."""
     return ProduceScenario(kwire, seed).run_seed()

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs seeds of the scan simulation: ``python -m tests.client.machines.replay 7 8``.
+"""Run scan simulation seeds: ``python -m tests.client.machines.replay 7 8``.
 
-Prints the final state of the scan and the actual log of each partition.
+Prints the scan's final state, and the actual log per partition.
 """
 
 import sys

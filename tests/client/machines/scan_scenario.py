@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One scan under the faults of one seed, and the checks of its result.
+"""Run a scan under the faults that a seed determines, and check the result.
 
 The faults end after ``FAULTS_S``. From then on the cluster works, and a bounded scan
 must reach its end. ``run_seed`` raises ``AssertionError`` with the seed and the
@@ -224,7 +224,7 @@ class Scenario(FaultyCluster):
                 for producer_id in list(log.open):
                     log.end_transaction(producer_id, COMMIT)
 
-    # Checks of the returned records.
+    # Check the returned records.
 
     def _read(self, fetched):
         self.most_held = max(self.most_held, self.machine.cluster.frame_budget.held)
@@ -301,7 +301,7 @@ class Scenario(FaultyCluster):
         )
 
     def _check_created_again(self, topic_partition, topic, log):
-        """Check that the records of a recreated topic are read from its start.
+        """Check that a recreated topic is read from its start.
 
         Only applies if the scan has detected the new topic id.
         """
@@ -341,7 +341,7 @@ class Scenario(FaultyCluster):
 
 
 def run_seed(kwire, seed):
-    """Run one seed; return its ``Scenario``."""
+    """Run one seed, and return its ``Scenario``."""
     scenario = Scenario(kwire, seed)
     scenario.run_seed()
     return scenario

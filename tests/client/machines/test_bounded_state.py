@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of state machines if responses contain new names for a long time.
+"""Limit a state machine's memory if responses contain new names for a long time.
 
-The names are topics, partitions, brokers, coordinators and leaders. The state of a
-machine may depend on the names that exist at one time, but not on all names so far. It
-is measured as the number of all reachable objects, so that no dictionary is overlooked.
+The names are topics, partitions, brokers, coordinators and leaders. A machine's state
+may depend on the names that exist at one time, but not on all names so far. All
+reachable objects are counted, so that no dictionary is overlooked.
 """
 
 import gc
@@ -23,7 +23,7 @@ from tests.client.machines.test_transaction_errors import Setting as Transaction
 from tests.client.machines.world import START_S, World
 
 MANY = 20
-"""Number of new names per response."""
+"""New names per response."""
 
 FIRST_S, LAST_S = 12.0, 40.0
 MAX_GROWTH = 1.3
@@ -42,7 +42,7 @@ def count_objects(root):
 
 
 class Naming:
-    """Cluster of three brokers with one topic, and functions that add new names."""
+    """Cluster with three brokers and one topic, and functions that add new names."""
 
     def __init__(self, kwire, release="4.1"):
         self.kwire = kwire
@@ -56,7 +56,7 @@ class Naming:
             broker.learn()
         self.numbers = itertools.count(10)
         original_at = self.cluster.at
-        # All other addresses lead to one of the brokers as well.
+        # All other addresses lead to an existing broker as well.
         self.cluster.at = lambda host, port: original_at(
             host, port if port < 9010 else 9001 + port % 3
         )
@@ -92,7 +92,7 @@ class Naming:
         return response.replace(topics=[add(topic) for topic in response.topics])
 
     def move_brokers(self, response, first):
-        """Change the ids and addresses of the brokers."""
+        """Change the brokers' ids and addresses."""
         brokers = [
             broker.replace(node_id=broker.node_id + first, port=10_000 + first + n)
             for n, broker in enumerate(response.brokers)
@@ -111,7 +111,7 @@ class Naming:
     def measure(self, machine, is_over=lambda: False):
         """Run a machine.
 
-        Return its number of objects at an early and at a late time.
+        Return its object counts at an early and at a late time.
         """
         sizes = []
         for until in (FIRST_S, LAST_S):
@@ -126,7 +126,7 @@ class Naming:
         return sizes
 
     def bootstrap(self):
-        """Return the addresses of the brokers."""
+        """Return the broker addresses."""
         return [("sim", 9000 + node) for node in self.cluster.brokers]
 
     def scan(self, **options):
@@ -187,7 +187,7 @@ def test_a_consumer_of_chosen_partitions_keeps_its_size(naming, change):
 
 @CHANGES
 def test_a_lookup_of_offsets_ends(naming, change):
-    """Check that a lookup returns the partitions of the first metadata only.
+    """Check that a lookup only returns the partitions in the first metadata.
 
     Otherwise it would never end, because all responses contain more partitions.
     """
@@ -206,7 +206,7 @@ def test_a_lookup_of_offsets_ends(naming, change):
 
 @pytest.mark.parametrize("change", ["add_partitions", "move_brokers"])
 def test_a_producer_keeps_its_size(naming, change):
-    """Check that a producer deletes the writers of deleted partitions."""
+    """Check that a producer deletes the writer when its partition is deleted."""
     naming.change_metadata(getattr(naming, change))
     machine = naming.module.ProducerMachine(
         naming.bootstrap(),
@@ -256,7 +256,7 @@ def test_leader_hints_to_new_brokers_keep_the_size(naming):
 def test_coordinators_at_new_addresses_keep_the_size(kwire):
     """Check FindCoordinator responses that always contain a new address.
 
-    Each of the brokers responds that it is not the coordinator.
+    Every broker responds that it is not the coordinator.
     """
     setting = TransactionSetting(kwire)
     original_at = setting.cluster.at

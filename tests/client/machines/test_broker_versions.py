@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of ``BrokerVersionsMachine`` with brokers that may not respond."""
+"""Test ``BrokerVersionsMachine`` with brokers that may not respond."""
 
 import importlib
 import random
@@ -33,7 +33,7 @@ class Setting:
         )
 
     def run(self):
-        """Run the machine; return its result or raise its failure."""
+        """Run the machine, and return its result or raise its failure."""
         is_over = self.machine.has_result
         assert self.world.run(self.machine, is_over, START_S + 40), "no end"
         self.machine.close(self.world.now)

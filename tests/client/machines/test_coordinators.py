@@ -13,10 +13,10 @@ from tests.client.machines.world import START_S, World
 
 
 class Finder:
-    """Machine that only needs links to the coordinators of some keys."""
+    """Machine that only needs links to the coordinators for some keys."""
 
     def __init__(self, module, cluster, places):
-        """Look up the coordinators through the brokers of a simulated cluster."""
+        """Look up the coordinators through simulated brokers."""
         self.cluster = module.ClusterMachine(
             [("sim", 9000 + node) for node in cluster.brokers],
             module.ClusterSettings(request_timeout_s=3.0, connect_timeout_s=2.0),
@@ -29,11 +29,11 @@ class Finder:
 
     @property
     def wake_at(self):
-        """Time of the next ``advance``."""
+        """When to call ``advance`` next."""
         return self.cluster.wake_at
 
     def advance(self, now):
-        """Look up the links of all coordinators."""
+        """Look up the link to every coordinator."""
         self.cluster.advance(now)
         self.links = {
             coordinator: self.coordinators.link_to(*coordinator, now)
@@ -45,7 +45,7 @@ class Setting:
     """Three brokers and a ``Finder``."""
 
     def __init__(self, kwire, seed, *keys, release="3.9"):
-        """Look up the coordinators of transactional ids."""
+        """Look up the coordinators for transactional ids."""
         self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
         self.cluster = SimulatedCluster(kwire, random.Random(seed), 3, [release])
         self.world = World(self.cluster, random.Random(seed))
@@ -91,7 +91,7 @@ def test_coordinators_are_found(kwire, release):
 
 
 def test_a_coordinator_that_is_down_is_looked_for_again(kwire):
-    """A coordinator that is down may move to another broker or restart."""
+    """If a coordinator is down, it may move to another broker or restart."""
     for seed in range(20):
         setting = Setting(kwire, seed, "a")
         cluster, world = setting.cluster, setting.world

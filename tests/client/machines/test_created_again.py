@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Topics that are deleted and created again while a response is in flight.
 
-Brokers of 2.8 send topic ids in Metadata, but Fetch and ListOffsets only contain topic
-names. A response about the old topic therefore looks like one about the new topic.
+2.8 brokers send topic ids in Metadata, but Fetch and ListOffsets only contain topic
+names. A response about the old topic therefore looks like a response about the new
+topic.
 """
 
 import importlib
@@ -16,7 +17,7 @@ QUICK_S, SLOW_S = 0.01, 2.0
 
 
 def test_records_of_the_old_topic_do_not_count_for_the_new_one(kwire):
-    """Records of the old topic may arrive after the metadata of the new topic.
+    """Records from the old topic may arrive after metadata about the new topic.
 
     They must be dropped, and the new topic must be read from its start.
     """

@@ -28,13 +28,13 @@ SECRET = "hunter2-Kx9"
 
 @pytest.fixture
 def log(caplog):
-    """Log records of the client at all levels."""
+    """Client log records at all levels."""
     caplog.set_level(logging.DEBUG, "kwire.client")
     return caplog
 
 
 def fields_of(event):
-    """Return the names and types of an event's fields."""
+    """Return an event's field names and types."""
     return dict(re.findall(r"%\((\w+)\)[.\d]*(\w)", event.text))
 
 
@@ -90,14 +90,14 @@ def logged():
 
 
 def run_seed(kwire, scenario_class, seed):
-    """Run a simulation seed; return the logged events and messages."""
+    """Run a simulation seed, and return the logged events and messages."""
     with logged() as records:
         scenario_class(kwire, seed).run()
     return records
 
 
 def test_a_simulation_has_the_same_events_for_the_same_seed(kwire):
-    """Two runs of a seed log the same events. Faults cause events of all kinds."""
+    """If a seed runs twice, it logs the same events. Faults cause all event types."""
     names = set()
     for seed in range(40):
         records = run_seed(kwire, Scenario, seed)
@@ -161,7 +161,7 @@ def test_every_event_occurs(kwire):
 
 
 def test_metrics_of_a_group_agree_with_its_events(kwire):
-    """If an event has a metric, the metrics of one of the machines count it."""
+    """If an event has a metric, one machine's metrics count it."""
     totals = Counter()
     with logged() as records:
         for seed in range(8):

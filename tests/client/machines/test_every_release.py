@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Clients in simulated clusters of every release in ``schema/facts/releases.txt``.
+"""Clients in simulated clusters, per release in ``schema/facts/releases.txt``.
 
-Operations return their records, or raise ``FeatureUnsupported`` with the release
-and the feature. This file lists the releases that support each feature, because the
-library uses the same tables as the simulated brokers.
+Operations return their records, or raise ``FeatureUnsupported`` with the release and
+the feature. This file lists the releases that support each feature, because the library
+uses the same tables as the simulated brokers.
 """
 
 import dataclasses
@@ -44,10 +44,10 @@ WITH_GROUPS = since("3.7")
 
 
 class Setting:
-    """Two brokers of one release with the topic "orders"."""
+    """Two brokers with the same release and the topic "orders"."""
 
     def __init__(self, kwire, release, records=RECORDS):
-        """Write records to the two partitions of the topic."""
+        """Write records to both partitions in the topic."""
         self.kwire = kwire
         self.release = release
         self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
@@ -77,7 +77,7 @@ class Setting:
         )
 
     def make(self, machine, *arguments, **options):
-        """Create a machine of ``kwire.client.machines``."""
+        """Create a machine from ``kwire.client.machines``."""
         return getattr(self.module, machine)(
             [("sim", 9001), ("sim", 9002)],
             self.settings,
@@ -88,19 +88,19 @@ class Setting:
         )
 
     def run(self, machine, is_over):
-        """Run a machine until ``is_over()`` is true; raise its failure."""
+        """Run a machine until ``is_over()`` is true. Raises its failure."""
         is_finished = lambda: machine.failure or is_over()  # noqa: E731
         assert self.world.run(machine, is_finished, self.world.now + LIMIT_S), "no end"
         if machine.failure is not None:
             raise machine.failure
 
     def result(self, machine):
-        """Run a machine; return its result."""
+        """Run a machine, and return its result."""
         self.run(machine, machine.has_result)
         return machine.result()
 
     def read(self, machine):
-        """Run a scan; return the values of its records by partition and offset."""
+        """Run a scan, and return the record values by partition and offset."""
         seen = {}
         while True:
             self.run(machine, machine.has_result)
@@ -129,14 +129,14 @@ class Setting:
         return self.module.ScanOptions(**{"topics": ("orders",), **options})
 
     def producer(self, **options):
-        """Return a producer that has the metadata of the topic."""
+        """Return a producer that already has the topic's metadata."""
         machine = self.make("ProducerMachine", self.module.ProducerOptions(**options))
         machine.want_topic("orders", self.world.now)
         self.run(machine, lambda: machine.is_settled("orders"))
         return machine
 
     def send(self, rows, **options):
-        """Send rows to partition 0; return the batches, or raise the failure."""
+        """Send rows to partition 0. Return the batches, or raise the failure."""
         machine = self.producer(**options)
         sender = self.module.RecordBatcher(machine, machine.topic("orders"), 0)
         sender.add(rows, 5, self.world.now)
@@ -153,7 +153,10 @@ class Setting:
         return NAMES.index(low) <= NAMES.index(self.release) <= NAMES.index(high or low)
 
     def expect(self, has_feature, feature, action):
-        """Return the result of an action. Without the feature, check its error."""
+        """Return an action's result.
+
+        If the release lacks the feature, check its error.
+        """
         if has_feature:
             return action()
         with pytest.raises(self.module.FeatureUnsupported) as caught:
@@ -245,7 +248,7 @@ def test_a_producer_writes_the_format_of_every_release(kwire, release):
 
 @pytest.mark.parametrize("release", NAMES)
 def test_headers_are_written_only_to_releases_that_store_them(kwire, release):
-    """If the release does not support headers, no record of the batch is written."""
+    """If the release does not support headers, no record in the batch is written."""
     setting = Setting(kwire, release, records=0)
     rows = [(None, b"value", 1000, [("name", b"x")])]
     sent = setting.expect(
@@ -438,7 +441,7 @@ def test_a_fallback_is_not_used_for_brokers_that_report_their_versions(kwire):
 
 
 def test_a_pattern_matches_no_internal_topic_of_the_oldest_brokers(kwire):
-    """The metadata of these brokers does not contain the internal flag."""
+    """The internal flag is missing in these brokers' metadata."""
     setting = Setting(kwire, "0.9.0")
     setting.cluster.add_topic("__consumer_offsets", 1).logs[0].magic = 0
     for broker in setting.cluster.brokers.values():

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Response frames use at most ``memory_bytes`` plus one frame of memory.
+"""Response frames use at most ``memory_bytes`` plus one frame.
 
-The brokers send frames of 1 MiB to a scan that requested a few KB: with padding, with a
+The brokers send 1 MiB frames although the scan requested a few KB: with padding, with a
 single large batch, or without the last bytes. ``Memory`` measures the reachable frames
-instead of the counter of the scan.
+instead of trusting the scan's counter.
 """
 
 import importlib
@@ -24,7 +24,7 @@ FLOOR = 2 << 16
 
 
 class Memory:
-    """Measures the size of all frames that a scan refers to."""
+    """Measures how many frame bytes a scan refers to."""
 
     def __init__(self, machine):
         """Measure before and after ``advance``, and when ``look`` is called."""
@@ -55,7 +55,7 @@ class Memory:
 
 
 class Brokers:
-    """Cluster of many brokers, which lead one partition of a topic."""
+    """Cluster with many brokers, which lead one partition per broker."""
 
     def __init__(self, kwire, count):
         self.kwire = kwire
@@ -69,7 +69,7 @@ class Brokers:
             broker.learn()
 
     def fill(self, partition, size, count=1):
-        """Append batches with one record of a given size."""
+        """Append single-record batches with the specified size."""
         log = self.topic.logs[partition]
         for _ in range(count):
             rows = [(None, bytes(size))]
@@ -88,7 +88,7 @@ class Brokers:
         return machine, Memory(machine)
 
     def hold_back(self, *nodes):
-        """Withhold the last byte of large responses from some brokers."""
+        """Withhold the last byte when some brokers send large responses."""
         accept = self.cluster.at
 
         def at(host, port):
@@ -108,7 +108,7 @@ class Brokers:
 
 
 class Stingy:
-    """Connection of a broker that withholds the end of large responses."""
+    """Broker connection that withholds the last bytes if a response is large."""
 
     def __init__(self, server, take):
         self._server = server
@@ -126,7 +126,7 @@ class Stingy:
 
 
 def read(brokers, machine, memory, pause_s=0.0, until_s=300.0):
-    """Read until the scan ends; return the partitions of the chunks."""
+    """Read until the scan ends, and return the partition of every chunk."""
     partitions = []
     world = brokers.world
     while world.run(machine, machine.has_result, START_S + until_s):
@@ -144,7 +144,7 @@ def read(brokers, machine, memory, pause_s=0.0, until_s=300.0):
 
 @pytest.mark.parametrize("where", ["tag", "partition"])
 def test_padding_of_responses_is_not_held(kwire, where):
-    """The padding is a tagged field of 1 MiB, or a partition that was not requested."""
+    """The padding is a 1 MiB tagged field, or a partition that was not requested."""
     attack = Attack(kwire)
     for log in attack.topic.logs:
         for _ in range(20):
@@ -178,7 +178,7 @@ def test_padding_of_responses_is_not_held(kwire, where):
 
 
 def test_a_hundred_small_chunks_of_padded_frames_hold_little(kwire):
-    """Chunks in the queue are copied out of their padded frames."""
+    """Queued chunks are copied, so that they do not hold their padded frames."""
     attack = Attack(kwire, partitions=1)
     for _ in range(200):
         attack.topic.logs[0].append(1)
@@ -227,7 +227,7 @@ def test_an_honest_broker_is_read_beside_eleven_that_hold_back_frames(kwire):
 
 @pytest.mark.parametrize("memory_bytes", [1, 5000, BUDGET])
 def test_batches_that_are_larger_than_the_budget_are_read(kwire, memory_bytes):
-    """Large batches are received one after another, even with a budget of one byte."""
+    """Large batches are received one after another, even if the budget is one byte."""
     brokers = Brokers(kwire, 5)
     for partition in range(5):
         brokers.fill(partition, 100, 3)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of group consumers, and consumers with partitions of their own choice."""
+"""Group consumer errors, and consumers that choose their own partitions."""
 
 import re
 
@@ -43,7 +43,7 @@ def test_an_old_broker_is_named_in_one_sentence(kwire, release, pattern, message
     ],
 )
 def test_a_refusal_ends_the_consumer(kwire, name, kind, words):
-    """Errors that a retry cannot fix are raised with the name of the group."""
+    """If a retry cannot fix an error, it is raised with the group name."""
     setting = Setting(kwire)
     setting.refuse(getattr(kwire.error_codes, name))
     assert setting.poll() is None
@@ -119,7 +119,7 @@ def test_a_static_member_that_leaves_keeps_its_partitions(kwire):
 def test_a_late_answer_to_a_member_that_has_left_is_ignored(kwire):
     """The coordinator answers the last heartbeat after the session timeout.
 
-    The consumer is then outside of the group. It joins again if it is polled.
+    The consumer has then left the group. It joins again when it is polled.
     """
     setting = Setting(kwire, session_timeout_s=1.0, max_poll_interval_s=5.0)
     assert setting.poll() is not None
@@ -154,7 +154,7 @@ def test_manual_partitions_start_at_committed_offsets(kwire, release):
 
 
 def test_commits_of_manual_partitions_are_rejected_by_a_group_with_members(kwire):
-    """The commits would overwrite those of the members. The error explains this."""
+    """The commits would overwrite the members' offsets. The error explains this."""
     setting = Setting(kwire)
     assert setting.poll() is not None
     other, world = setting.consumer(joins=False), setting.world
@@ -175,7 +175,7 @@ def test_missing_topic_is_an_error(kwire):
 
 
 def test_chunks_of_scans_are_not_committed(kwire):
-    """A chunk of a scan does not belong to a group."""
+    """A chunk from a scan does not belong to a group."""
     setting = Setting(kwire)
     chunk = setting.poll()
     with pytest.raises(ValueError, match="chunk must be one of this consumer"):
@@ -183,9 +183,9 @@ def test_chunks_of_scans_are_not_committed(kwire):
 
 
 def test_offsets_for_a_transaction_are_those_of_owned_partitions(kwire):
-    """The offset is that after the chunk, with the member's identity.
+    """The request contains the offset after the chunk, and the member's identity.
 
-    A partition that was lost raises ``PartitionLost``.
+    Raises ``PartitionLost`` if the partition was lost.
     """
     setting = Setting(kwire)
     chunk = setting.poll()
@@ -199,7 +199,7 @@ def test_offsets_for_a_transaction_are_those_of_owned_partitions(kwire):
 
 
 def test_fenced_member_keeps_its_identity_until_the_next_chunk(kwire):
-    """With the new epoch, a transaction could commit offsets of lost chunks."""
+    """With the new epoch, a transaction could commit lost chunks."""
     setting = Setting(kwire)
     machine = setting.machine
     assert setting.poll() is not None

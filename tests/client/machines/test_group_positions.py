@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Seek, pause and resume of a group consumer, and reports of assignment changes."""
+"""Seek, pause and resume in a group consumer, and reported assignment changes."""
 
 import pickle
 
@@ -25,12 +25,12 @@ def wait_for(setting, is_over, within_s=30):
 
 
 def append(setting, count, partition=0):
-    """Append a batch of records to a partition."""
+    """Append a record batch to a partition."""
     setting.cluster.topics["a"].logs[partition].append(count)
 
 
 def commit(setting):
-    """Commit the positions of all partitions; return the result."""
+    """Commit all partition positions, and return the result."""
     pending = setting.machine.commit(setting.world.now)
     world = setting.world
     assert world.run(setting.machine, lambda: pending.is_over, world.now + 10)
@@ -56,7 +56,7 @@ def test_seek_to_an_offset_returns_the_records_from_there(kwire):
     ("name", "offset"), [("EARLIEST", 0), ("LATEST", RECORDS), ("time", 5)]
 )
 def test_seek_finds_the_earliest_the_latest_and_a_time(kwire, name, offset):
-    """Until the lookup ends, there is no position, and none is committed."""
+    """Until the lookup ends, there is no position, so nothing is committed."""
     setting = Setting(kwire)
     machine, module = setting.machine, setting.module
     assert setting.poll() is not None
@@ -82,7 +82,7 @@ def test_seek_ignores_the_response_to_a_fetch_in_flight(kwire):
 
 
 def test_seek_drops_the_chunks_that_were_not_taken(kwire):
-    """The memory of the chunks is released. The next chunk has the new position."""
+    """The chunks' memory is released. The next chunk starts at the new position."""
     setting = Setting(kwire)
     machine = setting.machine
     assert setting.poll() is not None
@@ -104,7 +104,7 @@ def test_seek_before_the_committed_offset_is_known_replaces_it(kwire):
 
 
 def test_seek_past_the_end_of_the_log_is_a_data_loss(kwire):
-    """Kafka responds that the offset is out of range."""
+    """Kafka responds OFFSET_OUT_OF_RANGE."""
     setting = Setting(kwire)
     assert setting.poll() is not None
     setting.machine.seek({PLACE: 1000})
@@ -149,7 +149,7 @@ def test_pause_before_the_committed_offset_is_known_holds_back_the_first_chunk(k
 
 @pytest.mark.parametrize("name", ["seek", "pause", "resume"])
 def test_lost_partition_cannot_be_moved(kwire, name):
-    """Neither a lost nor a never owned partition can be moved. Others are unchanged."""
+    """Moving a lost or never owned partition fails. Other partitions are unchanged."""
     setting = Setting(kwire)
     machine = setting.machine
     assert setting.poll() is not None
@@ -168,7 +168,7 @@ def test_lost_partition_cannot_be_moved(kwire, name):
 
 
 def test_pause_survives_a_rebalance_for_kept_partitions_only(kwire):
-    """A partition that is lost and assigned again is not paused."""
+    """If a partition is lost and assigned again, it is not paused."""
     setting = Setting(kwire, partitions=2)
     machine, world, group = setting.machine, setting.world, setting.group
     topic_partitions = {("a", 0), ("a", 1)}
@@ -194,7 +194,7 @@ def test_pause_survives_a_rebalance_for_kept_partitions_only(kwire):
 
 
 def test_changes_of_partitions_are_returned_once(kwire):
-    """A partition that was lost and assigned again is reported in both lists."""
+    """If a partition was lost and assigned again, both lists contain it."""
     setting = Setting(kwire)
     machine = setting.machine
     assert not machine.has_changes()

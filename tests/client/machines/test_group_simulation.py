@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated consumer groups under faults. Partitions have at most one owner.
+"""Simulate consumer groups under faults. Partitions have at most one owner.
 
 A seed is a cluster, its faults and a group. Failures contain their seed. The bugs below
 are injected into the consumer one by one, and the simulation must detect all of them.
@@ -17,12 +17,15 @@ SEEDS = int(os.environ.get("KWIRE_SIMULATION_SEEDS", "250")) * 2 // 5
 """Fewer seeds than for scans, because a seed takes three times as long."""
 
 SHARE = {"fast": 4, "pure": 1}
-"""Share of the seeds per engine. Both engines run the same state machines."""
+"""Fraction of all seeds that run per engine.
+
+Both engines run the same state machines.
+"""
 
 PARTS = 4
 ENOUGH_FOR_RATES = 20
 NOTICED_WITHIN = 200
-"""Number of seeds within which all bugs are detected."""
+"""Seed count within which all bugs are detected."""
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -95,7 +98,7 @@ def forget_commits(module, patch):
 
 
 def commit_what_was_fetched(module, patch):
-    """Include chunks that were not returned yet in a commit of all positions."""
+    """Include chunks that were not returned yet when all positions are committed."""
     consumer = module.group.machine.ConsumerMachine
 
     def uncommitted(self):
@@ -109,7 +112,7 @@ def commit_what_was_fetched(module, patch):
 
 
 def keep_what_was_fetched(module, patch):
-    """Return chunks of lost partitions."""
+    """Return chunks although their partitions are lost."""
     fetcher = module.scan.fetcher.Fetcher
     original = fetcher.remove
 
@@ -175,13 +178,13 @@ def leave_without_a_word(module, patch):
 
 
 def send_lost_offsets(module, patch):
-    """Commit the offset of a lost chunk in a transaction."""
+    """Commit a lost chunk's offset in a transaction."""
     consumer = module.group.machine.ConsumerMachine
     patch.setattr(consumer, "_owner_of", lambda self, fetched: fetched.reader)
 
 
 def seek_without_dropping(module, patch):
-    """Return the chunks of the old position after a seek."""
+    """Return the chunks from the old position after a seek."""
     patch.setattr(module.scan.fetcher.Fetcher, "_drop_chunks", lambda *arguments: None)
 
 
@@ -200,7 +203,7 @@ def trust_old_responses(module, patch):
 
 
 def forget_the_pause(module, patch):
-    """Return the chunk of a Fetch that was in flight when its partition was paused."""
+    """Return the fetched chunk although the partition was paused in the meantime."""
     reader = module.group.group_reader.GroupReader
     patch.setattr(reader, "pause", lambda self: None)
 
@@ -230,7 +233,7 @@ RARE = {ignore_who_stalls: 36, trust_old_fetches: 190}
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__)
 def test_the_simulation_notices_a_bug(kwire, monkeypatch, bug):
-    """If a bug is injected, a guarantee of reads or commits is broken under faults."""
+    """If a bug is injected, reads or commits break a guarantee under faults."""
     bug(import_machines(kwire), monkeypatch)
     first = RARE.get(bug, 0)
     for seed in range(first, first + NOTICED_WITHIN):

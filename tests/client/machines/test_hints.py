@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leader hints (KIP-951): newer leaders are used immediately, older ones never.
 
-The cluster has three brokers of 4.1 and one partition. The tests set the view of each
-broker.
+The cluster has three 4.1 brokers and one partition. The tests set every broker's view.
 """
 
 import importlib
@@ -18,7 +17,7 @@ DELAY_S = 0.01
 
 
 class Hints:
-    """Scan that has read all records of a partition and waits for more."""
+    """Scan that has read a complete partition and waits for more records."""
 
     def __init__(self, kwire):
         random = random_module.Random(7)
@@ -44,12 +43,12 @@ class Hints:
         assert self.offsets == [3]
 
     def learn(self, *nodes):
-        """Update the view of some brokers."""
+        """Update the view that some brokers have."""
         for node in nodes:
             self.cluster.brokers[node].learn()
 
     def run(self, seconds):
-        """Read for some seconds; return the time of the last record."""
+        """Read for some seconds, and return when the last record arrived."""
         until, came_at = self.world.now + seconds, None
         while self.world.run(self.machine, self.machine.has_result, until):
             fetched = self.machine.take()
@@ -67,7 +66,7 @@ class Hints:
 
 @pytest.fixture
 def hints(kwire):
-    """Scan of a cluster in which all brokers agree on leader 1."""
+    """Scan in a cluster whose brokers agree on leader 1."""
     return Hints(kwire)
 
 
@@ -81,7 +80,7 @@ def test_newer_leader_is_fetched_from_immediately(hints):
     began_at = hints.world.now
     came_at = hints.run(3.0)
     assert hints.offsets == [3, 5]
-    # The Fetch in flight returns first, then one is sent to the new leader.
+    # The Fetch in flight returns first. Then a Fetch is sent to the new leader.
     assert came_at - began_at < 0.5 + 10 * DELAY_S
 
 
@@ -90,7 +89,7 @@ def test_a_new_leader_that_does_not_know_it_yet_is_fetched_from_soon(hints):
     hints.lead(2)
     hints.learn(1)
     hints.log.append(2)
-    # The Fetch that is pending at broker 1 returns slightly earlier.
+    # The pending Fetch at broker 1 returns slightly earlier.
     learned_at = hints.world.now + 0.4
     hints.world.at(learned_at, lambda: hints.learn(2))
     came_at = hints.run(3.0)
@@ -110,7 +109,7 @@ def test_a_leader_that_never_learns_of_its_epoch_gets_few_requests(hints):
 
 
 def test_an_older_leader_is_not_gone_back_to(hints):
-    """Two brokers that name each other get only a few requests, with backoffs."""
+    """Brokers with opposite hints get only a few requests, because of backoffs."""
     hints.lead(2)
     hints.learn(1)
     hints.lead(3)
