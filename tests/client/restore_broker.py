@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``RestoreBroker``: a broker that appends records with delays, twice or never.
 
-It stores batches with the sequence numbers of their producers, and checks these numbers
-in the same way as Kafka (``produce_answers.py``). A request may arrive long after its
+It stores batches with their producers' sequence numbers, and checks these numbers in
+the same way as Kafka (``produce_answers.py``). A request may arrive long after its
 client was killed.
 """
 
@@ -18,10 +18,10 @@ from tests.client.machines.partition_log import PartitionLog, Produced, StoredBa
 
 
 class KeptLog(PartitionLog):
-    """Log that stores the batches of producers unchanged."""
+    """Log that stores batches unchanged."""
 
     def take(self, batch):
-        """Append a batch; return the offset of its first record."""
+        """Append a batch, and return its first record's offset."""
         base, count = self.end, len(batch.records)
         data = kwire.records.encode_batch(
             [
@@ -78,12 +78,15 @@ class RestoreBroker(LogBroker):
         self.is_killing = False
         """Whether the test should kill the client while it waits for a response."""
         self.append_time = -1
-        """Timestamp (ms) of records with LogAppendTime. -1 for CreateTime."""
+        """Timestamp (ms) if records have LogAppendTime. -1 means CreateTime."""
         self.created = []
         self.refusals = []
-        """Error codes of the next CreateTopics requests. None closes the connection."""
+        """Error codes for the next CreateTopics requests.
+
+        None closes the connection.
+        """
         self.words = "in its own words"
-        """Error message of a rejected topic."""
+        """Error message for a rejected topic."""
         self._lock = threading.Lock()
         for name, partitions in dict(topics).items():
             self.add_topic(name, partitions)
@@ -105,7 +108,7 @@ class RestoreBroker(LogBroker):
         log.take(batch)
 
     def deliver(self, count):
-        """Append the records of up to ``count`` late requests, in random order."""
+        """Append the records from up to ``count`` late requests, in random order."""
         for _ in range(min(count, len(self.late))):
             event = self.late.pop(self.random.randrange(len(self.late)))
             self.node.begin_produce(event.request, event.version)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows that cover all features of a record, and log directories for restores."""
+"""Rows that cover all record features, and log directories for restores."""
 
 import kwire as installed
 
@@ -21,7 +21,7 @@ def make_rows(source, count):
 
 
 def write_log(folder, rows, source=None, **options):
-    """Write the log of a partition. ``source`` chooses batch sizes and offset gaps."""
+    """Write a partition's log. ``source`` chooses batch sizes and offset gaps."""
     folder.mkdir(parents=True)
     data, offset, start = b"", 0, 0
     while start < len(rows):
@@ -35,7 +35,7 @@ def write_log(folder, rows, source=None, **options):
 
 
 def with_offsets(rows):
-    """Add offsets to rows, in the format of ``KeptLog.rows``."""
+    """Add offsets to rows, in the same format as ``KeptLog.rows``."""
     return [
         (offset, timestamp, key, value, tuple(headers))
         for offset, (key, value, timestamp, headers) in enumerate(rows)
@@ -43,5 +43,5 @@ def with_offsets(rows):
 
 
 def rows_of(broker, topic="orders"):
-    """Return the rows of all partitions."""
+    """Return the rows by partition."""
     return [log.rows() for log in broker.cluster_truth.topics[topic].logs]

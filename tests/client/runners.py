@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run scans with the asyncio client or the blocking client; count open sockets."""
+"""Run scans with the asyncio client or the blocking client, and count open sockets."""
 
 import asyncio
 import importlib
@@ -11,7 +11,7 @@ RUNNERS = ("blocking", "asyncio")
 
 
 def read(kwire, runner, address, topics, *, connect=None, **options):
-    """Read a scan up to its end. ``connect`` contains arguments of ``connect``."""
+    """Read a scan up to its end. ``connect`` contains arguments for ``connect``."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     arguments = connect or {}
     if runner == "blocking":
@@ -28,10 +28,10 @@ def read(kwire, runner, address, topics, *, connect=None, **options):
 
 
 def open_sockets():
-    """Return the number of open sockets in this process."""
+    """Count the open sockets in this process."""
     count = 0
     for name in os.listdir("/proc/self/fd"):
-        # The file descriptor of the directory listing is already closed.
+        # The directory listing's file descriptor is already closed.
         with suppress(FileNotFoundError):
             count += os.readlink(f"/proc/self/fd/{name}").startswith("socket:")
     return count

@@ -95,7 +95,7 @@ def test_a_log_that_never_reaches_its_end_ends_a_scan(attack, follow):
 @FOLLOW
 @pytest.mark.parametrize("policy", ["raise", "earliest", "latest"])
 def test_repeated_log_truncation_causes_few_losses(attack, follow, policy):
-    """All Fetch responses report a truncation to the start of the log (KIP-320)."""
+    """All Fetch responses report a truncation to offset 0 (KIP-320)."""
     make = attack.make.FetchResponse
 
     def cut(node, response):
@@ -193,7 +193,7 @@ def test_fetch_session_that_is_always_forgotten_ends_a_scan(attack, follow, is_f
 @FOLLOW
 @pytest.mark.parametrize("name", ["Metadata", "ListOffsets", "Fetch"])
 def test_throttle_of_weeks_stops_requests_and_ends_a_bounded_scan(attack, follow, name):
-    """A throttle of 2^31 - 1 ms.
+    """The throttle time is 2^31 - 1 ms.
 
     The broker gets no requests, and a bounded scan fails.
     """
@@ -212,7 +212,7 @@ def test_throttle_of_weeks_stops_requests_and_ends_a_bounded_scan(attack, follow
 
 
 def test_a_partition_that_a_response_has_twice_counts_once(attack):
-    """The first entry loses the position, so the records of the second are dropped."""
+    """The first entry loses the position, so the second entry's records are dropped."""
 
     def double(node, response):
         code = attack.codes.OFFSET_OUT_OF_RANGE
@@ -229,7 +229,7 @@ def test_a_partition_that_a_response_has_twice_counts_once(attack):
 
 
 def test_records_after_the_end_come_once(attack):
-    """The second batch starts at the end offset of the scan."""
+    """The second batch starts at the scan's end offset."""
     encode = attack.kwire.records.encode_batch
 
     def more(node, response):
@@ -368,7 +368,7 @@ def test_invalid_topic_names_match_no_pattern(attack, name):
 
 
 def test_a_topic_of_many_partitions_takes_few_requests(kwire):
-    """A request covers all partitions of a broker, because there may be millions."""
+    """A request covers all partitions on a broker, because there may be millions."""
     attack = Attack(kwire)
     attack.cluster.add_topic("a", 3000)
     for broker in attack.cluster.brokers.values():

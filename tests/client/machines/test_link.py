@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of a link with simulated time: sessions, throttling, late responses."""
+"""Test a link with simulated time: sessions, throttling, late responses."""
 
 import importlib
 
@@ -10,7 +10,7 @@ LIFETIME_MS = 10_000
 
 
 class Broker:
-    """Broker at the other end of a link. Responds to SASL and Metadata requests."""
+    """Broker at a link's other end. Responds to SASL and Metadata requests."""
 
     def __init__(self, kwire, lifetime_ms=0, throttle_ms=0):
         self.messages = kwire.messages
@@ -28,7 +28,7 @@ class Broker:
         self._owed = []
 
     def exchange(self, link, now):
-        """Transfer bytes in both directions until none are pending."""
+        """Transfer bytes in both directions until no bytes are pending."""
         while data := link.data_to_send():
             for event in self.server.receive_data(data):
                 if type(event).__name__ == "RequestReceived":
@@ -80,7 +80,7 @@ def new_link(kwire):
 
 
 def test_a_session_is_renewed_before_it_ends(kwire, new_link):
-    """KIP-368: on the same connection, after 85 % of the session lifetime."""
+    """KIP-368: on the same connection, when 85 % of the session lifetime has passed."""
     link, broker = new_link(authenticate=True), Broker(kwire, LIFETIME_MS)
     link.note_open(0.0)
     broker.exchange(link, 0.0)
@@ -100,7 +100,7 @@ def test_a_session_is_renewed_before_it_ends(kwire, new_link):
 def test_a_session_of_no_time_or_of_all_time_leaves_time_for_requests(
     kwire, new_link, lifetime_ms
 ):
-    """With a lifetime of 1 ms, constant renewals would block all other requests."""
+    """If the lifetime is 1 ms, constant renewals would block all other requests."""
     link, broker = new_link(authenticate=True), Broker(kwire, lifetime_ms)
     link.note_open(0.0)
     free = 0

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Scans with brokers that send wrong responses must end after limited work.
+"""If brokers send wrong responses, a scan must end after limited work.
 
-Random fields of correct responses are changed: offsets that decrease or are huge,
-leaders that do not exist or point in circles, all error codes, records of other
+Random fields in correct responses are changed: offsets that decrease or are huge,
+leaders that do not exist or point in circles, all error codes, records at other
 offsets, invalid bytes, partitions that are missing or repeated.
 """
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory budget of a scan: a waiting Fetch is sent as soon as memory is released."""
+"""Memory budget: a waiting Fetch is sent as soon as a scan releases memory."""
 
 import importlib
 import random as random_module
@@ -12,7 +12,7 @@ BATCHES = 40
 
 
 def test_released_memory_is_used_by_the_next_fetch_immediately(kwire):
-    """A scan with a budget that is always full never waits for a timeout."""
+    """If the budget is always full, a scan never waits for a timeout."""
     random = random_module.Random(3)
     module = importlib.import_module(f"{kwire.__name__}.client.machines")
     cluster = SimulatedCluster(kwire, random, 1, ("4.1",))
@@ -31,7 +31,7 @@ def test_released_memory_is_used_by_the_next_fetch_immediately(kwire):
     )
     held = None
     while world.run(machine, machine.has_result, START_S + 600):
-        # Take the next chunk before the memory of the previous one is released.
+        # Take the next chunk before the previous chunk's memory is released.
         if held is not None:
             machine.release(held)
         held = machine.take()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Metrics of machines compared with the events of the simulation."""
+"""Compare machine metrics with the simulated events."""
 
 import importlib
 import random as random_module
@@ -31,7 +31,7 @@ def test_metrics_of_a_closed_machine_stay_in_the_sum():
 
 
 class Setting:
-    """Simulated cluster with a topic of two partitions."""
+    """Simulated cluster with a two-partition topic."""
 
     def __init__(self, kwire, brokers=2):
         """Write three records per partition."""
@@ -74,7 +74,7 @@ def test_metrics_of_a_scan_count_what_was_read(kwire):
     metrics = machine.fetcher.read_metrics(setting.world.now)
     assert metrics["offsets_consumed_total"] == 6
     assert metrics["bytes_consumed_total"] == sum(len(chunk.data) for chunk in chunks)
-    # Fetched records that were not returned yet count as lag.
+    # Fetched records count as lag until they are returned.
     assert metrics["records_lag"] == {("orders", 0): 2, ("orders", 1): 2}
     assert metrics["records_lag_max"] == 2
     assert metrics["held_bytes"] > metrics["bytes_consumed_total"]
@@ -93,7 +93,7 @@ def test_metrics_of_a_scan_count_what_was_read(kwire):
 
 
 def count_calls(function):
-    """Run a function; return the number of calls into metrics and events."""
+    """Run a function, and count its calls into metrics and events."""
     calls = 0
     files = "machines/metrics.py", "machines/events.py", "logging/__init__.py"
 
@@ -112,7 +112,7 @@ def count_calls(function):
 
 @pytest.mark.parametrize("partitions", [2, 20])
 def test_unread_metrics_cost_two_calls_for_each_response(kwire, partitions):
-    """Only the latencies of responses are counted with calls, not the chunks."""
+    """Only response latencies are counted with calls, not the chunks."""
     setting = Setting(kwire, brokers=1)
     topic = setting.cluster.add_topic("wide", partitions)
     for broker in setting.cluster.brokers.values():

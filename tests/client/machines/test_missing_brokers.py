@@ -31,7 +31,7 @@ def test_a_leader_without_an_address_is_looked_for_again(kwire):
             first.learn()
         return answer(request, version)
 
-    # Do not use an event of the world, because it would wake the machine.
+    # Do not use a simulated event, because it would wake the machine.
     first.answer = answer_better
     machine = module.ScanMachine(
         [("sim", 9001)],

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Clients of old releases under faults, while the brokers are upgraded.
+"""Run clients under faults, while brokers with old releases are upgraded.
 
-Leaders move, brokers stop and connections break. For each release before 2.3, every run
-returns its records, or raises the error with the release and the feature.
+Leaders move, brokers stop and connections break. For all releases before 2.3, every run
+returns its records, or raises the error that contains the release and the feature.
 """
 
 import pytest
@@ -22,7 +22,7 @@ SEEDS = range(4)
 
 @pytest.mark.parametrize("release", OLD)
 def test_a_scan_of_an_old_release_reads_each_record_once_under_faults(kwire, release):
-    """The faults include compaction, truncation and deletion of records."""
+    """The faults include record compaction, truncation and deletion."""
     records = 0
     for seed in SEEDS:
         scenario = OldScan(kwire, seed, release)
@@ -63,7 +63,7 @@ def test_joining_a_group_of_an_old_release_is_a_typed_error_under_faults(
 
 @pytest.mark.parametrize("release", OLD)
 def test_committed_offsets_of_an_old_release_are_kept_under_faults(kwire, release):
-    """Consumers start at the offsets of the previous one, until all is read."""
+    """Every consumer starts at the previous consumer's offsets, until all is read."""
     complete = 0
     for seed in SEEDS:
         failure = CommittingScenario(kwire, seed, release).run()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of ``PartitionReader``: its transitions match the table in DESIGN.md."""
+"""Check that the ``PartitionReader`` transitions match the table in DESIGN.md."""
 
 import ast
 from pathlib import Path
@@ -27,13 +27,13 @@ ARGUMENTS = {
     "rewind": [(4,), (EARLIEST,)],
     "lose": [(4,), (EARLIEST,)],
 }
-"""Arguments by event. Together they lead to all of its next states."""
+"""Arguments by event. Together they lead to all next states."""
 
 MUTATORS = {
     *("add", "append", "clear", "discard", "extend", "insert", "note", "pop"),
     *("popitem", "remove", "setdefault", "update"),
 }
-"""Methods that change a mutable field of a reader."""
+"""Methods that change a reader's mutable field."""
 
 
 def make_readers(state):
@@ -110,7 +110,7 @@ def test_events_lead_to_the_states_of_the_table_in_design():
 
 
 def find_writes(path):
-    """Return the positions in a file that change a field of a reader.
+    """Return the positions where a file changes a reader's field.
 
     The receiver ``self`` is ignored, because the file contains no reader class.
     """

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Strings from a broker are escaped before they reach the user.
 
-Simulated brokers add control characters to the string fields of every response, and
-error codes to some of them. All reports of a client must be printable: messages,
-attributes and tracebacks of errors, data losses, log lines, and the repr of its links.
+Simulated brokers add control characters to the string fields in every response, and
+error codes to some of them. Everything that a client reports must be printable:
+messages, error attributes and tracebacks, data losses, log lines, and its links' repr.
 """
 
 import importlib
@@ -25,9 +25,9 @@ LONGEST_TEXT = 8000
 
 
 class Defacer:
-    """Appends control characters to some string fields of responses.
+    """Appends control characters to some string fields in responses.
 
-    The fields and the frequency of changed error codes are drawn once.
+    The fields and the error code frequency are drawn once.
     """
 
     def __init__(self, kwire, random):
@@ -40,7 +40,7 @@ class Defacer:
         self.defaced = set()
 
     def in_place_of(self, answer):
-        """Wrap ``answer`` in a function that changes strings of the response."""
+        """Wrap ``answer`` in a function that changes response strings."""
 
         def deface(request, version, *more, **named):
             response = answer(restore(request), version, *more, **named)
@@ -56,7 +56,7 @@ class Defacer:
         return deface
 
     def deface(self, struct):
-        """Return the struct with some of its strings changed, at any nesting depth."""
+        """Return the struct with some changed strings, at any nesting depth."""
         changed = {}
         for name in type(struct).__match_args__:
             value = getattr(struct, name)
@@ -98,7 +98,7 @@ def restore(value):
 
 
 def reported(error):
-    """Yield all strings that a program may show of an error."""
+    """Yield all error strings that a program may show."""
     yield str(error)
     yield repr(error)
     yield from "".join(traceback.format_exception(error)).split("\n")
@@ -155,7 +155,7 @@ def operations(module):
 
 
 def write_one(module, machine, world):
-    """Write one record as a caller does; return its failure or None."""
+    """Write one record as a caller does. Return its failure, or None."""
     until = world.now + LONGEST_S
     is_finished = lambda: machine.failure or machine.is_settled("orders")  # noqa: E731
     world.run(machine, is_finished, until)
@@ -272,7 +272,7 @@ def test_no_operation_reports_unescaped_text_of_a_broker(kwire, name, caplog):
             assert text.isprintable(), f"seed {seed}: {text!r}"
             assert len(text) < LONGEST_TEXT, f"seed {seed}"
     assert "host" in defaced
-    # "topics" and "sizes" use few errors and strings of a response, so they rarely
+    # "topics" and "sizes" use few errors and strings from a response, so they rarely
     # fail. All other operations fail often.
     assert failures >= SEEDS / 6 or name in ("topics", "sizes")
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated producers under faults: records are written once and in order.
+"""Simulate producers under faults: records are written once and in order.
 
 A seed is a cluster, its faults and a producer. Failures contain their seed. The bugs
 below are injected into the producer one by one, and the simulation must detect all of
@@ -19,18 +19,21 @@ SEEDS = int(os.environ.get("KWIRE_SIMULATION_SEEDS", "500")) * 2 // 5
 """Fewer seeds than for scans, because a seed takes twice as long."""
 
 SHARE = {"fast": 4, "pure": 1}
-"""Share of the seeds per engine. Both engines run the same state machines."""
+"""Fraction of all seeds that run per engine.
+
+Both engines run the same state machines.
+"""
 
 PARTS = 4
 NOTICED_WITHIN = 300
-"""Number of seeds within which all bugs are detected."""
+"""Seed count within which all bugs are detected."""
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_each_acknowledged_record_is_in_the_log_once(kwire, part):
-    """Records are in order and at the offsets of their receipts.
+    """Records are in order and at the offsets in their receipts.
 
-    A failed record is not in the log, unless its delivery is in doubt.
+    A failed record is not in the log unless its delivery is in doubt.
     """
     share = SHARE[kwire.backend]
     count = SEEDS * share // sum(SHARE.values()) // PARTS
@@ -151,7 +154,7 @@ def begin_with_many(module, patch):
 
 
 def lose_half(module, patch):
-    """Only send the first half of a batch that was too large."""
+    """Only send the first half if a batch was too large."""
     writer = module.produce.partition_writer.PartitionWriter
     split = writer.split
 
@@ -219,7 +222,7 @@ def close_in_the_wrong_order(module, patch):
 
 
 def count_no_parts(module, patch):
-    """Keep counting the bytes of a batch after it was split."""
+    """Keep counting a batch's bytes after it was split."""
     writer = module.produce.partition_writer.PartitionWriter
     split = writer.split
 
@@ -255,7 +258,7 @@ RARE = {send_more_than_brokers_remember: 72, begin_with_many: 82}
 def test_the_simulation_notices_a_bug(monkeypatch, bug):
     """If a bug is injected, records are lost, duplicated or reordered under faults.
 
-    Both engines run the same state machines, so one of them is enough.
+    Both engines run the same state machines, so one engine is enough.
     """
     bug(import_machines(kwire_package), monkeypatch)
     first = RARE.get(bug, 0)

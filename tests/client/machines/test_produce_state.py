@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""State of a producer: the files that may change it, and its invariants."""
+"""Producer state: the files that may change it, and its invariants."""
 
 import ast
 import traceback
@@ -26,7 +26,7 @@ USERS = [
     *CLIENT.glob("*.py"),
     *(CLIENT.parent / "jobs" / "restore_job").glob("*.py"),
 ]
-"""Files that contain objects of a producer."""
+"""Files that contain producer objects."""
 
 OWNERS = {
     "batch_sender": "BatchSender",
@@ -40,7 +40,7 @@ OWNERS = {
 """Modules with the classes whose fields no other file may change."""
 
 NEW_OBJECTS = {("batch_records.py", "_options")}
-"""Files and fields of new objects that a method of the same class initializes."""
+"""Files and fields where a class initializes a new instance of itself."""
 
 CHANGES = {
     *("add", "append", "appendleft", "clear", "discard", "extend", "insert", "pop"),
@@ -67,7 +67,7 @@ def find_fields(path, name):
 
 
 def find_changes(path):
-    """Yield line and name of all fields of other objects that a file changes."""
+    """Yield line and name if a file changes a field in another object."""
     for node in ast.walk(ast.parse(path.read_text())):
         field = None
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
@@ -84,7 +84,7 @@ def find_changes(path):
 
 
 def test_fields_of_a_producer_are_changed_in_their_own_files():
-    """Transitions are in one file if no other file changes a field of the object."""
+    """Transitions are in one file if no other file changes the object's fields."""
     fields = {
         module: find_fields(PRODUCE / f"{module}.py", name)
         for module, name in OWNERS.items()
@@ -103,7 +103,7 @@ def test_fields_of_a_producer_are_changed_in_their_own_files():
 
 
 def test_impossible_event_of_a_batch_is_an_assertion():
-    """A batch that was not sent cannot be acknowledged, and remains unchanged."""
+    """If a batch was not sent, it cannot be acknowledged, and remains unchanged."""
     batch = PendingBatch("orders", 0, BatchRecords(100), 1.0)
     with pytest.raises(AssertionError, match="acknowledge: the batch is SEALED"):
         batch.acknowledge(0, -1)
@@ -111,11 +111,11 @@ def test_impossible_event_of_a_batch_is_an_assertion():
     assert batch.receipt is None
 
 
-# These functions break one rule of the state.
+# These functions break one rule for the state.
 
 
 def forget_bytes(patch):
-    """Keep counting the bytes of a finished batch."""
+    """Keep counting a batch's bytes after it is finished."""
     settle = Deliveries.settle
 
     def forget(self, writer, batch):
@@ -159,7 +159,7 @@ def skip_a_number(patch):
 
 
 def send_everything(patch):
-    """Send all batches of a partition in flight."""
+    """Send all batches for a partition concurrently."""
 
     def next_batch(self, max_in_flight):
         return next((batch for batch in self.batches if not batch.is_in_flight), None)
@@ -183,7 +183,7 @@ def send_before_the_first(patch):
 
 
 def keep_partitions(patch):
-    """Start a transaction with the partitions of the previous one."""
+    """Start a transaction with the previous transaction's partitions."""
     finish = Transactions._finish
 
     def keep(self, *arguments):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reactions of a producer to single broker errors, and its error messages."""
+"""Producer reactions to single broker errors, and its error messages."""
 
 import importlib
 import random
@@ -39,7 +39,7 @@ class Setting:
         )
 
     def find(self, name="orders"):
-        """Request the metadata of a topic."""
+        """Request a topic's metadata."""
         machine = self.machine
         machine.want_topic(name, self.world.now)
         settled = lambda: machine.is_settled(name)  # noqa: E731
@@ -47,7 +47,7 @@ class Setting:
         return machine.topic(name)
 
     def send(self, *values):
-        """Send records as one batch; return the resulting batches."""
+        """Send records as one batch, and return the resulting batches."""
         topic = self.find()
         sender = self.module.RecordBatcher(self.machine, topic, 0)
         sender.add([(None, value) for value in values], 5, self.world.now)
@@ -160,7 +160,7 @@ def test_sequence_numbers_wrap_to_0_after_the_maximum(kwire):
 
 
 def test_newer_leader_is_written_to_immediately(kwire):
-    """The hint of KIP-951 is used without a metadata request or a backoff."""
+    """The KIP-951 hint is used without a metadata request or a backoff."""
     setting = Setting(kwire, "4.1", brokers=2)
     setting.world.delay = lambda: DELAY_S
     setting.send(b"a")
@@ -226,7 +226,7 @@ def test_missing_topic_is_an_error_and_is_looked_up_again(kwire):
 
 
 def test_topic_lookup_of_silent_brokers_times_out(kwire, monkeypatch):
-    """The wait ends after the timeout of the settings."""
+    """The wait ends after the timeout in the settings."""
     setting = Setting(kwire)
     setting.send(b"a")
     monkeypatch.setattr("tests.client.machines.world.Wire._answer", lambda *_: None)
@@ -256,7 +256,7 @@ def test_records_that_no_broker_takes_have_failed(kwire):
 
 
 def test_a_closed_producer_fails_what_it_has(kwire):
-    """Records that are sent before and after the close fail."""
+    """Records fail whether they are sent before or after the close."""
     setting = Setting(kwire, linger_s=100.0)
     topic = setting.find()
     setting.machine.send(topic, 0, (None, b"v", 5, ()), setting.world.now)

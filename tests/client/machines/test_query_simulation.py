@@ -16,10 +16,10 @@ SEEDS = 40
 
 
 class Simulation:
-    """Cluster of three brokers with two topics, and its query operations."""
+    """Cluster with three brokers and two topics, and its query operations."""
 
     def __init__(self, kwire, seed):
-        """Write the logs. Timestamps of consecutive records differ by 1 ms."""
+        """Write the logs. Consecutive timestamps differ by 1 ms."""
         self.random = random.Random(seed)
         self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
         releases = ("2.8", "3.6", "3.9", "4.1")
@@ -37,7 +37,7 @@ class Simulation:
         self.bootstrap = [("sim", 9000 + node) for node in self.cluster.brokers]
 
     def run(self, machine):
-        """Run a machine; return its result, or raise its failure."""
+        """Run a machine, and return its result or raise its failure."""
         until = START_S + 3 * TIMEOUT_S
         assert self.world.run(machine, machine.has_result, until), "no end"
         machine.close(self.world.now)
@@ -66,7 +66,7 @@ class Simulation:
         )
 
     def sizes(self, topics=None):
-        """Request the sizes of partitions."""
+        """Request partition sizes."""
         machine = self.module.SizesMachine
         return self.run(
             machine(
@@ -118,7 +118,7 @@ def test_topics_have_their_partitions_and_leaders(kwire, seed):
 
 
 def test_offsets_are_found_while_leaders_move(kwire):
-    """Covers lookups of the start, the end, and the first record at a time."""
+    """Looks up the start, the end, and the first record at a time."""
     for seed in range(SEEDS):
         simulation = Simulation(kwire, seed)
         logs = simulation.logs()
@@ -147,7 +147,7 @@ def test_offsets_are_found_while_leaders_move(kwire):
 
 
 def test_the_last_offset_under_read_committed_is_before_open_transactions(kwire):
-    """The offset is the end of a scan with read_committed."""
+    """A scan with read_committed ends at this offset."""
     simulation = Simulation(kwire, 0)
     log = simulation.cluster.topics["a"].logs[0]
     stable = log.end
@@ -161,7 +161,7 @@ def test_the_last_offset_under_read_committed_is_before_open_transactions(kwire)
 
 
 def test_missing_topic_and_partition_are_named_in_the_error(kwire):
-    """The error contains the topic, or the partition of an existing topic."""
+    """The error contains the topic, or the partition if the topic exists."""
     simulation = Simulation(kwire, 0)
     latest = simulation.module.LATEST
     with pytest.raises(simulation.module.TopicNotFound, match="topic 'c'"):
@@ -172,7 +172,7 @@ def test_missing_topic_and_partition_are_named_in_the_error(kwire):
 
 @pytest.mark.parametrize("lookup", ["EARLIEST", "LATEST"])
 def test_lookup_of_a_log_without_start_or_end_times_out(kwire, monkeypatch, lookup):
-    """Pauses limit the number of requests to a leader that never returns an offset.
+    """Pauses limit the requests if a leader never returns an offset.
 
     Treating its -1 as "no such record" would read from the end instead.
     """
@@ -209,7 +209,7 @@ def test_sizes_are_those_of_leaders(kwire):
 
 
 def test_brokers_without_sizes_are_skipped(kwire):
-    """One broker rejects the request and one is stopped.
+    """One broker rejects the request and a second broker is stopped.
 
     The third returns its sizes.
     """

@@ -18,7 +18,7 @@ TRIGGER_S = 20.0
 
 
 class Recovery:
-    """Three brokers and a scan with ``follow``. One of them is the bootstrap broker."""
+    """Three brokers and a scan with ``follow``. One broker is the bootstrap broker."""
 
     def __init__(self, kwire, strategy="rebootstrap", trigger_s=TRIGGER_S):
         random = random_module.Random(7)
@@ -51,7 +51,7 @@ class Recovery:
             self._record(broker)
 
     def _record(self, broker):
-        """Record broker ids and names of requests."""
+        """Record broker ids and request names."""
         answer = broker.answer
 
         def answer_and_record(request, version):
@@ -73,7 +73,7 @@ class Recovery:
             broker._MetadataRequest = answer
 
     def read(self, offset, seconds=60.0):
-        """Read up to an offset; return the elapsed time in seconds."""
+        """Read up to an offset, and return the elapsed time in seconds."""
         begin = self.world.now
         is_read = [False]
 
@@ -90,7 +90,7 @@ class Recovery:
 
 @pytest.fixture
 def log(caplog):
-    """Log records of rebootstraps."""
+    """Log records about rebootstraps."""
     caplog.set_level(logging.INFO, "kwire.client.metadata")
     return lambda: [
         record for record in caplog.records if "bootstrap" in record.getMessage()
@@ -191,7 +191,7 @@ def test_metadata_in_time_prevents_a_rebootstrap(kwire, log):
 def test_bootstrap_address_is_not_used_with_strategy_none(kwire):
     """The scan only uses advertised brokers.
 
-    One of them has moved to another address.
+    One broker has moved to another address.
     """
     for strategy, is_used in (("none", False), ("rebootstrap", True)):
         recovery = Recovery(kwire, strategy=strategy)

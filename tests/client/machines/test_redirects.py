@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Brokers that redirect a client in turns, so that each redirect looks like the first.
+"""Brokers that redirect a client in turns, so that every redirect looks like the first.
 
 A backoff that counts consecutive failures never starts, because while one partition is
-redirected, the other one succeeds. Requests must have pauses nevertheless, and a
+redirected, the other partition succeeds. Requests must have pauses nevertheless, and a
 bounded operation must raise its timeout error. ``World.traffic`` contains the maximum
-number of requests of each type.
+request count per type.
 """
 
 import importlib
@@ -31,7 +31,10 @@ def attack(kwire):
 
 
 def only(response, chosen, change):
-    """Return a Fetch response that redirects one partition. The other one is empty."""
+    """Return a Fetch response that redirects one partition.
+
+    The other partition is empty.
+    """
 
     def answer(part):
         quiet = part.replace(records=b"", error_code=0, high_watermark=2)
@@ -42,7 +45,7 @@ def only(response, chosen, change):
 
 @FOLLOW
 def test_two_partitions_redirected_in_turns_by_leader_hints_are_paused(attack, follow):
-    """Each hint names the same broker in a newer epoch (KIP-951)."""
+    """Every hint names the same broker in a newer epoch (KIP-951)."""
     make, turns = attack.make.FetchResponse, itertools.count(10)
     attack.lead(1)
 
@@ -85,7 +88,7 @@ def test_two_partitions_redirected_in_turns_by_replicas_are_paused(attack, follo
 
 @FOLLOW
 def test_many_partitions_redirected_in_turns_are_paused(kwire, follow):
-    """The maximum number of requests does not depend on the number of partitions."""
+    """The maximum request count does not depend on the partition count."""
     attack = Attack(kwire, partitions=60)
     attack.lead(1)
     make, turns = attack.make.FetchResponse, itertools.count(10)
@@ -107,7 +110,7 @@ def test_many_partitions_redirected_in_turns_are_paused(kwire, follow):
 
 
 def test_errors_whose_pauses_end_at_different_times_are_paused(kwire):
-    """Each of 200 partitions has its own backoff.
+    """200 partitions have separate backoffs.
 
     One expired backoff allows a Fetch.
     """

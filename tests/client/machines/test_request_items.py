@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Requests of each API are split into items, and the responses are merged.
+"""Split every API's requests into items, and merge the responses.
 
-The messages are generated from the message definitions: each array of a route has
+The messages are generated from the message definitions: every array in a route has
 several elements with different keys. New APIs are therefore tested automatically.
 """
 
@@ -38,18 +38,18 @@ def items(kwire):
 
 
 def find_field(struct, attribute):
-    """Return the field of a struct that has an attribute name."""
+    """Return a struct's field by attribute name."""
     (field,) = [field for field in struct.fields if field.attribute == attribute]
     return field
 
 
 def make_value(field, number):
-    """Return a value of a field that is unique for a number."""
+    """Return a field value that is unique for a number."""
     return VALUES.get(field.type, int)(number)
 
 
 def make_message(kwire, name, levels, second_keys=False):
-    """Return a message with elements in the arrays of some levels.
+    """Return a message with array elements at some levels.
 
     An element has either its first key or its second key.
     """
@@ -69,7 +69,7 @@ def make_message(kwire, name, levels, second_keys=False):
                 key: make_value(find_field(field.struct, key), number) for key in keys
             }
             if level.has_all_keys:
-                # Only the combination of all keys identifies the element.
+                # Only all keys together identify the element.
                 values[keys[0]] = make_value(find_field(field.struct, keys[0]), 1)
             if depth + 1 < len(levels):
                 inner = levels[depth + 1].array
@@ -85,7 +85,7 @@ def make_message(kwire, name, levels, second_keys=False):
 def test_items_of_a_split_request_are_merged_in_its_order(
     kwire, items, name, second_keys
 ):
-    """Several brokers respond to some of the items, in different orders."""
+    """Several brokers respond to some items, in different orders."""
     route = ROUTES[name]
     source = random.Random(name)
     request = make_message(kwire, f"{name}Request", route.items, second_keys)
@@ -121,7 +121,7 @@ def test_items_of_a_split_request_are_merged_in_its_order(
 
 @sweep("name", JOINED)
 def test_responses_of_every_broker_are_joined(kwire, items, name):
-    """Includes the errors and throttle times of all brokers."""
+    """Includes every broker's error and throttle time."""
     route = ROUTES[name]
     complete = make_message(kwire, f"{name}Response", route.answers)
     paths = list(items.iterate_paths(complete, route.answers))

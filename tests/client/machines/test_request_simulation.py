@@ -39,12 +39,12 @@ class Setting:
                 log.append(self.random.randint(1, 4))
 
     def learn(self):
-        """Update the view of all brokers."""
+        """Update every broker's view."""
         for broker in self.cluster.brokers.values():
             broker.learn()
 
     def machine(self, request, to=None, **settings):
-        """Create the machine of a request."""
+        """Create a request's machine."""
         settings = {"request_timeout_s": 5.0, "timeout_s": TIMEOUT_S} | settings
         return self.machines.RequestMachine(
             [("sim", 9000 + node) for node in self.cluster.brokers],
@@ -56,7 +56,7 @@ class Setting:
         )
 
     def request(self, request, to=None, **settings):
-        """Run a request to its end; return its response or raise its failure."""
+        """Run a request to its end, and return its response or raise its failure."""
         machine = self.machine(request, to, **settings)
         until = self.world.now + 4 * TIMEOUT_S
         assert self.world.run(machine, machine.has_result, until), "no end"
@@ -66,7 +66,7 @@ class Setting:
         return machine.result()
 
     def latest(self, *topics):
-        """Return a request for the ends of all partitions of some topics."""
+        """Return a request for all log end offsets in some topics."""
         make = self.messages.ListOffsetsRequest
         return make(
             replica_id=-1,
@@ -99,11 +99,11 @@ class Setting:
         return make(topics=[entry], timeout_ms=1000)
 
     def received(self, name):
-        """Return the number of requests with a name that brokers have received."""
+        """Count the requests with a name that brokers have received."""
         return sum(broker.received[name] for broker in self.cluster.brokers.values())
 
     def move_leaders(self):
-        """Move all leaders. Only the new leader of each partition learns it."""
+        """Move all leaders. Only the new leaders learn it."""
         for topic in self.cluster.topics.values():
             for index, log in enumerate(topic.logs):
                 topic.leaders[index] = self.random.choice(list(self.cluster.brokers))
@@ -112,7 +112,7 @@ class Setting:
 
 
 def offsets(response):
-    """Return the offsets of a ListOffsets response, in its order."""
+    """Return the offsets in a ListOffsets response, in its order."""
     return {
         (topic.name, part.partition_index): part.offset
         for topic in response.topics
@@ -122,7 +122,7 @@ def offsets(response):
 
 
 def ends(setting, *topics):
-    """Return the log end offsets of topics."""
+    """Return the log end offsets in topics."""
     return {
         (name, index): log.end
         for name in topics
@@ -184,7 +184,7 @@ def test_partitions_that_redirect_for_a_while_are_answered(kwire):
 
 
 def test_partition_without_answer_is_an_error(kwire, monkeypatch):
-    """An item that is missing in the response must not be treated as a success."""
+    """If the response lacks an item, it must not be treated as a success."""
     setting = Setting(kwire)
     module = importlib.import_module("tests.client.machines.brokers")
     answer = module.SimulatedBroker._ListOffsetsRequest
@@ -461,7 +461,7 @@ def test_offsets_of_several_groups_are_fetched_from_every_release(kwire, release
 @pytest.mark.parametrize("release", ["1.0", "2.8", "4.1"])
 @pytest.mark.parametrize("is_older_form", [False, True])
 def test_topics_are_deleted_by_name_on_every_release(kwire, release, is_older_form):
-    """The caller may set the fields of version 6 or those of older versions."""
+    """The caller may set the version 6 fields or the older fields."""
     setting = Setting(kwire, releases=[release])
     make = setting.messages.DeleteTopicsRequest
     entry = make.DeleteTopicState(name="a")

@@ -13,18 +13,21 @@ import pytest
 from tests.client.machines.scan_scenario import run_seed
 
 SEEDS = int(os.environ.get("KWIRE_SIMULATION_SEEDS", "500"))
-"""Total number of seeds. The gate runs 2,000, and ``make deep`` runs 100,000."""
+"""Total seed count. The gate runs 2,000, and ``make deep`` runs 100,000."""
 
 FIRST = int(os.environ.get("KWIRE_SIMULATION_FIRST", "0"))
 """First seed, so that later runs can use different seeds."""
 
 SHARE = {"fast": 4, "pure": 1}
-"""Share of the seeds per engine. Both engines run the same state machines."""
+"""Fraction of all seeds that run per engine.
+
+Both engines run the same state machines.
+"""
 
 PARTS = 4
 
 ENOUGH = 40
-"""Number of seeds among which at least one has a data loss."""
+"""Seed count within which a data loss occurs."""
 
 
 @pytest.mark.parametrize("part", range(PARTS))

@@ -18,7 +18,7 @@ REQUEST_S = 5.0
 
 
 class Silence:
-    """Three brokers, one partition with leader 1, and a scan of it."""
+    """Three brokers, one partition with leader 1, and its scan."""
 
     def __init__(self, kwire, follow):
         random = random_module.Random(11)
@@ -40,7 +40,7 @@ class Silence:
         )
 
     def read(self, seconds):
-        """Wait for records; return the offset after them."""
+        """Wait for records, and return the offset after them."""
         until = self.world.now + seconds
         assert self.world.run(self.machine, self.machine.has_result, until)
         fetched = self.machine.take()

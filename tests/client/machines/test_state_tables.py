@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of states and events in DESIGN.md match the code."""
+"""Check that the state and event tables in DESIGN.md match the code."""
 
 import importlib
 import re
@@ -17,11 +17,11 @@ TABLES = {
     "partition of a group": "group.group_reader",
     "transaction": "produce.transactions",
 }
-"""Subject in the header of a table, and the module with its ``TRANSITIONS``."""
+"""Subject in a table header, and the module with its ``TRANSITIONS``."""
 
 
 def read_table(subject):
-    """Return the transitions of a table as (event, state, next state)."""
+    """Return a table's transitions as (event, state, next state)."""
     text = DESIGN.read_text()
     _, _, rest = text.partition(f"| event of a {subject} | from | to |\n")
     assert rest, f"DESIGN.md has no table for a {subject}"
@@ -40,7 +40,7 @@ def read_table(subject):
 
 @pytest.mark.parametrize("subject", TABLES)
 def test_table_of_states_contains_the_transitions_of_the_code(kwire, subject):
-    """An event that is only possible in one state has one row in the table."""
+    """If an event is only possible in one state, it has one table row."""
     name = f"{kwire.__name__}.client.machines.{TABLES[subject]}"
     transitions = importlib.import_module(name).TRANSITIONS
     expected = {

@@ -22,7 +22,7 @@ class Client:
     """Machine that keeps a connection to one simulated broker, with telemetry."""
 
     def __init__(self, kwire, seed=1, brokers=1, **subscription):
-        """Start the machine. Keyword arguments are fields of the subscription."""
+        """Start the machine. Keyword arguments are subscription fields."""
         machines = importlib.import_module(f"{kwire.__name__}.client.machines")
         cluster_module = importlib.import_module(f"{machines.__name__}.cluster")
         random = random_module.Random(seed)
@@ -54,7 +54,7 @@ class Client:
 
     def advance(self, now):
         self.cluster.advance(now)
-        # The address of the broker is also the bootstrap address.
+        # The broker's address is also the bootstrap address.
         self.cluster.link_to(1, now)
 
     def read_metrics(self, now):
@@ -173,7 +173,7 @@ def test_a_broker_that_never_knows_the_subscription_gets_few_requests(kwire):
     [(1, 250, 600), (0, 0, 0), (-5, 0, 0), (2**31 - 1, 0, 0)],
 )
 def test_a_hostile_interval_is_limited(kwire, interval_ms, fewest, most):
-    """At most ten requests per second. Without an interval, one in five minutes."""
+    """At most ten requests per second. If there is no interval, one in five minutes."""
     client = Client(kwire, push_interval_ms=interval_ms)
     client.run(60)
     assert fewest <= len(client.receiver.pushes) <= most
@@ -291,7 +291,7 @@ class ModernScenario(Scenario):
 
 
 def test_scans_are_correct_while_their_metrics_are_pushed(kwire):
-    """Runs the faults of the simulation with up to ten pushes per second."""
+    """Runs the simulated faults with up to ten pushes per second."""
     codes = kwire.error_codes
     passing = [
         codes.UNKNOWN_SUBSCRIPTION_ID,
@@ -313,7 +313,7 @@ def test_scans_are_correct_while_their_metrics_are_pushed(kwire):
 
 
 def read_payloads(client):
-    """Return {name: data point} of all pushes, decoded by OpenTelemetry."""
+    """Return {name: data point} from all pushes, decoded by OpenTelemetry."""
     proto = pytest.importorskip("opentelemetry.proto.metrics.v1.metrics_pb2")
     payloads = []
     for push in client.receiver.pushes:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reactions of a transactional producer to single errors, and its error messages."""
+"""Reactions to single errors in a transactional producer, and its error messages."""
 
 import importlib
 import random
@@ -79,7 +79,7 @@ class Setting:
         return batch
 
     def end(self, is_commit=True, machine=None):
-        """End the transaction; return its failure or None."""
+        """End the transaction. Return its failure, or None."""
         machine = machine or self.machine
         machine.end_transaction(is_commit, self.world.now)
         self.run(lambda: machine.transactions.is_over, machine)
@@ -87,7 +87,7 @@ class Setting:
         return machine.failure or machine.transactions.result
 
     def seen(self):
-        """Return the values that a reader of committed records sees."""
+        """Return the values that a read_committed consumer sees."""
         assert not self.log.open
         return list(self.log.readable(0, self.log.end, committed=True).values())
 
@@ -177,8 +177,7 @@ def test_a_record_that_is_refused_aborts_the_transaction(kwire, release):
     assert setting.machine.take_background_failure() is None
     batch = setting.give(b"c")
     if release == "2.3":
-        # These brokers do not support a request for the next epoch of the same
-        # producer.
+        # These brokers do not support a request for the same producer's next epoch.
         assert "make a new producer" in str(batch.failure)
         return
     assert setting.end() is None
@@ -189,7 +188,7 @@ def test_a_record_that_is_refused_aborts_the_transaction(kwire, release):
     "name", ["OUT_OF_ORDER_SEQUENCE_NUMBER", "TRANSACTION_ABORTABLE", "INVALID_RECORD"]
 )
 def test_produce_error_aborts_only_its_transaction(kwire, name):
-    """The next transaction of the same producer is committed."""
+    """The same producer commits its next transaction."""
     setting = Setting(kwire, SECOND)
     setting.begin()
     setting.give(b"a")
@@ -259,7 +258,7 @@ def test_a_commit_without_an_answer_is_in_doubt(kwire):
 
 
 def test_no_coordinator_is_reported_in_time(kwire):
-    """The first transaction fails after the timeout of the settings."""
+    """The first transaction fails after the timeout in the settings."""
     setting = Setting(kwire)
     busy = setting.codes.COORDINATOR_LOAD_IN_PROGRESS
     setting.broker._coordinated = lambda kind, key: (None, busy)
@@ -280,7 +279,7 @@ def test_unauthorized_transactional_id_is_an_error(kwire):
 
 
 def test_a_group_that_the_user_may_not_read_aborts_the_transaction(kwire):
-    """The next transaction may contain offsets of other groups."""
+    """The next transaction may contain other groups' offsets."""
     setting = Setting(kwire)
     setting.broker.refused_keys = {"secret"}
     setting.begin()

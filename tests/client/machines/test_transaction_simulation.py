@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated transactions under faults: atomic, without duplicate records.
+"""Simulate transactions under faults: atomic, without duplicate records.
 
-A seed is a cluster, its faults and the producers of one transactional id. Failures
+A seed is a cluster, its faults and the producers with one transactional id. Failures
 contain their seed. The bugs below are injected into the producer one by one, and the
 simulation must detect all of them.
 """
@@ -24,11 +24,11 @@ from tests.client.machines.transaction_scenario import (
 
 SEEDS = int(os.environ.get("KWIRE_SIMULATION_SEEDS", "600")) // 12
 NOTICED_WITHIN = 300
-"""Number of seeds within which all bugs are detected."""
+"""Seed count within which all bugs are detected."""
 
 
 def test_a_transaction_is_all_or_nothing():
-    """A reader of committed records sees all of a transaction or nothing of it.
+    """A read_committed consumer sees a complete transaction or nothing.
 
     This includes its offsets, and matches the result that the producer reported.
     """
@@ -61,7 +61,7 @@ def name_no_partitions(patch):
 
 
 def remember_partitions(patch):
-    """Treat partitions of the previous transaction as added to this one."""
+    """Treat the previous transaction's partitions as added."""
     finish = Transactions._finish
 
     def keep(self, *arguments):
@@ -73,7 +73,7 @@ def remember_partitions(patch):
 
 
 def remember_groups(patch):
-    """Treat groups of the previous transaction as added to this one."""
+    """Treat the previous transaction's groups as added."""
     finish = Transactions._finish
 
     def keep(self, *arguments):
@@ -85,7 +85,7 @@ def remember_groups(patch):
 
 
 def keep_the_epoch(patch):
-    """Ignore the new epoch in the response to the end of a transaction."""
+    """Ignore the new epoch in the EndTxn response."""
     finish = Transactions._finish
 
     def keep(self, is_commit, following, now):
@@ -112,14 +112,14 @@ def commit_what_is_to_be_aborted(patch):
 
 
 class AnsweredLink:
-    """Link that treats a lost connection as the success of EndTxn."""
+    """Link that treats a lost connection as a successful EndTxn."""
 
     def __init__(self, link):
         """Send requests over ``link``."""
         self._link = link
 
     def __getattr__(self, name):
-        """Return an attribute of the link."""
+        """Return a link attribute."""
         return getattr(self._link, name)
 
     def send(self, request, done, now, *, version):

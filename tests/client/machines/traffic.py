@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Counts the requests of one client, and compares the counts with a maximum.
+"""Count one client's requests, and compare the counts with a maximum.
 
 Requests that make progress are not limited: a Fetch that returns records, a Produce
 request with an acknowledged batch, a successful commit. All other requests are limited
-by broker and request type, so that no sequence of responses makes a client send
-requests without a pause.
+by broker and request type, so that no response sequence makes a client send requests
+without a pause.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from __future__ import annotations
 from collections import defaultdict
 
 WINDOW_S = 5.0
-"""Length of the time windows in seconds in which requests are counted."""
+"""Time window in seconds in which requests are counted."""
 
 CONNECTION = "connection"
-"""Pseudo request type of a new connection, whose first request is ApiVersions."""
+"""Pseudo request type for a new connection, whose first request is ApiVersions."""
 
 MAX_IN_WINDOW = 45
-"""Maximum number of fruitless requests of one type to one broker in a window.
+"""Maximum fruitless requests per type, broker and window.
 
-Applies to brokers that fail in the same way as real brokers.
+Applies if brokers fail in the same way as real brokers.
 """
 
 MAX_HOSTILE_IN_WINDOW = 66
-"""Maximum number of fruitless requests if brokers respond in the worst possible way.
+"""Maximum fruitless requests if brokers respond in the worst possible way.
 
 A backoff starts at 0.08 s, and a ``Pace`` allows 10 requests followed by 10 requests
 per second.
@@ -33,7 +33,7 @@ per second.
 
 
 class Traffic:
-    """Times of the fruitless requests of one client, by request type and broker."""
+    """Times when one client sent fruitless requests, by request type and broker."""
 
     def __init__(self):
         """Start without requests."""
@@ -44,7 +44,7 @@ class Traffic:
         self.times[kind, node].append(now)
 
     def maxima(self):
-        """Return the maximum number of requests in a window by request type."""
+        """Return the maximum request count in a window by request type."""
         maxima: dict[str, int] = defaultdict(int)
         for (kind, _), times in self.times.items():
             first = 0

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Transactional producers under the faults of one seed, and the checks of the logs.
+"""Run transactional producers under a seed's faults, and check the logs.
 
-Several producers use one transactional id, one after another. Some are closed in the
-middle of a transaction, and some continue as zombies when a newer producer has started.
-For a reader of committed records, each transaction is atomic, including its offsets,
-and has the result that its producer reported. Each record exists once and in order. At
-the end, no transaction is open. ``run_transaction_seed`` raises ``AssertionError`` with
-the seed.
+Several producers use one transactional id, one after another. Some producers are closed
+during a transaction, and others continue as zombies when a newer producer has started.
+For a read_committed consumer, every transaction is atomic, including its offsets, and
+has the result that its producer reported. Every record exists once and in order. At the
+end, no transaction is open. ``run_transaction_seed`` raises ``AssertionError`` with the
+seed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COMMITTED, ABORTED, IN_DOUBT = "committed", "aborted", "in doubt"
 
 
 class Report:
-    """Records and offsets of a transaction, and the reported result."""
+    """A transaction's records and offsets, and the reported result."""
 
     def __init__(self, machine, number):
         """Start without records."""
@@ -47,13 +47,13 @@ class Together:
     """Several machines that run as one machine."""
 
     def __init__(self, machines):
-        """Run the machines of a list, which may change."""
+        """Run the machines in a list, which may change."""
         self.machines = machines
         self.cluster = self
 
     @property
     def wake_at(self):
-        """Earliest ``wake_at`` of the machines."""
+        """Earliest ``wake_at`` among the machines."""
         return min(machine.wake_at for machine in self.machines)
 
     def advance(self, now):
@@ -62,12 +62,12 @@ class Together:
             machine.advance(now)
 
     def check_invariants(self):
-        """Check the invariants of all machines."""
+        """Check every machine's invariants."""
         for machine in self.machines:
             machine.check_invariants()
 
     def take_new_links(self):
-        """Return the new links of all machines."""
+        """Return every machine's new links."""
         return [
             link
             for machine in self.machines
@@ -146,7 +146,7 @@ class TransactionScenario(ProduceScenario):
         """Do nothing, because single batches are not checked here."""
 
     def _is_disturbed(self):
-        """Choose a disturbance of the next transaction, or an empty string."""
+        """Choose a disturbance for the next transaction, or an empty string."""
         number = self.random.random()
         if number < 0.06:
             return "closed within"
@@ -163,7 +163,10 @@ class TransactionScenario(ProduceScenario):
         )
 
     def _replace(self, is_left=False):
-        """Create a new producer. The old one is closed, or continues as a zombie."""
+        """Create a new producer.
+
+        The old producer is closed, or continues as a zombie.
+        """
         failure = self.machine.failure
         if failure is not None:
             self.failures.append(failure)
@@ -181,7 +184,7 @@ class TransactionScenario(ProduceScenario):
         self.machines.remove(machine)
 
     def _transact(self, disturbance):
-        """Run one transaction; return the report of its producer."""
+        """Run one transaction, and return the producer's report."""
         random, world, machine = self.random, self.world, self.machine
         transactions = machine.transactions
         self._run(lambda: transactions.is_settled, "the beginning")
@@ -328,7 +331,7 @@ class TransactionScenario(ProduceScenario):
         for broker in self.cluster.brokers.values():
             broker.transaction_error = None
 
-    # Checks of the logs.
+    # Check the logs.
 
     def _check(self):
         machine = self.machine
@@ -369,5 +372,5 @@ class TransactionScenario(ProduceScenario):
 
 
 def run_transaction_seed(kwire, seed):
-    """Run one seed; return its scenario."""
+    """Run one seed, and return its scenario."""
     return TransactionScenario(kwire, seed).run_seed()

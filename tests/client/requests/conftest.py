@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures for the client modules of the tested engine, and for both runners."""
+"""Fixtures for the tested engine's client modules, and for both runners."""
 
 import importlib
 

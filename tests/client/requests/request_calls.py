@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Send requests to a test peer with either runner; return responses or the error."""
+"""Send requests to a test peer with either runner. Return responses or the error."""
 
 import asyncio
 
@@ -18,9 +18,9 @@ def make_table(release="4.1"):
 
 
 def use_client(client, runner, address, use, **options):
-    """Create a client, and return the result of ``use(call)``.
+    """Create a client, and return the result that ``use(call)`` returns.
 
-    ``call(name, ...)`` calls a method of the client. A test time limit applies.
+    ``call(name, ...)`` calls a client method. A test time limit applies.
     """
     if runner == "blocking":
         with client.connect_sync(address, **options) as kafka:
@@ -44,9 +44,9 @@ def use_client(client, runner, address, use, **options):
 
 
 def send(client, runner, listener, *requests, to=None, **options):
-    """Send requests one after another; return the responses.
+    """Send requests one after another, and return the responses.
 
-    Without requests, return the supported versions of the brokers.
+    If there are no requests, return the versions that the brokers support.
     """
 
     def use(call):
@@ -58,7 +58,7 @@ def send(client, runner, listener, *requests, to=None, **options):
 
 
 def catch_failure(client, runner, listener, *requests, **options):
-    """Send requests; return the error. Its text must contain the address."""
+    """Send requests, and return the error. Its text must contain the address."""
     with pytest.raises(client.ClusterError) as caught:
         send(client, runner, listener, *requests, **options)
     text = str(caught.value)

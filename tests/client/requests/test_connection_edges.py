@@ -22,7 +22,7 @@ from tests.harness.loopback_brokers import HOST, TIMEOUT_S, Broker, Listener
 
 @pytest.fixture
 def request_(messages):
-    """Request for the brokers of the cluster."""
+    """Request for the brokers in the cluster."""
     return messages.MetadataRequest(topics=())
 
 
@@ -141,13 +141,13 @@ def test_a_response_before_a_loss_is_returned(client, request_):
 
 
 def test_losses_name_the_address_and_the_reason(client, request_):
-    """Errors of TLS and the network are explained in words."""
+    """TLS and network errors are explained in words."""
     refused = ssl.SSLError(1, "long story")
     refused.reason = "CERTIFICATE_REQUIRED"
     for error, words in (
         (refused, "b:1: the TLS handshake failed: certificate required"),
         (OSError(113, "no route"), "b:1: no route to host"),
-        # The timeout of the operating system has expired, not that of the client.
+        # The operating system's timeout has expired, not the client's.
         (TimeoutError(110, "timed out"), "b:1: connection timed out"),
     ):
         with pytest.raises(client.BrokersUnreachable) as caught:
@@ -240,7 +240,7 @@ def test_an_impossible_address_of_a_broker_is_its_error(client, runner, host, po
 
 
 def make_other_protocol_error():
-    """Return the error of TLS for bytes that are not TLS."""
+    """Return the error that TLS raises if the bytes are not TLS."""
     error = ssl.SSLError(1, "long story")
     error.reason = "WRONG_VERSION_NUMBER"
     return error

@@ -50,7 +50,7 @@ def client_context(certificate):
 
 @pytest.fixture
 def request_(messages):
-    """Request for the brokers of the cluster."""
+    """Request for the brokers in the cluster."""
     return messages.MetadataRequest(topics=())
 
 
@@ -92,7 +92,7 @@ def test_the_table_of_a_broker_outlives_the_client(client, runner, messages):
 
 
 def test_broker_learns_the_software(client, runner):
-    """The version is that of the broker, which does not read earlier bytes."""
+    """The broker supports this version, and does not read earlier bytes."""
     with Broker(make_table()) as broker:
         send(client, runner, broker)
     assert broker.software == ["", "kwire"]
@@ -230,7 +230,7 @@ def test_produce_without_a_response_cannot_be_sent(client, runner, messages):
 
 
 def test_versions_are_negotiated_again_for_each_connection(client, runner, request_):
-    """A broker that was upgraded reports newer versions."""
+    """If a broker was upgraded, it reports newer versions."""
 
     def use(call):
         call("request", request_)
@@ -247,7 +247,7 @@ def test_broker_before_api_versions_is_assumed(client, runner, request_):
     answered = Broker(make_table("0.10.0"))
 
     def old_broker(stream):
-        # Read the key of the first request, as a broker of 0.9 does.
+        # Read the first request's key, as a 0.9 broker does.
         head = stream.recv(6, 2)
         if head[4:6] == b"\0\x12":
             return
@@ -499,7 +499,7 @@ def test_plaintext_client_reports_a_tls_port(client, runner, request_, certifica
 
 
 def test_tls_client_reports_a_plaintext_port(client, runner, request_, client_context):
-    """A broker decodes the first bytes of TLS as a size that is too large."""
+    """A broker decodes the first TLS bytes as a size that is too large."""
     with Broker(make_table()) as broker:
         error = catch_failure(
             client, runner, broker, request_, ssl=client_context, **QUICKLY
