@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Administrative operations of both clients, over sockets."""
+"""Administrative operations with both clients, over sockets."""
 
 import asyncio
 import importlib
@@ -18,7 +18,7 @@ def client(kwire):
 
 @pytest.fixture(params=["awaited", "blocking"])
 def call(request, client):
-    """Function that calls an operation of a new client: blocking or awaited."""
+    """Function that calls an operation with a new client: blocking or awaited."""
 
     def call_blocking(broker, name, *args, **kwargs):
         with client.connect_sync(broker.address, timeout_s=5.0) as kafka:

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``batch_rows``: chunks with a maximum number of records, and their positions.
+"""``batch_rows``: chunks with a maximum record count, and their positions.
 
-A program may stop after any part of a response. The next program continues at the
-stored position or at the committed offset, so that no record is lost or read twice.
+A program may stop after any part that a response contains. The next program continues
+at the stored position or at the committed offset, so that no record is lost or read
+twice.
 """
 
 import asyncio
@@ -17,13 +18,13 @@ from kwire.records import encode_batch
 from tests.client.log_broker import LogBroker
 
 COUNTS = 25, 7
-"""Number of records in the partitions, in batches of ten."""
+"""Record counts by partition, in batches with ten records."""
 ALL = {(partition, n) for partition, count in enumerate(COUNTS) for n in range(count)}
 
 
 @pytest.fixture(scope="module")
 def broker():
-    """Broker with a topic of two partitions, and a topic with a damaged batch."""
+    """Broker with a two-partition topic, and a topic with a damaged batch."""
     with LogBroker({"orders": COUNTS, "damaged": (10,)}) as running:
         batch = bytearray(encode_batch([(b"k", b"v")] * 3, base_offset=10))
         batch[-1] ^= 1
@@ -32,14 +33,14 @@ def broker():
 
 
 class Reader:
-    """Scan or consumer of either runner, with methods that can be awaited."""
+    """Scan or consumer with either runner, with methods that can be awaited."""
 
     def __init__(self, reader):
         """Wrap a scan or a consumer."""
         self.reader = reader
 
     async def next(self):
-        """Return the next chunk, or None at the end."""
+        """Return the next chunk, or None when the end is reached."""
         if hasattr(self.reader, "__anext__"):
             return await anext(self.reader, None)
         return next(self.reader, None)
@@ -52,7 +53,7 @@ class Reader:
 
 @pytest.fixture(params=["blocking", "asyncio"])
 def opened(request, kwire, broker):
-    """Function that opens a reader. ``kind`` is the method of the client."""
+    """Function that opens a reader. ``kind`` is the client method."""
     client = importlib.import_module(f"{kwire.__name__}.client")
 
     @asynccontextmanager
@@ -74,7 +75,7 @@ def opened(request, kwire, broker):
 
 
 def offsets_of(chunk):
-    """Return the offsets of a chunk, which must be equal in all of its forms."""
+    """Return a chunk's offsets, which must be equal in all forms."""
     (decoded,) = chunk.iter_columns()
     offsets = chunk.columns.offset.tolist()
     assert decoded.offset.tolist() == offsets
@@ -92,7 +93,7 @@ def offsets_of(chunk):
 @pytest.mark.parametrize("views", [False, True])
 @pytest.mark.parametrize("batch_rows", [1, 4, 10, 100])
 def test_no_chunk_of_a_scan_has_more_records(opened, batch_rows, views):
-    """Every record is in one chunk, and the position is the end of that chunk."""
+    """Every record is in one chunk, and the position is this chunk's end."""
 
     async def check():
         seen, progress = [], []
@@ -128,7 +129,7 @@ def test_the_tables_of_an_arrow_stream_have_no_more_records(kwire, broker):
 
 @pytest.mark.parametrize("parts", [1, 2, 3, 6])
 def test_a_scan_continues_between_two_parts(opened, parts):
-    """A scan that starts at the position of the previous scan loses no record."""
+    """If a scan starts at the previous scan's position, no record is lost."""
 
     async def check():
         seen, position = [], "earliest"
@@ -156,7 +157,7 @@ def test_a_scan_continues_between_two_parts(opened, parts):
 def test_a_consumer_that_stops_between_two_parts_loses_nothing(
     request, broker, opened, parts, names_chunk
 ):
-    """The committed offset is the end of the part, even without ``commit(chunk)``."""
+    """The committed offset is the part's end, even if ``commit`` gets no chunk."""
     group = f"group-{abs(hash(request.node.nodeid))}"
     broker.cluster_truth.add_group(group, ["orders"])
 
@@ -174,7 +175,7 @@ def test_a_consumer_that_stops_between_two_parts_loses_nothing(
                     assert done[topic_partition] == chunk.next_offset
                     if len(seen) >= len(ALL):
                         break
-                # The program stops here, before the rest of the response is decoded.
+                # The program stops here, before the response is completely decoded.
         assert len(seen) == len(ALL)
         assert set(seen) == ALL
 
@@ -214,7 +215,7 @@ def test_a_damaged_batch_raises_when_its_chunk_is_used(kwire, opened):
 
 @pytest.mark.parametrize("end", ["error", "disorder"])
 def test_records_before_a_damaged_batch_are_returned(kwire, end):
-    """The damaged rest of the chunk is not split."""
+    """The damaged rest is not split."""
     columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     client = importlib.import_module(f"{kwire.__name__}.client.chunk_pieces")
     batch = kwire.records.encode_batch([(b"k", b"v")] * 3)
@@ -253,7 +254,7 @@ def test_invalid_batch_rows_are_rejected(kwire, value, error, text):
 
 
 def test_memory_is_released_after_the_last_part(kwire, broker):
-    """The parts share the memory of one response, so it is released after the last."""
+    """The parts share the response's memory, so it is released after the last part."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
         scan = kafka.scan("orders", batch_rows=4)

@@ -20,7 +20,7 @@ LOGGER = "kwire.client.connection"
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory):
-    """Two pairs of certificate and key, as paths."""
+    """Two certificates with their keys, as paths."""
     folder = tmp_path_factory.mktemp("tls")
     pairs = []
     for name in ("old", "new"):
@@ -30,7 +30,7 @@ def certificates(tmp_path_factory):
 
 
 def install(pair, folder):
-    """Replace certificate and key, as a rotation does; return the properties."""
+    """Replace certificate and key, as a rotation does, and return the properties."""
     for source, name in zip(pair, ("certificate.pem", "key.pem"), strict=True):
         shutil.copy(source, folder / f"{name}.new")
         os.replace(folder / f"{name}.new", folder / name)
@@ -125,7 +125,7 @@ def test_bad_new_file_keeps_the_old_context_and_is_reported_once(
 
 
 def test_key_that_does_not_fit_keeps_the_old_context(client, certificates, tmp_path):
-    """A connection may start between the replacement of certificate and key."""
+    """A connection may start while only one file has been replaced."""
     old, new = certificates
     config = install(old, tmp_path)
     kafka = client.connect_sync("b:1", config=config)

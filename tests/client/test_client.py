@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Scans with both runners: their records, and all forms of a result.
+"""Scans with both runners: their records, and all result forms.
 
-The tests use a simulated broker on the loopback interface, and the mock cluster of
-librdkafka. Errors are in ``test_client_errors.py``, and the ways to end a scan in
+The tests use a simulated broker on the loopback interface, and librdkafka's mock
+cluster. Errors are in ``test_client_errors.py``, and the ways to end a scan in
 ``test_client_ends.py``.
 """
 
@@ -50,7 +50,7 @@ def read(request, kwire):
 
 
 def values_by_offset(chunks):
-    """Return {(topic, partition): {offset: value}} of chunks."""
+    """Return {(topic, partition): {offset: value}} from chunks."""
     seen = {}
     for chunk in chunks:
         rows = seen.setdefault((chunk.topic, chunk.partition), {})
@@ -60,7 +60,7 @@ def values_by_offset(chunks):
 
 
 def expected_values(broker, partitions, start=0, end=1 << 62):
-    """Return the records of the broker in the format of ``values_by_offset``."""
+    """Return the broker's records in the same format as ``values_by_offset``."""
     return {
         (topic, partition): broker.log(topic, partition).readable(start, end, False)
         for topic, partition in partitions
@@ -81,7 +81,7 @@ ORDERS = [("orders", 0), ("orders", 1)]
     ids=["name", "names", "pattern", "partitions"],
 )
 def test_topics_are_read_as_they_are_named(read, broker, topics, partitions):
-    """Every record is read once, independent of how the topics are specified."""
+    """Every record is read once, however the topics are specified."""
     assert values_by_offset(read(broker.address, topics)) == expected_values(
         broker, partitions
     )
@@ -95,7 +95,7 @@ def test_offsets_begin_and_end_a_scan(read, broker):
 
 
 def test_a_scan_from_latest_has_nothing(read, broker):
-    """The scan ends at the log end offsets from the time of its start."""
+    """The scan ends at the log end offsets from when it started."""
     assert values_by_offset(read(broker.address, "orders", start="latest")) == {}
 
 
@@ -158,7 +158,7 @@ def test_a_position_survives_a_scan_that_read_nothing(kwire, broker):
 
 
 def test_records_come_one_by_one_with_their_place(kwire, broker):
-    """``records()`` of both scan classes returns all fields of a record."""
+    """``records()`` returns all record fields, in both scan classes."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
         rows = list(kafka.scan("other").records())
@@ -229,7 +229,7 @@ def test_views_have_the_rows_of_the_copies(kwire, broker):
 
 @pytest.mark.parametrize("views", [False, True])
 def test_an_empty_scan_has_a_schema(kwire, broker, views):
-    """A table without rows has the same columns as one with rows."""
+    """If a table has no rows, it still has all columns."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
         full = pyarrow.table(kafka.scan("other", views=views))
@@ -239,7 +239,7 @@ def test_an_empty_scan_has_a_schema(kwire, broker, views):
 
 
 def test_librdkafkas_mock_cluster_is_read(read):
-    """The records of librdkafka have all codecs, headers and empty keys."""
+    """The librdkafka records have all codecs, headers and empty keys."""
     producer = Producer(
         {"bootstrap.servers": "mock", "test.mock.num.brokers": 3, "log_level": 0}
     )

@@ -24,14 +24,14 @@ DELAYS_S = [0.0, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.008, 0.012, 0.02, 0.05]
 
 @pytest.fixture(scope="module")
 def contexts(tmp_path_factory):
-    """TLS contexts of a server and of a client."""
+    """TLS contexts for a server and a client."""
     paths = make_certificate(tmp_path_factory.mktemp("tls"))
     return server_context(*paths), ssl.create_default_context(cafile=paths[0])
 
 
 @pytest.fixture(scope="module", params=["plain", "tls"])
 def broker(request, contexts):
-    """Broker, and the arguments of ``connect`` that it requires."""
+    """Broker, and the ``connect`` arguments that it requires."""
     server, trusting = contexts if request.param == "tls" else (None, None)
     with LogBroker({"orders": (300, 300)}, context=server) as running:
         yield running, {"ssl": trusting}
@@ -44,7 +44,7 @@ def client(kwire):
 
 
 def run_cleanly(main, new_loop=None):
-    """Run a coroutine function in debug mode; check that it leaves nothing open."""
+    """Run a coroutine function in debug mode, and check that it leaves nothing open."""
     complaints = []
 
     async def run():
@@ -53,8 +53,8 @@ def run_cleanly(main, new_loop=None):
         before = open_sockets()
         await main()
         assert asyncio.all_tasks() == {asyncio.current_task()}
-        # The broker threads of this process close their sockets when they read the end
-        # of the connection.
+        # The broker threads in this process close their sockets when they read that a
+        # connection has ended.
         async with asyncio.timeout(5):
             while open_sockets() > before:
                 await asyncio.sleep(0.001)
@@ -96,7 +96,7 @@ def test_a_task_can_be_cancelled_at_any_moment(client, broker, delay_s):
 
 @pytest.mark.parametrize("delay_s", DELAYS_S[::3])
 def test_closing_ends_a_scan_that_another_task_reads(client, broker, delay_s):
-    """The iteration of the other task ends without an error."""
+    """The other task's iteration ends without an error."""
     running, connect = broker
 
     async def main():
@@ -173,7 +173,7 @@ def test_a_block_of_the_blocking_client_can_be_left_in_the_middle(client, broker
 
 @pytest.mark.parametrize("delay_s", DELAYS_S[::3])
 def test_closing_ends_a_scan_that_another_thread_reads(client, broker, delay_s):
-    """The iteration of the waiting thread ends immediately without an error."""
+    """The waiting thread's iteration ends immediately without an error."""
     running, connect = broker
     ended = []
     with client.connect_sync(running.address, **connect) as kafka:
@@ -229,11 +229,11 @@ def test_closing_leaves_a_runner_in_use_alone(client, broker, kwire, monkeypatch
     assert set(closed_in_use) == {False}
 
 
-# If an interrupt arrives after the call of a coroutine function but before its first
+# If an interrupt arrives after a coroutine function was called but before its first
 # step, the coroutine has not started, so that it has nothing to close.
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
 def test_an_interrupt_at_any_call_leaves_a_scan_that_closes(client, broker):
-    """Ctrl-C is handled after function calls, so every call of ``next`` is covered.
+    """Ctrl-C is handled after function calls, so every ``next`` call is covered.
 
     Afterwards, ``close`` must end the connections, and must not treat the scan as in
     use.
@@ -261,7 +261,7 @@ def test_an_interrupt_at_any_call_leaves_a_scan_that_closes(client, broker):
 
 
 def interrupt_after_call(number, methods, run):
-    """Raise KeyboardInterrupt after a number of calls.
+    """Raise KeyboardInterrupt after a specified call count.
 
     Return whether it was reached.
     """
@@ -351,7 +351,7 @@ def test_uvloop_runs_the_same_client(client, broker, delay_s):
 
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_a_pattern_waits_for_its_first_topic(kwire, runner):
-    """A scan that follows reads a topic that is created while it waits."""
+    """If a topic is created while a scan follows, the scan reads the topic."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     pattern = re.compile("late-.*")
     with LogBroker({"orders": [10]}) as broker:

@@ -39,7 +39,7 @@ def certificate(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def trusting(certificate):
-    """Context of a client that trusts the certificate."""
+    """Client context that trusts the certificate."""
     return ssl.create_default_context(cafile=certificate[0])
 
 
@@ -53,12 +53,12 @@ def secure_broker(certificate):
 
 @pytest.fixture(params=RUNNERS)
 def runner(request):
-    """Runner of the client."""
+    """Runner that executes the client."""
     return request.param
 
 
 def refusal(kwire, runner, address, *, kind="BrokersUnreachable", **connect):
-    """Read ``orders`` and return the text of the expected error."""
+    """Read ``orders``, and return the expected error text."""
     cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
     began = time.monotonic()
     with pytest.raises(getattr(cluster, kind)) as caught:
@@ -101,7 +101,7 @@ def test_all_addresses_are_named(kwire, runner):
 
 
 def test_one_address_that_answers_is_enough(kwire, runner, broker):
-    """A scan succeeds if any of the addresses is correct."""
+    """A scan succeeds if any address is correct."""
     with socket.create_server((HOST, 0)) as server:
         port = server.getsockname()[1]
     addresses = f"kafka.invalid:1,{HOST}:{port},{broker.address}"
@@ -116,13 +116,13 @@ def test_tls_to_a_plain_port_is_named(kwire, runner, broker, trusting):
 
 
 def test_no_tls_to_a_tls_port_is_named(kwire, runner, secure_broker):
-    """The first bytes of the response are a TLS alert, or there are none."""
+    """The response starts with a TLS alert, or is empty."""
     text = refusal(kwire, runner, secure_broker.address)
     assert "TLS" in text
 
 
 def test_untrusted_certificate_is_reported(kwire, runner, secure_broker):
-    """``ssl=True`` trusts the certificate authorities of the system."""
+    """``ssl=True`` trusts the system's certificate authorities."""
     text = refusal(kwire, runner, secure_broker.address, ssl=True)
     assert "its certificate is not trusted" in text
     assert "of the authority" in text

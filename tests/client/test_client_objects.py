@@ -28,7 +28,7 @@ TIMEOUT_S = 30
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Address and handle of librdkafka's mock broker."""
+    """Address and handle for librdkafka's mock broker."""
     handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 1})
     (broker,) = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
     yield f"{broker.host}:{broker.port}", handle
@@ -51,13 +51,13 @@ def client(kwire):
 
 @pytest.fixture
 def broker():
-    """Broker with 300 records in both of its partitions."""
+    """Broker with 300 records in both partitions."""
     with LogBroker({"orders": (300, 300)}) as running:
         yield running
 
 
 def count_records(cluster, topic):
-    """Return the number of records of a topic according to librdkafka."""
+    """Count a topic's records with librdkafka."""
     consumer = Consumer({"bootstrap.servers": cluster[0], "group.id": "count"})
     try:
         partitions = consumer.list_topics(topic, TIMEOUT_S).topics[topic].partitions
@@ -134,7 +134,7 @@ def test_exception_in_the_client_block_drops_waiting_records(
 def test_closing_the_client_closes_everything_if_a_producer_fails(
     kwire, client, cluster, topic
 ):
-    """Other producers still send their records if one of them fails."""
+    """If one producer fails, the others still send their records."""
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")
     before = open_sockets()
     kafka = client.connect_sync(cluster[0])
@@ -228,32 +228,32 @@ def test_objects_that_are_closed_or_unused_emit_no_warning(client, broker):
 
 
 def read_with_pyarrow(scan):
-    """Return the number of rows that pyarrow reads."""
+    """Count the rows that pyarrow reads."""
     return pyarrow.table(scan).num_rows
 
 
 def read_with_polars(scan):
-    """Return the number of rows that polars reads."""
+    """Count the rows that polars reads."""
     return polars.DataFrame(scan).height
 
 
 def read_with_duckdb(scan):
-    """Return the number of rows that DuckDB reads."""
+    """Count the rows that DuckDB reads."""
     return len(duckdb.sql("select * from scan").fetchall())
 
 
 def read_with_pandas(scan):
-    """Return the number of rows that pandas reads with the code of README."""
+    """Count the rows that pandas reads with the code in README."""
     return len(pyarrow.table(scan).to_pandas())
 
 
 def read_chunks(scan):
-    """Return the number of records in the chunks."""
+    """Count the records in the chunks."""
     return sum(len(chunk.records()) for chunk in scan)
 
 
 def read_messages(scan):
-    """Return the number of records, which are read one by one."""
+    """Count the records, which are read one by one."""
     return len(list(scan.records()))
 
 
@@ -270,7 +270,7 @@ READERS = [
 @pytest.mark.parametrize("read", READERS)
 @pytest.mark.parametrize("read_again", READERS)
 def test_second_use_of_a_scan_raises(client, broker, read, read_again):
-    """A scan that is used twice must not look like a topic without records."""
+    """If a scan is used twice, it must not look like an empty topic."""
     with client.connect_sync(broker.address) as kafka:
         scan = kafka.scan("orders")
         assert read(scan) == 600
@@ -280,7 +280,7 @@ def test_second_use_of_a_scan_raises(client, broker, read, read_again):
 
 @pytest.mark.parametrize("read", READERS)
 def test_closed_scan_raises(client, broker, read):
-    """After the block of the client, using a scan is a frequent mistake."""
+    """A frequent mistake is to use a scan when the client's block has ended."""
     with client.connect_sync(broker.address) as kafka:
         scan = kafka.scan("orders")
     with pytest.raises(Exception, match="the scan is closed"):
@@ -387,7 +387,7 @@ def test_closed_consumer_raises_when_it_is_iterated_over(client, broker):
 
 
 def test_position_is_stored_as_json(client, broker):
-    """The JSON has the format of Spark's ``startingOffsets``."""
+    """The JSON has the same format as Spark's ``startingOffsets``."""
     with client.connect_sync(broker.address) as kafka:
         scan = kafka.scan("orders", memory_bytes=1 << 12)
         first = len(next(scan).records())

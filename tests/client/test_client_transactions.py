@@ -21,7 +21,7 @@ COPIED = "copied"
 
 @pytest.fixture(scope="module")
 def address():
-    """Addresses of librdkafka's mock cluster of three brokers."""
+    """Addresses in librdkafka's mock cluster with three brokers."""
     handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 3})
     brokers = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
     for name in ("orders", COPIED):
@@ -47,7 +47,7 @@ class Awaitable:
 
     @asynccontextmanager
     async def transaction(self):
-        """Run a transaction of the blocking producer."""
+        """Run a transaction with the blocking producer."""
         with self.wrapped.transaction() as transaction:
             yield Awaitable(transaction)
 
@@ -143,7 +143,7 @@ def test_a_transaction_within_another_is_refused(produce):
 
 
 def test_a_transaction_is_entered_once(produce):
-    """After the end of the block, it does not accept offsets."""
+    """When the block has ended, it does not accept offsets."""
 
     async def write(producer):
         manager = producer.transaction()
@@ -178,7 +178,7 @@ def test_invalid_offsets_are_rejected_by_send_offsets(produce, group, offsets, t
 
 
 def test_chunks_of_a_consumer_are_committed_in_a_transaction(kwire, address):
-    """Lost chunks, chunks of a scan, and other objects are rejected."""
+    """Lost chunks, chunks from a scan, and other objects are rejected."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     lost = importlib.import_module(f"{kwire.__name__}.client.machines").PartitionLost
     name = f"copier-{uuid4().hex[:8]}"
@@ -211,7 +211,7 @@ def test_chunks_of_a_consumer_are_committed_in_a_transaction(kwire, address):
 
 
 def test_chunks_are_committed_in_a_transaction_over_asyncio(kwire, address):
-    """The behavior is that of blocking calls. Without chunks there are no offsets."""
+    """Blocking calls behave equally. If there are no chunks, there are no offsets."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     name = f"copier-{uuid4().hex[:8]}"
 

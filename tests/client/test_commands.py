@@ -18,12 +18,12 @@ from tests.harness.loopback_brokers import make_certificate, server_context
 
 RECORDS = 25
 FIRST_TIME = 1001
-"""Timestamp of the record at offset 0. Consecutive records differ by 1 ms."""
+"""Timestamp at offset 0. Consecutive records differ by 1 ms."""
 
 
 @pytest.fixture
 def run(kwire):
-    """Function that runs the CLI: exit code, offsets of its rows, and stderr."""
+    """Function that runs the CLI. Returns exit code, row offsets, and stderr."""
     program = importlib.import_module(f"{kwire.__name__}.cli.main").program
 
     def run(*args):
@@ -107,9 +107,9 @@ group.id=kwire
 
 @pytest.mark.parametrize("command", [["topics"], ["read", "orders"]])
 def test_a_property_file_of_kafka_is_all_that_is_needed(run, tmp_path, command):
-    """The file is in the format of Kafka's tools, and errors contain the property.
+    """The file has the format that Kafka's tools read, and errors contain the property.
 
-    Options that repeat a setting of the file are rejected.
+    Options are rejected if they repeat a setting in the file.
     """
     certificate, key = make_certificate(tmp_path)
     config = tmp_path / "client.properties"

@@ -21,7 +21,7 @@ ADVERTISED = ("localhost", 19092)
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory):
-    """Certificate and key of "localhost", as paths."""
+    """Certificate and key for "localhost", as paths."""
     return make_certificate(tmp_path_factory.mktemp("tls"))
 
 
@@ -41,7 +41,7 @@ def broker(request, certificate):
 
 
 def open_socket(address):
-    """Return a function that connects to an address, and the list of its calls."""
+    """Return a function that connects to an address, and a list with its calls."""
     calls = []
 
     def connect(host, port, timeout):
@@ -60,7 +60,7 @@ def wait_for_sockets(count):
 
 
 def read_all(kwire, runner, broker, **connect):
-    """Read the topic through the advertised address; return the next offset."""
+    """Read the topic through the advertised address, and return the next offset."""
     arguments = {**broker.arguments, **connect}
     address = f"{ADVERTISED[0]}:{ADVERTISED[1]}"
     chunks = read(kwire, runner, address, "orders", connect=arguments)
@@ -143,7 +143,7 @@ def test_tls_checks_the_advertised_name_instead_of_the_mapped_one(
 
 
 class Refusing(Exception):
-    """Error of a proxy library that contains the password of the proxy."""
+    """Proxy library error that contains the proxy password."""
 
 
 @pytest.mark.parametrize("runner", RUNNERS)
@@ -203,7 +203,7 @@ def test_wrong_argument_is_a_type_error_without_its_value(kwire, arguments):
 def test_address_that_does_not_answer_does_not_hide_the_next_one(
     kwire, runner, monkeypatch
 ):
-    """All addresses of a host name share the connection timeout."""
+    """All addresses for a host name share the connection timeout."""
     with LogBroker({"orders": (RECORDS,)}) as broker, socket.socket() as silent:
         # A listening socket that does not accept has a full queue after one connection.
         silent.bind(("127.0.0.1", 0))

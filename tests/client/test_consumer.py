@@ -26,7 +26,7 @@ PARTITIONS = 4
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Addresses and handle of librdkafka's mock cluster of three brokers."""
+    """Addresses and handle for librdkafka's mock cluster with three brokers."""
     handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 3})
     brokers = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
     yield ",".join(f"{broker.host}:{broker.port}" for broker in brokers), handle
@@ -56,7 +56,7 @@ def wait_until(is_so):
 
 @pytest.fixture
 def frequent_heartbeats(kwire, monkeypatch):
-    """Replace the heartbeat interval of 3 s of the mock coordinator by 0.1 s."""
+    """Replace the mock coordinator's heartbeat interval, 3 s, by 0.1 s."""
     module = importlib.import_module(f"{kwire.__name__}.client.machines.group.member")
     accept = module.GroupMember._accept
 
@@ -67,7 +67,7 @@ def frequent_heartbeats(kwire, monkeypatch):
 
 
 class Awaitable:
-    """Consumer of either runner, with methods that can be awaited."""
+    """Consumer with either runner, whose methods can be awaited."""
 
     def __init__(self, consumer):
         """Wrap a consumer."""
@@ -129,7 +129,7 @@ async def expect_nothing(consumer):
 
 
 async def read_all(consumer, count):
-    """Read and commit ``count`` records; return the values by partition."""
+    """Read and commit ``count`` records, and return the values by partition."""
     seen = {}
     while sum(map(len, seen.values())) < count:
         chunk = await consumer.poll(TIMEOUT_S)
@@ -149,7 +149,7 @@ ALL = {n: [b"%d" % value for value in range(10)] for n in range(PARTITIONS)}
     "options", [{}, {"partitions": "all"}], ids=["joined", "by-hand"]
 )
 def test_group_continues_at_its_committed_offsets(consume, topic, options):
-    """The second consumer receives no records that the first one has committed."""
+    """The second consumer receives no records that the first consumer has committed."""
 
     async def check(opened):
         async with opened(topic, group_id=topic, **options) as consumer:
@@ -224,7 +224,7 @@ def test_two_members_share_the_partitions(consume, topic, kwire, frequent_heartb
     "options", [{}, {"partitions": "all"}], ids=["joined", "by-hand"]
 )
 def test_seek_and_pause_choose_the_records_that_are_returned(consume, topic, options):
-    """Applies to all partitions, or to some of them."""
+    """Applies to all partitions, or only to some partitions."""
 
     async def check(opened):
         async with opened(topic, group_id=topic, **options) as consumer:
@@ -508,7 +508,7 @@ def test_arguments_that_are_wrong_are_named(kwire, topics, options, words):
 
 
 def test_flags_of_a_pattern_are_the_brokers_too(kwire):
-    """Flags become a prefix of the pattern, because RE2/J has the same letters."""
+    """Flags become a pattern prefix, because RE2/J has the same letters."""
     consumer = importlib.import_module(f"{kwire.__name__}.client.consumer")
     assert consumer._convert_pattern(re.compile("Or.*")) == "Or.*"
     assert consumer._convert_pattern(re.compile("or", re.I | re.S)) == "(?is)or"

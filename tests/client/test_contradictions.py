@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contradictions between ``ssl=``, ``sasl=`` and ``config=`` are rejected.
 
-If one of the settings were ignored, a password could be sent without TLS.
+If a setting were ignored, a password could be sent without TLS.
 """
 
 import importlib
@@ -53,7 +53,7 @@ def client(kwire):
 
 @pytest.fixture
 def mechanisms(kwire):
-    """Values of the argument ``sasl`` by name."""
+    """Values for the argument ``sasl`` by name."""
     sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
     return {
         "none": None,
@@ -67,7 +67,7 @@ def mechanisms(kwire):
 def contradiction(protocol, tls, argument, credentials, has_ca):
     """Return the texts that the error must contain, or None if the settings agree.
 
-    Serves as the specification, and therefore does not use the code of the client.
+    Serves as the specification, and therefore does not use the client's code.
     """
     protocol = protocol and protocol.upper()
     if protocol is None:
@@ -97,7 +97,7 @@ def contradiction(protocol, tls, argument, credentials, has_ca):
 def test_every_combination_agrees_or_names_both_settings(
     client, mechanisms, certificate
 ):
-    """Covers 1200 combinations of protocol, ``ssl``, ``sasl``, credentials and CAs."""
+    """Combines protocol, ``ssl``, ``sasl``, credentials and CAs in 1200 ways."""
     outcomes = {"agree": 0, "contradict": 0}
     for protocol, tls, argument, credentials, has_ca in itertools.product(
         PROTOCOLS, SSL, ARGUMENTS, CREDENTIALS, (False, True)

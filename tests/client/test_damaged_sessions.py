@@ -3,10 +3,10 @@
 """Complete client sessions in which the bytes from a broker are damaged once.
 
 An undamaged run first counts the bytes that the broker sends. Then the session runs
-once per seed, with damage at a random byte of all connections, and once per byte, with
-the highest bit of this byte changed. Every run ends with its records or with a typed
-error, within a time limit and with a limited number of requests. The client only
-accepts records that the topic contains.
+once per seed, with damage at a random byte in all connections, and once per byte, with
+this byte's highest bit changed. Every run ends with its records or with a typed error,
+within a time limit and with a limited request count. The client only accepts records
+that the topic contains.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import pytest
 from tests.client.client_sessions import KINDS, RECORDS, run_session
 
 SESSIONS = 400
-"""Number of damaged sessions of each kind. The five kinds are 2,000 sessions."""
+"""Damaged sessions per session type. The five types have 2,000 sessions in total."""
 
 
 class Damage:
-    """Damages the bytes of a session once. The position counts all connections."""
+    """Damages a session's bytes once. The position counts all connections."""
 
     def __init__(self, position=-1, random=None):
         """Without arguments, do not damage anything."""
@@ -39,7 +39,7 @@ class Damage:
         return self.damage(data[:position], data[position:])
 
     def damage(self, before, after):
-        """Return the bytes with random damage to the first byte of ``after``."""
+        """Return the bytes with random damage to the first byte in ``after``."""
         random = self.random
         kind = random.randrange(7)
         if kind == 0:
@@ -58,7 +58,7 @@ class Damage:
 
 
 class ChangedBit(Damage):
-    """Changes the highest bit of a byte, so that numbers become negative or huge."""
+    """Changes a byte's highest bit, so that numbers become negative or huge."""
 
     def damage(self, before, after):
         """Return the bytes with the changed bit."""
@@ -104,5 +104,5 @@ def test_damaged_session_ends_with_records_or_a_typed_error(kwire, kind):
             raise
         assert damage.sent > damage.position, f"seed {seed}: nothing was damaged"
         complete += count == RECORDS and failure is None
-    # A rejected SASL exchange is final, so fewer of these sessions are complete.
+    # A rejected SASL exchange is final, so fewer SASL sessions are complete.
     assert SESSIONS / 4 < complete < SESSIONS

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Scans of topics with batches that decompress to a multiple of their size.
+"""Scan topics whose batches grow when they are decompressed.
 
-``tests/records/test_call_limits.py`` measures the memory of all forms of a chunk.
+``tests/records/test_call_limits.py`` measures the memory that all chunk forms use.
 """
 
 import asyncio
@@ -15,12 +15,12 @@ from tests.client.log_broker import LogBroker
 from tests.harness.bombs import make_batch
 
 BATCHES = 6
-"""Number of batches of 64 MiB in a chunk: more than a call may decompress."""
+"""Number of 64 MiB batches in a chunk: more than a call may decompress."""
 
 
 @pytest.fixture(scope="module")
 def broker():
-    """Broker with a topic of these batches, which have 13 KB together."""
+    """Broker with a topic that contains these batches, which have 13 KB together."""
     with LogBroker({"orders": (0,)}) as running:
         log = running.log("orders")
         for number in range(BATCHES):
@@ -29,7 +29,7 @@ def broker():
 
 
 def test_messages_of_batches_that_grow_arrive_once(kwire, broker):
-    """The limit of a call does not apply if records are iterated over."""
+    """The limit per call does not apply if records are iterated over."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
         blocking = [record.offset for record in kafka.scan("orders").records()]
@@ -42,7 +42,7 @@ def test_messages_of_batches_that_grow_arrive_once(kwire, broker):
 
 
 def test_a_stream_of_batches_that_grow_has_several_pieces(kwire, broker):
-    """Arrow consumers receive a record batch for each piece of a chunk."""
+    """Arrow consumers receive a record batch for every piece in a chunk."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
         reader = pyarrow.RecordBatchReader.from_stream(

@@ -18,13 +18,13 @@ CANONICAL = "resolve_canonical_bootstrap_servers_only"
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory):
-    """Certificate and key of "localhost" and 127.0.0.1, as paths."""
+    """Certificate and key for "localhost" and 127.0.0.1, as paths."""
     return make_certificate(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.fixture
 def dns(monkeypatch):
-    """Resolve the alias to loopback; return the canonical names by address."""
+    """Resolve the alias to loopback. Returns the canonical names by address."""
     names = {"127.0.0.1": "localhost"}
     real = socket.getaddrinfo
 

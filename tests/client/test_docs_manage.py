@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run the Python code of docs/operators/manage.md with a broker on loopback.
+"""Run the Python code in docs/operators/manage.md with a broker on loopback.
 
 The blocks run one after another. The expected output is the comment next to ``print``,
 or the block below.
@@ -32,7 +32,7 @@ def test_each_block_prints_what_its_comments_have(capsys):
             if expected or not printed:
                 assert printed.splitlines() == expected, block
             else:
-                # The next block of the page contains the output.
+                # The page's next block contains the output.
                 assert f"```\n{printed}```" in TEXT
         assert names["kafka"].has_connected is False
     assert len(BLOCKS) > 8

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run the Python code of README.md, and check its length and its plain text.
+"""Run the Python code in README.md, and check its length and its plain text.
 
 ``tests/spark/test_docs_run.py`` runs the blocks for Spark. A block has no ``>>>``, so
 that it can be copied. The comment next to ``print`` is the expected output.
@@ -22,7 +22,7 @@ UDF, OURS, LIVE, SPARK = range(4)
 
 
 def test_readme_has_four_examples():
-    """README has a UDF, a message, a topic and Spark. A test runs each of them."""
+    """README has a UDF, a message, a topic and Spark. Tests run all four examples."""
     assert len(BLOCKS) == 4
     assert "udf(" in BLOCKS[UDF]
     assert "kwire.decode" in BLOCKS[OURS]

@@ -31,7 +31,7 @@ ADVICE = r"call client\.connect or client\.connect_sync in the child process"
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Address of librdkafka's mock cluster, and a topic with records."""
+    """Address for librdkafka's mock cluster, and a topic with records."""
     handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 1})
     name = f"topic-{uuid4().hex[:8]}"
     (broker,) = handle.list_topics(name, timeout=TIMEOUT_S).brokers.values()
@@ -49,7 +49,7 @@ def client(kwire):
 
 
 def run_child(work):
-    """Run a function in a forked process; fail with its traceback if it raises."""
+    """Run a function in a forked process. Fail with its traceback if it raises."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
@@ -158,7 +158,7 @@ def test_each_operation_of_a_connected_client_is_rejected_in_a_child(
             with pytest.raises(client.UsedAfterFork, match=ADVICE):
                 call()
         if kind == "transaction":
-            # The exception of the block must not be replaced.
+            # The block's exception must not be replaced.
             connected.transaction.__exit__(SystemExit, None, None)
         if connected.used is not connected.kafka:
             connected.used.close()
@@ -259,7 +259,7 @@ def test_a_collected_client_of_a_child_leaves_the_parent_connected(
 
 
 def test_a_client_without_connections_works_in_a_child(client):
-    """Also applies to a client that was closed in the parent."""
+    """Also applies if the client was closed in the parent."""
     with LogBroker({"a": [RECORDS]}) as broker:
         unused = client.connect_sync(broker.address, timeout_s=TIMEOUT_S)
         with client.connect_sync(broker.address, timeout_s=TIMEOUT_S) as closed:
@@ -277,7 +277,7 @@ def test_a_client_without_connections_works_in_a_child(client):
 
 
 def test_child_of_a_child_is_rejected(client, cluster):
-    """A client that a child has created is rejected in the child of this child."""
+    """If a child has created a client, the child's own child rejects it."""
     address, topic = cluster
 
     def use_child():
@@ -295,7 +295,7 @@ def test_child_of_a_child_is_rejected(client, cluster):
 
 
 def send_from_pool(arguments):
-    """Try to send a record with the parent's producer; return the error."""
+    """Try to send a record with the parent's producer, and return the error."""
     producer, topic = _shared[arguments]
     try:
         producer.send(topic, value=b"v")

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Header names that are not UTF-8, in all forms in which a client returns records.
 
-Any producer can write such a name. It must not make the topic unreadable, and a caller
-that must copy names exactly needs a way to reject it.
+Such names exist, because any producer can write them. It must not make the topic
+unreadable, and a caller that must copy names exactly needs a way to reject it.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ GOOD, BAD, READ = b"good", b"b\xffd!", "b�d!"
 
 
 def make_batch(kwire, base_offset):
-    """Return a batch of two records. The second has an invalid header name."""
+    """Return a two-record batch. The second record has an invalid header name."""
     rows = [
         (b"key", b"value", 1000, [("good", b"1")]),
         (b"key", b"value", 1001, [("back", b"2")]),
@@ -35,7 +35,7 @@ def make_batch(kwire, base_offset):
 
 @pytest.fixture(scope="module")
 def broker():
-    """Broker with a topic of three batches, all with an invalid header name."""
+    """Broker with a three-batch topic. All batches have an invalid header name."""
     import kwire
 
     with LogBroker({"orders": (0,)}) as running:
@@ -47,14 +47,17 @@ def broker():
 
 
 def open_reader(kafka, kind, options):
-    """Open a reader of the topic: a scan, or a consumer of all partitions."""
+    """Open a reader for the topic: a scan, or a consumer with all partitions."""
     if kind == "scan":
         return kafka.scan("orders", **options)
     return kafka.consumer("orders", group_id="readers", partitions="all", **options)
 
 
 def read(kwire, runner, kind, address, form, **options):
-    """Read the topic; return the header names. ``form`` extracts them from a chunk."""
+    """Read the topic, and return the header names.
+
+    ``form`` extracts them from a chunk.
+    """
     client = importlib.import_module(f"{kwire.__name__}.client")
     names = []
     if runner == "blocking":
@@ -83,7 +86,7 @@ def read(kwire, runner, kind, address, form, **options):
 
 
 def names_of(records):
-    """Return the header names of records or messages."""
+    """Return the header names in records or messages."""
     return [name for record in records for name, _ in record.headers]
 
 
@@ -108,21 +111,21 @@ WAYS = list(product(RUNNERS, ("scan", "consumer"), FORMS))
 def test_bad_header_names_are_read_with_replacement_by_default(
     kwire, broker, runner, kind, form
 ):
-    """All forms of all readers contain U+FFFD instead of the invalid byte."""
+    """All readers return U+FFFD instead of the invalid byte, in all forms."""
     names = read(kwire, runner, kind, broker.address, FORMS[form])
     assert names == ["good", READ] * 3
 
 
 @pytest.mark.parametrize(("runner", "kind", "form"), WAYS)
 def test_bad_header_names_are_rejected_if_strict(kwire, broker, runner, kind, form):
-    """``errors="strict"`` applies to all forms of all readers."""
+    """``errors="strict"`` applies to all readers, in all forms."""
     with pytest.raises(kwire.DecodeError, match="UTF-8"):
         read(kwire, runner, kind, broker.address, FORMS[form], errors="strict")
 
 
 @pytest.mark.parametrize("kind", ["scan", "consumer"])
 def test_messages_of_a_reader_have_replaced_header_names(kwire, broker, kind):
-    """Covers ``records()`` of scans and consumers, with both clients."""
+    """Covers ``records()`` in scans and consumers, with both clients."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with (
         client.connect_sync(broker.address) as kafka,

@@ -25,7 +25,7 @@ LARGEST = (1 << 31) - 1
 
 
 class Stream:
-    """Socket of a client that passes its responses to a Fetch through ``change``."""
+    """Client socket that passes its Fetch responses through ``change``."""
 
     def __init__(self, stream, change):
         self._stream = stream
@@ -58,7 +58,7 @@ def frames(data):
 class HostileBroker(LogBroker):
     """Broker whose Fetch responses are changed by ``change``.
 
-    ``change`` maps frames to pieces of bytes, which are sent one after another.
+    ``change`` maps frames to byte strings, which are sent one after another.
     """
 
     def __init__(self, change):
@@ -71,12 +71,12 @@ class HostileBroker(LogBroker):
 
 @pytest.fixture(params=RUNNERS)
 def runner(request):
-    """Runner of the client."""
+    """Runner that executes the client."""
     return request.param
 
 
 def fail(kwire, runner, change):
-    """Scan the topic of a hostile broker; return the error."""
+    """Scan a hostile broker's topic, and return the error."""
     module = importlib.import_module(f"{kwire.__name__}.client.machines")
     began = time.monotonic()
     with HostileBroker(change) as broker:
@@ -88,12 +88,12 @@ def fail(kwire, runner, change):
 
 
 def pack(size):
-    """Encode the size of a frame."""
+    """Encode a frame size."""
     return struct.pack(">i", size)
 
 
 def with_id(data, number):
-    """Replace the correlation id of a frame."""
+    """Replace a frame's correlation id."""
     return data[:4] + pack(number) + data[8:]
 
 
@@ -123,9 +123,9 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def failures(kwire):
-    """Futures of the errors of all cases, which run concurrently.
+    """Futures for every case's error. The cases run concurrently.
 
-    A scan fails after its timeout, so that sequential runs would take too long.
+    Sequential runs would take too long, because a scan only fails after its timeout.
     """
     with ThreadPoolExecutor(len(CASES)) as pool:
         return {
@@ -153,7 +153,7 @@ def test_an_announced_frame_costs_no_memory(kwire, runner):
 
 
 def flip(data):
-    """Change the last byte of the last record."""
+    """Change the last byte in the last record."""
     return [data[:-20] + bytes([data[-20] ^ 1]) + data[-19:]]
 
 

@@ -35,7 +35,7 @@ PEM = serialization.Encoding.PEM
 
 
 class Authority:
-    """Certificate authority that signs any certificate of a test."""
+    """Certificate authority that signs any certificate for a test."""
 
     def __init__(self, directory, name="authority"):
         self.directory = directory
@@ -54,7 +54,7 @@ class Authority:
         self.path.write_bytes(certificate.public_bytes(PEM))
 
     def sign(self, name, *, begin=-DAY, end=DAY, hosts=None, usage="SERVER_AUTH"):
-        """Sign a certificate for hosts; return the context of its server."""
+        """Sign a certificate for hosts, and return its server context."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, HOST)])
         now = datetime.now(UTC)
@@ -99,12 +99,12 @@ def other_authority(tmp_path_factory):
 
 @pytest.fixture
 def trusting(authority):
-    """Context of a client that trusts the authority."""
+    """Client context that trusts the authority."""
     return ssl.create_default_context(cafile=authority.path)
 
 
 def fail(kwire, number, listener, context):
-    """Run a scan that must fail; return the text of the error."""
+    """Run a scan that must fail, and return the error text."""
     module = importlib.import_module(f"{kwire.__name__}.client.machines")
     runner = RUNNERS[number % 2]
     began = time.monotonic()
@@ -247,7 +247,7 @@ def test_server_without_a_handshake_is_a_typed_error(kwire, trusting, case):
 
 
 class Cut:
-    """Relay to a TLS broker that only forwards the first bytes of the broker."""
+    """Relay to a TLS broker that only forwards the broker's first bytes."""
 
     def __init__(self, broker, count):
         self._broker = broker
@@ -280,7 +280,7 @@ def test_handshake_that_is_truncated_is_a_typed_error(
 
 
 def test_certificate_that_fits_is_accepted_by_the_same_code(kwire, authority, trusting):
-    """Otherwise all of the tests above could fail for another reason."""
+    """Otherwise all tests above could fail for another reason."""
     for runner in RUNNERS:
         context = authority.sign("good")
         with LogBroker({"orders": (5,)}, context=context) as broker:

@@ -24,13 +24,13 @@ FIRST_CONNECTION = ["", "kwire"]
 
 @pytest.fixture(scope="module")
 def contexts(tmp_path_factory):
-    """TLS contexts of a server and of a client."""
+    """TLS contexts for a server and a client."""
     paths = make_certificate(tmp_path_factory.mktemp("tls"))
     return server_context(*paths), ssl.create_default_context(cafile=paths[0])
 
 
 def read_slowly(client, runner, address, context):
-    """Read a topic with a small budget; return the sizes of all values."""
+    """Read a topic with a small budget, and return all value sizes."""
     sizes = []
 
     def work(chunk):
@@ -55,7 +55,7 @@ def read_slowly(client, runner, address, context):
 
 
 class Pause:
-    """Pauses the reception of each large frame for a while."""
+    """Pauses for a while whenever a large frame is received."""
 
     def __init__(self, kwire, monkeypatch):
         link = importlib.import_module(f"{kwire.__name__}.client.machines.link").Link
@@ -80,7 +80,7 @@ class Pause:
 
 
 def make_log(kwire, broker):
-    """Write three large batches of different sizes to the second partition."""
+    """Write three large batches with different sizes to the second partition."""
     log = broker.log("orders", 1)
     for number in range(3):
         rows = [(b"", bytes(SIZE + number))]
@@ -107,7 +107,7 @@ def test_a_runner_stops_and_resumes_reading(
 
 @pytest.mark.parametrize("runner", ["blocking", "asyncio"])
 def test_batches_larger_than_the_budget_are_read_while_chunks_are_held(kwire, runner):
-    """The caller processes each chunk for some time."""
+    """The caller processes every chunk for some time."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with LogBroker({"orders": (10, 0)}) as broker:
         make_log(kwire, broker)

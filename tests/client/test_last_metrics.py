@@ -41,7 +41,7 @@ def broker():
 
 
 async def use(kafka, kind, broker):
-    """Use an object of a client until a broker subscribes to its metrics."""
+    """Use a client's object until a broker subscribes to its metrics."""
     if kind == "producer":
         client_object = kafka.producer()
     elif kind == "consumer":
@@ -73,14 +73,14 @@ async def call(method, *arguments):
 
 
 async def close(client_object):
-    """Close an object; return the elapsed time in seconds."""
+    """Close an object, and return the elapsed time in seconds."""
     begun = time.monotonic()
     await call(client_object.close)
     return time.monotonic() - begun
 
 
 def use_and_close(kwire, runner, broker, kind):
-    """Use and close an object; return the time of ``close`` in seconds."""
+    """Use and close an object. Returns how long ``close`` took, in seconds."""
     client = importlib.import_module(f"{kwire.__name__}.client")
 
     async def run_asyncio():

@@ -26,7 +26,7 @@ SHA_256_BYTES = 32
 
 
 class LyingServer:
-    """Server side of an exchange that passes its tokens through ``lie``.
+    """Server-side exchange that passes its tokens through ``lie``.
 
     ``lie(turn, answer)`` returns the token to send. None rejects the client.
     """
@@ -72,7 +72,7 @@ def scram(users):
 
 
 def change(number, old, new):
-    """Return a lie that replaces a part of one token."""
+    """Return a lie that replaces a token part."""
 
     def lie(turn, answer):
         return answer.replace(old, new, 1) if turn == number else answer
@@ -91,13 +91,13 @@ def move_nonce(turn, answer):
 
 
 def cut_nonce(turn, answer):
-    """Return only the first half of the client nonce."""
+    """Return only half the client nonce."""
     nonce, _, rest = answer.partition(b",")
     return nonce[: len(nonce) // 3] + b"," + rest if turn == 1 else answer
 
 
 def repeat_first():
-    """Return a lie that repeats the first message instead of the last one."""
+    """Return a lie that repeats the first message instead of the last message."""
     first = b""
 
     def lie(turn, answer):
@@ -110,7 +110,7 @@ def repeat_first():
 
 
 def flip_signature(turn, answer):
-    """Change one bit of the server signature."""
+    """Change one bit in the server signature."""
     if turn == 1:
         return answer
     signature = bytearray(base64.b64decode(answer.removeprefix(b"v=")))
@@ -198,7 +198,7 @@ RAW = ("another nonce", "one iteration", "one bit of the signature", "empty chal
 
 
 def fail(kwire, number, broker, mechanism):
-    """Scan the topic of a lying broker; return the text of the error."""
+    """Scan a lying broker's topic, and return the error text."""
     module = importlib.import_module(f"{kwire.__name__}.client.machines")
     runner = RUNNERS[number % 2]
     began = time.monotonic()
@@ -220,7 +220,7 @@ def fail(kwire, number, broker, mechanism):
 
 
 def mechanisms(kwire):
-    """Import the mechanisms of the tested engine."""
+    """Import the mechanisms on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.connection.sasl")
 
 
@@ -261,7 +261,7 @@ def test_lie_in_a_plain_exchange_is_a_typed_error(kwire, case):
 
 @pytest.mark.parametrize("case", BEARER)
 def test_lie_in_a_bearer_exchange_is_a_typed_error(kwire, case):
-    """Any challenge of OAUTHBEARER is an error."""
+    """Any OAUTHBEARER challenge is an error."""
     sasl = mechanisms(kwire)
     new = lambda: sasl.OAuthBearer(lambda: "wonderland")  # noqa: E731
     broker = LyingBroker(BearerServer, BEARER[case])
@@ -271,7 +271,7 @@ def test_lie_in_a_bearer_exchange_is_a_typed_error(kwire, case):
 
 @pytest.mark.parametrize("case", HANDSHAKES)
 def test_lie_in_the_handshake_is_a_typed_error(kwire, case):
-    """Covers unknown error codes and useless lists of mechanisms."""
+    """Covers unknown error codes and useless mechanism lists."""
     fields, words = HANDSHAKES[case]
     sasl = mechanisms(kwire)
     new = lambda: sasl.Scram("alice", "wonderland")  # noqa: E731
@@ -280,7 +280,7 @@ def test_lie_in_the_handshake_is_a_typed_error(kwire, case):
 
 
 def test_honest_server_is_accepted_by_the_same_code(kwire):
-    """Otherwise all of the tests above could fail for another reason."""
+    """Otherwise all tests above could fail for another reason."""
     sasl = mechanisms(kwire)
     for honest, new in (
         (scram, lambda: sasl.Scram("alice", "wonderland")),

@@ -5,7 +5,7 @@
 ``tests/client/machines/test_lying_brokers.py`` only covers scans. This module applies
 the same lies to producers, transactions, group consumers and scans with SASL. Every
 session ends with records or a typed error, within a time limit and with a limited
-number of requests.
+request count.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.client.client_sessions import KINDS, run_session
 from tests.client.machines.liar import Liar
 
 SESSIONS = 150
-"""Number of sessions of each kind. Every session has its own liar."""
+"""Sessions per session type. Every session has its own liar."""
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``metrics()`` of clients, scans, consumers and producers, and its reference page.
+"""``metrics()`` in clients, scans, consumers and producers, and its reference page.
 
 ``tests/client/machines/test_metrics.py`` checks the values.
 """
@@ -38,7 +38,7 @@ READERS = {
 
 @pytest.fixture
 def broker():
-    """Broker with a topic of two partitions."""
+    """Broker with a two-partition topic."""
     with LogBroker({"orders": [COUNT, COUNT], "copies": [0]}) as broker:
         broker.cluster_truth.add_group("etl", ["orders"])
         broker.cluster_truth.coordinator(0, "etl")
@@ -169,7 +169,7 @@ def test_another_thread_may_read_metrics_while_the_machine_runs(client, broker):
 
 
 def read_page():
-    """Return {heading: {name: (unit, meaning)}} of the tables in the page."""
+    """Return {heading: {name: (unit, meaning)}} from the tables in the page."""
     sections = PAGE.read_text("utf-8").split("\n## ")[1:]
     row = re.compile(r"^\| `(\w+)` \| (.+?) \| (.+) \|$", re.M)
     return {

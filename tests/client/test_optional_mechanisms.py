@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """GSSAPI and AWS_MSK_IAM, which require the packages ``gssapi`` and ``botocore``.
 
-The tests of the exchanges use fakes of these packages, so that they run everywhere. If
-the packages are installed, and a Kerberos server for GSSAPI, the same client also
+The exchange tests use fakes for these packages, so that they run everywhere. If the
+packages are installed, and a Kerberos server for GSSAPI, the same client also
 authenticates with them.
 """
 
@@ -30,16 +30,16 @@ REALM = "KWIRE.TEST"
 
 @pytest.fixture
 def sasl(kwire):
-    """Module of the mechanisms."""
+    """Module with the mechanisms."""
     return importlib.import_module(f"{kwire.__name__}.connection.sasl")
 
 
 class GSSError(Exception):
-    """Base class of gssapi errors."""
+    """Base class for gssapi errors."""
 
 
 class FakeContext:
-    """Client side of a security context: two steps, and messages in brackets."""
+    """Client-side security context: two steps, and messages in brackets."""
 
     offer = b"\x01\0\x10\0"
 
@@ -67,7 +67,7 @@ class FakeContext:
 
 @pytest.fixture
 def fake_gssapi(monkeypatch):
-    """Fake of the part of gssapi that kwire uses."""
+    """Fake for the gssapi functions that kwire uses."""
     module = ModuleType("gssapi")
     module.NameType = SimpleNamespace(hostbased_service=1, kerberos_principal=2)
     module.Name = lambda name, kind: name
@@ -81,7 +81,7 @@ def fake_gssapi(monkeypatch):
 
 
 class FakeServer:
-    """Broker side of RFC 4752 for the fake. Records the messages."""
+    """RFC 4752 broker side for the fake. Records the messages."""
 
     def __init__(self):
         self.received = []
@@ -263,7 +263,7 @@ def kerberos(tmp_path, monkeypatch):
 
 
 class KerberosServer:
-    """Broker side of GSSAPI (RFC 4752) with the real package."""
+    """GSSAPI broker side (RFC 4752) with the real package."""
 
     def __init__(self):
         self._gssapi = importlib.import_module("gssapi")
@@ -298,7 +298,7 @@ def test_kerberos_authenticates_both_sides(kwire, kerberos, runner):
     options = {"users": {}, "mechanisms": ("GSSAPI",), "host": "127.0.0.1"}
     with LogBroker({"orders": (3,)}, **options) as broker:
         broker.exchanges["GSSAPI"] = make
-        # The Kerberos principal of the broker contains the host name from metadata.
+        # The broker's Kerberos principal contains the host name from metadata.
         broker.host = "localhost"
         config = {
             "security.protocol": "SASL_PLAINTEXT",
@@ -323,7 +323,7 @@ KEY_ID, SECRET, SESSION = "AKIDEXAMPLE", "wonderland/+secret", "sess+/ion=="
 
 
 def sign(fields, secret):
-    """Compute the signature of a payload according to README of aws-msk-iam-auth."""
+    """Compute a payload's signature as the aws-msk-iam-auth README defines it."""
     from urllib.parse import quote
 
     names = {
@@ -354,7 +354,7 @@ def sign(fields, secret):
 
 @pytest.fixture
 def aws(monkeypatch, tmp_path):
-    """Environment of an AWS user for the real package."""
+    """AWS user environment for the real package."""
     pytest.importorskip("botocore")
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         monkeypatch.delenv(name)
@@ -424,7 +424,7 @@ def test_error_of_botocore_does_not_show_its_message(sasl, aws):
 
 @pytest.fixture
 def fake_botocore(monkeypatch):
-    """Fakes of the part of botocore that kwire uses."""
+    """Fakes for the botocore functions that kwire uses."""
     modules = {f"botocore.{name}": ModuleType(name) for name in ("auth", "session")}
     modules["botocore.awsrequest"] = ModuleType("awsrequest")
     frozen = SimpleNamespace(get_frozen_credentials=lambda: "keys")
@@ -460,7 +460,7 @@ def fake_botocore(monkeypatch):
 
 
 class AwsServer:
-    """Broker side of AWS_MSK_IAM. Records the payload."""
+    """AWS_MSK_IAM broker side. Records the payload."""
 
     def __init__(self, payloads):
         self.payloads = payloads

@@ -31,7 +31,7 @@ PARTITIONS = 4
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Addresses and handle of librdkafka's mock cluster of three brokers."""
+    """Addresses and handle for librdkafka's mock cluster with three brokers."""
     handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 3})
     brokers = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
     yield ",".join(f"{broker.host}:{broker.port}" for broker in brokers), handle
@@ -40,7 +40,7 @@ def cluster():
 
 @pytest.fixture
 def topic(cluster):
-    """New topic of the cluster without records."""
+    """New topic without records."""
     name = f"topic-{uuid4().hex[:8]}"
     topic_metadata = cluster[1].list_topics(name, timeout=TIMEOUT_S).topics[name]
     assert len(topic_metadata.partitions) == PARTITIONS
@@ -90,7 +90,7 @@ def produce(request, kwire, cluster):
 
 
 def read(address, topic, count):
-    """Read a topic with librdkafka; return the messages by partition."""
+    """Read a topic with librdkafka, and return the messages by partition."""
     consumer = Consumer(
         {
             "bootstrap.servers": address,
@@ -131,7 +131,7 @@ def check_sockets(before):
 
 
 def rows_of(messages_by_partition):
-    """Return keys and values of messages by partition."""
+    """Return message keys and values by partition."""
     return {
         partition: [(message.key(), message.value()) for message in messages]
         for partition, messages in messages_by_partition.items()
@@ -227,7 +227,7 @@ def test_records_without_a_key_fill_one_batch_after_the_other(cluster, produce, 
 
 
 def test_send_many_keeps_the_order_after_send(cluster, produce, topic):
-    """The records of ``send`` come first, even if they are still lingering."""
+    """Records from ``send`` are written first, even if they are still lingering."""
 
     async def both(producer):
         await producer.send(topic, value=b"first", partition=1)
@@ -331,7 +331,7 @@ def test_a_partition_gets_records_in_the_order_of_the_calls(cluster, produce, to
 
 
 def test_a_loop_of_sends_lets_other_tasks_run(kwire, cluster, topic):
-    """A task that never waits otherwise starves the sockets of other tasks."""
+    """If a task never waited, it would starve the other tasks' sockets."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     receipts = []
 
@@ -353,7 +353,10 @@ def test_a_loop_of_sends_lets_other_tasks_run(kwire, cluster, topic):
 def test_a_failure_has_the_receipts_of_what_was_written(
     kwire, cluster, produce, topic, monkeypatch
 ):
-    """Two of three partitions are written. Other calls have separate receipts."""
+    """Two partitions are written, the third is not.
+
+    Other calls have separate receipts.
+    """
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")
     machines = importlib.import_module(
         f"{kwire.__name__}.client.machines.produce.batch_sender"
@@ -384,7 +387,7 @@ def test_a_failure_has_the_receipts_of_what_was_written(
 
 
 def test_a_partitioner_needs_no_hash(cluster, produce, topic):
-    """Any callable is allowed, such as an instance of a class with only ``__eq__``."""
+    """Any callable is allowed, such as an instance whose class only has ``__eq__``."""
 
     class Second:
         """Compares by value, so that Python does not provide a hash."""
@@ -486,7 +489,7 @@ def test_memory_is_bounded(cluster, produce, topic):
 
 
 def test_large_rows_wait_while_memory_is_used_up(kwire, produce, topic, monkeypatch):
-    """Rows of lists and generators wait, because a thousand would be too many."""
+    """Rows from lists and generators wait, because a thousand would be too many."""
     machines = importlib.import_module(f"{kwire.__name__}.client.machines")
     add, held = machines.RecordBatcher.add, []
 
@@ -600,7 +603,7 @@ def test_unreachable_brokers_are_an_error_of_the_first_call(kwire):
 
 
 def test_many_tasks_share_a_producer(kwire, cluster, topic):
-    """Tasks receive the receipts of their own rows. ``close`` wakes waiting tasks."""
+    """Tasks receive the receipts for their own rows. ``close`` wakes waiting tasks."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tables that are written to librdkafka's mock cluster, and read back by scans."""
+"""Write tables to librdkafka's mock cluster, and read them back with scans."""
 
 import asyncio
 import importlib
@@ -16,9 +16,9 @@ PARTITIONS = 4
 
 @pytest.fixture(scope="module")
 def cluster(request):
-    """Addresses and handle of librdkafka's mock cluster."""
+    """Addresses and handle for librdkafka's mock cluster."""
     options = {"bootstrap.servers": "mock", "test.mock.num.brokers": 1}
-    # The optional parameter is the response time of the brokers in ms.
+    # The optional parameter is the brokers' response time in ms.
     late = {"test.mock.broker.rtt": getattr(request, "param", 0)}
     handle = Producer(options | late)
     brokers = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
@@ -28,7 +28,7 @@ def cluster(request):
 
 @pytest.fixture
 def topic(cluster):
-    """New topic of the cluster without records."""
+    """New topic without records."""
     name = f"topic-{uuid4().hex[:8]}"
     cluster[1].list_topics(name, timeout=TIMEOUT_S)
     return name
@@ -36,7 +36,7 @@ def topic(cluster):
 
 @pytest.fixture
 def send(kwire, cluster, topic):
-    """Function that writes a table; returns receipts and rows by partition."""
+    """Function that writes a table, and returns receipts and rows by partition."""
     client = importlib.import_module(f"{kwire.__name__}.client")
 
     def run(table, options=None, **columns):
@@ -57,7 +57,7 @@ def send(kwire, cluster, topic):
 
 
 def test_rows_go_to_the_partition_of_their_key(kwire, send):
-    """The partition is that of single records with the same key. Text is UTF-8."""
+    """Single records with the same key have the same partition. Text is UTF-8."""
     partitioners = importlib.import_module(f"{kwire.__name__}.records.partitioners")
     keys = [f"k{n % 11}" for n in range(5000)]
     values = [b"v%d" % n for n in range(5000)]
@@ -208,14 +208,14 @@ def test_a_table_is_not_copied_to_be_sent(kwire, send, monkeypatch):
 
 
 def test_batches_wait_for_rows_of_the_next_chunk(send):
-    """A table of many small chunks has as few batches as one large chunk."""
+    """If a table has many small chunks, it needs as few batches as one large chunk."""
     chunk = pyarrow.table({"value": [bytes(100)] * 5})
     receipts, _ = send(pyarrow.concat_tables([chunk] * 100), partition=1)
     assert [receipt.record_count for receipt in receipts] == [500]
 
 
 def test_senders_that_share_the_memory_do_not_wait_for_each_other(kwire, cluster):
-    """Incomplete batches are sent if they occupy most of the memory."""
+    """Incomplete batches are sent if they occupy most memory."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     names = [f"topic-{uuid4().hex[:8]}" for _ in range(4)]
     for name in names:
@@ -264,7 +264,7 @@ def test_row_that_cannot_be_encoded_is_named_in_the_error(kwire, cluster, topic)
 
 
 def test_rows_without_a_key_go_to_batches_of_any_partition(send):
-    """Rows without a key fill complete batches of one partition each."""
+    """Rows without a key fill complete batches for one partition at a time."""
     table = pyarrow.table({"key": pyarrow.nulls(3000, pyarrow.binary())})
     table = table.append_column("value", pyarrow.array([bytes(100)] * 3000))
     receipts, _ = send(table, {"max_batch_bytes": 10_000}, key="key")
@@ -273,7 +273,7 @@ def test_rows_without_a_key_go_to_batches_of_any_partition(send):
 
 
 def test_a_function_chooses_the_partitions_of_rows(send):
-    """The function receives the key of every row."""
+    """The function receives every row's key."""
     options = {"partitioner": lambda key, all_partitions, available: 3}
     _, rows_by_partition = send(pyarrow.table({"value": ["x"]}), options)
     assert rows_by_partition[3][-1].value == b"x"

@@ -240,7 +240,7 @@ def test_unsupported_properties_are_errors(kwire, config, text):
 
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_bearer_token_is_accepted_or_rejected(kwire, runner):
-    """The function is called for each exchange. Its errors end the scan."""
+    """The function is called for every exchange. Its errors end the scan."""
     sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
     cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
     tokens = []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Property files have the syntax of ``java.util.Properties``. Errors hide secrets."""
+"""Property files have the ``java.util.Properties`` syntax. Errors hide secrets."""
 
 import importlib
 import os
@@ -37,7 +37,7 @@ def client(kwire):
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_files_are_read_as_java_reads_them(client, tmp_path, end):
-    """The result is that of java.util.Properties, but with trimmed values."""
+    """The result equals java.util.Properties, but with trimmed values."""
     path = tmp_path / "client.properties"
     text = JAVA.replace(" SPACES", "   ") + "\\"
     path.write_bytes(text.replace("\n", end).encode("latin-1"))

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Restores that are killed at any time write every record once and in order.
+"""If restores are killed at any time, every record is written once and in order.
 
-The broker is simulated, but the connections are real. Requests in flight of a killed
-run arrive before, between and after the requests of later runs.
+The broker is simulated, but the connections are real. If a run is killed, its requests
+in flight arrive before, between and after the requests from later runs.
 """
 
 import dataclasses
@@ -140,7 +140,7 @@ def test_records_come_back_as_they_were(run_restore, tmp_path, wanted, form, cod
 
 
 def test_topic_is_created_on_request(run_restore, tmp_path, wanted):
-    """The topic has the partitions of the source, CreateTime, and long retention."""
+    """The topic has the source's partitions, CreateTime, and long retention."""
     with RestoreBroker() as broker:
         code, err = run_restore(broker, tmp_path / "logs")
         assert (code, broker.created) == (2, [])
@@ -207,7 +207,7 @@ def test_a_topic_is_created_in_spite_of_passing_errors(run_restore, tmp_path, wa
 def test_a_topic_that_cannot_be_created_is_one_sentence(
     run_restore, tmp_path, wanted, code, text
 ):
-    """The error contains the code and the message of the broker."""
+    """The error contains the broker's code and message."""
     with RestoreBroker() as broker:
         broker.refusals = [getattr(installed.error_codes, code)] * 1000
         ended, err = run_restore(
@@ -467,7 +467,7 @@ def test_the_brokers_deletions_are_reported(run_restore, tmp_path, wanted):
 def test_interrupted_restore_reports_how_to_continue(
     run_restore, job, tmp_path, wanted, monkeypatch
 ):
-    """The exit code is that of Ctrl-C."""
+    """The exit code is the same as for Ctrl-C."""
 
     def interrupt(self, active):
         raise KeyboardInterrupt
@@ -482,7 +482,7 @@ def test_interrupted_restore_reports_how_to_continue(
 def test_restore_respects_bytes_per_s(job, monkeypatch, tmp_path, wanted, restore):
     """Batches are not sent faster than the option allows."""
     pauses = []
-    # Other threads call the function of the real module.
+    # Other threads call the real module's function.
     clock = SimpleNamespace(monotonic=time.monotonic, sleep=pauses.append)
     monkeypatch.setattr(job, "time", clock)
     with RestoreBroker({"orders": 2}) as broker:

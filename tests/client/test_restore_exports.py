@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Restores of exports that were changed, damaged, or written by other programs.
+"""Restore exports that were changed, damaged, or written by other programs.
 
 An export is rejected with a one-sentence error if its tables contradict each other.
-``test_restore.py`` covers killed restores, and restores of logs.
+``test_restore.py`` covers killed restores, and restored logs.
 """
 
 import importlib
@@ -90,7 +90,7 @@ def test_damage_in_each_table_of_an_export_is_one_sentence(
 
 
 def damage(data, source):
-    """Change some bytes of a file, in its pages or in the metadata at its end."""
+    """Change some bytes in a file: in its pages, or in the metadata at its end."""
     data = bytearray(data)
     for _ in range(source.choice((1, 1, 2, 5))):
         position = source.randrange(len(data))
@@ -108,7 +108,7 @@ def damage(data, source):
 
 
 def read_export(kwire, path):
-    """Read all records of an export; return the batches that a restore writes."""
+    """Read all records in an export, and build the batches that a restore writes."""
     sources = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.sources")
     batches = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.batches")
     export = sources.find_export(path)
@@ -127,7 +127,7 @@ def read_export(kwire, path):
 
 
 def test_any_damage_in_an_export_is_read_or_a_typed_error(kwire, tmp_path, wanted):
-    """Damages random bytes of all files that a restore reads with pyarrow."""
+    """Damages random bytes in all files that a restore reads with pyarrow."""
     installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
     files = [
         path
@@ -186,7 +186,7 @@ def test_an_export_with_a_file_that_is_not_regular_is_refused(
 ):
     """Opening a FIFO waits for a writer, and reading a device never ends."""
     installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
-    # The path of a Unix socket has a maximum of 107 bytes.
+    # A Unix socket path has at most 107 bytes.
     monkeypatch.chdir(tmp_path / "out" / table)
     make(Path("a.parquet"))
     with RestoreBroker({"orders": 2}) as broker:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""All settings of SASL mechanisms are defined in one registry."""
+"""All SASL mechanism settings are defined in one registry."""
 
 import importlib
 import inspect

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The libraries in README read a scan with the code of README.
+"""The libraries in README read a scan with the code from README.
 
 ``tools/interop/table_libraries.py`` also runs this file with pandas 3, because PySpark
-requires pandas 2 in the environment of the other tests.
+requires pandas 2 in the environment for the other tests.
 """
 
 import datetime
@@ -34,7 +34,7 @@ TIMES = [
 
 @pytest.fixture(scope="module")
 def broker():
-    """Broker with a topic of one batch."""
+    """Broker with a single-batch topic."""
     with LogBroker({"orders": (0,)}) as running:
         log = running.log("orders")
         data = installed.records.encode_batch(ROWS)
@@ -47,14 +47,14 @@ def broker():
 
 @pytest.fixture
 def scan(kwire, broker):
-    """Scan of the topic."""
+    """Scan that reads the topic."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
         yield kafka.scan("orders")
 
 
 def find_missing(rows):
-    """Replace NaT and NaN of pandas by None."""
+    """Replace NaT and NaN from pandas by None."""
     return [None if value is None or value != value else value for value in rows]
 
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors about settings do not show secrets, even if a secret is in a wrong place.
 
-All properties, arguments of ``connect`` and CLI options get all forms of a secret, and
-property files are broken at every position of a value. The tests check everything that
+All properties, ``connect`` arguments and CLI options get all forms of a secret, and
+property files are broken at every position in a value. The tests check everything that
 a program prints about an error: text, arguments, attributes and traceback.
 """
 
@@ -73,7 +73,7 @@ OAUTH = ("b:1", "--sasl-mechanism", "OAUTHBEARER", "--username", "alice")
 
 
 def parts(secret):
-    """Return the parts of a secret that are too long to be shown by chance."""
+    """Return a secret's parts that are too long to be shown by chance."""
     pieces = {secret, *secret.split("\n"), BODY, BODY[::-1]}
     return [piece for piece in pieces if len(piece) > 3 and "-----" not in piece]
 
@@ -87,7 +87,7 @@ def printed(error):
 
 
 def assert_hidden(call, secret):
-    """Call a function; check that its result or error does not show the secret."""
+    """Call a function, and check that its result or error hides the secret."""
     try:
         result = call()
     except (ValueError, TypeError, OSError) as error:
@@ -109,7 +109,7 @@ def client(kwire):
 
 
 def test_no_property_shows_its_value(client):
-    """All properties get all forms of a secret, with and without their protocol."""
+    """All properties get all secret forms, with and without their protocol."""
     failures = 0
     for name in PROPERTIES:
         for base in BASES:
@@ -124,7 +124,7 @@ def test_no_property_shows_its_value(client):
 
 
 def test_no_part_of_a_value_is_shown_as_a_name(client):
-    """If a line is broken, parts of a value are parsed as property names."""
+    """If a line is broken, value parts are parsed as property names."""
     for secret in (*SHORT, *LONG, b"wonderland", 7):
         for name in (secret, f"sasl.password{secret}", f"ssl.keystore.key{secret}"):
             config = {"bootstrap.servers": "b:1", name: "x"}
@@ -159,7 +159,7 @@ def test_no_broken_property_file_shows_a_part_of_a_value(client, tmp_path):
 
 
 def test_pem_text_without_continuation_is_named_by_its_line(client, tmp_path):
-    """Without continuations, every line of the key is an unknown property."""
+    """If continuations are missing, every key line is an unknown property."""
     path = tmp_path / "client.properties"
     path.write_text(f"security.protocol=SSL\nssl.keystore.key={KEY}client.id=x\n")
     with pytest.raises(ValueError, match="line 3: a line of PEM text") as caught:
@@ -170,7 +170,7 @@ def test_pem_text_without_continuation_is_named_by_its_line(client, tmp_path):
 
 
 def test_no_path_that_is_a_secret_is_shown(client, tmp_path):
-    """PEM text is passed as a file name. The name of a real file is shown."""
+    """PEM text is passed as a file name. If a file exists, its name is shown."""
     for secret in LONG:
         assert assert_hidden(functools.partial(client.read_properties, secret), secret)
         for name in PATHS:
@@ -191,7 +191,7 @@ def test_no_path_that_is_a_secret_is_shown(client, tmp_path):
 
 @pytest.mark.parametrize("secret", [*SHORT, *LONG])
 def test_no_argument_shows_its_value(client, kwire, secret):
-    """Keywords of ``connect`` get a secret, directly or in a container."""
+    """``connect`` keywords get a secret, directly or in a container."""
     for connect in (client.connect, client.connect_sync):
         for name in inspect.unwrap(connect).__kwdefaults__:
             for value in (secret, [secret], {secret: secret}, secret.encode()):
@@ -229,7 +229,7 @@ def test_no_argument_shows_its_value(client, kwire, secret):
 
 @pytest.mark.parametrize("runner", ["blocking", "asyncio"])
 def test_the_message_of_a_users_function_is_not_repeated(kwire, runner):
-    """Libraries include the secret of a token request in their errors."""
+    """Libraries include a token request's secret in their errors."""
     from tests.client.log_broker import LogBroker
     from tests.client.runners import read
 
@@ -278,7 +278,7 @@ def test_the_message_of_a_users_function_is_not_repeated(kwire, runner):
 
 
 def test_no_option_of_the_command_line_shows_a_secret(kwire, tmp_path, monkeypatch):
-    """The password is in place of a file or a mechanism, or in the address."""
+    """The password replaces a file or a mechanism, or is in the address."""
     program = importlib.import_module(f"{kwire.__name__}.cli.main").program
     monkeypatch.setenv("KWIRE_SASL_PASSWORD", "x")
     certificate = make_certificate(tmp_path)[0]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Callers may process a chunk for longer than any timeout of the client."""
+"""Callers may process a chunk for longer than any client timeout."""
 
 import asyncio
 import importlib
@@ -16,7 +16,7 @@ TIMES = {"timeout_s": 0.4, "request_timeout_s": 0.05}
 """A Fetch may take 0.5 s longer, because a broker waits for records."""
 
 FIRST_CONNECTION = ["", "kwire"]
-"""Client software names in the two ApiVersions requests of a connection."""
+"""Client software names in a connection's two ApiVersions requests."""
 
 
 def read_slowly(client, runner, address, memory_bytes):

@@ -31,13 +31,13 @@ def certificate(tmp_path_factory):
 
 @pytest.fixture
 def endpoint(kwire):
-    """Module of the token endpoint."""
+    """Module with the token endpoint."""
     return importlib.import_module(f"{kwire.__name__}.client.token_endpoint")
 
 
 @pytest.fixture
 def sasl(kwire):
-    """Module of the mechanisms."""
+    """Module with the mechanisms."""
     return importlib.import_module(f"{kwire.__name__}.connection.sasl")
 
 
@@ -50,7 +50,7 @@ def broker():
 
 
 def make_config(url, **properties):
-    """Return the properties of a client."""
+    """Return client properties."""
     return {
         "security.protocol": "SASL_PLAINTEXT",
         "sasl.mechanism": "OAUTHBEARER",
@@ -62,7 +62,7 @@ def make_config(url, **properties):
 
 
 def read_topic(kwire, runner, broker, config):
-    """Read the topic of the broker; return the next offset."""
+    """Read the broker's topic, and return the next offset."""
     connect = {"config": config}
     return read(kwire, runner, broker.address, "orders", connect=connect)[
         -1
@@ -325,7 +325,7 @@ def test_unreachable_endpoint_fails_the_authentication(
 
 
 def test_event_loop_is_not_blocked_by_the_endpoint(kwire, broker):
-    """Another thread than that of the event loop requests the token."""
+    """The token is not requested by the event loop's thread."""
     import asyncio
 
     client = importlib.import_module(f"{kwire.__name__}.client")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``topics`` and ``offsets`` of both clients, with librdkafka's mock cluster."""
+"""``topics`` and ``offsets`` in both clients, with librdkafka's mock cluster."""
 
 import asyncio
 import importlib
@@ -15,7 +15,7 @@ COUNTS = {0: 3, 1: 0, 2: 5}
 
 @pytest.fixture(scope="module")
 def addresses():
-    """Three brokers with a topic of four partitions. Two of them contain records."""
+    """Three brokers with a four-partition topic. Two partitions contain records."""
     handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 3})
     for partition, count in COUNTS.items():
         for number in range(count):
@@ -49,7 +49,7 @@ class OverAsyncio:
         self.kafka = client.connect(addresses, timeout_s=10)
 
     def ask(self, name, *args, **options):
-        """Call a method and close the client; check that no task is left."""
+        """Call a method, close the client, and check that no task is left."""
 
         async def run():
             async with self.kafka as kafka:
@@ -62,7 +62,7 @@ class OverAsyncio:
 
 @pytest.fixture(params=[Blocking, OverAsyncio])
 def kafka(request, kwire, addresses):
-    """Query functions of one of the clients."""
+    """Query functions of one client."""
     return request.param(kwire, addresses)
 
 
@@ -90,7 +90,7 @@ def test_a_time_after_the_last_record_is_the_end(kafka, at):
 
 
 def test_offsets_of_several_topics_are_by_place(kafka):
-    """The keys are valid for ``start`` of a scan. Partitions can be chosen."""
+    """The keys are valid for a scan's ``start``. Partitions can be chosen."""
     assert kafka.ask("offsets", {"orders": [0, 2]}) == {
         ("orders", 0): 3,
         ("orders", 2): 5,

@@ -11,11 +11,12 @@ from types import SimpleNamespace
 
 @contextmanager
 def serve_tokens(answers, context=None):
-    """Serve a token endpoint. Responses are (status, body); the last one is repeated.
+    """Serve a token endpoint.
 
-    A body is bytes, an object that is encoded as JSON, or a function with the handler
-    as its parameter. The returned object has the ``url`` and the ``requests``, which
-    are pairs of headers and body.
+    Responses are (status, body), and the last response is repeated. A body is bytes, an
+    object that is encoded as JSON, or a function with the handler as its parameter. The
+    returned object has the ``url`` and the ``requests``, which are (headers, body)
+    pairs.
     """
     remaining = list(answers)
     requests = []
