@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of connections without a socket, and of SASL."""
+"""Test connections without a socket, and SASL."""

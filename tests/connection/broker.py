@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Broker based on ``ServerConnection``, for clients of other projects.
+"""Broker based on ``ServerConnection``, for clients from other projects.
 
-It supports the versions of a Kafka release for the APIs below, and stores records in
-memory. Topics are created when they are requested and have one partition, and groups
-have one member. It listens on the loopback interface, uses a thread for each
-connection, and every wait has a timeout. The broker only accesses fields of messages;
-``ServerConnection`` implements versions, headers and the order of responses.
+It supports a Kafka release's versions for the APIs below, and stores records in memory.
+Topics are created when they are requested and have one partition, and groups have one
+member. It listens on the loopback interface, uses one thread per connection, and every
+wait has a timeout. The broker only accesses message fields, because
+``ServerConnection`` implements versions, headers and the response order.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ FIRST_WITH_MEMBER_ID_REQUIRED = 4
 
 
 class Broker:
-    """One broker. ``with`` runs it, and raises the first error of its threads.
+    """One broker. ``with`` runs it, and raises the first error from its threads.
 
     * ``users``: passwords by name. If set, clients must authenticate with SASL PLAIN.
-    * ``events``: events of all connections.
-    * ``asked``: number of requests by name and version.
-    * ``tokens``: number of SASL tokens by format: "raw" or "request".
+    * ``events``: events from all connections.
+    * ``asked``: request counts by name and version.
+    * ``tokens``: SASL token counts by format: "raw" or "request".
     """
 
     def __init__(self, kwire, release, users=None):
-        """Support the versions of ``release``, with the ``kwire`` of one engine."""
+        """Support the versions in ``release``, with one engine's ``kwire``."""
         self.events = []
         self.asked = Counter()
         self.tokens = Counter()
@@ -121,7 +121,7 @@ class Broker:
             client.close()
 
     def _react(self, server, event, signed_in):
-        """Respond to an event; return whether the client is authenticated."""
+        """Respond to an event, and return whether the client is authenticated."""
         kind = type(event).__name__
         if kind == "SaslToken":
             self.tokens["raw"] += 1
@@ -172,10 +172,10 @@ class Broker:
 
 
 class Cluster:
-    """State of the broker, and its responses to requests."""
+    """Broker state, and its responses to requests."""
 
     def __init__(self, kwire, host, port):
-        """Store the address of the only broker."""
+        """Store the only broker's address."""
         self._kwire = kwire
         self._messages = kwire.messages
         self._place = {"node_id": NODE, "host": host, "port": port}
@@ -210,7 +210,7 @@ class Cluster:
         )
 
     def produce(self, request, version):
-        """Append batches to the logs; assign their offsets."""
+        """Append batches to the logs, and assign their offsets."""
         answer = self._messages.ProduceResponse
         topics = []
         with self._arrived:
@@ -299,7 +299,7 @@ class Cluster:
         )
 
     def join_group(self, request, version):
-        """Make the client the only member and the leader of the group."""
+        """Make the client the group's leader and only member."""
         answer = self._messages.JoinGroupResponse
         group = self._group(request.group_id)
         if not request.member_id:
@@ -404,7 +404,7 @@ class Cluster:
         )
 
     def committed(self, group, topic):
-        """Return the committed offset of a group; -1 if there is none."""
+        """Return a group's committed offset, or -1 if there is none."""
         return self._group(group).offsets.get(topic, -1)
 
     def _kept(self, group_id, topics, topic_class, partition_class):
@@ -425,7 +425,7 @@ class Cluster:
         return self._groups.setdefault(group_id, Group())
 
     def _name(self, name, topic_id):
-        """Return the name of a topic from its name or id. Creates a missing topic."""
+        """Return a topic's name from its name or id. Creates a missing topic."""
         if not name:
             return self._names[topic_id]
         if name not in self._ids:
@@ -438,7 +438,7 @@ class Cluster:
         return log[-1][1] if log else 0
 
     def _append(self, name, data):
-        """Append batches to a log; return their first offset."""
+        """Append batches to a log, and return their first offset."""
         start = self._end(name)
         for batch in self._kwire.records.decode_batches(data):
             begin = self._end(name)
@@ -510,10 +510,10 @@ BY_THE_CONNECTION = ("ApiVersions", "SaslHandshake", "SaslAuthenticate")
 
 
 def offered(kwire, release):
-    """Reduce the version table of a release to the APIs that the broker implements."""
+    """Reduce a release's version table to the APIs that the broker implements."""
     negotiation = importlib.import_module(f"{kwire.__name__}.connection.negotiation")
-    # Use the tables of all listeners: in 2.8, brokers without ZooKeeper did not support
-    # InitProducerId.
+    # Use the tables for all listeners, because 2.8 brokers without ZooKeeper did not
+    # support InitProducerId.
     whole = negotiation.ApiVersionTable.of_release(release, None).advertised
     keys = [
         getattr(kwire.messages, f"{name}Request").api_key
@@ -525,5 +525,5 @@ def offered(kwire, release):
 
 
 def row_of(record):
-    """Return all fields of a record except its offset."""
+    """Return all record fields except the offset."""
     return record.key, record.value, record.timestamp, record.headers

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Attacks that follow the rules of the protocol: floods, delays, endless streams.
+"""Attacks that follow the protocol rules: floods, delays, endless streams.
 
 Every test is a way to make one side hang, work forever, grow without a limit, or fail
 with an error that does not belong to kwire.
@@ -13,7 +13,7 @@ import pytest
 
 
 def module(kwire, name):
-    """Import a module of the package on the tested engine."""
+    """Import a package module on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.{name}")
 
 
@@ -87,7 +87,7 @@ def test_a_table_that_ended_begins_no_connection(kwire):
 
 
 def test_a_table_that_is_assumed_serves_many_connections(kwire):
-    """Closing one of the connections does not close the tables of the others."""
+    """If a connection is closed, the other connections' tables remain usable."""
     assumed = kwire.connection.negotiation.fallback_table("0.9.0")
     first, second = (kwire.connection.ClientConnection(table=assumed) for _ in range(2))
     first.close()
@@ -125,7 +125,7 @@ def test_answers_in_any_order_cost_the_same(kwire):
 
 @pytest.mark.parametrize("version", [0, 3, 9])
 def test_only_questions_for_versions_are_answered_as_such(kwire, version):
-    """The error of a frame with another API identifies the mistake."""
+    """If a frame has another API, the error identifies the mistake."""
     frame = kwire.messages.framing.encode_request(
         kwire.messages.MetadataRequest(topics=()), version, 1, "kw"
     )[4:]
@@ -150,7 +150,7 @@ def test_topic_requested_twice_is_returned_once(kwire):
 
 
 class Keys(tuple):
-    """Keys of a request, which must not be searched sequentially."""
+    """Request keys, which must not be searched sequentially."""
 
     def __contains__(self, key):
         """Fail, because a search is not allowed."""
@@ -187,7 +187,7 @@ def test_requested_keys_are_not_searched_sequentially(kwire, monkeypatch):
     ],
 )
 def test_an_impossible_address_is_a_typed_error(kwire, host, port):
-    """Brokers advertise the addresses of other brokers, which may be invalid."""
+    """Brokers advertise other brokers' addresses, which may be invalid."""
     client = module(kwire, "client")
     settings = module(kwire, "client.machines").ClusterSettings(timeout_s=5)
     network = module(kwire, "client.runners.network").Network()
@@ -232,7 +232,7 @@ def test_fallback_that_is_not_a_release_is_an_error(kwire, release):
 
 
 def test_a_number_of_many_digits_is_a_value_error_in_kwires_words(kwire):
-    """Python limits the number of digits with an error that names no field."""
+    """Python's own digit limit raises an error that names no field."""
     versions = module(kwire, "schema.versions")
     with pytest.raises(ValueError, match="version"):
         versions.VersionRange.from_text("9" * 5000)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Client side of a connection: correlation ids, order, negotiation, close.
+"""Client-side connection: correlation ids, order, negotiation, close.
 
 ``framing`` or the tests create the bytes. Hostile streams are in
 ``test_connection_hostile.py``. SASL and empty responses have separate files.
@@ -38,7 +38,7 @@ def answer(kwire, correlation_id, version=8, **fields):
 
 
 def receive(connection, data):
-    """Pass bytes to a connection; list the events."""
+    """Pass bytes to a connection, and list the events."""
     return list(connection.receive_data(data))
 
 
@@ -88,7 +88,7 @@ def test_a_table_at_hand_leaves_the_question_out(kwire):
 
 
 def test_a_request_goes_out_in_the_highest_common_version(kwire):
-    """The bytes are those of ``framing``, with the client id."""
+    """``framing`` creates the same bytes, with the client id."""
     connection = make_client(kwire, client_id="kw")
     request = metadata(kwire)
     connection.send(request)
@@ -340,7 +340,7 @@ def test_closed_connection_reports_unanswered_requests(kwire):
 
 
 def test_close_within_a_frame_reports_the_received_bytes(kwire):
-    """The event contains the number of received bytes of the frame."""
+    """The event contains how many bytes of the frame were received."""
     connection = make_client(kwire)
     connection.send(metadata(kwire))
     assert receive(connection, answer(kwire, 0)[:9]) == []
@@ -424,7 +424,7 @@ def test_a_handshake_that_fails_ends_the_connection(kwire):
 
 
 def test_zero_copy_gives_views_of_the_frame(kwire):
-    """Records are views of the frame. Without zero copy, they are bytes."""
+    """Records are views into the frame. If zero copy is off, they are bytes."""
     response = kwire.messages.FetchResponse
     message = response(
         responses=[
@@ -462,7 +462,7 @@ def test_frame_limit_is_an_argument_of_the_client(kwire):
 
 
 def test_any_buffer_is_data(kwire):
-    """Sockets write into all kinds of buffers. A string is not a buffer."""
+    """Sockets write into all buffer types. A string is not a buffer."""
     for make in (bytes, bytearray, memoryview):
         connection = make_client(kwire)
         connection.send(metadata(kwire))

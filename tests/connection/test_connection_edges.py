@@ -13,7 +13,7 @@ OVER_THE_USUAL_CEILING = 101 * MIB
 
 
 def table(kwire, offered):
-    """Return the table of a broker."""
+    """Return a broker's table."""
     return kwire.connection.negotiation.ApiVersionTable(offered)
 
 
@@ -23,7 +23,7 @@ def client_of(kwire, offered, **options):
 
 
 def receive(connection, data):
-    """Pass bytes to a connection; list the events."""
+    """Pass bytes to a connection, and list the events."""
     return list(connection.receive_data(data))
 
 
@@ -98,7 +98,7 @@ def test_no_request_follows_a_manual_sasl_handshake(kwire):
 
 @pytest.mark.parametrize("token", [5, [1, 2], "text"])
 def test_a_raw_token_is_bytes_and_nothing_that_makes_some(kwire, token):
-    """An integer would otherwise be converted to a number of zero bytes."""
+    """An integer would otherwise be converted to that many zero bytes."""
     client = client_of(kwire, {17: (0, 0)})
     client.start_sasl("PLAIN")
     receive(client, bytes.fromhex("0000000a 00000000 0000 00000000"))
@@ -109,7 +109,7 @@ def test_a_raw_token_is_bytes_and_nothing_that_makes_some(kwire, token):
 
 
 def test_headers_of_responses_are_read_as_leniently_as_their_bodies(kwire):
-    """As in Kafka, the number of tagged fields may be 0 in more than one byte."""
+    """As in Kafka, the tagged field count may be a 0 that uses more than one byte."""
     cls = kwire.messages.HeartbeatResponse
     frame = bytes.fromhex("00000007 8080808010 00000000 0000 00")
     read = kwire.messages.framing.decode_response

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Any bytes on a connection result in events or a documented error.
 
-Streams between a client and a server of kwire are recorded, and then split, changed and
+Streams between kwire's client and server are recorded, and then split, changed and
 mixed. ``safety/test_promises.py`` covers single messages with invalid bytes, while this
 module covers the connection.
 """
@@ -23,14 +23,14 @@ OFFERED = {0: (0, 8), 1: (0, 11), 3: (0, 9), 12: (0, 4), 17: (0, 0), 18: (0, 4)}
 
 
 def table(kwire):
-    """Return the table of both sides."""
+    """Return the table that both sides use."""
     return kwire.connection.negotiation.ApiVersionTable.from_ranges(
         OFFERED, supported_features={"bird": "1-3"}
     )
 
 
 def requests(kwire):
-    """Return the requests of a recording: one of each served API, and others."""
+    """Return the requests to record: one for every served API, and others."""
     messages = kwire.messages
     topic = messages.MetadataRequest.MetadataRequestTopic(name="topic")
     return [
@@ -44,7 +44,7 @@ def requests(kwire):
 
 
 def response_to(kwire, event):
-    """Return a response with all types of fields."""
+    """Return a response with all field types."""
     cls = kwire.messages.by_key(type(event.request).api_key, "response")
     if cls is kwire.messages.MetadataResponse:
         broker = cls.MetadataResponseBroker(node_id=1, host="h", port=9092)
@@ -65,12 +65,12 @@ class Asking:
         self.connection = kwire.connection.ClientConnection("kw", **options)
 
     def receive(self, chunk):
-        """Pass bytes to the connection; yield the events."""
+        """Pass bytes to the connection, and yield the events."""
         return self.connection.receive_data(chunk)
 
 
 class Waiting(Asking):
-    """Client that has sent all requests of a recording."""
+    """Client that has sent all requests to record."""
 
     def __init__(self, kwire, **options):
         """Create the connection and send the requests."""
@@ -101,7 +101,7 @@ class Serving:
         )
 
     def receive(self, chunk):
-        """Pass bytes to the connection; respond, and yield the events."""
+        """Pass bytes to the connection, respond, and yield the events."""
         connection = self.connection
         for event in connection.receive_data(chunk):
             is_request = isinstance(event, self.kwire.connection.RequestReceived)
@@ -150,7 +150,7 @@ SIDES = (Asking, Waiting, Signing, Serving, Closing)
 
 @pytest.fixture(scope="module")
 def streams(kwire):
-    """Recorded streams of each engine."""
+    """Recorded streams for either engine."""
     return record(kwire)
 
 
@@ -161,7 +161,7 @@ def split_stream(stream, *positions):
 
 
 def collect_events(side, chunks):
-    """Pass chunks to a side; list the events, and the error at the end."""
+    """Pass chunks to a side. List the events, and the error at the end."""
     events = []
     try:
         for chunk in chunks:
@@ -227,7 +227,7 @@ def test_the_recorded_streams_are_good(kwire, streams, side):
 
 @pytest.mark.parametrize("side", SIDES)
 def test_where_a_stream_is_cut_changes_nothing(kwire, streams, side):
-    """Covers all positions, pairs of positions, and single bytes.
+    """Covers all positions, position pairs, and single bytes.
 
     The sent bytes do not depend on the chunks either.
     """
@@ -263,7 +263,7 @@ def test_disconnect_after_any_prefix_is_an_event(kwire, streams, side):
 
 
 def values_for(side, old):
-    """Return the replacements of a byte. In short streams, these are all values."""
+    """Return a byte's replacements. If the stream is short, these are all values."""
     if side in (Asking, Signing):
         return [value for value in range(256) if value != old]
     flipped = {old ^ (1 << bit) for bit in range(8)}
@@ -367,7 +367,7 @@ def test_any_bytes_are_events_or_a_typed_error(twins, side, pieces):
 
 
 def peak_of(work):
-    """Run a function; return its peak memory."""
+    """Run a function, and return its peak memory."""
     tracemalloc.start()
     try:
         work()
@@ -377,7 +377,7 @@ def peak_of(work):
 
 
 LIES = (
-    # Frame just below the limit of 100 MiB, with only a few bytes.
+    # Frame just below the 100 MiB limit, with only a few bytes.
     "063fffff 00000000 0000",
     # Counts and lengths of 2 billion in small frames.
     "0000000a 00000000 0000 7fffffff",
@@ -429,7 +429,7 @@ def test_a_server_that_wants_to_close_keeps_nothing_that_still_comes(kwire):
 
 
 def test_unknown_api_keys_are_not_stored(kwire):
-    """The table is shared by all connections of a server, so it must not grow."""
+    """The table must not grow, because all server connections share it."""
     served = table(kwire)
 
     def ask_for(keys):
@@ -467,7 +467,7 @@ def make_reading(kwire, chunk, frames):
 
 @pytest.mark.parametrize("chunk", [7, 5000, 10**9])
 def test_time_grows_with_the_bytes_alone(kwire, chunk):
-    """Eight times the number of frames takes eight times as long, not 64 times."""
+    """Eight times as many frames take eight times as long, not 64 times."""
     assert growth(partial(make_reading, kwire, chunk), 1000, 8000, most=24) < 24
 
 

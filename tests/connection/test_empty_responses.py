@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Empty responses, which a KIP-35 server sends for an unsupported request.
 
-For correlation id 7, the bytes are ``00000004 00000007``. A size of 0, with or without
-the id after it, is an error here. ``kwire.drafts.empty_responses`` converts it.
+For correlation id 7, the bytes are ``00000004 00000007``. A 0 size, with or without the
+id after it, is an error here. ``kwire.drafts.empty_responses`` converts it.
 """
 
 import pytest
@@ -35,7 +35,7 @@ def answer_to(kwire, correlation_id):
 
 
 def receive(connection, data, size=0):
-    """Pass bytes to a connection, in pieces if ``size`` is set; list the events."""
+    """Pass bytes to a connection, in pieces if ``size`` is set. List the events."""
     step = size or len(data) or 1
     events = []
     for position in range(0, max(len(data), 1), step):

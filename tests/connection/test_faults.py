@@ -38,7 +38,7 @@ def tcp_pair():
 
 @pytest.fixture
 def peers(kwire):
-    """Client on one end of a connection. The test controls the other end."""
+    """Client at one connection end. The test controls the other end."""
     near, far = tcp_pair()
     connection = importlib.import_module(f"{kwire.__name__}.connection")
     wire = Wire(kwire, near)
@@ -102,7 +102,7 @@ def produce(kwire, topic, acks=-1):
 
 
 def is_dead(kwire, connection, why):
-    """Check that all calls of a connection fail, and report the reason."""
+    """Check that all calls on a connection fail, and report the reason."""
     assert not connection.is_open
     for use in (
         lambda: connection.send(metadata(kwire)),
@@ -122,7 +122,7 @@ def test_bytes_that_trickle_make_the_same_events(kwire, peers):
     client, server = peers.wire.connection, peers.server
 
     def trickle(data, out, into, receive):
-        """Return the events with the number of bytes after which they occurred."""
+        """Return the events with the byte count after which they occurred."""
         seen = []
         for byte_count in range(len(data)):
             out.sendall(data[byte_count : byte_count + 1])
@@ -288,7 +288,7 @@ def test_a_server_that_never_answers_costs_a_timeout(kwire, negotiated):
 def test_reconnect_negotiates_the_versions_of_the_new_release(kwire):
     """After an upgrade and a downgrade, each connection has its own table.
 
-    Unanswered requests are repeated in the version of the new connection.
+    Unanswered requests are repeated in the new connection's version.
     """
     negotiation = importlib.import_module(f"{kwire.__name__}.connection.negotiation")
     request = kwire.messages.MetadataRequest
@@ -320,7 +320,7 @@ def test_reconnect_negotiates_the_versions_of_the_new_release(kwire):
 
 
 def wait_for_end(kwire, wire):
-    """Wait for the end of a connection that the peer has closed."""
+    """Wait until a connection ends because the peer has closed it."""
     try:
         return wire.wait_for("ConnectionClosed")
     except ConnectionError:
@@ -348,7 +348,7 @@ def test_a_version_of_the_last_connection_is_hung_up_on(kwire):
 
 
 def test_broker_without_api_versions_is_reconnected_with_the_fallback(kwire):
-    """After the connection is closed, the next one uses the versions of 0.9."""
+    """After the connection is closed, the next connection uses the 0.9 versions."""
     messages = kwire.messages
     with Broker(kwire, "0.9.0") as broker:
         wire = Wire(kwire, broker.place, fallback="0.9.0.1")
@@ -438,7 +438,7 @@ def test_an_announced_size_takes_no_memory(kwire, peers, side, size):
 
 @pytest.mark.parametrize("side", ["client", "server"])
 def test_frame_limit_is_an_argument_of_both_sides(kwire, side):
-    """A frame of exactly the limit is accepted, but not one byte more."""
+    """A frame is accepted if its size is exactly the limit, but not one byte more."""
     module = importlib.import_module(f"{kwire.__name__}.connection")
     limits = kwire._limits.Limits(frame_bytes=1000)
 

@@ -3,8 +3,8 @@
 """``ClientConnection`` with librdkafka's mock cluster, over real sockets.
 
 The mock cluster is independent of kwire. In some versions, its layouts differ from
-those of Kafka, which a client must detect as an error. All connections use the loopback
-interface, and every wait has a timeout.
+Kafka's layouts, which a client must detect as an error. All connections use the
+loopback interface, and every wait has a timeout.
 """
 
 import importlib
@@ -17,15 +17,15 @@ from tests.connection.wire import TIMEOUT_S, Wire
 
 ROWS = [(b"key-%d" % n, b"value %d" % n * 9) for n in range(20)]
 NEWEST_METADATA = 8
-"""Newest version in which the mock cluster has the layout of Kafka."""
+"""Newest version in which the mock cluster has Kafka's layout."""
 
 OWN_PRODUCE = 5
-"""Version of Produce in which the layout of the mock cluster is different."""
+"""Produce version in which the mock cluster's layout is different."""
 
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Addresses of three brokers. The handle keeps them running."""
+    """Three broker addresses. The handle keeps them running."""
     handle = Producer(
         {"bootstrap.servers": "mock", "test.mock.num.brokers": 3, "log_level": 0}
     )
@@ -51,7 +51,7 @@ def policy(kwire, negotiation):
 
 
 def find_leader(kwire, wire, topic):
-    """Request a topic, which creates it; return the id of its leader."""
+    """Request a topic, which creates it, and return its leader's id."""
     request = kwire.messages.MetadataRequest
     topic_entry = request.MetadataRequestTopic(name=topic)
     (answer,) = wire.ask(request(topics=[topic_entry])).topics
@@ -65,7 +65,7 @@ def find_leader(kwire, wire, topic):
 
 @pytest.fixture
 def leader(kwire, cluster, policy, request):
-    """Connection to the leader of a new topic, and the topic."""
+    """Connection to a new topic's leader, and the topic."""
     topic = f"{request.node.name.translate(str.maketrans('[]', '--'))}"
     with Wire(kwire, cluster[1], policy=policy) as wire:
         address = cluster[find_leader(kwire, wire, topic)]
@@ -135,7 +135,7 @@ def test_negotiation_gets_over_the_refusal(kwire, cluster):
 
 
 def test_brokers_of_one_kind_have_their_table_in_common(kwire, cluster, negotiation):
-    """The intersection of the three tables is equal to all of them."""
+    """The three tables are equal to their intersection."""
     wires = {str(node): Wire(kwire, address) for node, address in cluster.items()}
     try:
         for wire in wires.values():
@@ -153,7 +153,10 @@ def test_brokers_of_one_kind_have_their_table_in_common(kwire, cluster, negotiat
 
 @pytest.mark.parametrize("version", range(NEWEST_METADATA + 1))
 def test_metadata_of_all_compatible_versions_is_equal(kwire, cluster, version):
-    """Nine versions return the same cluster. Fields of other versions have defaults."""
+    """Nine versions return the same cluster.
+
+    If a version lacks a field, the field has its default.
+    """
     request = kwire.messages.MetadataRequest
     with Wire(kwire, cluster[1]) as wire:
         topics = [request.MetadataRequestTopic(name="described")]
@@ -190,7 +193,7 @@ def test_bytes_that_the_layout_has_not_end_the_connection(kwire, cluster):
 def test_records_of_every_produce_version_are_read_by_every_fetch_version(
     kwire, leader, negotiation
 ):
-    """All magic 2 versions of Produce send a record. All versions of Fetch read it."""
+    """All Produce versions with magic 2 send a record. All Fetch versions read it."""
     wire, topic = leader
     messages, table = kwire.messages, wire.table
     produces = table.usable(
@@ -233,7 +236,7 @@ def test_many_requests_at_once_are_answered_in_order(kwire, leader):
 def test_fetch_without_topic_ids_is_a_version_that_has_names(
     kwire, leader, negotiation
 ):
-    """A constraint lowers the version of its message, not that of the connection."""
+    """A constraint lowers its message's version, not the connection's version."""
     wire, topic = leader
     for row in ROWS:
         wire.ask(produce_request(kwire, topic, row))

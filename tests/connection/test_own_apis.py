@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Custom APIs that Kafka does not have, in all uses of a frame.
+"""Custom APIs that Kafka does not have, wherever a frame is used.
 
 ``messages.message_class`` creates the classes, and ``framing.ApiRegistry`` registers
-them. Without the registry, frames of the API are rejected with an error that names it.
+them. If the registry is missing, the API's frames are rejected with an error that names
+it.
 """
 
 import asyncio
@@ -21,7 +22,7 @@ OFFERED = {3: (0, 12), 18: (0, 5), KEY: (0, 1)}
 
 
 def make_class(kwire, kind, key=KEY, name="Ping", more=""):
-    """Create one class of the API."""
+    """Create one class for the API."""
     full_name = f"{name}{kind.title()}"
     text = TEXT.format(key=key, kind=kind, name=full_name, more=more)
     return kwire.messages.message_class(text)
@@ -45,7 +46,7 @@ def connect(kwire, registry, offered=None, **options):
 
 
 def test_request_of_an_own_api_is_decoded_with_the_registry(kwire, api):
-    """Covers all versions with their header versions, and requests of Kafka's APIs."""
+    """Covers all versions with their header versions, and requests for Kafka's APIs."""
     request, _, registry = api
     for version in range(3):
         frame = kwire.messages.framing.encode_request(
@@ -115,7 +116,7 @@ def test_server_rejects_an_own_api_that_it_does_not_offer(kwire, api):
 
 
 def test_response_of_another_class_is_rejected(kwire, api):
-    """The response class must belong to the API of the request."""
+    """The response class must belong to the request's API."""
     request, _, registry = api
     client, server = connect(kwire, registry)
     client.send(request(text="a"))
@@ -125,7 +126,7 @@ def test_response_of_another_class_is_rejected(kwire, api):
 
 
 def test_unsupported_own_api_has_its_versions_in_the_error(kwire, api):
-    """An empty response (KIP-35) reports the range of the class."""
+    """An empty response (KIP-35) reports the class's version range."""
     request, _, registry = api
     client, _ = connect(kwire, registry)
     client.send(request(text="a"))
@@ -148,7 +149,7 @@ def test_unstable_version_of_an_own_api_requires_the_policy(kwire):
 
 
 def test_damaged_frame_of_an_own_api_raises_decode_errors(kwire, api):
-    """Every possible number of bytes is removed from the end, or a byte is added."""
+    """Every possible byte count is removed from the end, or a byte is added."""
     request, _, registry = api
     frame = kwire.messages.framing.encode_request(request(text="abc"), 2, 7, "me")[4:]
     for damaged in [frame[:size] for size in range(len(frame))] + [frame + b"\0"]:
@@ -225,7 +226,7 @@ def test_registry_rejects_classes_that_make_no_api(kwire, kinds, error, text):
 
 
 def test_registry_rejects_api_keys_of_kafka(kwire):
-    """Otherwise the registry would change the meaning of a frame."""
+    """Otherwise the registry would change what a frame means."""
     classes = [make_class(kwire, kind, key=3) for kind in ("request", "response")]
     with pytest.raises(ValueError, match="Kafka's MetadataRequest"):
         kwire.messages.framing.ApiRegistry(*classes)
@@ -234,6 +235,6 @@ def test_registry_rejects_api_keys_of_kafka(kwire):
 
 
 def test_registry_shows_its_classes(kwire, api):
-    """``repr`` lists the custom classes, but not those of Kafka."""
+    """``repr`` lists the custom classes, but not Kafka's classes."""
     assert repr(api[2]) == "ApiRegistry(PingRequest, PingResponse)"
     assert repr(kwire.messages.framing.ApiRegistry()) == "ApiRegistry()"

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Clients of other projects with a broker based on ``ServerConnection``.
+"""Run clients from other projects with a broker based on ``ServerConnection``.
 
 librdkafka, kafka-python and aiokafka produce records, read them back as a consumer
-group, and commit. The broker supports the versions of releases from 0.10 to the newest.
-This protects negotiation and connections on the server side, and the layouts of all
-versions that these clients use. All connections use the loopback interface, and every
-wait has a timeout.
+group, and commit. The broker supports the versions in all releases from 0.10 to the
+newest. This protects negotiation and connections on the server side, and the layouts in
+all versions that these clients use. All connections use the loopback interface, and
+every wait has a timeout.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ USER, PASSWORD = "alice", "wonder"
 
 
 class Librdkafka:
-    """Producer and consumer of confluent-kafka."""
+    """confluent-kafka producer and consumer."""
 
     software = "confluent-kafka-python"
     newest = MappingProxyType({"ApiVersions": 3, "Produce": 10, "Fetch": 16})
@@ -56,7 +56,7 @@ class Librdkafka:
             }
 
     def produce(self, acks=-1):
-        """Send the rows; wait until they are delivered."""
+        """Send the rows, and wait until they are delivered."""
         failed = []
 
         def delivered(error, _):
@@ -71,7 +71,7 @@ class Librdkafka:
         assert failed == []
 
     def consume(self):
-        """Read the same number of rows as a group with one member, and commit."""
+        """Read as many rows as were sent, as a group with one member, and commit."""
         consumer = confluent_kafka.Consumer(
             {
                 "group.id": GROUP,
@@ -96,7 +96,7 @@ class Librdkafka:
 
 
 class KafkaPython:
-    """Producer and consumer of kafka-python."""
+    """kafka-python producer and consumer."""
 
     software = "kafka-python"
     newest = MappingProxyType({"ApiVersions": 4, "Produce": 9, "Fetch": 12})
@@ -111,7 +111,7 @@ class KafkaPython:
         }
 
     def produce(self, acks=-1):
-        """Send the rows; wait until they are delivered."""
+        """Send the rows, and wait until they are delivered."""
         idempotent = {} if acks else {"enable_idempotence": False}
         producer = kafka.KafkaProducer(
             linger_ms=5, acks=acks, **idempotent, **self._options
@@ -124,7 +124,7 @@ class KafkaPython:
             producer.close(TIMEOUT_S)
 
     def consume(self):
-        """Read the same number of rows as a group with one member, and commit."""
+        """Read as many rows as were sent, as a group with one member, and commit."""
         consumer = kafka.KafkaConsumer(
             group_id=GROUP,
             auto_offset_reset="earliest",
@@ -156,7 +156,7 @@ class KafkaPython:
 
 
 class Aiokafka:
-    """Producer and consumer of aiokafka."""
+    """aiokafka producer and consumer."""
 
     software = ""
     newest = MappingProxyType({"ApiVersions": 0, "Produce": 7, "Fetch": 11})
@@ -166,7 +166,7 @@ class Aiokafka:
         self._options = {"bootstrap_servers": address, **python_sasl(password)}
 
     def produce(self, acks=-1):
-        """Send the rows; wait until they are delivered."""
+        """Send the rows, and wait until they are delivered."""
         asyncio.run(asyncio.wait_for(self._produce(acks), TIMEOUT_S))
 
     async def _produce(self, acks):
@@ -180,7 +180,7 @@ class Aiokafka:
             await producer.stop()
 
     def consume(self):
-        """Read the same number of rows as a group with one member, and commit."""
+        """Read as many rows as were sent, as a group with one member, and commit."""
         return asyncio.run(asyncio.wait_for(self._consume(), TIMEOUT_S))
 
     async def _consume(self):
@@ -205,7 +205,7 @@ class Aiokafka:
 
 
 def python_sasl(password):
-    """Return the SASL options of both Python clients."""
+    """Return the SASL options that both Python clients use."""
     if not password:
         return {}
     return {
@@ -282,7 +282,7 @@ def test_clients_retry_api_versions_in_a_supported_version(exchange):
 
 
 def test_clients_report_their_software(exchange):
-    """ApiVersions contains name and version of the software from version 3 on."""
+    """ApiVersions contains the software name and version from version 3 on."""
     for event in exchange.broker.events_of("ApiVersionsAnswered"):
         tells = event.version >= 3 and not event.error_code
         assert event.software_name == (exchange.client.software if tells else "")
@@ -291,7 +291,7 @@ def test_clients_report_their_software(exchange):
 
 @pytest.mark.parametrize("client", [Librdkafka, KafkaPython])
 def test_client_with_known_versions_sends_no_api_versions(kwire, client):
-    """A broker of 0.9 does not support ApiVersions, so its versions must be known."""
+    """The versions must be known, because a 0.9 broker does not support ApiVersions."""
     with Broker(kwire, "0.9.0") as broker:
         peer = client(broker.address, **client.dated)
         peer.produce()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Client side of SASL: exchanges of the RFCs, other clients, and hostile servers."""
+"""SASL client side: exchanges from the RFCs, other clients, and hostile servers."""
 
 import base64
 import hashlib
@@ -51,7 +51,7 @@ def sasl(kwire):
 
 @pytest.fixture
 def rfc_7677(sasl, monkeypatch):
-    """Exchange with the client nonce of the RFC, after ``first``."""
+    """Exchange with the client nonce from the RFC, after ``first``."""
     monkeypatch.setattr(sasl, "_new_nonce", lambda: NONCE_256)
     exchange = sasl.Scram(USER, PASSWORD)
     assert exchange.first() == b"n,,n=user,r=" + NONCE_256.encode()

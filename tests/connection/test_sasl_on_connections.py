@@ -12,28 +12,28 @@ OLD = {3: (0, 8), 17: (0, 0)}
 
 
 def table(kwire, offered):
-    """Return the table of a broker."""
+    """Return a broker's table."""
     return kwire.connection.negotiation.ApiVersionTable.from_ranges(offered)
 
 
 def client_of(kwire, offered):
-    """Return a client that has the table of the broker."""
+    """Return a client that has the broker's table."""
     return kwire.connection.ClientConnection("kw", table=table(kwire, offered))
 
 
 def both(kwire, offered):
-    """Return both sides of a connection."""
+    """Return both connection sides."""
     server = kwire.connection.ServerConnection(table(kwire, offered))
     return client_of(kwire, offered), server
 
 
 def receive(connection, data):
-    """Pass bytes to a connection; list the events."""
+    """Pass bytes to a connection, and list the events."""
     return list(connection.receive_data(data))
 
 
 def agree(kwire, client, server):
-    """Let the server accept the handshake; return the client's event."""
+    """Let the server accept the handshake, and return the client's event."""
     (request_event,) = receive(server, client.data_to_send())
     response = kwire.messages.SaslHandshakeResponse(mechanisms=["PLAIN"])
     server.send(request_event, response)
@@ -190,7 +190,7 @@ def test_a_refused_mechanism_names_the_others(kwire, offered):
 
 @pytest.mark.parametrize("message", ["wrong password", None])
 def test_rejected_token_is_reported_with_its_reason(kwire, message):
-    """The error contains the message of the broker, if there is one."""
+    """The error contains the broker's message if there is one."""
     client, server = both(kwire, MODERN)
     client.start_sasl("PLAIN")
     agree(kwire, client, server)
@@ -205,7 +205,7 @@ def test_rejected_token_is_reported_with_its_reason(kwire, message):
 
 
 def test_raw_tokens_leave_no_room_for_requests(kwire):
-    """The bytes of a request would be decoded as a token."""
+    """Otherwise the server would decode request bytes as a token."""
     client, server = both(kwire, OLD)
     client.start_sasl("PLAIN")
     agree(kwire, client, server)

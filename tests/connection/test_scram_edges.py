@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of SCRAM servers that are almost valid, and their error messages."""
+"""Almost valid messages from SCRAM servers, and their error messages."""
 
 import importlib
 
@@ -16,7 +16,7 @@ def sasl(kwire):
 
 @pytest.fixture
 def exchange(sasl, monkeypatch):
-    """Exchange with a known nonce, after the first message of the client."""
+    """Exchange with a known nonce, after the client's first message."""
     monkeypatch.setattr(sasl, "_new_nonce", lambda: "abc")
     exchange = sasl.Scram("user", "pencil", max_iterations=5000)
     exchange.first()

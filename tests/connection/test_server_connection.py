@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Server side of a connection: order, rejected requests, close.
+"""Server-side connection: order, rejected requests, close.
 
 ``negotiation/test_answers.py`` covers the responses to ApiVersions. Empty responses and
 SASL have separate files.
@@ -14,7 +14,7 @@ OFFERED = {0: (0, 8), 1: (0, 11), 3: (0, 8), 12: (0, 4), 18: (0, 4)}
 
 
 def serving(kwire, offered=None, **options):
-    """Return the connection of a server."""
+    """Return a server connection."""
     offered = OFFERED if offered is None else offered
     table = kwire.connection.negotiation.ApiVersionTable.from_ranges(offered)
     return kwire.connection.ServerConnection(table, **options)
@@ -27,18 +27,18 @@ def request_bytes(kwire, name, version, correlation_id, **fields):
 
 
 def receive(connection, data):
-    """Pass bytes to a connection; list the events."""
+    """Pass bytes to a connection, and list the events."""
     return list(connection.receive_data(data))
 
 
 def ids_of(kwire, data):
-    """List the correlation ids of the pending responses."""
+    """List the correlation ids in the pending responses."""
     frames = kwire.messages.framing.FrameSplitter().feed(data)
     return [int.from_bytes(frame[:4], "big") for frame in frames]
 
 
 def test_a_request_is_an_event(kwire):
-    """The event contains all fields of the header."""
+    """The event contains all header fields."""
     server = serving(kwire)
     (event,) = receive(server, request_bytes(kwire, "Metadata", 8, 7, topics=None))
     assert isinstance(event, kwire.connection.RequestReceived)
@@ -55,7 +55,7 @@ def test_a_request_is_an_event(kwire):
 
 
 def test_questions_for_versions_are_answered_unasked(kwire):
-    """The caller gets an event with the names of the client software."""
+    """The caller gets an event with the client software's name and version."""
     server = serving(kwire)
     names = {"client_software_name": "it", "client_software_version": "2.0"}
     (event,) = receive(server, request_bytes(kwire, "ApiVersions", 3, 7, **names))
@@ -112,7 +112,7 @@ def test_responses_go_out_in_the_order_of_requests(kwire, order):
 
 
 def test_an_answer_for_versions_waits_for_its_turn(kwire):
-    """If a client repeats ApiVersions, its response is in the order of requests."""
+    """If a client repeats ApiVersions, its response keeps the request order."""
     server = serving(kwire)
     data = (
         request_bytes(kwire, "Metadata", 8, 1)
@@ -128,7 +128,7 @@ def test_an_answer_for_versions_waits_for_its_turn(kwire):
 
 
 def test_produce_without_acks_awaits_nothing(kwire):
-    """A response would be decoded as that of the next request."""
+    """Otherwise the client would decode a response as the next request's response."""
     server = serving(kwire)
     fields = {"timeout_ms": 1, "topic_data": []}
     silent, loud = receive(
@@ -162,7 +162,7 @@ def test_two_requests_of_one_correlation_id_get_each_its_own_response(kwire):
 
 
 def test_equal_requests_are_distinguished(kwire):
-    """Requests with equal bytes are different requests, in any order of responses."""
+    """Requests with equal bytes are different requests, in any response order."""
     server = serving(kwire)
     first, second = receive(server, request_bytes(kwire, "Metadata", 8, 7) * 2)
     server.send(second, kwire.messages.MetadataResponse(cluster_id="second"))
@@ -306,7 +306,7 @@ def test_after_an_error_every_call_says_why(kwire, data, error):
 
 
 def test_events_before_an_error_are_returned(kwire):
-    """The events are in the order of the bytes."""
+    """The events have the same order as the bytes."""
     server = serving(kwire)
     data = request_bytes(kwire, "Metadata", 8, 1) * 2 + b"\xff" * 4
     events = server.receive_data(data)
@@ -341,7 +341,7 @@ def test_closed_server_connection_sends_nothing(kwire):
 
 
 def test_zero_copy_gives_views_of_the_frame(kwire):
-    """The records of Produce are views of the frame."""
+    """Produce records are views into the frame."""
     request = kwire.messages.ProduceRequest
     topic = request.TopicProduceData(
         name="t",

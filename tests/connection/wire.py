@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``ClientConnection`` over a blocking socket.
 
-Every wait ends after ``TIMEOUT_S`` with the exception of the socket.
+Every wait ends after ``TIMEOUT_S`` with the socket's exception.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Wire:
         return self.connection.table
 
     def next_event(self):
-        """Send the pending bytes; wait for the next event."""
+        """Send the pending bytes, and wait for the next event."""
         while (event := next(self._events, None)) is None:
             if data := self.connection.data_to_send():
                 self.socket.sendall(data)

@@ -18,7 +18,7 @@ from types import ModuleType
 def serving(
     kwire: ModuleType, answer: Callable[[bytes], bytes | None]
 ) -> Iterator[tuple[str, int]]:
-    """Serve connections; yield the address.
+    """Serve connections, and yield the address.
 
     ``answer`` maps a frame without its size to the bytes to write. The server closes
     the connection if it returns None or raises ``KwireError``.
@@ -28,7 +28,7 @@ def serving(
 
 
 def ask(kwire: ModuleType, address: tuple[str, int], data: bytes) -> bytes | None:
-    """Send a request over a new connection; return the response frame.
+    """Send a request over a new connection, and return the response frame.
 
     Returns None if the server closes the connection instead.
     """
@@ -37,7 +37,7 @@ def ask(kwire: ModuleType, address: tuple[str, int], data: bytes) -> bytes | Non
 
 
 def negotiate(kwire: ModuleType, strategy: object, address: tuple[str, int]) -> object:
-    """Run a client strategy over a new connection; return its table or its error."""
+    """Run a client strategy over a new connection. Return its table or its error."""
     frame = ask(kwire, address, strategy.data_to_send())
     if frame is None:
         return strategy.connection_lost()

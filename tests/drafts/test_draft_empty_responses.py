@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Empty responses of size 0 are converted outside of connections, in both ways.
+"""Convert empty responses with size 0 outside connections, in both directions.
 
 For correlation id 7, the draft has ``00000000 00000007``, and connections have
 ``00000004 00000007``.
@@ -23,7 +23,7 @@ def converter(kwire):
 
 
 def convert(converter, data, size):
-    """Convert a stream in pieces of ``size`` bytes without holding back any byte."""
+    """Convert a stream in ``size``-byte pieces without holding back any byte."""
     pieces = [
         data[position : position + size] for position in range(0, len(data), size)
     ]
@@ -34,7 +34,7 @@ def convert(converter, data, size):
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 7, 100])
 def test_sizes_of_empty_responses_change_and_nothing_else(converter, size):
-    """Bytes of other frames that look like an empty response are unchanged."""
+    """Bytes in other frames that look like an empty response are unchanged."""
     literal = OTHERS + LITERAL + LITERAL + OTHERS + LITERAL
     expected = literal.replace(LITERAL, CONNECTION)
     assert convert(converter.reader(), literal, size) == expected

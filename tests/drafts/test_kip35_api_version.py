@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """KIP-35, document 000: a number in Metadata v1 identifies a version table.
 
-Covers the bytes of the document, the meaning of its numbers, and the risk of confusing
-the draft with Kafka's Metadata v1.
+Covers the document's bytes, what its numbers mean, and how the draft can be confused
+with Kafka's Metadata v1.
 """
 
 import importlib
@@ -20,13 +20,13 @@ RESPONSE = bytes.fromhex(
 RELEASED_RESPONSE = bytes.fromhex(
     "00000001 00000001 000168 00002384 ffff 00000001 00000000"
 )
-"""Kafka's Metadata v1 of the same cluster."""
+"""Kafka's Metadata v1 for the same cluster."""
 
 REQ_A = 12
-"""API key of the document's REQ_A in these tests."""
+"""API key for the document's REQ_A in these tests."""
 
 DOCUMENTS = {4: {REQ_A: (0, 1)}, 5: {REQ_A: (1, 2)}}
-"""The two sample protocol documentations of the document."""
+"""The two sample protocol documentations in the document."""
 
 
 @pytest.fixture
@@ -188,7 +188,7 @@ def test_invalid_build_descriptions_are_rejected(kwire, draft, text):
 
 @pytest.mark.parametrize("number", range(1, 22))
 def test_draft_read_as_released_metadata_fails(kwire, draft, number):
-    """Id and length of the text are read as an impossible number of brokers."""
+    """Id and text length are read as an impossible broker count."""
     data = kwire.encode(
         one_broker(draft).replace(
             api_version=draft.MetadataResponse.ApiVersion(
@@ -203,7 +203,7 @@ def test_draft_read_as_released_metadata_fails(kwire, draft, number):
 
 
 def test_draft_of_the_oldest_broker_read_as_released_metadata_fails(kwire, draft):
-    """Id 0 results in a possible number of brokers, but in an invalid host."""
+    """Id 0 results in a possible broker count, but in an invalid host."""
     data = kwire.encode(response_of(draft, 0, "0.8.0.X", brokers=[]), 1)
     with pytest.raises(kwire.DecodeError):
         kwire.decode(kwire.messages.MetadataResponse, data, 1)
@@ -221,7 +221,7 @@ def test_released_metadata_read_as_draft_fails(kwire, draft):
 def test_released_metadata_of_any_cluster_read_as_draft_fails(
     kwire, draft, brokers, node_id
 ):
-    """Includes node ids whose bytes are the name of a release ("1.2")."""
+    """Includes node ids whose bytes are a release name ("1.2")."""
     cls = kwire.messages.MetadataResponse
     response = cls(
         brokers=[

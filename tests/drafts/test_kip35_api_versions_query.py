@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""KIP-35, document 004: version ranges of all APIs or of the requested APIs.
+"""KIP-35, document 004: version ranges for all APIs or for the requested APIs.
 
-Covers the bytes of the document, its example of two brokers and two features, a broken
-version, and the confusion of the draft with Kafka's ApiVersions.
+Covers the document's bytes, its example with two brokers and two features, a broken
+version, and how the draft can be confused with Kafka's ApiVersions.
 """
 
 import importlib
@@ -12,12 +12,12 @@ import random
 import pytest
 
 REQUEST_KEY = 1000
-"""API key of these tests, because the document does not define one."""
+"""API key in these tests, because the document does not define one."""
 
 B1 = bytes.fromhex("00000002 0000 0000 0003 0001 0002 0003")
 B2 = bytes.fromhex("00000003 0000 0001 0002 0001 0000 0003 0002 0000 0000")
 RELEASED_V0 = bytes.fromhex("0000 00000002 0000 0000 0003 0001 0002 0003")
-"""Response of B1 in the format of Kafka 0.10.0."""
+"""B1's response in the Kafka 0.10.0 format."""
 
 SERVED = {"B1": {0: (0, 3), 1: (2, 3)}, "B2": {0: (1, 2), 1: (0, 3), 2: (0, 0)}}
 
@@ -39,7 +39,7 @@ def ranges_of(table):
 
 
 def exchange_versions(draft, negotiation, served, api_keys=None, **options):
-    """Exchange versions between a client and a server; return the client's table."""
+    """Exchange versions between a client and a server. Return the client's table."""
     table = negotiation.ApiVersionTable.from_ranges(served)
     server = draft.Server(REQUEST_KEY, table)
     strategy = draft.ClientStrategy(REQUEST_KEY, api_keys, **options)
@@ -158,7 +158,7 @@ def test_released_message_of_the_same_content_has_an_error_code_more(kwire, draf
 
 
 def test_released_bytes_read_as_draft_fail_because_of_remaining_bytes(kwire, draft):
-    """The error code and the count are read as an empty list of the draft.
+    """The error code and the count are read as an empty list in the draft.
 
     Only the remaining bytes show the error.
     """

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Drafts of KIP-35 over a socket, with peers that may not support them.
+"""KIP-35 drafts over a socket, with peers that may not support them.
 
 A thread serves, and a client strategy sends requests. If both support the draft, the
-client ends with the table of the server. If a server closes the connection, sends the
-empty response, or has Kafka's behavior, the result is an error of kwire or the fallback
-table, but never a table of misread bytes.
+client ends with the server's table. If a server closes the connection, sends the empty
+response, or has Kafka's behavior, the result is a kwire error or the fallback table,
+but never a table from misread bytes.
 """
 
 import importlib
@@ -16,15 +16,13 @@ import pytest
 from tests.drafts.loopback import ask, negotiate, serving
 
 REQUEST_KEY = 1000
-"""API key of drafts B and C in these tests. Their documents do not define one."""
+"""API key for drafts B and C in these tests. Their documents do not define one."""
 
 RELEASE = "2.2"
 
 
 class Parties(NamedTuple):
-    """Both sides of a draft: functions that create a client and a server of
-    ``RELEASE``.
-    """
+    """Both draft sides: functions that create a client and a ``RELEASE`` server."""
 
     client: object
     server: object
@@ -58,7 +56,7 @@ def negotiation_of(kwire):
 
 
 def refusal(kwire, strategy, answer, error, match=None):
-    """Run a client with an incompatible server; check its error."""
+    """Run a client with an incompatible server, and check its error."""
     with serving(kwire, answer) as address, pytest.raises(error, match=match) as caught:
         negotiate(kwire, strategy, address)
     assert strategy.table is None
@@ -125,7 +123,7 @@ def test_one_server_answers_many_connections(kwire, parties):
 
 
 def test_a_broker_that_was_upgraded_in_between_has_a_new_table(kwire):
-    """The table of a connection is discarded with the connection."""
+    """A connection's table is discarded when the connection ends."""
     draft = importlib.import_module(f"{kwire.__name__}.drafts.kip35_api_version")
     documents = {4: {12: (0, 1)}, 5: {12: (1, 2)}}
     running = [
@@ -199,7 +197,7 @@ def test_an_answer_with_another_correlation_id_is_refused(kwire, parties):
     ids=lambda value: value.replace(" ", "-"),
 )
 def test_answers_that_are_none_end_in_typed_errors(kwire, parties, reply, error):
-    """Covers empty frames of both other formats, missing bytes, and wrong sizes.
+    """Covers empty frames in both other formats, missing bytes, and wrong sizes.
 
     An incomplete frame ends with its connection.
     """
@@ -231,7 +229,7 @@ def test_draft_a_rejects_the_response_of_kafka(kwire):
     "name", ["kip35_protocol_version_request", "kip35_api_versions_query"]
 )
 def test_kafka_closes_connections_of_drafts_b_and_c(kwire, name):
-    """Kafka closes the connection because of the unknown API key."""
+    """Kafka closes the connection because it does not know the API key."""
     table = negotiation_of(kwire).ApiVersionTable.of_release("2.8")
     client = parties_of(kwire, name).client()
     refusal(kwire, client, kafka(kwire, table), kwire.RemoteProtocolError)
@@ -244,7 +242,7 @@ def test_kafka_closes_connections_of_drafts_b_and_c(kwire, name):
 def test_drafts_b_and_c_meet_kafka_at_the_key_of_api_versions(
     kwire, name, reads_spare_bytes
 ):
-    """Draft B has the bytes of ApiVersions v0. Draft C has additional bytes."""
+    """Draft B has the same bytes as ApiVersions v0. Draft C has additional bytes."""
     table = negotiation_of(kwire).ApiVersionTable.of_release("2.8")
     answer = kafka(kwire, table, reads_spare_bytes=reads_spare_bytes)
     closes = name == "kip35_api_versions_query" and not reads_spare_bytes
@@ -259,7 +257,7 @@ def test_drafts_b_and_c_meet_kafka_at_the_key_of_api_versions(
     ["kip35_api_version", "kip35_protocol_version_request", "kip35_api_versions_query"],
 )
 def test_released_client_rejects_every_draft(kwire, name, on_unsupported, key):
-    """The handshake ends with an error for any API key of the draft."""
+    """The handshake ends with an error, whatever API key the draft uses."""
     server = parties_of(kwire, name, key).server(on_unsupported=on_unsupported)
     handshake = negotiation_of(kwire).ApiVersionsHandshake()
     refused = pytest.raises(kwire.errors.KwireError)
@@ -341,7 +339,7 @@ def test_servers_refuse_requests_that_are_cut_or_too_long(kwire, parties):
 def test_servers_respond_empty_or_close_on_unsupported_requests(
     kwire, parties, position
 ):
-    """Covers an unknown API key, and an unknown version of the supported API."""
+    """Covers an unknown API key, and an unknown version in the supported API."""
     unknown = bytearray(parties.client(correlation_id=7).data_to_send()[4:])
     unknown[position] ^= 0x10
     empty = bytes.fromhex("00000004 00000007")

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """KIP-35, document 001: version lists in three or four columns.
 
-Covers the bytes of the document's example, the order of preference, lists with gaps,
-and the confusion of the draft with Kafka's ApiVersions.
+Covers the bytes in the document's example, the preference order, lists with gaps, and
+how the draft can be confused with Kafka's ApiVersions.
 """
 
 import importlib
@@ -12,7 +12,7 @@ import random
 import pytest
 
 REQUEST_KEY = 1000
-"""API key of these tests, because the document does not define one."""
+"""API key in these tests, because the document does not define one."""
 
 FOUR_COLUMNS = bytes.fromhex(
     "00000003"
@@ -31,7 +31,7 @@ ROWS = [
     (1, "FetchRequest", (1, 0), ()),
     (2, "OffsetRequest", (2,), (0, 1)),
 ]
-"""Example of the document, copied unchanged."""
+"""Example in the document, copied unchanged."""
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def talk(strategy, server):
 
 
 def negotiate(draft, versions, deprecated=None, **options):
-    """Run a client and a server that offers the versions; return the client."""
+    """Run a client and a server that offers the versions. Return the client."""
     server = draft.Server(REQUEST_KEY, draft.supported_apis(versions, deprecated))
     strategy = draft.ClientStrategy(REQUEST_KEY, **options)
     assert talk(strategy, server) == server.table
@@ -108,7 +108,7 @@ def test_objects_report_that_they_were_never_released(draft):
 
 
 def test_most_preferred_version_is_last(draft):
-    """With this rule, the document's example prefers version 0 of ProduceRequest."""
+    """With this rule, the document's example prefers ProduceRequest version 0."""
     assert draft.preferred((0, 1, 2)) == 2
     assert draft.preferred((2, 1, 0)) == 0
     assert draft.preferred((2, 1, 0), order="first") == 2
@@ -135,7 +135,7 @@ def test_descending_list_is_detected(draft, versions, descending):
 
 
 def test_the_client_warns_of_descending_lists(draft):
-    """Two lists of the document's example are descending. Single versions are not."""
+    """Two lists in the document's example are descending. Single versions are not."""
     strategy = draft.ClientStrategy(REQUEST_KEY)
     assert strategy.suspects() == ()
     strategy.receive_frame(bytes(4) + FOUR_COLUMNS)
@@ -199,7 +199,7 @@ def test_order_and_unknown_keys_stay_as_received(draft):
 
 
 def test_long_version_lists_are_limited_to_known_versions(draft):
-    """For 6,000 lists of two ends, the versions in between are not stored."""
+    """6,000 lists contain two ends, and the versions in between are not stored."""
     table = negotiate(draft, {key: [0, 32767] for key in range(-3000, 3000)}).table
     assert table.usable(3) == (0,)
 
@@ -232,7 +232,7 @@ def test_draft_read_as_released_api_versions_fails(kwire, draft, version):
 
 @pytest.mark.parametrize("version", range(6))
 def test_released_api_versions_read_as_draft_fails(kwire, draft, version):
-    """The error code is half of the count, so version 0 is read as an empty list."""
+    """Version 0 is read as an empty list, because the error code is half the count."""
     cls = kwire.messages.ApiVersionsResponse
     rows = [cls.ApiVersion(api_key=0, min_version=0, max_version=3)]
     for response in (cls(api_keys=rows), cls(api_keys=rows * 60), cls()):

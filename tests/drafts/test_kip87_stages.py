@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Migration plans of the KIP-87 draft, with one test per cell of the table.
+"""Migration plans in the KIP-87 draft, with one test per table cell.
 
-A cell is a stage and a request. The other tests cover the order of the steps, a
-tombstone during a complete migration, and both sides on a socket: with the draft's
-Produce 3 and Fetch 3, and with brokers that use these version numbers differently.
+A cell is a stage and a request. The other tests cover the step order, a tombstone
+during a complete migration, and both sides on a socket: with the draft's Produce 3 and
+Fetch 3, and with brokers that use these version numbers differently.
 """
 
 import importlib
@@ -20,13 +20,13 @@ STAGES = ("two-stage 1", "two-stage 2", "magic 1", "magic 2")
 
 @pytest.fixture
 def kip87(kwire):
-    """Module of the draft on the tested engine."""
+    """Draft module on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.drafts.kip87_tombstone_flag")
 
 
 @pytest.fixture
 def requests(kwire):
-    """Request classes of the draft on the tested engine."""
+    """The draft's request classes on the tested engine."""
     return importlib.import_module(
         f"{kwire.__name__}.drafts.kip87_tombstone_flag.requests"
     )
@@ -44,7 +44,7 @@ KINDS = {
 
 
 def make_message(kip87, kind):
-    """Return a message of a kind."""
+    """Return a message by kind."""
     return kip87.Message(3, 5, b"k", **KINDS[kind])
 
 
@@ -75,7 +75,7 @@ PRODUCE_CELLS = [
     ("magic 2", 3, "valued tombstone", "store", ("valued tombstone", True)),
     ("magic 2", 3, "null", "reject", REFUSED),
 ]
-"""Stage, version, sent message; action, stored message, whether it is a delete."""
+"""Inputs: stage, version, sent message. Results: action, stored message, is delete."""
 
 FETCH_CELLS = [
     *(
@@ -101,11 +101,11 @@ FETCH_CELLS = [
     ("two-stage 1", 2, "null", "down", "old null", True),
     ("two-stage 1", 3, "null", "serve", "null", True),
 ]
-"""Stage, version, stored message; action, sent message, whether it is a delete."""
+"""Inputs: stage, version, stored message. Results: action, sent message, is delete."""
 
 
 def cell(value):
-    """Return the test id of a cell."""
+    """Return a cell's test id."""
     return str(value) if isinstance(value, (str, int)) else None
 
 
@@ -263,7 +263,7 @@ def test_tombstone_through_the_whole_migration(kip87):
 
 
 def test_null_without_the_bit_comes_back_to_life(kip87):
-    """The message is a delete in stage 1 of the first plan, but not in stage 2.
+    """The message is a delete in the first plan's stage 1, but not in stage 2.
 
     The document overlooks this: such a message remains in the log after the upgrade.
     When it is converted for an old consumer, the report says that it becomes a delete.
@@ -352,7 +352,7 @@ class Client:
         return response.responses[0]
 
     def produce(self, version, *messages, acks=1):
-        """Send messages; return the error code."""
+        """Send messages, and return the error code."""
         cls = self.requests.ProduceRequest
         rows = [cls.PartitionProduceData(index=0, records=self.kip87.encode(messages))]
         topics = [cls.TopicProduceData(name="t", partition_data=rows)]
@@ -361,7 +361,7 @@ class Client:
         return topic.partition_responses[0].error_code
 
     def fetch(self, version):
-        """Return all messages in a version of Fetch."""
+        """Return all messages in a Fetch version."""
         cls = self.requests.FetchRequest
         rows = [cls.FetchPartition(fetch_offset=0, partition_max_bytes=10**6)]
         request = cls(
@@ -372,7 +372,7 @@ class Client:
 
 
 def kinds_of(messages):
-    """Return the kinds of messages."""
+    """Return the message kinds."""
     names = {
         (kind["magic"], kind.get("attributes", 0), kind["value"]): name
         for name, kind in KINDS.items()
@@ -382,7 +382,7 @@ def kinds_of(messages):
 
 @pytest.mark.parametrize("name", STAGES)
 def test_client_and_broker_speak_the_draft(kwire, kip87, requests, name):
-    """New and old producers and consumers observe the results of the table."""
+    """New and old producers and consumers observe the results in the table."""
     broker = Broker(kwire, kip87, requests, kip87.STAGES[name])
     with serving(kwire, broker.answer) as address:
         client = Client(kwire, kip87, requests, address)
@@ -462,7 +462,7 @@ def test_record_batches_of_today_are_named_to_the_draft(kwire, kip87, requests):
 @sweep("timeout_ms", [0, 1000, 30_000, 65_536, 2**31 - 1])
 @sweep("name", ["t", "topic", "x" * 249])
 def test_produce_3_of_kafka_is_not_the_draft(kwire, requests, acks, timeout_ms, name):
-    """A Produce 3 of Kafka is an error for a broker of the draft."""
+    """Kafka's Produce 3 is an error for a broker with the draft."""
     cls = kwire.messages.ProduceRequest
     batch = kwire.records.encode_batch([(b"k", b"v")])
     rows = [cls.PartitionProduceData(index=0, records=batch)]
@@ -482,7 +482,7 @@ def test_produce_3_of_kafka_is_not_the_draft(kwire, requests, acks, timeout_ms, 
 @pytest.mark.parametrize("max_bytes", [0, 1, 1000, 50 * 2**20, 2**31 - 1])
 @pytest.mark.parametrize("topics", [(), ("t",), ("topic", "u")])
 def test_fetch_3_of_kafka_is_not_the_draft(kwire, requests, max_bytes, topics):
-    """In place of Kafka's response limit, the draft has the number of topics."""
+    """The draft has the topic count where Kafka has the response limit."""
     cls = kwire.messages.FetchRequest
     rows = [cls.FetchPartition(fetch_offset=1, partition_max_bytes=2**20)]
     request = cls(

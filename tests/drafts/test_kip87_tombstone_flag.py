@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of the KIP-87 draft: bytes, deletes, and losses of conversions.
+"""Messages in the KIP-87 draft: bytes, deletes, and conversion losses.
 
 Magic 0 and 1 are compared with the independent codec in ``kwire.records``. The draft's
-magic 2 has the example bytes of its time, and is never confused with the record batch
+magic 2 has the example bytes from its time, and is never confused with the record batch
 that finally got this number.
 """
 
@@ -22,7 +22,7 @@ from tests.harness.hostile import some
 TOMBSTONE = bytes.fromhex(
     "0000000000000000 00000018 5808577c 02 10 00000000000003e8 00000001 6b 00000001 76"
 )
-"""Magic 2 of the draft: key k, value v, time 1000, tombstone bit at 0x10."""
+"""The draft's magic 2: key k, value v, time 1000, tombstone bit at 0x10."""
 
 CONVERTED = bytes.fromhex(
     "0000000000000000 00000017 4b38d7a9 01 00 00000000000003e8 00000001 6b ffffffff"
@@ -43,12 +43,12 @@ MESSAGES = st.builds(
 
 @pytest.fixture
 def kip87(kwire):
-    """Module of the draft on the tested engine."""
+    """Draft module on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.drafts.kip87_tombstone_flag")
 
 
 def test_provenance_reports_that_it_was_never_released(kip87):
-    """A message of the draft contains the name of its document."""
+    """A draft message contains its document's name."""
     assert str(kip87.PROVENANCE).startswith("KIP-87, ")
     assert str(kip87.PROVENANCE).endswith(", never released")
 
@@ -71,7 +71,7 @@ def test_down_conversion_has_the_bytes_of_magic_1(kip87):
 
 @given(st.lists(MESSAGES, max_size=4))
 def test_messages_round_trip(messages):
-    """All fields are preserved, in any mixture of magics."""
+    """All fields are preserved, in any magic mixture."""
     assert answer_draft.decode(answer_draft.encode(messages)) == tuple(messages)
 
 
@@ -137,7 +137,7 @@ def test_taken_bits_are_refused(kip87, bit):
 
 
 def test_unknown_magic_and_dialect_are_refused(kip87):
-    """An unknown combination is rejected instead of guessing a rule."""
+    """An unknown combination is rejected, because kwire must not guess a rule."""
     with pytest.raises(ValueError, match=r"magic must be 0, 1 or 2 \(got 3"):
         kip87.is_tombstone(3, 0, None)
     with pytest.raises(ValueError, match='"kip87" or "kafka"'):
@@ -162,7 +162,7 @@ def test_unknown_magic_and_dialect_are_refused(kip87):
 def test_down_conversion_reports_what_it_loses(
     kip87, attributes, value, down_converted, lost
 ):
-    """Magic 1 cannot represent two of the four kinds."""
+    """Magic 1 can only represent two kinds. The other two lose information."""
     message = kip87.Message(7, 5, b"k", value, attributes=attributes | 0x08)
     converted, report = kip87.down_convert([message])
     assert converted == (
@@ -176,7 +176,7 @@ def test_down_conversion_reports_what_it_loses(
 
 
 def test_down_to_magic_0_loses_the_timestamps(kip87):
-    """All conversions to magic 0 lose it. A timestamp of -1 is not a loss."""
+    """All conversions to magic 0 lose it. If a timestamp is -1, nothing is lost."""
     messages = [
         kip87.Message(0, 1000, b"k", b"v", magic=1, attributes=0x08),
         kip87.Message(1, -1, b"k", b"v", magic=2),
@@ -193,13 +193,13 @@ def test_down_to_magic_0_loses_the_timestamps(kip87):
 
 @pytest.mark.parametrize("to_magic", [2, -1, None, "1"])
 def test_down_goes_to_0_or_1(kwire, kip87, to_magic):
-    """Messages of the draft already have magic 2."""
+    """Draft messages already have magic 2."""
     with pytest.raises(kwire.EncodeError, match="expected 0 or 1"):
         kip87.down_convert([], to_magic)
 
 
 def test_conversion_rejects_compressed_messages(kwire, kip87):
-    """The values of inner messages have not been decoded."""
+    """The inner messages' values have not been decoded."""
     wrapper = kip87.Message(value=b"", attributes=1)
     for convert in (kip87.down_convert, kip87.up_convert):
         with pytest.raises(kwire.EncodeError, match=r"messages\[0\].attributes"):
@@ -235,12 +235,12 @@ def test_down_conversion_report_matches_the_losses(messages):
 
 @pytest.fixture
 def batch(kwire):
-    """Record batch of Kafka's magic 2."""
+    """Record batch with Kafka's magic 2."""
     return kwire.records.encode_batch([(b"k", b"v", 1000)])
 
 
 def test_record_batch_is_named_by_the_drafts_reader(kwire, kip87, batch):
-    """The error contains the position, also after messages of the draft."""
+    """The error contains the position, also after draft messages."""
     for before in (b"", TOMBSTONE, CONVERTED):
         with pytest.raises(kwire.CorruptBatch, match="Kafka's magic 2") as caught:
             kip87.decode(before + batch)
@@ -248,7 +248,7 @@ def test_record_batch_is_named_by_the_drafts_reader(kwire, kip87, batch):
 
 
 def test_draft_is_named_to_readers_of_kafkas_magic_2(kwire, kip87, batch):
-    """The record batch reader of kwire rejects it as well."""
+    """kwire's record batch reader rejects it as well."""
     kip87.require_dialect(CONVERTED + batch, "kafka")
     kip87.require_dialect(CONVERTED + TOMBSTONE, "kip87")
     with pytest.raises(kwire.CorruptBatch, match="a message of the KIP-87 draft"):
@@ -287,7 +287,7 @@ def rows_of(messages):
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("compression", ["none", "gzip", "snappy", "lz4"])
 def test_older_messages_are_those_of_records(kwire, kip87, magic, compression):
-    """Both codecs decode the messages of the other, compressed or not."""
+    """Both codecs decode messages from the other codec, compressed or not."""
     rows = [
         kip87.Message(offset, 1000 + offset if magic else -1, key, value, magic)
         for offset, key, value in ((3, b"k", b"v"), (4, None, b""), (9, b"", None))
@@ -348,7 +348,7 @@ def test_log_append_time_of_the_whole_is_that_of_each(kip87):
 
 
 def repaired(data):
-    """Recompute the size and the checksum of a single message."""
+    """Recompute a single message's size and checksum."""
     body = data[16:]
     return data[:8] + struct.pack(">iI", len(body) + 4, zlib.crc32(body)) + body
 
@@ -367,7 +367,7 @@ def test_outer_offset_0_counts_from_0(kip87):
 
 
 def test_broken_compressed_messages_are_refused(kwire, kip87):
-    """Every rule of compressed messages has a message that violates it."""
+    """Every rule for compressed messages has a message that violates it."""
     inside = importlib.import_module(f"{kwire.__name__}.records.compression")
 
     def gzip(data):
@@ -429,7 +429,7 @@ def test_limits_hold_for_compressed_messages(kwire, kip87):
     ],
 )
 def test_bad_values_are_named(kwire, kip87, fields, path):
-    """The path contains the index of the message."""
+    """The path contains the message index."""
     rows = [kip87.Message(), kip87.Message(**fields)]
     with pytest.raises(kwire.EncodeError) as caught:
         kip87.encode(rows)
@@ -472,7 +472,7 @@ def test_compressed_messages_have_limits_of_their_format(kwire, kip87):
 
 @pytest.fixture
 def seeds(kip87):
-    """Sets of plain and compressed messages of all three magics."""
+    """Plain and compressed message sets with all three magics."""
     older = [row._replace(magic=1, attributes=0) for row in three(kip87)]
     return [
         kip87.encode([*three(kip87), *older, older[0]._replace(magic=0)]),
@@ -530,7 +530,7 @@ def test_any_bytes_give_messages_or_typed_errors(kwire, kip87, seeds, check_crc)
 
 
 def test_hostile_lengths_are_errors_with_their_position(kwire, kip87):
-    """The error contains the first byte of the length, or the end of the message."""
+    """The error position is the length's first byte, or the message end."""
     cases = {
         (26, b"\xff\xff\xff\xfe"): (kwire.InvalidLength, 26),
         (26, b"\x80\0\0\0"): (kwire.InvalidLength, 26),

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """KIP-951, draft: it fails as proposed, and works after the repair.
 
-Kafka's own generator reports the same two errors of the proposal. One side decodes the
-bytes of the other correctly or with an error. The last tests use both sides on a
+Kafka's own generator reports the same two errors in the proposal. Both sides decode the
+other side's bytes correctly or with an error. The last tests use both sides on a
 socket.
 """
 
@@ -22,12 +22,12 @@ PRODUCE_10 = bytes.fromhex(
     "01 00 01 00 09 00000002 00000005 00 00 00000000 01 00 0d 02 00000002 0268"
     "00002384 00 00"
 )
-"""Produce 10 of Kafka, as two other codecs encode it: t-0 has leader 2 at h:9092."""
+"""Kafka's Produce 10, as two other codecs encode it: t-0 has leader 2 at h:9092."""
 
 
 @pytest.fixture
 def kip951(kwire):
-    """Module of the draft on the tested engine."""
+    """Draft module on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.drafts.kip951_leader_endpoints")
 
 
@@ -42,7 +42,7 @@ def texts(kwire):
 
 
 def fetch(cls, host="h", rack=None, port=9092, **partition):
-    """Return a Fetch 15 response: leader 2 of the only partition, in epoch 5."""
+    """Return a Fetch 15 response: leader 2 for the only partition, in epoch 5."""
     broker = cls.BrokerInfo(leader_host=host, leader_port=port, leader_rack=rack)
     fields = {
         "partition_index": 1,
@@ -57,7 +57,7 @@ def fetch(cls, host="h", rack=None, port=9092, **partition):
 
 
 def produce(cls, **partition):
-    """Return a Produce 9 response: leader 2 of the only partition, in epoch 5."""
+    """Return a Produce 9 response: leader 2 for the only partition, in epoch 5."""
     broker = cls.BrokerInfo(leader_host="h", leader_port=9092, leader_rack="r")
     fields = {
         "index": 1,
@@ -72,14 +72,14 @@ def produce(cls, **partition):
 
 
 def schema_error(kwire, text):
-    """Load an invalid schema; return its error."""
+    """Load an invalid schema, and return its error."""
     with pytest.raises(kwire.SchemaError) as caught:
         kwire.messages.message_class(text)
     return caught.value
 
 
 def test_fetch_as_proposed_gives_one_tag_to_two_fields(kwire, texts):
-    """As in Kafka, the error is reported for the second of the two fields."""
+    """As in Kafka, the error is reported for the second field."""
     error = schema_error(kwire, texts["fetch"])
     assert (error.rule, error.path) == (
         "tag-duplicate",
@@ -128,7 +128,7 @@ def test_repair_changes_two_words_of_fetch_and_one_of_produce(kip951, texts):
 
 
 def test_provenance_reports_that_it_was_never_released(kip951):
-    """A class of the draft contains the name of its document."""
+    """A draft class contains its document's name."""
     assert str(kip951.PROVENANCE).startswith("KIP-951, ")
     assert str(kip951.PROVENANCE).endswith(", never released")
 
@@ -173,12 +173,12 @@ def test_produce_has_the_bytes_of_its_tags(kwire, kip951):
 
 
 def change(kip951, topic, *address):
-    """Return the leader change of both responses above."""
+    """Return the leader change that both responses above contain."""
     return (kip951.LeaderChange(topic, 1, 6, 2, 5, *address),)
 
 
 def test_draft_leaders_have_an_address_per_partition(kip951):
-    """All partitions have an address of their own."""
+    """Every partition has its own address."""
     response = fetch(kip951.FetchResponse, rack="r")
     assert kip951.leader_changes(response) == change(kip951, TOPIC_ID, "h", 9092, "r")
     response = produce(kip951.ProduceResponse)
@@ -222,7 +222,7 @@ def test_kafka_fetch_leaders_share_addresses(kwire, kip951, version):
 
 
 def test_leader_without_a_broker_has_no_address(kip951):
-    """The broker is an optional tagged field of the draft."""
+    """The broker is an optional tagged field in the draft."""
     cls = kip951.FetchResponse
     response = fetch(cls, current_leader_broker=cls.BrokerInfo())
     assert kip951.leader_changes(response) == change(kip951, TOPIC_ID)
@@ -286,7 +286,7 @@ def test_tag_2_never_passes_for_a_snapshot(kwire, kip951, port):
 
 
 def test_snapshot_never_passes_for_tag_2(kwire, kip951):
-    """The first byte of the offset would be a host without a length: null."""
+    """The offset's first byte would be a host without a length: null."""
     cls = kwire.messages.FetchResponse
     for offset, epoch in ((0, 0), (1, 5), (2**32, 2**31 - 1), (2**56 - 1, 3)):
         snapshot = cls.SnapshotId(end_offset=offset, epoch=epoch)
@@ -333,7 +333,7 @@ def test_released_bytes_as_the_draft_give_the_leader_without_an_address(kwire, k
 
 @pytest.mark.parametrize("name", ["FetchResponse", "FetchResponseTag2"])
 def test_every_prefix_of_the_draft_is_refused(kwire, kip951, name):
-    """A truncated response is an error of kwire at any length."""
+    """If a response is truncated at any length, kwire raises an error."""
     cls = getattr(kip951, name)
     data = kwire.encode(fetch(cls, rack="r"), 15)
     for end in range(len(data)):
@@ -342,7 +342,7 @@ def test_every_prefix_of_the_draft_is_refused(kwire, kip951, name):
 
 
 def follower(kwire, responses):
-    """Respond to Fetch and Produce with these responses, in versions of the draft."""
+    """Respond to Fetch and Produce with these responses, in the draft's versions."""
 
     def answer(frame):
         header, request = kwire.messages.framing.decode_request(frame)
@@ -403,7 +403,7 @@ def test_client_learns_nothing_from_a_broker_of_today(kwire, kip951):
 
 
 def test_client_of_tag_2_refuses_a_snapshot_over_a_socket(kwire, kip951):
-    """The snapshot id of a broker without the draft is not an address."""
+    """If a broker lacks the draft, its snapshot id is not an address."""
     kafka_class = kwire.messages.FetchResponse
     row = kafka_class.PartitionData(
         snapshot_id=kafka_class.SnapshotId(end_offset=900, epoch=4)
@@ -419,7 +419,7 @@ def test_client_of_tag_2_refuses_a_snapshot_over_a_socket(kwire, kip951):
 
 @pytest.mark.parametrize("host", ["broker-1.example", "broker"])
 def test_client_of_today_refuses_tag_2_over_a_socket(kwire, kip951, host):
-    """The size or the content of the draft's bytes is an error for the client."""
+    """The size or content in the draft's bytes is an error for the client."""
     responses = {1: fetch(kip951.FetchResponseTag2, host)}
     with (
         serving(kwire, follower(kwire, responses)) as address,

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of the design documents: their observations, output and results.
+"""Run the design documents: their observations, output and results.
 
-All requirements of a document are met on loopback sockets. A broken behavior is
+All requirements in a document are met on loopback sockets. A broken behavior is
 reported, and all requirements have an existing function and an existing test.
 """
 
@@ -28,13 +28,13 @@ def part_of(kwire, name):
 
 
 def run(kwire, number):
-    """Run a document on one engine; return it and its results."""
+    """Run a document on one engine, and return it and its results."""
     document = part_of(kwire, "runs").find_document(number)
     return document, part_of(kwire, "runs.requirement").run_document(document)
 
 
 def list_contradictions(kwire, number):
-    """Run a document; return the texts of the requirements that are not met."""
+    """Run a document, and return the requirement texts that are not met."""
     _, results = run(kwire, number)
     return [result.requirement.text for result in results if not result.is_met]
 
@@ -239,7 +239,7 @@ def test_index_of_the_docs_has_the_measured_time_without_service():
 
 
 def command(*arguments):
-    """Run ``kwire drafts``; return its exit code and its output."""
+    """Run ``kwire drafts``, and return its exit code and its output."""
     from kwire.cli.main import program
 
     result = CliRunner().invoke(program, ["drafts", *arguments])
@@ -247,7 +247,7 @@ def command(*arguments):
 
 
 def module(*arguments):
-    """Run ``python -m kwire.drafts``; return its exit code and its output."""
+    """Run ``python -m kwire.drafts``, and return its exit code and its output."""
     done = subprocess.run(
         [sys.executable, "-m", "kwire.drafts", *arguments],
         capture_output=True,

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""ApiVersions responses of real Kafka nodes as test data.
+"""ApiVersions responses from real Kafka nodes as test data.
 
-Each table is the complete response of one node as key:range, in ascending order. A name
-consists of the release, the type of the node, and "unstable" if the configuration
-enables unstable versions. No other configuration changes the responses.
+Every table is one node's complete response as key:range, in ascending order. A name
+consists of the release, the node type, and "unstable" if the configuration enables
+unstable versions. No other configuration changes the responses.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ TABLES = {
 
 
 def advertised(name: str) -> dict[int, tuple[int, int]]:
-    """Parse one of the tables: ``{key: (min, max)}``."""
+    """Parse a table: ``{key: (min, max)}``."""
     table = {}
     for row in TABLES[name].split():
         key, versions = row.split(":")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 
 def make_served_table(kwire, offered=None, **options):
-    """Return the version table of a server."""
+    """Return a server's version table."""
     offered = {1: (4, 17), 18: (0, 4)} if offered is None else offered
     return kwire.connection.negotiation.ApiVersionTable.from_ranges(offered, **options)
 
@@ -24,7 +24,7 @@ V0 = "0012 0000 00000007 0002 6b77"
 
 
 def answer_in_hex(kwire, text, table=None, **options):
-    """Respond to a hexadecimal request; return the response, and its body as text."""
+    """Respond to a hexadecimal request. Return the response, and its body as text."""
     response = kwire.connection.negotiation.answer_api_versions(
         frame(text), make_served_table(kwire) if table is None else table, **options
     )
@@ -56,7 +56,7 @@ def answer_in_hex(kwire, text, table=None, **options):
 def test_response_has_the_version_and_correlation_id_of_its_request(
     kwire, text, version, body
 ):
-    """All rows are in the version of the request, after its correlation id."""
+    """All rows have the request's version, and follow its correlation id."""
     response, rest = answer_in_hex(kwire, text)
     assert response.frame[4:8] == b"\0\0\0\x07"
     assert rest == bytes.fromhex(body)
@@ -71,7 +71,7 @@ def test_response_has_the_version_and_correlation_id_of_its_request(
 def test_an_unknown_version_is_answered_in_version_0_unread(kwire, version, rest):
     """Bytes after the correlation id are not decoded.
 
-    They include the rest of the request header.
+    They include all other request header fields.
     """
     response, body = answer_in_hex(kwire, f"0012 {version} 80000001 {rest}")
     assert response.frame[4:8] == bytes.fromhex("80000001")
@@ -97,7 +97,7 @@ def test_servers_before_2_4_list_nothing(kwire):
     [("", "1.0"), ("kwire", ""), ("a b", "1"), ("-a", "1"), ("a", "1."), ("a_b", "1")],
 )
 def test_a_name_that_is_none_is_an_invalid_request(kwire, name, software_version):
-    """The response has the version of the request, and contains no rows."""
+    """The response has the request's version, and contains no rows."""
     request = kwire.messages.ApiVersionsRequest(
         client_software_name=name, client_software_version=software_version
     )

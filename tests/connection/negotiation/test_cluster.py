@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Common versions of several brokers, and finalized features.
+"""Common versions that several brokers support, and finalized features.
 
-The brokers B1 and B2 are the worked example of KIP-35.
+The brokers B1 and B2 are the worked example in KIP-35.
 """
 
 import itertools
@@ -17,12 +17,12 @@ B2 = {0: (1, 2), 1: (0, 3), 2: (0, 0)}
 
 
 def table(kwire, offered, **options):
-    """Return the table of one broker."""
+    """Return one broker's table."""
     return kwire.connection.negotiation.ApiVersionTable.from_ranges(offered, **options)
 
 
 def cluster(kwire, **brokers):
-    """Return the view of brokers by name."""
+    """Return a view that contains brokers by name."""
     tables = {name: table(kwire, offered) for name, offered in brokers.items()}
     return kwire.connection.negotiation.ClusterVersions(tables)
 
@@ -89,7 +89,7 @@ def test_error_names_the_broker_that_limits_the_versions(kwire):
 
 
 def test_versions_excluded_by_the_view_apply_to_all_brokers(kwire):
-    """The policy of the view applies, even if the tables have a different one."""
+    """The view's policy applies, even if the tables have a different policy."""
     n = kwire.connection.negotiation
     tables = {"B1": table(kwire, B1), "B2": table(kwire, B2)}
     view = n.ClusterVersions(tables, n.VersionPolicy(exclude={0: [2], 1: [3]}))
@@ -156,7 +156,7 @@ BROKERS = st.dictionaries(
 
 @given(st.lists(BROKERS, min_size=1, max_size=4), st.randoms(use_true_random=False))
 def test_shared_ranges_equal_the_intersection_of_version_sets(twins, offers, dice):
-    """The result contains keys and versions of all brokers, in any order."""
+    """The result contains the common keys and versions, for any broker order."""
     names = [f"B{number}" for number in range(len(offers))]
     for kwire in twins:
         make = kwire.connection.negotiation.ApiVersionTable
@@ -182,7 +182,7 @@ def _known(kwire, key):
 
 
 def epochs(kwire, *levels_by_epoch):
-    """Return tables with an epoch and the level of one feature."""
+    """Return tables with an epoch and one feature level."""
     return [
         table(
             kwire,
@@ -195,7 +195,7 @@ def epochs(kwire, *levels_by_epoch):
 
 
 def test_finalized_features_are_those_of_the_highest_epoch(kwire):
-    """The order of the brokers has no influence."""
+    """The broker order has no influence."""
     levels_by_epoch = [(5, 20), (7, 21), (6, 99), (-1, 77)]
     for order in itertools.permutations(range(4)):
         tables = epochs(kwire, *levels_by_epoch)
@@ -224,7 +224,7 @@ def test_finalized_features_never_go_back(kwire):
 
 
 def test_epoch_0_is_an_epoch_and_minus_1_is_none(kwire):
-    """An epoch of 0 is valid, while -1 means that there is none (KIP-584)."""
+    """An epoch of 0 is valid, while -1 means that there is no epoch (KIP-584)."""
     none, first = epochs(kwire, (-1, 10), (0, 11))
     finalized = kwire.connection.negotiation.FinalizedFeatures()
     assert finalized.update(none) is False

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Versions of brokers that do not support ApiVersions, by their release.
+"""Versions by release, for brokers that do not support ApiVersions.
 
 The expected rows are copied from librdkafka's ``broker.version.fallback``.
 """
@@ -62,20 +62,20 @@ def test_fallback_for_an_unknown_release_is_rejected(kwire, release):
 
 @pytest.mark.parametrize("release", ["0.9", "0.8"])
 def test_a_line_of_several_releases_is_refused(kwire, release):
-    """The releases of a release line support different versions."""
+    """The releases in a release line support different versions."""
     with pytest.raises(ValueError, match=r"is ambiguous; give one such as 0\."):
         kwire.connection.negotiation.fallback_table(release)
 
 
 @pytest.mark.parametrize("release", ["0.7", "0.7.2", "0.6", "0.6.1"])
 def test_releases_older_than_the_protocol_are_refused(kwire, release):
-    """These releases do not support the protocol of kwire."""
+    """These releases do not support the protocol that kwire uses."""
     with pytest.raises(kwire.UnsupportedVersion, match=f"protocol of Kafka {release}"):
         kwire.connection.negotiation.fallback_table(release)
 
 
 def test_closed_fallback_table_does_not_close_others(kwire):
-    """If the table of a connection is closed, other connections keep theirs."""
+    """If a connection's table is closed, other connections keep their tables."""
     first = kwire.connection.negotiation.fallback_table("0.9.0")
     first.expire()
     assert kwire.connection.negotiation.fallback_table("0.9.0").is_alive
@@ -91,7 +91,7 @@ def test_the_policy_holds_for_fallbacks_too(kwire):
 
 
 def test_a_fallback_is_not_more_than_its_release_had(kwire):
-    """Rows are within the table of the release, except one row of librdkafka."""
+    """Rows are within the release's table, except one librdkafka row."""
     too_much = []
     for release in ("0.8.0", "0.8.1", "0.8.2", "0.9.0"):
         whole = kwire.connection.negotiation.ApiVersionTable.of_release(release)

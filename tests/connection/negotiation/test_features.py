@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Features of a broker that follow from its supported versions.
+"""Broker features that follow from the supported versions.
 
-The expected rows are copied from librdkafka, so that tests detect changes of kwire's
+The expected rows are copied from librdkafka, so that tests detect changes in kwire's
 list.
 """
 
@@ -12,7 +12,7 @@ PRODUCE, FETCH, OFFSETS, METADATA = range(4)
 COMMIT, OFFSET_FETCH, COORDINATOR, JOIN, HEARTBEAT, LEAVE, SYNC = range(8, 15)
 HANDSHAKE, API_VERSIONS, PRODUCER_ID, AUTHENTICATE, NEW_GROUP = 17, 18, 22, 36, 68
 
-#: Features by name: alternatives with the minimum versions of all required APIs.
+# Features by name: alternatives with the minimum version for every required API.
 MAP = {
     "MsgVer1": [{PRODUCE: 2, FETCH: 2}],
     "MsgVer2": [{PRODUCE: 3, FETCH: 4}],
@@ -74,7 +74,7 @@ def test_feature_list_is_complete(kwire):
 
 @pytest.mark.parametrize(("name", "needs"), CASES)
 def test_the_least_versions_are_enough(kwire, name, needs):
-    """The newest versions of the broker are exactly the required ones."""
+    """The broker's newest versions are exactly the required versions."""
     enough = table(kwire, {key: (0, min_version) for key, min_version in needs.items()})
     assert enough.supports(feature(kwire, name))
     assert name in enough.features()
@@ -141,6 +141,6 @@ def test_feature_without_requirements_is_rejected(kwire):
 
 
 def test_a_feature_shows_what_it_needs(kwire):
-    """The text has the notation of the constructor."""
+    """The text has the constructor's notation."""
     own_feature = kwire.connection.negotiation.Feature("f", {1: "2+"}, {0: (0, 3)})
     assert repr(own_feature) == "Feature('f', {1: '2+'}, {0: '0-3'})"

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Requests and responses of version negotiation in bytes (KIP-35, KIP-511).
+"""Version negotiation requests and responses in bytes (KIP-35, KIP-511).
 
-Covers brokers of all releases, all fallbacks between two requests, and brokers that
+Covers brokers with all releases, all fallbacks between two requests, and brokers that
 would make a client send requests forever. ``test_answers.py`` covers the server.
 """
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 #: Fetch 4-17 and ApiVersions 0-4, in version 0, without error.
 ROWS_V0 = "0000 00000002 0001 0004 0011 0012 0000 0004"
-#: Error response of brokers since 2.4, in version 0, with only ApiVersions.
+# Error response from brokers since 2.4, in version 0, with only ApiVersions.
 SINCE_2_4 = "0023 00000001 0012 0000 {:04x}"
 
 
@@ -26,7 +26,7 @@ def start(kwire, **options):
 
 
 def question(handshake):
-    """Return the version of the request, and its frame without the size."""
+    """Return the request's version, and its frame without the size."""
     data = handshake.data_to_send()
     assert int.from_bytes(data[:4], "big") == len(data) - 4
     assert data[4:6] == b"\0\x12"
@@ -35,7 +35,7 @@ def question(handshake):
 
 
 def answer(handshake, text, correlation_id=None):
-    """Pass a hexadecimal response to the handshake; add its correlation id."""
+    """Pass a hexadecimal response to the handshake after adding its correlation id."""
     if correlation_id is None:
         correlation_id = handshake.correlation_id
     frame = correlation_id.to_bytes(4, "big", signed=True) + bytes.fromhex(text)
@@ -124,9 +124,9 @@ def test_step_3_a_broker_since_2_4_names_its_versions(kwire, newest, broker_newe
     "body",
     [
         "0023 00000000",
-        # librdkafka's mock cluster sends a compact count of zero, followed by a row.
+        # librdkafka's mock cluster sends a compact zero count, followed by a row.
         "0023 01 0012 0000 0002 00000000",
-        # The layout is that of the requested version.
+        # The layout belongs to the requested version.
         "0023 02 0012 0000 0002 00 00000000 00",
         "0023 00000001 0003 0000 0009",
         "0023",
@@ -137,7 +137,7 @@ def test_step_3_a_broker_since_2_4_names_its_versions(kwire, newest, broker_newe
     ],
 )
 def test_step_3_other_unsupported_responses_lead_to_version_0(kwire, body):
-    """Covers empty lists of old brokers, mixed bodies, KIP-35's empty response."""
+    """Covers empty lists from old brokers, mixed bodies, KIP-35's empty response."""
     handshake = start(kwire)
     question(handshake)
     assert answer(handshake, body) is None
@@ -172,7 +172,7 @@ def test_step_3_versions_that_the_policy_excludes_are_not_asked_in(kwire):
     ],
 )
 def test_step_4_no_lower_version_ends_it(kwire, newest, body, words):
-    """An error in version 0, or an offer of the rejected version, ends the handshake.
+    """If version 0 has an error or the rejected version is offered, the handshake ends.
 
     Otherwise it would be an endless loop.
     """
@@ -292,12 +292,15 @@ def test_software_names_that_brokers_reject_are_rejected(kwire, name):
 
 @pytest.mark.parametrize("name", ["a", "1", "a-b", "kwire", "1.0.0-rc1", "A..b--9"])
 def test_valid_software_names_are_sent(kwire, name):
-    """Letters, digits, dots, dashes; the ends are letters or digits."""
+    """Letters, digits, dots and dashes.
+
+    The first and last characters are letters or digits.
+    """
     assert name.encode() in question(start(kwire, client_version=name))[1]
 
 
 def test_expected_broker_is_only_sent_in_version_5(kwire):
-    """A cluster id and a node id (KIP-1242). Version 4 omits both of them."""
+    """A cluster id and a node id (KIP-1242). Version 4 omits both fields."""
     handshake = start(kwire, cluster_id="c1", node_id=3)
     version, frame = question(handshake)
     assert version == 5 and frame.endswith(b"\x03c1\0\0\0\x03\0")

@@ -19,7 +19,7 @@ V3 = f"0012 0003 00000007 0002 6b77 00 {NAMES}"
 
 
 def table(kwire, offered, **options):
-    """Return the table of one broker."""
+    """Return one broker's table."""
     return kwire.connection.negotiation.ApiVersionTable(offered, **options)
 
 
@@ -45,13 +45,13 @@ def handshake(kwire, **options):
 
 
 def answer(asking, text):
-    """Pass a hexadecimal response to the handshake; add its correlation id."""
+    """Pass a hexadecimal response to the handshake after adding its correlation id."""
     frame = asking.correlation_id.to_bytes(4, "big") + bytes.fromhex(text)
     return asking.receive_frame(frame)
 
 
 def version_in_request(asking):
-    """Return the version of the next request."""
+    """Return the next request's version."""
     return int.from_bytes(asking.data_to_send()[6:8], "big")
 
 
@@ -67,7 +67,7 @@ def test_an_unknown_version_without_a_correlation_id_has_no_answer(kwire):
 
 
 def test_a_version_that_only_the_table_knows_is_unknown(kwire):
-    """If a server has the table of a newer broker, it cannot decode its versions."""
+    """If a server has a newer broker's table, it cannot decode all versions in it."""
     response = answer_in_hex(
         kwire, "0012 0007 00000007 0002 6b77 00", table(kwire, {18: (0, 9)})
     )
@@ -97,7 +97,7 @@ def test_node_0_is_a_node_and_a_server_without_a_name_is_anyone(kwire, me):
 
 
 def test_api_versions_response_contains_the_complete_table(kwire):
-    """Includes the throttle time, the migration, and ranges of finalized features."""
+    """Includes the throttle time, the migration, and finalized feature ranges."""
     between = importlib.import_module(f"{kwire.__name__}.schema.versions").VersionRange
     served = table(
         kwire,
@@ -189,7 +189,7 @@ def test_the_first_version_with_names_may_be_refused_for_them(kwire):
 
 
 def test_of_two_offers_of_api_versions_the_lower_counts(kwire):
-    """The lower of two ranges is safe, whichever of them is meant."""
+    """The lower range is safe, whichever range is meant."""
     asking = handshake(kwire)
     version_in_request(asking)
     rows = "0012 0000 0003 0012 0000 0001"
@@ -266,7 +266,7 @@ def table_of_release(release, listener):
 @pytest.mark.parametrize(
     ("table", "expected_guess"),
     [
-        # The minimum exceeds the minima of both neighboring releases.
+        # The minimum exceeds the minima in both neighboring releases.
         (table_of_release("3.9", "broker") | {1: (16, 17)}, "at least 3.9, custom"),
         # No broker with ZooKeeper is newer than 3.9.
         (table_of_release("3.9", "zkBroker") | {1: (0, 18)}, "at least 3.9, custom"),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Version policies, and version constraints of single messages.
+"""Version policies, and version constraints for single messages.
 
 A ``VersionPolicy`` is configuration, while a ``Constraint`` belongs to one message.
 ``test_tables.py`` covers the versions that a broker offers.
@@ -20,8 +20,7 @@ def table(kwire, offered, **options):
 def test_excluded_version_is_not_usable_in_the_backport_example(kwire):
     """KIP-35: a broker offers 0-2, but 1 is deprecated and must not be used.
 
-    Deprecated versions remain in the range of the broker. The client has to exclude
-    them.
+    Deprecated versions remain in the broker's range. The client has to exclude them.
     """
     for offered, usable in (
         ((0, 2), (0, 2)),
@@ -60,7 +59,7 @@ def test_excluding_versions_of_one_api_leaves_the_others(kwire):
 def test_usable_versions_are_the_intersection_of_all_three(
     twins, offered, speaks, exclude
 ):
-    """Compares the result with sets of numbers."""
+    """Compares the result with number sets."""
     for kwire in twins:
         policy = kwire.connection.negotiation.VersionPolicy({1: speaks}, {1: exclude})
         broker_table = kwire.connection.negotiation.ApiVersionTable(
@@ -110,7 +109,7 @@ def test_unstable_versions_are_only_used_on_request(kwire):
 
 
 def test_stable_apis_lose_nothing(kwire):
-    """The default policy supports all stable versions of all APIs."""
+    """The default policy supports all stable versions in all APIs."""
     unstable = set(unstable_keys(kwire))
     policy = kwire.connection.negotiation.DEFAULT_POLICY
     for key in kwire.schema.registry.keys("request"):
@@ -135,7 +134,7 @@ PICKED = {
 
 @pytest.mark.parametrize("name", PICKED)
 def test_constraint_limits_wide_ranges(kwire, name):
-    """Maximum versions only apply to the APIs of the constraint."""
+    """Maximum versions only apply to the APIs in the constraint."""
     constraint = getattr(kwire.connection.negotiation, name)
     broker_table = table(kwire, WIDE)
     assert {key: broker_table.pick(key, constraint) for key in PICKED[name]} == PICKED[
@@ -208,7 +207,7 @@ def test_own_constraint_restricts_only_its_apis(kwire):
 
 
 def test_constraint_accepts_request_classes_but_no_names(kwire):
-    """An unknown name must not be a constraint that is silently ignored."""
+    """If a name is unknown, the constraint must not be silently ignored."""
     negotiation = kwire.connection.negotiation
     fetch = kwire.messages.FetchRequest
     table = negotiation.ApiVersionTable.from_ranges({fetch: "0-13"})

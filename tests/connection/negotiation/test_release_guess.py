@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``guess_release`` for known tables, real nodes, and changed tables.
 
-The expected guesses of changed tables are written by hand, as a person who knows the
+The expected guesses for changed tables are written by hand, as a person who knows the
 releases would describe them.
 """
 
@@ -23,7 +23,7 @@ from kwire.schema.versions import NONE, VersionRange
 from tests.connection.negotiation.advertised_tables import TABLES, advertised
 from tests.harness.sweeps import sweep
 
-# Releases with the same table as a neighboring release, by type of node.
+# Releases with the same table as a neighboring release, by node type.
 SAME = {
     ("3.3", "broker"): "between 3.3 and 3.4",
     ("3.4", "broker"): "between 3.3 and 3.4",
@@ -41,14 +41,14 @@ Ends = tuple[int, int]
 
 
 def table_of(release: str, listener: str | None = "broker") -> dict[int, Ends]:
-    """Return the advertised table of a release."""
+    """Return a release's advertised table."""
     ranges = releases.ranges(release, listener)
     return {key: (versions.min, versions.max) for key, versions in ranges.items()}
 
 
 @pytest.fixture
 def guess(kwire: ModuleType) -> Any:
-    """``guess_release`` of each engine."""
+    """``guess_release`` in either engine."""
     name = f"{kwire.__name__}.connection.negotiation.release_guess"
     return importlib.import_module(name).guess_release
 
@@ -60,7 +60,7 @@ def test_every_release_is_known_by_its_own_table(guess, release, listener):
     assert result.is_exact == ((release, listener) not in SAME)
     assert not result.is_custom
     assert not result.has_unstable
-    # Before KRaft, there was only one type of broker.
+    # Before KRaft, there was only one broker type.
     alone = releases.listeners(release) == ("zkBroker",)
     assert result.listener == ("broker" if alone else listener)
 
@@ -108,10 +108,10 @@ def test_all_tables_of_real_nodes_are_guessed():
     assert {name for name, _ in mark.args[1]} == TABLES.keys()
 
 
-# Changes to the table of a release. None removes a row. API keys: 0 Produce,
-# 1 Fetch, 2 ListOffsets, 3 Metadata, 4 LeaderAndIsr, 8 OffsetCommit, 11 JoinGroup,
-# 18 ApiVersions, 22 InitProducerId, 47 OffsetDelete, 52 Vote, 71 and 72 telemetry,
-# 76 ShareGroupHeartbeat, 80 AddRaftVoter, 93 StreamsGroupTopologyDescriptionUpdate.
+# Changes to a release's table. None removes a row. API keys: 0 Produce, 1 Fetch, 2
+# ListOffsets, 3 Metadata, 4 LeaderAndIsr, 8 OffsetCommit, 11 JoinGroup, 18 ApiVersions,
+# 22 InitProducerId, 47 OffsetDelete, 52 Vote, 71 and 72 telemetry, 76
+# ShareGroupHeartbeat, 80 AddRaftVoter, 93 StreamsGroupTopologyDescriptionUpdate.
 CHANGED = [
     # Rows that the operator has removed or restricted.
     ("3.9", "broker", {47: None}, "at least 3.9, custom"),
@@ -121,15 +121,15 @@ CHANGED = [
     ("4.1", "broker", {1: (4, 13)}, "at least 4.1, custom"),
     ("4.3", "controller", {52: None}, "at least 4.3, custom"),
     ("4.4", "broker", {3: (0, 9)}, "at least 4.4, custom"),
-    # Rows of a newer release, or of an unknown API.
+    # Rows from a newer release, or for an unknown API.
     ("3.9", "broker", {1: (0, 18)}, "at least 3.9, custom"),
     ("2.8", "zkBroker", {1: (0, 17)}, "at least 2.8, custom"),
     ("3.9", "broker", {1000: (0, 0)}, "at least 3.9, custom"),
     ("2.1", "broker", {44: (0, 0)}, "at least 2.1, custom"),
-    # Combinations of rows that no Kafka release has.
+    # Row combinations that no Kafka release has.
     ("3.5", "broker", {1: (0, 17), 0: (0, 7)}, "at least 3.5, custom"),
     ("4.2", "broker", {1: (0, 18)}, "at least 4.2, custom"),
-    # Rows of a neighboring release: a cluster during an upgrade.
+    # Rows from a neighboring release, as in a cluster during an upgrade.
     ("3.9", "broker", {1: (0, 16)}, "between 3.8 and 3.9, custom"),
     ("3.8", "broker", {2: (0, 9)}, "between 3.8 and 3.9, custom"),
     ("3.9", "broker", {80: None}, "between 3.8 and 3.9, custom"),
@@ -161,7 +161,7 @@ CHANGED = [
     ("3.0", "broker", {22: (3, 1)}, "at least 3.0, custom"),
     ("4.4", "broker", {1: (25, 19)}, "at least 4.4, custom"),
     ("4.4", "broker", {-1: (-3, -5)}, "at least 4.4, custom"),
-    # Rows of other types of nodes, and of other releases.
+    # Rows from other node types and other releases.
     ("4.4", "broker", {52: (0, 2)}, "at least 4.4, custom"),
     ("4.4", "broker", {4: (0, 7)}, "at least 4.4, custom"),
     ("2.7", "broker", {33: None}, "at least 2.7, custom"),
@@ -302,7 +302,7 @@ def test_any_table_gets_a_guess_and_its_bounds_are_in_order(rows):
     ],
 )
 def test_a_guess_takes_few_steps(guess, rows):
-    """The number of executed Python lines is limited. Time is not measured."""
+    """Limits the executed Python lines instead of the time."""
     guess(rows)
     assert 0 < lines_run(lambda: guess(rows)) < 5_000
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Version table of one connection: offered versions, and the version to use.
+"""Version table for one connection: offered versions, and the version to use.
 
 ``test_handshake.py`` covers how the table is requested, and ``test_cluster.py`` covers
-common versions of several brokers.
+common versions in several brokers.
 """
 
 import importlib
@@ -30,7 +30,7 @@ def table(kwire, offered, **options):
 
 
 def pick_error(kwire, offered, api, *constraints, **options):
-    """Pick a version that is not available; return the error."""
+    """Pick a version that is not available, and return the error."""
     with pytest.raises(kwire.UnsupportedVersion) as caught:
         table(kwire, offered, **options).pick(api, *constraints)
     return caught.value
@@ -39,7 +39,7 @@ def pick_error(kwire, offered, api, *constraints, **options):
 RESPONSES = {
     # Error code, two keys.
     0: "0000 00000002 0001 0004 0011 0012 0000 0004",
-    # The same with a throttle time of 100 ms.
+    # The same response with a 100 ms throttle time.
     1: "0000 00000002 0001 0004 0011 0012 0000 0004 00000064",
     2: "0000 00000002 0001 0004 0011 0012 0000 0004 00000064",
     # Compact arrays and four tagged fields: supported features, epoch, finalized
@@ -54,7 +54,7 @@ RESPONSES = {
 
 @pytest.mark.parametrize("version", RESPONSES)
 def test_a_response_of_each_version_becomes_a_table(kwire, version):
-    """The bytes were written by hand from the layout of each version."""
+    """The bytes were written by hand from every version's layout."""
     response = kwire.decode(
         kwire.messages.ApiVersionsResponse, bytes.fromhex(RESPONSES[version]), version
     )
@@ -79,7 +79,10 @@ def test_a_response_of_each_version_becomes_a_table(kwire, version):
 
 
 def test_error_response_has_no_table(kwire):
-    """The rows of an error are not supported versions. The error contains its name."""
+    """The rows in an error response are not supported versions.
+
+    The error contains its name.
+    """
     response = kwire.messages.ApiVersionsResponse(error_code=35)
     with pytest.raises(kwire.RemoteProtocolError, match=r"UNSUPPORTED_VERSION \(35\)"):
         kwire.connection.negotiation.ApiVersionTable.from_response(response)
@@ -117,7 +120,7 @@ def test_table_accepts_message_classes_and_api_keys(kwire):
 def test_the_highest_common_version_is_picked_or_both_ranges_are_named(
     twins, low, high, ours
 ):
-    """Compares the result with sets of numbers. Fetch has the versions 0-18."""
+    """Compares the result with number sets. Fetch has the versions 0-18."""
     for kwire in twins:
         speaks = {1: kwire.VersionRange(*ours)} if ours else {}
         policy = kwire.connection.negotiation.VersionPolicy(speaks)
@@ -152,7 +155,7 @@ def test_the_highest_common_version_is_picked_or_both_ranges_are_named(
 
 
 def test_error_has_the_api_both_ranges_and_the_cause(kwire):
-    """The text contains the name of the API, both ranges, and the responsible side."""
+    """The text contains the API name, both ranges, and the responsible side."""
     policy = kwire.connection.negotiation.VersionPolicy({1: "12+"})
     messages = kwire.messages
     offered = {1: (0, 3), 3: (40, 50)}
@@ -245,7 +248,7 @@ def test_a_table_ends_with_its_connection(kwire):
 
 
 def test_tables_are_equal_by_ranges_and_features(kwire):
-    """Features are compared, but not the order of rows and the throttle time."""
+    """Features are compared, but not the row order and the throttle time."""
     make = kwire.connection.negotiation.ApiVersionTable
     level = {"f": kwire.VersionRange(1, 2)}
     base_table = make({1: (0, 3), 3: (0, 1)})
@@ -274,7 +277,7 @@ def test_finalized_features_count_with_an_epoch_alone(kwire, epoch, counts):
 
 
 def test_invalid_feature_ranges_are_empty(kwire):
-    """Invalid feature ranges of a peer raise no error, and enable nothing."""
+    """Invalid feature ranges from a peer raise no error, and enable nothing."""
     response = kwire.messages.ApiVersionsResponse
     supported = response.SupportedFeatureKey
     finalized = response.FinalizedFeatureKey
@@ -295,7 +298,7 @@ def test_invalid_feature_ranges_are_empty(kwire):
 
 
 def test_ranges_may_be_objects_pairs_and_texts(kwire):
-    """All three notations of a range result in the same table."""
+    """All three range notations result in the same table."""
     tables = [
         table(kwire, {1: versions})
         for versions in (kwire.VersionRange(2, 5), (2, 5), "2-5")
@@ -318,7 +321,7 @@ def test_ranges_may_be_objects_pairs_and_texts(kwire):
     ],
 )
 def test_a_release_has_its_table(kwire, release, listener, expected_ranges):
-    """The expected rows are those of Kafka's documentation."""
+    """The expected rows are copied from Kafka's documentation."""
     release_table = kwire.connection.negotiation.ApiVersionTable.of_release(
         release, listener
     )
@@ -339,7 +342,7 @@ def test_a_release_has_its_table(kwire, release, listener, expected_ranges):
 def test_a_release_without_a_listener_is_the_broker_its_clients_met(
     kwire, release, listener
 ):
-    """KRaft in 2.8 is a preview without two dozen APIs of the regular broker."""
+    """KRaft in 2.8 is a preview without two dozen APIs that the regular broker has."""
     table = kwire.connection.negotiation.ApiVersionTable
     assert table.of_release(release) == table.of_release(release, listener)
     assert (
