@@ -248,7 +248,7 @@ def test_record_batch_is_named_by_the_drafts_reader(kwire, kip87, batch):
 
 
 def test_draft_is_named_to_readers_of_kafkas_magic_2(kwire, kip87, batch):
-    """kwire's record batch reader rejects it as well."""
+    """Kwire's record batch reader rejects it as well."""
     kip87.require_dialect(CONVERTED + batch, "kafka")
     kip87.require_dialect(CONVERTED + TOMBSTONE, "kip87")
     with pytest.raises(kwire.CorruptBatch, match="a message of the KIP-87 draft"):
