@@ -4,7 +4,7 @@
 
 A question is a directory with a ``chapter.py``. This module defines ``OPTIONS`` with
 default values, and either ``measure`` and ``write_chapter``, or ``show``, which only
-prints. If no question is specified, the chapters of ``make bench`` are written: codec,
+prints. If no question is specified, the ``make bench`` chapters are written: codec,
 spark, spark-udf and live.
 """
 
@@ -30,12 +30,12 @@ QUESTIONS = {
 
 
 def describe(path: Path) -> str:
-    """Return the first line of a module docstring without importing the module."""
+    """Return the first docstring line without importing the module."""
     return (ast.get_docstring(ast.parse(path.read_text())) or "").partition("\n")[0]
 
 
 def answer(question: str, arguments: Sequence[str]) -> int:
-    """Parse the options of one question and run it. Return the exit status."""
+    """Parse the options for one question and run it. Return the exit status."""
     chapter = importlib.import_module(
         f"benchmarks.{question.replace('-', '_')}.chapter"
     )
@@ -70,7 +70,7 @@ def answer(question: str, arguments: Sequence[str]) -> int:
 
 
 def main() -> int:
-    """Run the question from the command line, or all questions of ``make bench``."""
+    """Run the question from the command line, or all ``make bench`` questions."""
     lines = [f"  {name:13}{describe(path)}" for name, path in QUESTIONS.items()]
     lines += [
         f"  {kind:13}Print some rows of {kind}: words of names" for kind in quick.ROWS

@@ -25,13 +25,13 @@ from benchmarks.harness.verdicts import Verdict, at_least
 from benchmarks.live.rounds import PARTITIONS, brokers, fill, topic_of
 
 OPTIONS = {"rounds": 5, "scale": 1.0}
-"""Number of rounds, and the fraction of the records to write per topic."""
+"""Number of rounds, and a factor for the record count per topic."""
 TOPICS = ((100, "none"), (100, "zstd"), (1000, "none"))
 RECORDS = {100: 200_000, 1000: 50_000}
 """Records per topic, by value size in bytes.
 
 The counts are high enough that connecting, which costs 50 ms of CPU time in
-kafka-python, is only a small part of the result.
+kafka-python, hardly affects the result.
 """
 
 TARGETS = {
@@ -41,19 +41,19 @@ TARGETS = {
     "aiokafka async for": 3,
     "aiokafka getmany": 1.6,
 }
-"""Minimum ratio of the client's own CPU time to the CPU time with the adapter, for
-uncompressed values of 100 bytes.
+"""Minimum ratio between the client's own CPU time and the CPU time with the adapter,
+for uncompressed values of 100 bytes.
 """
 
 FETCH_TARGET = 1.0
-"""Minimum ratio of the client's own decoding time for a fetch to the time with the
-adapter.
+"""Minimum ratio between the client's own decoding time for a fetch and the time with
+the adapter.
 """
 LEFT_TO_THE_CLIENT = {"aiokafka/1 record", "aiokafka/3 batches of 1 record"}
 LEFT_TARGET = 0.9
 """Minimum ratio for fetches below 1,024 bytes.
 
-The adapter passes them on to the client, so it only adds the cost of one function call.
+The adapter passes them on to the client, so it only adds one function call.
 """
 
 PACKAGES = ("kafka-python", "aiokafka", "crc32c")
@@ -93,8 +93,8 @@ def measure(json_path: Path, rounds: int, scale: float) -> None:
 
 
 def measure_fetches() -> dict[str, list[float]]:
-    """Return the decoding time of each fetch in seconds, as a pair: without and with
-    the adapter.
+    """Return the decoding time per fetch in seconds, as a pair: without and with the
+    adapter.
     """
     return {
         f"{client}/{name}": run_contender("benchmarks.adapters.fetches", client, name)[

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Benchmarks of ``make bench``: messages, records, connections and startup time."""
+"""Benchmarks for ``make bench``: messages, records, connections and startup time."""

@@ -73,7 +73,7 @@ _COLUMNS: dict[str, tuple[tuple[str, ...], dict[str, str | None]]] = {
 
 
 def attribute_table(figures: Figures) -> str:
-    """Format the table of attribute reads, in nanoseconds."""
+    """Format the table for attribute reads, in nanoseconds."""
     row = next(row for row in ROWS if row.section == ATTRIBUTES)
     lines = []
     for entry in row.entries:
@@ -107,7 +107,7 @@ def pays_from(figures: Figures, title: str) -> str:
 
 
 def start_table(figures: Figures) -> str:
-    """Format the table of memory, startup time, build time and extension size."""
+    """Format the table with memory, startup time, build time and extension size."""
     held = [
         [
             f"memory of one decoded {title}, of 100 held",
@@ -153,9 +153,7 @@ def work_table(figures: Figures) -> str:
 
 
 def contender_table() -> str:
-    """Format the table that shows how each contender represents and validates
-    messages.
-    """
+    """Format the table that shows how contenders represent and validate messages."""
     modules = {each.module: label for label, each in reversed(CONTENDERS.items())}
     lines = []
     for module, label in reversed(modules.items()):
@@ -205,7 +203,7 @@ def measure(json_path: Path) -> None:
 
 
 def write_chapter(json_path: Path) -> str:
-    """Write the common chapters of the report for one run.
+    """Write the common report chapters for one run.
 
     Return the verdicts as text.
     """

@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fixture with the worker processes of the contenders, shared by the tests of a
-module.
-"""
+"""Fixture with the contenders' worker processes, shared by all tests in a module."""
 
 from __future__ import annotations
 
@@ -15,8 +13,8 @@ from benchmarks.harness.interleave import Workers
 
 @pytest.fixture(scope="module")
 def workers() -> Iterator[Workers]:
-    """Start a worker process for a contender on first use, and stop all workers
-    after the last test of the module.
+    """Start a worker process for a contender on first use, and stop all workers when
+    the last test in the module is finished.
     """
     running = Workers()
     yield running

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run the message tasks of one library in a separate process."""
+"""Run one library's message tasks in a separate process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.workloads.messages import integers, workload
 
 
 class MessageDesk(Desk):
-    """Worker for the message tasks of one contender.
+    """Worker for one contender's message tasks.
 
     Decoding tasks use bytes that the same contender encoded.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of a benchmark run, and the verdicts that follow from them.
+"""Figures from a benchmark run, and the verdicts based on them.
 
 Values are compared before they are rounded. A target is only met if it is met both with
 the garbage collector disabled and with it enabled.
@@ -21,10 +21,10 @@ COLLECTOR = (False, True)
 
 
 class Figures:
-    """Medians and notes from the JSON report of pytest-benchmark."""
+    """Medians and notes from pytest-benchmark's JSON report."""
 
     def __init__(self, run: dict[str, Any]) -> None:
-        """Index the benchmarks of a parsed JSON report."""
+        """Index the benchmarks in a parsed JSON report."""
         self.machine: dict[str, Any] = run["machine_info"]
         self.when: str = run["datetime"][:10]
         self._found = {}
@@ -35,11 +35,11 @@ class Figures:
 
     @classmethod
     def read(cls, path: Path) -> Figures:
-        """Read the JSON report of one run."""
+        """Read the JSON report from one run."""
         return cls(json.loads(path.read_text()))
 
     def seconds(self, section: str, title: str, entry: str, collector: bool) -> float:
-        """Return the median duration of one entry, in seconds."""
+        """Return the median duration for one entry, in seconds."""
         median: float = self._at(section, title, entry, collector)["stats"]["median"]
         return median
 
@@ -55,7 +55,7 @@ class Figures:
         return min(rounds), max(rounds)
 
     def note(self, section: str, title: str, entry: str, name: str) -> Any:
-        """Return a value that was stored beside the durations of an entry."""
+        """Return a value that was stored together with an entry's durations."""
         return self._at(section, title, entry, False)["extra_info"][name]
 
     def _at(self, *key: Any) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class Figures:
         return benchmark
 
     def ratio(self, row: Row, target: Target, collector: bool) -> float:
-        """Return the speedup of the target entry compared with the fastest of
+        """Return the target entry's speedup compared with the fastest entry in
         ``target.others``.
         """
 
@@ -83,7 +83,7 @@ class Figures:
 
 
 def row_verdict(figures: Figures, row: Row, target: Target) -> Verdict:
-    """Compare a row with one of its targets.
+    """Compare a row with a target.
 
     If ``target.least`` is less than 1, kwire may be slower than the other entries. In
     that case the verdict shows the relative time instead of the speedup.
@@ -103,7 +103,7 @@ def row_verdict(figures: Figures, row: Row, target: Target) -> Verdict:
 
 
 def format_verdicts(figures: Figures, row: Row) -> str:
-    """Format all targets of a row, prefixed with their entry names."""
+    """Format all targets for a row, prefixed with their entry names."""
     entries = dict.fromkeys(target.entry for target in row.targets)
     lines = [f"{entry}: {format_verdict(figures, row, entry)}" for entry in entries]
     return "<br>".join(lines) or "no target"
@@ -117,8 +117,8 @@ def row_table(
 ) -> str:
     """Format a table with one column per label, followed by the verdict columns.
 
-    ``beside`` maps the heading of a verdict column to an entry name. If the name is
-    None, the column shows the verdicts for all entries.
+    ``beside`` maps the headings for verdict columns to entry names. If a name is None,
+    the column shows the verdicts for all entries.
     """
     lines = [
         [
@@ -137,7 +137,7 @@ def row_table(
 
 
 def list_verdicts(found: Iterable[Verdict]) -> str:
-    """Format verdicts outside of table rows as a Markdown list."""
+    """Format verdicts outside table rows as a Markdown list."""
     return "\n".join(
         f"- {verdict.work}: {verdict.reached}; wanted {verdict.wanted}: "
         f"{'met' if verdict.met else '**missed**'}"
@@ -146,8 +146,8 @@ def list_verdicts(found: Iterable[Verdict]) -> str:
 
 
 def cell(figures: Figures, row: Row, entry: str) -> str:
-    """Format the medians of one entry, or a dash if the entry is not part of the
-    row.
+    """Format the medians for one entry, or a dash if the row does not contain the
+    entry.
     """
     if entry not in {taking_part.name for taking_part in row.entries}:
         return "-"
@@ -158,7 +158,7 @@ def cell(figures: Figures, row: Row, entry: str) -> str:
 
 
 def format_verdict(figures: Figures, row: Row, entry: str) -> str:
-    """Format the ratios, targets and verdicts for one entry of a row."""
+    """Format the ratios, targets and verdicts for one entry in a row."""
     lines = []
     for target in row.targets:
         if target.entry != entry:

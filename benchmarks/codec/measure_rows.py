@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measure all rows of ``rows.py``, with one test per entry and collector state.
+"""Measure all rows in ``rows.py``, with one test per entry and collector state.
 
-The first test of a row measures the whole row. The memory of decoded Metadata messages
-is measured together with the decoding time.
+The first test for a row measures the whole row. The memory for decoded Metadata
+messages is measured together with the decoding time.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def measured(workers: Workers) -> Callable[[Row], Durations]:
 @pytest.mark.benchmark(timer=clock)
 @pytest.mark.parametrize(("row", "entry", "collector"), CASES)
 def test_row(benchmark, measured, workers, row, entry, collector) -> None:
-    """Record the durations of one entry with pytest-benchmark."""
+    """Record one entry's durations with pytest-benchmark."""
     durations = measured(row)[entry.name, collector]
     labels = {
         "section": row.section,

@@ -3,8 +3,8 @@
 """Measure startup: import time, first decoded message and build time.
 
 Every start uses a new interpreter without the ``site`` module, because site hooks may
-already import some of the measured modules. The clock runs inside that interpreter and
-starts immediately before the first import of the contender.
+already import measured modules. The clock runs inside that interpreter and starts
+immediately before the contender's first import.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def starts(tmp_path_factory) -> Iterator[Callable[[str, str], list]]:
 @pytest.mark.benchmark(timer=clock)
 @pytest.mark.parametrize(("title", "label"), CASES)
 def test_start(benchmark, starts, title, label) -> None:
-    """Record the startup time of one contender."""
+    """Record one contender's startup time."""
     found = starts(title, label)
     heavy = sorted(set(HEAVY).intersection(*(loaded for _, loaded in found)))
     labels = {"section": SECTION, "title": title, "entry": label, "heavy": heavy}

@@ -50,7 +50,7 @@ def draw_messages(figures: Figures, path: Path) -> None:
 
 
 def draw_records(figures: Figures, path: Path) -> None:
-    """Plot one panel per section of the record benchmarks."""
+    """Plot one panel per section with record benchmarks."""
     panels = {
         record_rows.OBJECTS: (record_rows.OBJECTS,),
         record_rows.BATCHES: (record_rows.BATCHES,),

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of the message tables: tasks, libraries and targets.
+"""Rows for the message tables: tasks, libraries and targets.
 
 This module contains the rows for messages and varints. The rows for records and
-connections are in ``records/rows.py`` and ``connections/rows.py``. Targets that do not
-compare two entries of a row are defined in ``targets.py``: memory, import time and
+connections are in ``records/rows.py`` and ``connections/rows.py``. If a target does not
+compare two entries in a row, it is defined in ``targets.py``: memory, import time and
 size.
 """
 
@@ -37,7 +37,7 @@ ALL_PEERS = (*PEERS, "aiokafka")
 
 @dataclass(frozen=True)
 class _Message:
-    """Workload with the minimum speedup of kwire for decoding and encoding."""
+    """Workload with kwire's minimum speedup for decoding and encoding."""
 
     title: str
     workload: str

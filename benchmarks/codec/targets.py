@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Check the targets for messages and startup against the figures of a run."""
+"""Check the targets for messages and startup against the figures from a run."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ IMPORT_SECONDS = 0.005
 FIRST_MESSAGE_SECONDS = 0.015
 BUILD_SECONDS = 60
 STRIPPED_BYTES = 2_200_000
-#: Maximum memory of the pure engine, relative to kio. Its structs have one additional
-#: slot.
+#: Maximum memory for the Python engine, relative to kio. The limit is above 1, because
+#: the structs have an additional slot.
 PURE_MEMORY = 1.05
 OTHER_WISHES = (
     "memory of one decoded Metadata response, kwire pure: wished for not more than "

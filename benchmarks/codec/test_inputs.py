@@ -32,7 +32,7 @@ DECODING = [case for case in TASKS if case[0][0].startswith("decode")]
 
 
 def encoding_of(task):
-    """Return the task that encodes the input of a decoding task."""
+    """Return the task that encodes a decoding task's input."""
     operation, *arguments = task
     if operation == "decode_zero_copy":
         return ("encode", *arguments)
@@ -45,7 +45,7 @@ for task, worker in TASKS:
 
 
 def name_of(value) -> str:
-    """Return the test id for a task, a contender or a set of contenders."""
+    """Return the test id for a task, a contender or several contenders."""
     if isinstance(value, set):
         return "+".join(sorted(value))
     return value if isinstance(value, str) else "-".join(map(str, value))

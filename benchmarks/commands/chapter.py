@@ -40,7 +40,7 @@ from tools.interop.broker import workloads
 from tools.interop.broker.bulk_writing import BulkRecord, write_records
 
 OPTIONS = {"rounds": 5, "scale": 1.0}
-"""Number of rounds, and the fraction of the records to write per topic."""
+"""Number of rounds, and a factor for the record count per topic."""
 PARTITIONS = 4
 RECORDS = {100: 1_000_000, 1000: 200_000}
 BATCH_BYTES = {100: 16 << 10, 1000: 64 << 10}
@@ -59,8 +59,8 @@ TARGETS = (("kwire read -f", "kcat -f", 2.0), ("kwire read -o jsonl", "kcat -J",
 
 
 def _fill(kafka: brokers.Broker, size: int, count: int) -> None:
-    """Write ``count`` records with JSON values of ``size`` bytes to the topic for
-    that size.
+    """Write ``count`` records with JSON values of ``size`` bytes to the topic for that
+    size.
     """
     workloads.create_topic(kafka, f"text-{size}", partitions=PARTITIONS)
     producer = confluent_kafka.Producer(
@@ -86,7 +86,7 @@ def _fill(kafka: brokers.Broker, size: int, count: int) -> None:
 def _run_command(name: str, address: str, topic: str) -> dict[str, Any]:
     """Run a command with its output connected to a pipe.
 
-    Return its CPU and wall time in seconds, and the number of printed lines and bytes.
+    Return its CPU and wall time in seconds, and how many lines and bytes it printed.
     """
     program, options = COMMANDS[name]
     topics = ["-t", topic] if program[0] == "kcat" else [topic]

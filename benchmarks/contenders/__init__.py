@@ -13,9 +13,9 @@ Every codec is used as its documentation recommends. Lookups that are only requi
 happen before the clock starts. If a codec does not support an operation, its module
 omits the function.
 
-The modules ``*_records`` and ``libraries`` implement the tasks of the record rows, and
-``*_connections`` those of the connection rows. Their functions accept the arguments of
-a task and return its ``Statement``.
+The modules ``*_records`` and ``libraries`` implement the tasks for record rows, and
+``*_connections`` implement the tasks for connection rows. Their functions accept a
+task's arguments and return its ``Statement``.
 """
 
 CLIENT_ID = "benchmark"

@@ -49,7 +49,7 @@ def _row(values: Any) -> Any:
 
 
 def build(workload: Workload) -> Any:
-    """Create the message of a workload."""
+    """Create the message for a workload."""
     return _class(workload)(*_row(workload.values))
 
 
@@ -64,7 +64,7 @@ def _named(row: Any, like: Any) -> Any:
 
 
 def values(workload: Workload, message: Any) -> Any:
-    """Return the plain values of a message."""
+    """Return a message's plain values."""
     row = [getattr(message, name) for name in message.SCHEMA.names]
     return _named(row, workload.values)
 
@@ -75,7 +75,7 @@ def encode(workload: Workload, message: Any) -> Statement:
 
 
 def decode(workload: Workload, data: bytes) -> Statement:
-    """Decode one message from the start of ``data``."""
+    """Decode the message at the start of ``data``."""
     names = {"decode": _class(workload).decode, "data": data}
     return Statement("decode(data)", names)
 
@@ -91,7 +91,7 @@ def frame(workload: Workload) -> Statement:
         message = header.encode() + request.encode()
         return pack(len(message)) + message
 
-    # aiokafka renames some fields, but keeps the order of the protocol.
+    # aiokafka renames some fields, but keeps the protocol's field order.
     fields = dict(zip(cls.SCHEMA.names, workload.values.values(), strict=True))
     names = {"build_and_encode": build_and_encode, "fields": fields}
     return Statement("build_and_encode(fields)", names)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Convert records of other libraries to Arrow: one list per column, then pyarrow.
+"""Convert other libraries' records to Arrow: one list per column, then pyarrow.
 
 Only columns with data are filled. If the records have no headers, no header lists are
 created.
@@ -44,7 +44,7 @@ _APPEND_HEADERS = (
 
 
 def _collector(loop: str, with_headers: bool) -> str:
-    """Return the source code of ``collect(data)``.
+    """Return the source code for ``collect(data)``.
 
     ``loop`` contains the placeholder ``USE``. It is replaced by statements that append
     to the columns, with the same indentation.
@@ -100,7 +100,7 @@ def values_of(batch: Any) -> list[Any]:
 
 
 def lists_to_arrow(loop: str, names: dict[str, Any], name: str) -> Statement:
-    """Read all records of a workload into lists and convert the lists to Arrow."""
+    """Read all records in a workload into lists and convert the lists to Arrow."""
     scope = dict(names)
     exec(_collector(loop, bool(workloads.rows(name)[0][3])), scope)
     collect, data = scope["collect"], workloads.encoded(name, "none")

@@ -47,12 +47,12 @@ def load_loops() -> Any:
 
 
 def _rounds(count: int) -> int:
-    """Return the number of repetitions per call, for about 100,000 values in total."""
+    """Return how often a call repeats the loop, for about 100,000 values in total."""
     return max(1, 100_000 // count)
 
 
 def encode_integers(kind: str, count: int) -> Statement:
-    """Encode an array of integers."""
+    """Encode an integer array."""
     dtype = np.uint32 if kind == "unsigned_varint" else np.int32
     source = np.array(integers(kind, count), dtype)
     target = np.empty(5 * count, np.uint8)
@@ -72,7 +72,7 @@ def encode_integers(kind: str, count: int) -> Statement:
 
 
 def decode_integers(kind: str, count: int, data: bytes) -> Statement:
-    """Decode an array of integers. Raises ValueError if bytes remain."""
+    """Decode an integer array. Raises ValueError if bytes remain."""
     dtype = np.uint32 if kind == "unsigned_varint" else np.int32
     target = np.empty(count, dtype)
     rounds = _rounds(count)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run ``c_messages.c``: C decoders that are specialized for one message each.
+"""Run ``c_messages.c``: C decoders that are specialized for a single message.
 
 They are the lower bounds for messages as objects. Their input is encoded by kwire.
 """
@@ -22,7 +22,7 @@ from benchmarks.workloads.messages import Workload, neutral
 BUILDS = "objects with a slot for each field of the version, tuples"
 CHECKS = "bounds, counts against remaining bytes, UTF-8, all bytes used"
 
-#: Workloads that have a specialized decoder, in the order of ``methods`` in the C file.
+#: Workloads that have a specialized decoder, ordered like ``methods`` in the C file.
 DECODED = ("offset_fetch_v8", "metadata_v9_ids")
 
 _SOURCE = Path(__file__).parent / "c" / "c_messages.c"
@@ -44,11 +44,11 @@ def _load_decoders() -> dict[str, Callable[[bytes], Any]]:
 
 
 def values(workload: Workload, message: Any) -> Any:
-    """Return the plain values of a message."""
+    """Return a message's plain values."""
     return neutral(message, workload.values)
 
 
 def decode(workload: Workload, data: bytes) -> Statement:
-    """Decode all bytes of a message."""
+    """Decode all bytes in a message."""
     names = {"decode": _load_decoders()[workload.message], "data": data}
     return Statement("decode(data)", names)

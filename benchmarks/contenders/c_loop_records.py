@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run C loops over records: lower bounds for columns and for objects.
 
-The loops of ``c_loop.c`` split records into columns, or encode columns as records.
-Their memory is allocated and touched before the measurement. The loop of
-``c_objects.c`` creates tuples. CRCs are computed and compression is done by a library.
-No batch header is involved, and record headers are counted but not stored.
+The loops in ``c_loop.c`` split records into columns, or encode columns as records.
+Their memory is allocated and touched before the measurement. The loop in
+``c_objects.c`` creates tuples. Libraries compute CRCs and compress. No batch header is
+involved, and record headers are counted but not stored.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ for offset, timestamp, key, value, headers in build_all():
 
 
 class _Columns(ctypes.Structure):
-    """Addresses of the arrays that the C loops read or write."""
+    """Array addresses that the C loops read or write."""
 
     _fields_ = tuple(
         (name, ctypes.c_void_p)
@@ -56,7 +56,7 @@ class _Columns(ctypes.Structure):
 
 
 def _arrays(rows: list[workloads.Row]) -> dict[str, Any]:
-    """Return the columns of some records as NumPy arrays."""
+    """Return records as NumPy arrays, one per column."""
     keys, values = [row[0] for row in rows], [row[1] for row in rows]
     return {
         "offsets": np.arange(len(rows), dtype=np.int64),
@@ -93,7 +93,7 @@ def _values(arrays: dict[str, Any]) -> list[Any]:
 
 
 def _splitting(name: str, checked: bytes, unpack: Callable[[], Any]) -> Statement:
-    """Prepare a statement that checks the CRC of ``checked`` and splits the records
+    """Prepare a statement that checks the CRC in ``checked`` and splits the records
     that ``unpack`` returns.
     """
     rows = workloads.rows(name)
@@ -121,7 +121,7 @@ def _splitting(name: str, checked: bytes, unpack: Callable[[], Any]) -> Statemen
 
 
 def split_records(name: str) -> Statement:
-    """Check the CRC of a batch and split its records into columns."""
+    """Check a batch's CRC and split its records into columns."""
     data = workloads.section(name)
     return _splitting(name, data, lambda: data)
 
@@ -133,8 +133,8 @@ def split_compressed(name: str, codec: str) -> Statement:
 
 
 def _joining(name: str) -> Callable[[], memoryview]:
-    """Return a function that encodes columns as records and returns a view of the
-    bytes.
+    """Return a function that encodes columns as records and returns the bytes as a
+    view.
     """
     arrays = _arrays(workloads.rows(name))
     target = np.ones(2 * len(workloads.section(name)), np.uint8)
@@ -188,7 +188,7 @@ def _load_objects() -> Any:
 
 
 def build_records(name: str) -> Statement:
-    """Check the CRC of a batch, create a tuple per record, and unpack all tuples."""
+    """Check a batch's CRC, create a tuple per record, and unpack all tuples."""
     data, rows = workloads.section(name), workloads.rows(name)
     arguments = (
         ctypes.py_object(data),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks for a stream of Fetch responses: encode it, and receive it on a connection."""
+"""Tasks for a Fetch response stream: encode it, and receive it on a connection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.workloads.messages import neutral
 
 
 def encode_stream(version: int, bodies: list[bytes]) -> Statement:
-    """Encode all responses of a stream."""
+    """Encode all responses in a stream."""
     names = {"framed": workloads.framed, "bodies": bodies}
     return Statement(f"framed(bodies, {version})", names)
 
@@ -29,8 +29,8 @@ def receive_stream(
 
     * ``bodies``: encoded responses without size and header.
     * ``connect``: returns a new connection with all requests in flight.
-    * ``receive``: receives the chunks of the stream and returns the responses.
-    * ``pairs``: converts the received responses to pairs of correlation id and message,
+    * ``receive``: receives the stream's chunks and returns the responses.
+    * ``pairs``: converts the received responses to (correlation id, message) pairs,
       which are compared with the expected values.
     """
     chunks = workloads.chunks(workloads.framed(bodies, version))

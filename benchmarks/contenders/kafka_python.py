@@ -37,7 +37,7 @@ def _class(workload: Workload) -> Any:
 
 
 def build(workload: Workload) -> Any:
-    """Create the message of a workload."""
+    """Create the message for a workload."""
 
     def construct(cls: Any, values: Values) -> Any:
         fields = {}
@@ -63,7 +63,7 @@ def _field(message: Any, name: str) -> Any:
 
 
 def values(workload: Workload, message: Any) -> Any:
-    """Return the plain values of a message."""
+    """Return a message's plain values."""
     return neutral(message, workload.values, _field)
 
 
@@ -73,7 +73,7 @@ def encode(workload: Workload, message: Any) -> Statement:
 
 
 def decode(workload: Workload, data: bytes) -> Statement:
-    """Decode one message from the start of ``data``."""
+    """Decode the message at the start of ``data``."""
     names = {"decode": _class(workload).decode, "data": data}
     return Statement(f"decode(data, version={workload.version})", names)
 

@@ -23,7 +23,7 @@ def _bodies(version: int) -> list[bytes]:
 
 
 def encode_stream(version: int) -> Statement:
-    """Encode all responses of a stream."""
+    """Encode all responses in a stream."""
     return fetch_streams.encode_stream(version, _bodies(version))
 
 

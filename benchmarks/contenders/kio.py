@@ -33,7 +33,7 @@ def _module(workload: Workload) -> Any:
 
 
 def build(workload: Workload) -> Any:
-    """Create the message of a workload."""
+    """Create the message for a workload."""
     module = _module(workload)
 
     def construct(cls: Any, values: Values) -> Any:
@@ -70,7 +70,7 @@ def _field(message: Any, name: str) -> Any:
 
 
 def values(workload: Workload, decoded: Any) -> Any:
-    """Return the plain values of a message, or of the pair (message, size) that a
+    """Return the plain values in a message, or in the pair (message, size) that a
     reader returns.
     """
     message = decoded[0] if isinstance(decoded, tuple) else decoded
@@ -88,7 +88,7 @@ def encode(workload: Workload, message: Any) -> Statement:
 
 
 def decode(workload: Workload, data: bytes) -> Statement:
-    """Decode one message from the start of ``data``."""
+    """Decode the message at the start of ``data``."""
     read = entity_reader(getattr(_module(workload), workload.message))
     return Statement("read(data, 0)", {"read": read, "data": data})
 

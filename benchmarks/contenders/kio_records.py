@@ -49,7 +49,7 @@ def _loop(name: str) -> RecordLoop:
 
 
 def decode_objects(name: str, codec: str, check_crc: bool) -> Statement:
-    """Read all fields of all records."""
+    """Read all fields in all records."""
     return _loop(name).reading()
 
 

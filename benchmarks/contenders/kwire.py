@@ -23,7 +23,7 @@ CHECKS = (
 
 
 def build(workload: Workload) -> Any:
-    """Create the message of a workload."""
+    """Create the message for a workload."""
     root = getattr(messages, workload.message)
 
     def construct(cls: Any, values: Values) -> Any:
@@ -37,7 +37,7 @@ def build(workload: Workload) -> Any:
 
 
 def values(workload: Workload, message: Any) -> Any:
-    """Return the plain values of a message."""
+    """Return a message's plain values."""
     return neutral(message, workload.values)
 
 
@@ -49,7 +49,7 @@ def _field_of_views(message: Any, name: str) -> Any:
 
 
 def values_zero_copy(workload: Workload, message: Any) -> Any:
-    """Return the plain values of a message.
+    """Return a message's plain values.
 
     Raises TypeError if records are not views.
     """
@@ -63,14 +63,14 @@ def encode(workload: Workload, message: Any) -> Statement:
 
 
 def decode(workload: Workload, data: bytes, options: str = "") -> Statement:
-    """Decode all bytes of a message."""
+    """Decode all bytes in a message."""
     cls = getattr(messages, workload.message)
     names = {"decode": kwire.decode, "cls": cls, "data": data}
     return Statement(f"decode(cls, data, version={workload.version}{options})", names)
 
 
 def decode_zero_copy(workload: Workload, data: bytes) -> Statement:
-    """Decode all bytes of a message, with records as views of the input."""
+    """Decode all bytes in a message. Records are views of the input."""
     return decode(workload, data, ", zero_copy=True")
 
 
@@ -88,7 +88,7 @@ def frame(workload: Workload) -> Statement:
 
 
 def encode_integers(kind: str, count: int) -> Statement:
-    """Encode an array of integers with one function call."""
+    """Encode an integer array with one function call."""
     dtype = np.uint32 if kind == "unsigned_varint" else np.int32
     names = {
         "encode": getattr(wire, f"encode_{kind}s"),
@@ -119,14 +119,14 @@ def _partition() -> Workload:
 
 
 def read_struct() -> Statement:
-    """Read the fields of a decoded struct."""
+    """Read a decoded struct's fields."""
     metadata = workload("metadata_v9")
     message = decode(metadata, encode(metadata, build(metadata)).result()).result()
     return _reads(message.topics[0].partitions[0])
 
 
 def read_slots() -> Statement:
-    """Read the same fields from an instance of a plain class with ``__slots__``."""
+    """Read the same fields from a plain instance with ``__slots__``."""
     fields = _partition().values
     part = type("Slots", (), {"__slots__": tuple(fields)})()
     for name, value in fields.items():

@@ -33,7 +33,7 @@ def _pairs(events: list[Any]) -> list[tuple[int, Any]]:
 
 
 def encode_stream(version: int) -> Statement:
-    """Encode all responses of a stream."""
+    """Encode all responses in a stream."""
     return fetch_streams.encode_stream(version, _bodies(version))
 
 
@@ -62,7 +62,7 @@ def receive_stream(version: int) -> Statement:
 
 
 def decode_bodies(version: int) -> Statement:
-    """Decode the messages of a stream without their frames.
+    """Decode the messages in a stream without their frames.
 
     They are encoded before the measurement.
     """
@@ -85,8 +85,8 @@ def decode_bodies(version: int) -> Statement:
 
 
 def negotiate(release: str) -> Statement:
-    """Request the API versions of a broker release, read the responses, and pick a
-    Fetch version.
+    """Request API versions from a broker release, read the responses, and pick a Fetch
+    version.
     """
     served = ApiVersionTable.of_release(release)
     answers = []

@@ -46,7 +46,7 @@ def _loop(name: str, codec: str, check_crc: bool) -> RecordLoop:
 
 
 def decode_objects(name: str, codec: str, check_crc: bool) -> Statement:
-    """Read all fields of all records."""
+    """Read all fields in all records."""
     return _loop(name, codec, check_crc).reading()
 
 
@@ -153,7 +153,7 @@ def messages_to_objects(name: str, count: int) -> Statement:
 
 
 def _plain(value: Any, fields: dict[str, Any]) -> dict[str, Any]:
-    """Convert a message to a dict with the fields of its version."""
+    """Convert a message to a dict with the fields that its version has."""
     plain_fields = {}
     for name, like in fields.items():
         item = getattr(value, name)
@@ -210,5 +210,5 @@ def messages_to_arrow(name: str, count: int, views: bool = False) -> Statement:
 
 
 def _structs(array: Any, load: Workload) -> list[Any]:
-    """Convert an Arrow array of structs to plain values."""
+    """Convert an Arrow struct array to plain values."""
     return [neutral(item, load.values, dict.__getitem__) for item in array.to_pylist()]

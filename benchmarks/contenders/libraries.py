@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compression libraries, and a copy with a checksum: lower bounds for codecs.
 
-A library only processes the records of a batch. It does not parse or write a header,
-compute a CRC or fill columns. Like kwire, it must determine the size of its output
-itself.
+A library only processes the records in a batch. It does not parse or write a header,
+compute a CRC or fill columns. Like kwire, it must determine its output size itself.
 """
 
 from __future__ import annotations
@@ -83,7 +82,7 @@ _COMPRESS: dict[tuple[str, str], Callable[[Any, int], Any]] = {
 
 
 def decompress(name: str, codec: str, library: str) -> Statement:
-    """Decompress the records of a batch."""
+    """Decompress the records in a batch."""
     work = _DECOMPRESS[codec, library]
     data: Any = workloads.compressed(name, codec)
     if codec == "snappy":
@@ -99,7 +98,7 @@ _FASTEST = {"gzip": "isal", "snappy": "cramjam", "lz4": "lz4", "zstd": "cramjam"
 
 
 def fastest(name: str, codec: str) -> Callable[[], bytes]:
-    """Return a function that decompresses the records of a batch with the fastest
+    """Return a function that decompresses a batch's records with the fastest
     library.
     """
     statement = decompress(name, codec, _FASTEST[codec])
@@ -110,7 +109,7 @@ def fastest(name: str, codec: str) -> Callable[[], bytes]:
 
 
 def compress(name: str, codec: str, level: int, library: str) -> Statement:
-    """Compress the records of a batch."""
+    """Compress the records in a batch."""
     work = _COMPRESS[codec, library]
     data: Any = workloads.section(name)
     if codec == "snappy":
@@ -140,13 +139,13 @@ def compress_pieces(codec: str, level: int, data: memoryview) -> list[Any]:
 
 
 def decompress_pieces(codec: str, pieces: list[Any]) -> bytes:
-    """Decompress the result of ``compress_pieces``."""
+    """Decompress a result from ``compress_pieces``."""
     work = _DECOMPRESS[codec, _FASTEST_COMPRESS[codec]]
     return workloads.joined(work(pieces if codec == "snappy" else pieces[0]))
 
 
 def copy_and_crc(name: str) -> Statement:
-    """Copy a batch into newly allocated memory and compute the CRC of the source."""
+    """Copy a batch into newly allocated memory and compute the CRC over the source."""
     data = workloads.encoded(name, "none")
 
     def copy_and_check(view: memoryview) -> tuple[bytes, int]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Common tasks for the record classes of aiokafka and kafka-python.
+"""Common tasks for the record classes in aiokafka and kafka-python.
 
 Both libraries are used in the same way as by their own consumers and producers.
 """
@@ -34,7 +34,7 @@ while records.has_next():
 
 @dataclass(frozen=True)
 class PeerRecords:
-    """Record classes of a library: a reader, a builder for magic 2, and a legacy
+    """Record classes in a library: a reader, a builder for magic 2, and a legacy
     builder.
     """
 
@@ -50,7 +50,7 @@ class PeerRecords:
         return RecordLoop(text, self._names(), workloads.encoded(name, codec))
 
     def decode_objects(self, name: str, codec: str, check_crc: bool) -> Statement:
-        """Read all fields of all records."""
+        """Read all fields in all records."""
         return self._loop(name, codec, check_crc).reading()
 
     def keep_objects(self, name: str) -> Statement:

@@ -15,12 +15,12 @@ FIELDS = ("offset", "timestamp", "key", "value", "headers")
 
 
 class RecordLoop:
-    """Source code of a loop over all records of ``data``, with the placeholder
+    """Source code for a loop over all records in ``data``, with the placeholder
     ``USE``.
 
     ``USE`` is replaced by statements that process ``record``. The same loop is used for
-    timing, for verification and for memory measurements, so that none of them can do
-    less work than the others.
+    timing, for verification and for memory measurements, so that all three do the same
+    work.
     """
 
     def __init__(self, text: str, names: dict[str, Any], data: bytes) -> None:
@@ -36,7 +36,7 @@ class RecordLoop:
         return scope["read"], kept_values
 
     def values(self) -> list[Any]:
-        """Return all fields of all records as plain values."""
+        """Return all fields in all records as plain values."""
         record = ", ".join(f"record.{name}" for name in FIELDS)
         read, kept_values = self._function(f"keep([{record}])")
         read(self._data)
@@ -45,7 +45,7 @@ class RecordLoop:
         return kept_values
 
     def reading(self) -> Statement:
-        """Read all fields of all records without keeping the records."""
+        """Read all fields in all records without keeping the records."""
         read, _ = self._function("; ".join(f"record.{name}" for name in FIELDS))
         names = {"read": read, "data": self._data}
         return Statement("read(data)", names, values=self.values)

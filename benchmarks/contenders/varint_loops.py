@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Loops over varints, with one call of a codec function per value."""
+"""Loops over varints, with one codec function call per value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def write_varints(encode_varint: Callable[..., Any]) -> Callable[[list[int]], bytes]:
-    """Return a loop for a function that writes through ``append`` of a bytearray."""
+    """Return a loop for a function that writes through a bytearray's ``append``."""
 
     def write_all(values: list[int]) -> bytes:
         out = bytearray()

@@ -5,4 +5,4 @@
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-"""Root directory of the repository."""
+"""Repository root directory."""

@@ -62,7 +62,7 @@ def measure_in_turn(
 
 
 def write_run(json_path: Path, packages: Sequence[str], **figures: Any) -> None:
-    """Save the figures of a run as JSON, together with the date and the machine."""
+    """Save a run's figures as JSON, together with the date and the machine."""
     run = {
         "when": datetime.date.today().isoformat(),
         "machine": {
@@ -76,7 +76,7 @@ def write_run(json_path: Path, packages: Sequence[str], **figures: Any) -> None:
 
 
 def describe_machine(run: dict[str, Any]) -> str:
-    """Describe the machine, the date and the package versions of a run in two lines."""
+    """Describe a run's machine, date and package versions in two lines."""
     machine = run["machine"]
     packages = [f"{name} {version}" for name, version in machine["packages"].items()]
     java = f", {run['java']}" if "java" in run else ""

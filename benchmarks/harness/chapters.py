@@ -31,15 +31,13 @@ SEPARATE = (
     "## Spark UDFs",
     "## Live topics in Spark",
 )
-"""Headings of the chapters with separate runs, in their order at the end of the
-report.
-"""
+"""Chapter headings for separate runs, in their order at the end of the report."""
 
 
 def fill(module: str, **figures: Any) -> str:
     """Fill the template next to a module.
 
-    ``module`` is the ``__file__`` of that module.
+    ``module`` is that module's ``__file__``.
     """
     return Path(module).with_suffix(".md").read_text("utf-8").format(**figures)
 
@@ -52,7 +50,9 @@ def write_chapter(module: str, found: Sequence[Verdict], **figures: Any) -> str:
 
 
 def put_common(path: Path, text: str) -> None:
-    """Replace the chapters of the common run, and keep chapters of separate runs."""
+    """Replace the chapters from the common run, and keep chapters from separate
+    runs.
+    """
     _, separate = _read(path)
     path.write_text("\n\n".join([text.strip("\n"), *_in_order(separate)]) + "\n")
 
@@ -65,7 +65,7 @@ def put_chapter(path: Path, text: str) -> None:
 
 
 def _read(path: Path) -> tuple[list[str], dict[str, str]]:
-    """Return the chapters of the common run as a list, and separate chapters by
+    """Return the chapters from the common run as a list, and separate chapters by
     heading.
     """
     common: list[str] = []

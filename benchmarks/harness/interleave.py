@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure a table row: run all entries in turn, in several rounds.
 
-This way, other programs, the clock rate and the temperature of the machine affect all
-entries equally. Each round has a random order, and runs every entry once with the
+This way, other programs, the clock rate and the machine's temperature affect all
+entries equally. Every round has a random order. It runs all entries once with the
 garbage collector disabled and once with it enabled.
 """
 
@@ -23,7 +23,7 @@ Durations = dict[tuple[str, bool], list[float]]
 
 
 class Workers:
-    """Worker processes of the contenders, started on first use."""
+    """Worker processes for the contenders, started on first use."""
 
     def __init__(self) -> None:
         """Start without any worker."""
@@ -42,7 +42,7 @@ class Workers:
 
 
 def measure(row: Row, workers: Workers) -> Durations:
-    """Measure a row. Return the seconds of all rounds by entry and collector state."""
+    """Measure a row. Return the seconds in all rounds by entry and collector state."""
 
     def seconds(entry: Any, loops: int, collector: bool) -> float:
         return workers[entry.worker].ask("seconds", loops, collector, *entry.task)

@@ -3,9 +3,8 @@
 """Run one command and print its duration and memory as JSON.
 
 Usage: ``python launch.py LINES COMMAND...``. If LINES is greater than 0, the command is
-terminated after that number of output lines. This is a separate program, because the
-kernel counts the peak memory of the parent for a new process. The parent is therefore
-kept small.
+terminated after that many output lines. This is a separate program, because the kernel
+counts the parent's peak memory for a new process. The parent is therefore kept small.
 """
 
 from __future__ import annotations

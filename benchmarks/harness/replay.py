@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Replay externally measured durations in pytest-benchmark.
 
-pytest-benchmark finishes all rounds of a test before it starts the next test, therefore
-it cannot alternate between contenders. Instead, the rounds are first measured in the
-processes of the contenders. Afterwards they are replayed with a clock that shows the
+pytest-benchmark finishes all rounds for a test before it starts the next test,
+therefore it cannot alternate between contenders. Instead, the rounds are first measured
+in the contenders' processes. Afterwards they are replayed with a clock that shows the
 measured durations, so that pytest-benchmark still computes the statistics and writes
 the JSON report.
 """
@@ -16,7 +16,7 @@ from typing import Any
 
 
 class Clock:
-    """Clock that shows the sum of all durations replayed so far, in seconds."""
+    """Clock that shows the total duration replayed so far, in seconds."""
 
     def __init__(self) -> None:
         """Start at zero."""

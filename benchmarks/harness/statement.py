@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Statement:
-    """Expression with the names it uses, in the format of ``timeit``.
+    """Expression with the names it uses, in ``timeit`` format.
 
     * ``calls``: number of operations per evaluation. Figures are reported per
       operation.
@@ -51,7 +51,7 @@ class Consuming(Statement):
     """Statement that consumes an object per run, with ``subjects.pop()`` in its
     text.
 
-    ``make`` creates the object for each run before the clock starts.
+    ``make`` creates the object for every run before the clock starts.
     """
 
     make: Callable[[], Any] | None = None

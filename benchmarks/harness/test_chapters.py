@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Test the chapters of ``RESULTS.md``: separate runs and template variables."""
+"""Test the chapters in ``RESULTS.md``: separate runs and template variables."""
 
 import re
 import string
@@ -14,7 +14,7 @@ LIVE, MOVES, *_, SPARK, _ = chapters.SEPARATE
 
 @pytest.fixture
 def report(tmp_path):
-    """Write a report with chapters of the common run and of two separate runs."""
+    """Write a report with chapters from the common run and from two separate runs."""
     path = tmp_path / "RESULTS.md"
     chapters.put_common(path, "# Results\n\n## Decode\n\nfast")
     chapters.put_chapter(path, f"{SPARK}\n\nrows")
@@ -23,8 +23,8 @@ def report(tmp_path):
 
 
 def test_chapters_are_in_one_order_whatever_ran_first(report):
-    """The common chapters are first, followed by separate chapters in the order of
-    ``SEPARATE``.
+    """The common chapters are first, followed by separate chapters in ``SEPARATE``
+    order.
     """
     assert report.read_text() == (
         f"# Results\n\n## Decode\n\nfast\n\n{LIVE}\n\ntopics\n\n{SPARK}\n\nrows\n"
@@ -32,7 +32,7 @@ def test_chapters_are_in_one_order_whatever_ran_first(report):
 
 
 def test_a_run_replaces_its_own_chapter_alone(report):
-    """Chapters of the common run and of other runs remain unchanged."""
+    """Chapters from the common run and from other runs remain unchanged."""
     chapters.put_chapter(report, f"{LIVE}\n\nothers")
     assert report.read_text() == (
         f"# Results\n\n## Decode\n\nfast\n\n{LIVE}\n\nothers\n\n{SPARK}\n\nrows\n"
@@ -48,7 +48,7 @@ def test_the_common_run_keeps_the_others(report):
 
 
 def test_writing_a_chapter_twice_changes_nothing(report):
-    """The number of blank lines does not grow."""
+    """No blank lines are added."""
     chapters.put_chapter(report, f"{MOVES}\n\nmoved")
     once = report.read_text()
     chapters.put_chapter(report, f"{MOVES}\n\nmoved")

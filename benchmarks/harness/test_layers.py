@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Test that shared directories do not import the module of a question."""
+"""Test that shared directories do not import modules from a question."""
 
 import ast
 
@@ -13,7 +13,7 @@ SHARED = {
     "harness": {"harness"},
     "contenders": {"contenders", "harness", "workloads"},
 }
-"""Directories of ``benchmarks`` that a shared directory may import."""
+"""Directories in ``benchmarks`` that a shared directory may import."""
 
 
 @pytest.mark.parametrize("folder", SHARED)

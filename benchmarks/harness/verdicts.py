@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Verdict``: the result of comparing a figure with its target."""
+"""``Verdict``: the result when a figure is compared with its target."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def at_least(work: str, ratio: float, least: float) -> Verdict:
 def target_table(
     found: Sequence[Verdict], more: Mapping[str, Sequence[str]] | None = None
 ) -> str:
-    """Format a table of all targets, with the additional columns ``more`` before the
-    last one.
+    """Format a table with all targets. The additional columns ``more`` precede the last
+    column.
     """
     columns = {
         "target": [each.work for each in found],
@@ -42,7 +42,7 @@ def target_table(
 
 
 def summary(found: Sequence[Verdict]) -> str:
-    """Describe the number of targets that were met, and list the missed ones."""
+    """Describe how many targets were met, and list the missed targets."""
     missed = [verdict for verdict in found if not verdict.met]
     lines = [f"{len(found) - len(missed)} of {len(found)} targets were met."]
     if missed:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``Row``, ``Entry`` and ``Target``: the parts of a measured task.
 
-A row is a task with several entries. A target is the minimum speedup of one entry
-compared with the fastest of some other entries in the row.
+A row is a task with several entries. A target is an entry's minimum speedup compared
+with the fastest of some other entries in the row.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Entry:
-    """Part of a row: display name, label of the worker process, and task."""
+    """Part of a row: display name, worker process label, and task."""
 
     name: str
     worker: str
@@ -22,7 +22,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Target:
-    """Requirement: ``entry`` must be ``least`` times as fast as the fastest of
+    """Requirement: ``entry`` must be ``least`` times as fast as the fastest in
     ``others``.
 
     ``wish`` describes the original goal, if a measured lower bound makes it
@@ -37,7 +37,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Row:
-    """Task that is measured for several entries. It becomes a line of the report."""
+    """Task that is measured for several entries. It becomes a line in the report."""
 
     section: str
     title: str

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run one library in a separate process, which verifies and measures on request.
 
-Usage: ``python -m benchmarks.harness.worker LABEL``. Requests and responses are lines
-of JSON. A task is an operation with its arguments, for example ``["decode",
-"metadata_v9"]``. A response is a pair of result and error message, one of which is
-null. ``Worker`` is the client in the parent process. Contenders never share a process,
-so that their objects and imports cannot slow down other contenders.
+Usage: ``python -m benchmarks.harness.worker LABEL``. Requests and responses are JSON
+lines. A task is an operation with its arguments, for example ``["decode",
+"metadata_v9"]``. A response is a pair (result, error message), and one of them is null.
+``Worker`` is the client in the parent process. Contenders never share a process,
+because their objects and imports would slow down other contenders.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Worker:
 
 
 def main() -> None:
-    """Handle requests until the end of standard input."""
+    """Handle requests until standard input ends."""
     served = CONTENDERS[sys.argv[1]]
     module = importlib.import_module(f"benchmarks.contenders.{served.module}")
     desk = pkgutil.resolve_name(served.desk)(module)

@@ -3,8 +3,8 @@
 """Benchmark cases, their input, and the checksums that all programs must return.
 
 Input and checksums are computed from the values in ``benchmarks.workloads.messages``
-and ``benchmarks.workloads.records``, so that no program defines the input of the
-others.
+and ``benchmarks.workloads.records``, so that no program defines another program's
+input.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Case(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Identifier of the case in requests and figures."""
+        """Identifier in requests and figures."""
         return f"{self.operation} {self.name}"
 
 
@@ -47,7 +47,7 @@ CASES = (
 
 
 def encode_case(name: str) -> bytes:
-    """Return the input of a case. It is not encoded by kwire."""
+    """Return the input for a case. It is not encoded by kwire."""
     if name.startswith(("1k_", "10k_")):
         return record_workloads.encoded(name, "none")
     load = workload(name)
@@ -62,9 +62,9 @@ def write_inputs(folder: Path) -> None:
 
 
 class Checksum:
-    """Checksum of values in wire order, computed in the same way by all programs.
+    """Checksum over values in wire order, computed in the same way by all programs.
 
-    A number is one step. A string is represented by its size and the CRC-32 of its
+    A number is one step. A string is represented by its size and the CRC-32 over its
     bytes, a list by its size and its elements, and null by the number -1.
     """
 
@@ -100,7 +100,7 @@ class Checksum:
 
 
 def add_records(records: list[list[Any]]) -> str:
-    """Return the checksum of records, which are lists in the order of
+    """Return the checksum over records, which are lists ordered like
     ``record_loop.FIELDS``.
     """
     checksum = Checksum()
@@ -111,14 +111,14 @@ def add_records(records: list[list[Any]]) -> str:
 
 
 def add_value(value: Any) -> str:
-    """Return the checksum of message values, or of bytes."""
+    """Return the checksum over message values, or over bytes."""
     checksum = Checksum()
     checksum.add(value)
     return str(checksum)
 
 
 def expect(case: Case) -> str:
-    """Compute the expected checksum of a case from its values."""
+    """Compute a case's expected checksum from its values."""
     if case.operation == "records":
         return add_records(record_workloads.decoded(case.name))
     if case.operation == "encode":

@@ -29,17 +29,15 @@ LEADS = (
     "records 1k_100B",
     "records 10k_1KB",
 )
-"""Cases in which the fastest variant of kwire must be faster than all eager
-decoders.
-"""
+"""Cases in which kwire's fastest variant must be faster than all eager decoders."""
 
 
 def best(
     case: Case, figures: dict[str, Any], language: str, eager: bool
 ) -> tuple[Contender, list[float]]:
-    """Return the contender of a language with the lowest median in a case.
+    """Return the contender with the lowest median for a language and a case.
 
-    If ``eager`` is True, contenders that defer some of the work are ignored.
+    If ``eager`` is True, contenders that defer work are ignored.
     """
     found = [
         (each, figures["seconds"][case.key][each.key])
@@ -56,7 +54,7 @@ def _cell(seconds: list[float]) -> str:
 
 
 def _name(each: Contender) -> str:
-    """Return the display name of a contender, including the settings of its program."""
+    """Return a contender's display name, including its program's settings."""
     return f"{WAYS[each.way].name}{SETTINGS.get(each.program, '')}"
 
 
@@ -68,8 +66,8 @@ SETTINGS = {
 
 
 def verdicts(figures: dict[str, Any]) -> Iterator[Verdict]:
-    """Compare the fastest variant of kwire with the fastest eager decoder of all
-    languages.
+    """Compare kwire's fastest variant with the fastest eager decoder in any
+    language.
     """
     for case in CASES:
         if case.key not in LEADS:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Size of the compiled engine by section and by kind of symbol.
+"""Size of the compiled engine by section and by symbol kind.
 
 Requires ``nm``, ``size`` and ``strip``, which are installed together with a C compiler.
 """
@@ -36,7 +36,7 @@ SECTIONS = {
     "data": (".data", ".data.rel.ro", ".init_array", ".fini_array", ".tbss", ".tdata"),
     "debug information": (),
 }
-"""Sections of an object file by their content. Debug information is in ``.debug_*``."""
+"""Object file sections by their content. Debug information is in ``.debug_*``."""
 
 SYMBOLS = (
     ("pickling of classes, by Cython", r"(reduce|setstate)_cython|__pyx_unpickle"),
@@ -54,14 +54,14 @@ The first matching pattern counts.
 
 
 def find_modules() -> list[Path]:
-    """Return the extension modules of the installed engine."""
+    """Return the installed engine's extension modules."""
     spec = importlib.util.find_spec("kwire._engine.fast")
     assert spec is not None and spec.origin is not None
     return sorted(Path(spec.origin).parent.glob("*.so"))
 
 
 def read_sections(text: str) -> Counter[str]:
-    """Sum the section sizes in the output of ``size -A`` by their content."""
+    """Sum the section sizes in ``size -A`` output by their content."""
     kinds = {name: kind for kind, names in SECTIONS.items() for name in names}
     sizes: Counter[str] = Counter()
     for name, size in re.findall(r"^(\.\S+)\s+(\d+)\s", text, re.MULTILINE):
@@ -72,7 +72,7 @@ def read_sections(text: str) -> Counter[str]:
 
 
 def read_symbols(text: str) -> Counter[str]:
-    """Sum the function sizes in the output of ``nm -S`` by kind."""
+    """Sum the function sizes in ``nm -S`` output by kind."""
     sizes: Counter[str] = Counter()
     for size, name in re.findall(r"^\S+ (\S+) [tT] (\S+)$", text, re.MULTILINE):
         kind = next(kind for kind, pattern in SYMBOLS if re.search(pattern, name))
@@ -81,7 +81,7 @@ def read_symbols(text: str) -> Counter[str]:
 
 
 def measure() -> dict[str, Any]:
-    """Return the sizes of the installed engine, in bytes."""
+    """Return the installed engine's sizes, in bytes."""
     modules = find_modules()
     sections: Counter[str] = Counter()
     symbols: Counter[str] = Counter()

@@ -39,7 +39,7 @@ _HAS_BYTES = ("fetch_v12", "produce_v9")
 
 
 class Work:
-    """Statement of a case, with the checksum of its result."""
+    """Statement for a case, with its result checksum."""
 
     def __init__(self, way: str, operation: str, name: str, data: bytes) -> None:
         """Create the statement.
@@ -100,7 +100,7 @@ class Work:
         return Statement(text, names, calls=TOGETHER, values=values)
 
     def check(self) -> str:
-        """Return the checksum of the result."""
+        """Return the checksum over the result."""
         statement = self.statement
         if self._operation == "records":
             assert statement.values is not None
@@ -121,9 +121,7 @@ class Work:
         return str(runs * self.statement.calls)
 
     def _count_buffers(self) -> int:
-        """Return the size of the result buffers that are not part of the input, in
-        bytes.
-        """
+        """Return the total size in bytes for result buffers outside the input."""
         found, names = self.statement.result(), self.statement.names
         if self._operation == "decode":
             arrays, source = [found], names["array"].buffers()[2]
@@ -135,7 +133,8 @@ class Work:
         return sum(size for start, size in sizes.items() if start not in inside)
 
     def memory(self, kept: int = 20) -> str:
-        """Return the memory of one result and the peak memory of one call, in bytes.
+        """Return the memory for one result and the peak memory during one call, in
+        bytes.
 
         The peak is "-" for Arrow data.
         """
@@ -177,7 +176,7 @@ def answer(line: str, folder: Path, works: dict[tuple[str, ...], Work]) -> str:
 
 
 def main() -> None:
-    """Handle requests until the end of standard input."""
+    """Handle requests until standard input ends."""
     works: dict[tuple[str, ...], Work] = {}
     for line in sys.stdin:
         print(answer(line.rstrip("\n"), Path(sys.argv[1]), works), flush=True)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Build and start the programs, and measure their processor time.
 
-The time is read from the CPU clock of the other process, before a request and after its
-response. It is the user and system time of all threads. Therefore all languages have
-the same clock, and concurrent garbage collectors are included.
+The time is read from the other process's CPU clock, before a request and after its
+response. It is user and system time for all threads. Therefore all languages have the
+same clock, and concurrent garbage collectors are included.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _CLASSES = ("kafka-clients", "kafka-clients-list")
 
 
 class Contender(NamedTuple):
-    """Variant of a library in one of the programs."""
+    """Library variant in a program."""
 
     language: str
     program: str
@@ -49,7 +49,7 @@ class Contender(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Identifier of the contender in figures."""
+        """Identifier in figures."""
         return f"{self.program} {self.way}"
 
 
@@ -69,8 +69,7 @@ COUNTING = "rust-counting"
 
 
 def build() -> None:
-    """Build the programs of the other languages. Unchanged sources are not
-    recompiled.
+    """Build the programs for the other languages. Unchanged sources are not recompiled.
 
     Raises SystemExit if a required tool is missing.
     """
@@ -87,7 +86,7 @@ def build() -> None:
 
 
 def _build_java() -> None:
-    """Compile the Java classes unless they are newer than all of their sources."""
+    """Compile the Java classes unless they are newer than all their sources."""
     sources = sorted((HERE / "java").rglob("*.java"))
     changed = max(each.stat().st_mtime for each in (HERE / "java/pom.xml", *sources))
     done = BUILT / "classes" / "Languages.class"
@@ -112,7 +111,9 @@ def _run(command: list[str]) -> str:
 
 
 def find_versions() -> dict[str, str]:
-    """Return the versions of the compilers and of the libraries that were built."""
+    """Return the compiler versions and the versions of the libraries that were
+    built.
+    """
     lock = tomllib.loads((HERE / "rust" / "Cargo.lock").read_text())
     crates = {each["name"]: each["version"] for each in lock["package"]}
     pom = (HERE / "java" / "pom.xml").read_text()

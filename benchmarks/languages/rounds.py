@@ -26,7 +26,7 @@ from benchmarks.languages.programs import (
 )
 
 TURN_SECONDS = 0.02
-"""Processor time of one turn, in seconds."""
+"""Processor time per turn, in seconds."""
 
 WARM_SECONDS = {"java": 3, "java-parallel": 3}
 """Warm-up time before the first round, in seconds.
@@ -39,7 +39,7 @@ Turn = tuple[Contender, Case]
 
 @contextmanager
 def _start(names: Iterable[str]) -> Iterator[dict[str, Program]]:
-    """Start programs, and stop them at the end of the context."""
+    """Start programs, and stop them when the context ends."""
     running: dict[str, Program] = {}
     try:
         for name in names:
@@ -51,7 +51,7 @@ def _start(names: Iterable[str]) -> Iterator[dict[str, Program]]:
 
 
 def check(programs: dict[str, Program], contenders: Iterable[Contender]) -> list[Turn]:
-    """Compare all checksums. Return the supported pairs of contender and case.
+    """Compare all checksums. Return the supported (contender, case) pairs.
 
     Raises SystemExit if a checksum is wrong.
     """
@@ -73,7 +73,7 @@ def check(programs: dict[str, Program], contenders: Iterable[Contender]) -> list
 
 
 def _find_loops(program: Program, turn: Turn) -> int:
-    """Warm up a case. Return the number of loops that fit into one turn."""
+    """Warm up a case. Return how many loops fit into one turn."""
     words = (turn[0].way, turn[1].operation, turn[1].name)
     left: float = WARM_SECONDS.get(turn[0].program, 0)
     loops = 1
@@ -159,6 +159,6 @@ def measure(json_path: Path, rounds: int) -> None:
 
 
 def read_run(json_path: Path) -> dict[str, Any]:
-    """Load the figures of a run."""
+    """Load the figures from a run."""
     run: dict[str, Any] = json.loads(json_path.read_text())
     return run

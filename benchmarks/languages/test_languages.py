@@ -22,7 +22,7 @@ FNV = 0x100000001B3
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory):
-    """Write the inputs of all cases as files."""
+    """Write the inputs for all cases as files."""
     folder = tmp_path_factory.mktemp("inputs")
     cases.write_inputs(folder)
     return folder
@@ -53,14 +53,12 @@ def test_a_checksum_is_the_one_that_the_other_programs_compute():
     ],
 )
 def test_a_checksum_sees_order_null_and_sign(one, other):
-    """A plain sum of the values would be equal for most of these pairs."""
+    """A plain sum over the values would be equal for most pairs."""
     assert cases.add_value(one) != cases.add_value(other)
 
 
 def test_all_ways_of_kwire_return_the_checksums_of_the_values(inputs):
-    """Covers decoded values, encoded bytes and records, using requests of the
-    protocol.
-    """
+    """Covers decoded values, encoded bytes and records, using protocol requests."""
     served = set()
     for case in cases.CASES:
         for way in kwire_program.WAYS:
@@ -107,7 +105,7 @@ def test_every_contender_is_described():
 
 
 def test_sections_and_symbols_of_a_module_are_added_up():
-    """Use sample output of ``size -A`` and ``nm -S``.
+    """Use sample output from ``size -A`` and ``nm -S``.
 
     ``.bss`` is not stored in the file.
     """
@@ -181,7 +179,7 @@ def figures(tmp_path):
 def test_the_chapter_names_the_fastest_and_counts_what_kwire_leads(
     figures, tmp_path, monkeypatch
 ):
-    """Three of five cases are led by kwire. Lazy record variants do not compete."""
+    """Three out of five cases are led by kwire. Lazy record variants do not compete."""
     monkeypatch.setattr(chapters, "RESULTS", tmp_path / "RESULTS.md")
     text = chapter.write_chapter(figures)
     assert text.startswith("3 of 5 targets were met.")
@@ -204,7 +202,7 @@ def test_a_lazy_way_is_not_the_eager_one_that_kwire_is_compared_with():
 def test_integers_of_the_inputs_are_real_ids(inputs):
     """CPython caches small integers.
 
-    Broker ids in the input must be outside of that range.
+    Broker ids in the input must be outside that range.
     """
     data = (inputs / "metadata_v9_ids.bin").read_bytes()
     assert struct.pack(">i", 1001) in data and struct.pack(">i", 1100) in data

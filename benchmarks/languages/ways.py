@@ -14,14 +14,14 @@ from benchmarks.languages.cases import Case
 
 
 class Way(NamedTuple):
-    """Variant of using a library."""
+    """Way to use a library."""
 
     name: str
     defers: tuple[str, ...] = ()
     """Operations that return before all values have been created."""
 
     def eager(self, case: Case) -> bool:
-        """Return True if all values of a case exist when the call returns."""
+        """Return True if all values in a case exist when the call returns."""
         return case.operation not in self.defers
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Move leaders of three brokers under load: a chapter, a page and a picture."""
+"""Move leaders between three brokers under load: a chapter, a page and a picture."""
 
 from __future__ import annotations
 
@@ -32,9 +32,7 @@ _COLORS = {"hints": "#0072b2", "none": "#e69f00"}
 
 
 def _seconds(run: dict[str, Any], kind: str) -> list[float]:
-    """Return the time without service of each move in seconds, in chronological
-    order.
-    """
+    """Return the time without service per move in seconds, in chronological order."""
     return [move[kind]["seconds"] for move in run["moves"]]
 
 

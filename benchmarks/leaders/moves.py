@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run the measurement: three brokers under load, moving leaders, and two scans.
 
-A move changes the replica order of a partition (AlterPartitionReassignments), and
-elects the first replica as its leader (ElectLeaders). Both scans run simultaneously and
-see the same moves. The next move starts when both scans receive records again.
+A move changes a partition's replica order (AlterPartitionReassignments), and elects the
+first replica as its leader (ElectLeaders). Both scans run simultaneously and see the
+same moves. The next move starts when both scans receive records again.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ class Reader:
     def gap_since(self, partition: int, begun: float) -> dict[str, Any]:
         """Wait until a partition is served again after a move, and return its gap.
 
-        ``begun`` is the monotonic time of the move. While the metadata propagates, more
-        than one Fetch can be rejected, so the longest gap is used. Raises SystemExit if
-        the scan exits, or after ``SECONDS`` without service.
+        ``begun`` is the monotonic time when the move began. While the metadata
+        propagates, more than one Fetch can be rejected, so the longest gap is used.
+        Raises SystemExit if the scan exits, or after ``SECONDS`` without service.
         """
         deadline = time.monotonic() + SECONDS
         while time.monotonic() < deadline:
@@ -135,7 +135,7 @@ def _write(addresses: str, is_over: threading.Event) -> None:
 
 
 async def _move(kafka: clusters.Cluster, partition: int, replicas: list[int]) -> None:
-    """Make the first broker of ``replicas`` the leader of a partition.
+    """Make the first broker in ``replicas`` the leader for a partition.
 
     Raises SystemExit if a response contains an error.
     """

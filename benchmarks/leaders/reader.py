@@ -3,10 +3,10 @@
 """Scan some partitions repeatedly and report every rejected Fetch.
 
 Usage: ``python -m benchmarks.leaders.reader ADDRESSES TOPIC RECORDS hints|none``. The
-program exits at the end of its standard input. It prints a line of JSON when a
-partition is served for the first time, and when it is served again after a rejected
-Fetch. With ``none`` the leader hints are discarded. kwire has no option for this, so
-the fetcher is replaced.
+program exits when its standard input ends. It prints a JSON line when a partition is
+served for the first time, and when it is served again after a rejected Fetch. With
+``none`` the leader hints are discarded. kwire has no option for this, so the fetcher is
+replaced.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class MovedFetcher(Fetcher):
         super().__init__(machine.cluster, machine.options, now=time.monotonic())
         self._record_count = record_count
         self._has_hints = has_hints
-        # By partition: time of the last received records, and the number of errors
-        # since then.
+        # By partition: time when records were last received, and error count since
+        # then.
         self._served_at: dict[int, float] = {}
         self._refusals: dict[int, int] = {}
 
@@ -67,7 +67,7 @@ class MovedFetcher(Fetcher):
 
 
 def main() -> None:
-    """Read until the end of standard input."""
+    """Read until standard input ends."""
     addresses, topic, records, hints = sys.argv[1:]
     options = ScanOptions(topics=(topic,), follow=True, fetch_bytes=FETCH_BYTES)
     machine = ScanMachine(

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measure the cost of ``kwire record`` per relayed exchange."""
+"""Measure the CPU time that ``kwire record`` needs per relayed exchange."""

@@ -29,8 +29,8 @@ CASES = (
     ("20 kB", 20_000, 3000, 4),
     ("100 B", 100, 20_000, 200),
 )
-"""Name, response size in bytes, number of exchanges, and maximum number of requests
-in flight.
+"""Name, response size in bytes, number of exchanges, and maximum number of requests in
+flight.
 """
 
 ROUNDS = 3
@@ -40,7 +40,7 @@ _VERSION = 12
 
 
 async def _relay(port: int, out: str) -> None:
-    """Run the relay until the end of stdin.
+    """Run the relay until stdin ends.
 
     Print its CPU times for every input line.
     """
@@ -62,7 +62,7 @@ async def _relay(port: int, out: str) -> None:
 
 
 def _answer(server: socket.socket, size: int, answer: bytes) -> None:
-    """Accept one client and answer all of its requests, which have ``size`` bytes."""
+    """Accept one client and answer all its requests, which have ``size`` bytes."""
     client, _ = server.accept()
     rest = 0
     with client:
@@ -89,9 +89,9 @@ def _exchange(
 
 
 def measure(size: int, count: int, ahead: int, *options: str) -> tuple[float, float]:
-    """Return the CPU time of the relay per exchange, in microseconds.
+    """Return the relay's CPU time per exchange, in microseconds.
 
-    The two figures are the time of the process and the time of its event loop thread.
+    The two figures are for the process and for its event loop thread.
     """
     request = framing.encode_request(messages.FetchRequest(), _VERSION, 0, "bench")
     answer = size.to_bytes(4, "big") + bytes(4) + os.urandom(size - 4)

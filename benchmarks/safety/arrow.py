@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measure the cost of validating Arrow data in ``send_table``, without a network.
+"""Measure how much time ``send_table`` needs to validate Arrow data, without a network.
 
-The rows of the producer benchmark are encoded from a table into batches for several
+The rows from the producer benchmark are encoded from a table into batches for several
 partitions. Every round measures the validation and the remaining work separately, so
 that other load on the machine affects both.
 """

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure the time until a decompression bomb is rejected, by codec.
 
-For comparison, the codec's own library decompresses the permitted number of bytes.
+For comparison, the codec's own library decompresses as many bytes as permitted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CODECS = ("gzip", "snappy", "lz4", "zstd")
 
 
 def run() -> float:
-    """Measure and print all codecs. Return the maximum delay of a rejection, in
+    """Measure and print all codecs. Return the maximum time until a rejection, in
     milliseconds.
 
     The delay is the additional time compared with reading the permitted 64 MiB.

@@ -16,7 +16,9 @@ TEST = "make bench-safety"
 
 
 def time() -> Iterator[Figure]:
-    """Measure the growth of time with the input size, and the time of a rejection."""
+    """Measure how the time grows with the input size, and how long a rejection
+    takes.
+    """
     growth = linear.run(kwire)
     for what, figure, most in (
         ("time for twice the input, 2 to 16 MB", growth.at_the_end, 2.3),
@@ -51,7 +53,7 @@ def start() -> Iterator[Figure]:
 
 
 def cost() -> Iterator[Figure]:
-    """Measure the cost of the bounds checks for promise P6."""
+    """Measure how much the bounds checks for promise P6 cost."""
     seconds, work = checks.run()
     yield Figure(
         "P6", "time that bounds checks cost", seconds, TEST, most=5.0, unit=" %"
@@ -62,7 +64,7 @@ def cost() -> Iterator[Figure]:
 
 
 def validation() -> Iterator[Figure]:
-    """Measure the cost of validating Arrow data in a producer."""
+    """Measure how much Arrow validation costs in a producer."""
     for size, added in arrow.run().items():
         what = f"time that the validation of Arrow data adds to send_table, {size} B"
         yield Figure("P6", what, added, TEST, most=5.0, unit=" %")
@@ -78,7 +80,7 @@ PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
 
 
 def show(parts: Sequence[str], record: bool) -> int:
-    """Measure the specified parts, or all of them.
+    """Measure the specified parts, or all parts.
 
     Return 1 if a bound is exceeded, else 0.
     """

@@ -3,11 +3,11 @@
 """Measure the bounds checks: compare the engine with a copy without checks.
 
 The copy is created under ``build/unchecked`` by rewriting the sources. A released
-package cannot be built in this way. Before the measurement, the copy must read past the
-end of its input, within memory that belongs to this process. This proves that its
-checks are missing. Both engines then run the benchmark tasks in turn, in separate
-processes. If valgrind is installed, instructions are counted as well, because this
-count is not affected by other load on the machine.
+package cannot be built in this way. Before the measurement, the copy must read past its
+input, within memory that belongs to this process. This proves that its checks are
+missing. Both engines then run the benchmark tasks in turn, in separate processes. If
+valgrind is installed, instructions are counted as well, because this count is not
+affected by other load on the machine.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ statement.seconds(int(sys.argv[1]), False)
 def build() -> None:
     """Create the copy without checks. An up-to-date copy is reused.
 
-    Raises SystemExit if the code of a check is missing in the sources.
+    Raises SystemExit if the code for a check is missing in the sources.
     """
     changed = {}
     for name, changes in UNCHECKED.items():
@@ -156,7 +156,7 @@ def run_code(root: Path, code: str, *arguments: str) -> str:
 
 
 def make_sure() -> None:
-    """Verify that only the copy reads past the end of its input.
+    """Verify that only the copy reads past its input.
 
     Raises SystemExit otherwise.
     """
@@ -211,9 +211,9 @@ def times() -> dict[str, tuple[float, float]]:
 
 
 def instructions(root: Path, title: str) -> float:
-    """Count the instructions of one operation with valgrind.
+    """Count the instructions in one operation with valgrind.
 
-    The instructions of two runs with different loop counts are subtracted, so that
+    The instructions in two runs with different loop counts are subtracted, so that
     startup does not count.
     """
     label, task = TASKS[title]
@@ -261,7 +261,7 @@ def counted() -> dict[str, tuple[float, float]]:
 
 
 def cost(found: dict[str, tuple[float, float]]) -> float:
-    """Return the geometric mean of the cost over all tasks, in percent."""
+    """Return the geometric mean over all task costs, in percent."""
     ratios = (checked / unchecked for checked, unchecked in found.values())
     return 100 * (statistics.geometric_mean(ratios) - 1)
 

@@ -3,7 +3,7 @@
 """Inputs of arbitrary size that cause the maximum work per byte, by family.
 
 A family is a function that creates the decoding call for an engine and a size in bytes.
-The tests count the work of these calls, and ``linear.py`` measures their time.
+The tests count the work in these calls, and ``linear.py`` measures their time.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def empty_elements(kwire: Any, size: int) -> Call:
 
 
 def many_topics(kwire: Any, size: int) -> bytes:
-    """Encode a Metadata response with nested arrays, which only need a few bytes
-    each.
+    """Encode a Metadata response with nested arrays. An array only needs a few
+    bytes.
     """
     cls = kwire.messages.MetadataResponse
     partition = cls.MetadataResponsePartition(isr_nodes=[1, 2], replica_nodes=[3])

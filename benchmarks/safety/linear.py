@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure the time by input size, from 1 kB to 16 MB, for all families.
 
-The figures are the minimum thread CPU time of several rounds. When the objects no
-longer fit into a CPU cache, or into memory that the process already owns, one doubling
-of the size costs more than twice the time. Up to 3.7 times has been observed, therefore
-a bound of 2.3 for every single doubling cannot be met. Instead, the end of the range
-from 2 MB must be linear, because quadratic growth would be visible there. The mean of
-the whole range must be linear as well. The worst single doubling has a wider bound.
+The figures are the minimum thread CPU time in several rounds. When the objects no
+longer fit into a CPU cache, or into memory that the process already owns, doubling the
+size costs more than twice the time. Up to 3.7 times has been observed, therefore a
+bound of 2.3 for every single doubling cannot be met. Instead, the range from 2 MB up
+must be linear, because quadratic growth would be visible there. The mean over the whole
+range must be linear as well. The worst single doubling has a wider bound.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ SIZES = [1000 * 2**step for step in range(15)]
 LEAST_SECONDS = 0.01
 ROUNDS = 7
 LARGE = 11
-"""Index of the size 2 MB in ``SIZES``."""
+"""Index in ``SIZES`` for 2 MB."""
 BAD_VARINTS = b"\xff" * 10**6
 
 
 def least_seconds(call: Call, rounds: int = ROUNDS) -> float:
-    """Return the minimum duration of a call in seconds.
+    """Return the minimum duration per call in seconds.
 
     Short calls run in additional rounds.
     """

@@ -30,7 +30,7 @@ JOBS = (
     *(("plan", count, PAUSE_MS) for count in COUNTS[:2]),
     *(("list", count, PAUSE_MS) for count in COUNTS[:2]),
 )
-"""Cases: operation, number of segments, and delay per store request in milliseconds."""
+"""Cases: operation, segment count, and delay per store request in milliseconds."""
 
 EXECUTORS = (1, 2, 4)
 READ_BYTES, READ_PARTITIONS = 1 << 30, 8

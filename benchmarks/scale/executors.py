@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measure a read of ``kafka-log`` by COUNT executors: ``executors COUNT FOLDER``.
+"""Measure a ``kafka-log`` read with COUNT executors: ``executors COUNT FOLDER``.
 
-Spark runs as a ``local-cluster``, whose executors are processes with one core each. The
-job creates the eight columns of all rows and discards them.
+Spark runs as a ``local-cluster``, whose executors are processes with one core per
+executor. The job creates all rows with eight columns and discards them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WARM, ROUNDS = 2, 5
 
 
 def _tasks(session: Any) -> dict[str, int]:
-    """Return the number of completed tasks by executor."""
+    """Return the completed task count by executor."""
     executors = session.sparkContext._jsc.sc().statusStore().executorList(True)
     rows = [executors.apply(number) for number in range(executors.size())]
     return {row.id(): row.completedTasks() for row in rows if row.id() != "driver"}

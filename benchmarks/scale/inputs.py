@@ -3,10 +3,10 @@
 """Logs of arbitrary size on little disk space: sparse segments, complete indexes.
 
 A segment only contains real batches in the positions that planning and listing read: at
-its start, around the possible ends of 128 MiB splits, and at its end. Everything
-between them is a hole in the file. The indexes have one entry per batch, like those of
-a broker with batches of 16 KB. All partitions are hard links to the files of the first
-one.
+its start, around the positions where a 128 MiB split may end, and at its end.
+Everything between them is a hole in the file. The indexes have one entry per batch, as
+if a broker had written batches of 16 KB. All partitions are hard links to the first
+partition's files.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 """``LateStore``: an object store that counts requests and delays its responses.
 
 It is an fsspec file system for a local directory. A listing needs one request per 1,000
-keys, in sequence, like a listing in S3. A size and a byte range are one request each.
+keys, in sequence, like a listing in S3. A size or a byte range needs one request.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class LateStore(fsspec.AbstractFileSystem):  # type: ignore[misc]
         return self.folder / self._strip_protocol(path).partition("/")[2]
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
-        """Return the type and the size of an object or directory."""
+        """Return an object's or directory's type and size."""
         self._request("size")
         local_path = self._place(path)
         kind = "directory" if local_path.is_dir() else "file"
@@ -74,7 +74,7 @@ class LateStore(fsspec.AbstractFileSystem):  # type: ignore[misc]
     def cat_file(
         self, path: str, start: int | None = None, end: int | None = None, **_: Any
     ) -> bytes:
-        """Read a byte range of an object."""
+        """Read a byte range from an object."""
         self._request("range")
         with open(self._place(path), "rb") as file:
             file.seek(start or 0)

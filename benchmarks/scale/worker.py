@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure one case in a separate process: ``worker CASE FOLDER [PAUSE_MS]``.
 
-The case ``plan`` plans a read of ``kafka-log`` without Spark, and ``list`` is ``kwire
+The case ``plan`` plans a ``kafka-log`` read without Spark, and ``list`` is ``kwire
 ls``. If PAUSE_MS is specified, the directory is served as an object store with that
 delay per request.
 """
@@ -42,9 +42,9 @@ def _list(path: str) -> int:
 
 
 def _peak_memory() -> int:
-    """Return the peak resident memory of this program, in bytes.
+    """Return this program's peak resident memory, in bytes.
 
-    ``getrusage`` would include the peak of the process that started this one.
+    ``getrusage`` would include the peak memory of the parent process.
     """
     status = Path("/proc/self/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) * 1024

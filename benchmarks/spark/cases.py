@@ -43,7 +43,7 @@ _FRAMES_AT_ONCE = 10_000
 
 
 def log_case(size: str) -> str:
-    """Return the case name of ``kafka-log`` with all columns, for an input size."""
+    """Return the case name for ``kafka-log`` with all columns, by input size."""
     return LOG if size == "1 GiB" else f"{LOG}, {size}"
 
 
@@ -65,7 +65,7 @@ class Case:
 
 
 def write_logs(folder: Path) -> dict[str, LogInput]:
-    """Write the logs of all sizes, an empty log, and a small log for the comparison."""
+    """Write logs of all sizes, an empty log, and a small log for the comparison."""
     logs = {
         name: inputs.write_log(
             folder / name.replace(" ", ""), size, partitions=max(1, size // GIB)
@@ -78,7 +78,7 @@ def write_logs(folder: Path) -> dict[str, LogInput]:
 
 
 def kafka_log(session: Any, log: LogInput, schema: str = "", **options: str) -> Any:
-    """Create the table of a log with the specified columns, or with all eight
+    """Create the table for a log with the specified columns, or with all eight
     columns.
     """
     reader = session.read.format("kafka-log").options(**options)
@@ -102,11 +102,10 @@ def make_reader(log: LogInput, schema: str) -> Any:
 
 
 def _prepare(log: LogInput, schema: str, path: Path) -> dict[str, str]:
-    """Return the options of a replay, and save the first batch of the log to
-    ``path``.
+    """Return the options for a replay, and save the log's first batch to ``path``.
 
-    The replay has the same tasks, and the number of rows in each task. Therefore Spark
-    receives rows of the same shape in batches of the same size.
+    The replay has the same tasks with the same row counts. Therefore Spark receives
+    rows of the same shape in batches of the same size.
     """
     reader = make_reader(log, schema)
     parts = reader.partitions()
@@ -187,12 +186,12 @@ def make_cases(session: Any, folder: Path, logs: dict[str, LogInput]) -> list[Ca
 
 
 def run(case: Case) -> None:
-    """Run the job of a case."""
+    """Run the job for a case."""
     case.table().write.format("noop").mode("overwrite").save()
 
 
 def check(cases: Iterable[Case], small: LogInput) -> None:
-    """Compare the values of all decoders, and the number of rows per job.
+    """Compare the values from all decoders, and the row count per job.
 
     Raises SystemExit if there is a difference.
     """

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Input files of the cases: log segments as written by a broker, and frames.
+"""Input files for the cases: log segments as written by a broker, and frames.
 
-The first MiB of a segment contains different batches, which then repeat with new base
+The first MiB in a segment contains different batches, which then repeat with new base
 offsets. The checksum does not cover the base offset, so all batches are valid. The full
 segment is followed by an active segment without batches.
 """
@@ -34,7 +34,7 @@ _INDEX_ENTRY = struct.Struct(">ii")
 
 @dataclass(frozen=True)
 class LogInput:
-    """Log directory with its path, total rows and bytes, and the size of a batch."""
+    """Log directory with its path, total rows and bytes, and batch size."""
 
     path: str
     rows: int
@@ -65,10 +65,11 @@ def _batches() -> np.ndarray:
 
 
 def write_log(folder: Path, least_bytes: int, partitions: int = 1) -> LogInput:
-    """Write partitions with one full segment each. Return a description of the log.
+    """Write partitions with one full segment per partition. Return the log's
+    description.
 
     The total size is at least ``least_bytes``. All partitions are hard links to the
-    files of the first one.
+    first partition's files.
     """
     block = _batches()
     batch_size = block.shape[1]

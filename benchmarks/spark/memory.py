@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measure the memory of Spark's Python workers while a job runs.
+"""Measure how much memory Spark's Python workers use while a job runs.
 
 Private memory (USS) would be released if the worker exited. Resident memory also
-includes pages of mapped files, which may be shared with other processes.
+includes mapped file pages, which may be shared with other processes.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _SECONDS_BETWEEN = 0.01
 
 
 def _kilobytes(pid: int) -> tuple[int, int]:
-    """Return the private and the resident memory of a process in KiB, or zeros if it
-    has exited.
+    """Return a process's private and resident memory in KiB, or zeros if it has
+    exited.
     """
     private = resident = 0
     try:
@@ -38,7 +38,7 @@ def _kilobytes(pid: int) -> tuple[int, int]:
 
 
 def peak_memory(session: Any, job: Callable[[], None]) -> dict[str, int]:
-    """Run a job. Return the peak memory of any worker in bytes.
+    """Run a job. Return the maximum peak memory per worker, in bytes.
 
     Raises RuntimeError if no worker has been found.
     """

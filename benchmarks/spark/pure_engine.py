@@ -4,8 +4,8 @@
 LOG``.
 
 This is a separate process, because Spark workers inherit the engine selection from its
-environment. The figure is the best of four runs, minus the job time of an empty log. It
-is less accurate than the regular rounds.
+environment. The figure is the best result from four runs, minus the job time for an
+empty log. It is less accurate than the regular rounds.
 """
 
 from __future__ import annotations

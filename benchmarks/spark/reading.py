@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure ``kafka-log`` tasks without Spark, and a lower bound for them.
 
-The tasks of a case are read in this process, and their batches are discarded. The lower
-bound is the work that no reader can avoid: one CRC over the bytes of the file, and one
-copy of them.
+All tasks in a case are read in this process, and their batches are discarded. The lower
+bound is the work that no reader can avoid: computing one CRC over the file's bytes, and
+copying them once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CHUNK = 3 << 20
 
 
 def core_seconds(log: LogInput) -> dict[str, float]:
-    """Return the minimum CPU seconds per row of several runs, by name."""
+    """Return the minimum CPU seconds per row from several runs, by name."""
 
     def read(schema: str) -> None:
         reader = make_reader(log, schema)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure one run: memory first, then all cases in turn for several rounds.
 
-The order is shuffled before every round, but cases that are compared with each other
-run consecutively. The first rounds are not counted, because the JVM is still compiling.
+The order is shuffled before every round, but cases that are compared run consecutively.
+The first rounds are not counted, because the JVM is still compiling.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def open_session(
 
 
 def _processes() -> dict[int, list[str]]:
-    """Return the fields of ``/proc/PID/stat`` from the third field, by process id."""
+    """Return the fields in ``/proc/PID/stat`` from the third field, by process id."""
     fields_by_pid = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -94,7 +94,7 @@ def _children(processes: dict[int, list[str]]) -> dict[int, list[int]]:
 
 
 def worker_pids(session: Any) -> list[int]:
-    """Return the ids of the Python worker processes, which are children of Spark's
+    """Return the process ids of Python workers, which are children of Spark's
     daemons.
     """
     parents = _children(_processes())
@@ -103,15 +103,13 @@ def worker_pids(session: Any) -> list[int]:
 
 
 def cpu_seconds(session: Any) -> float:
-    """Return the total CPU seconds of Spark's Java process and all of its
-    descendants.
-    """
+    """Return the total CPU seconds for Spark's Java process and all its descendants."""
     processes = _processes()
     parents = _children(processes)
     waiting, ticks = [session.sparkContext._gateway.proc.pid], 0
     while waiting:
         pid = waiting.pop()
-        # User and system time of the process itself, and of its children that have
+        # User and system time for the process itself, and for its children that have
         # exited.
         ticks += sum(map(int, processes[pid][11:15]))
         waiting += parents.get(pid, [])

@@ -59,10 +59,10 @@ def ready_batch(path: str) -> pa.RecordBatch:
 
 
 class ReplaySource(DataSource):
-    """Data source that repeats one prepared batch for the requested number of rows.
+    """Data source that repeats one prepared batch for the requested row count.
 
-    Options: ``batch`` is the file of the batch, and ``rows`` is a comma-separated list
-    with the number of rows in every task.
+    Options: ``batch`` is the batch file, and ``rows`` is a comma-separated list with
+    the row count for every task.
     """
 
     @classmethod
@@ -77,19 +77,19 @@ class ReplaySource(DataSource):
 
 
 class ReplayReader(DataSourceReader):
-    """Reader that plans one task per number of rows, and returns the prepared batch."""
+    """Reader that plans one task per row count, and returns the prepared batch."""
 
     def __init__(self, path: str, rows: list[int]) -> None:
-        """Store the file of the batch and the number of rows for each task."""
+        """Store the batch file and the row count per task."""
         self._path = path
         self._rows = rows
 
     def partitions(self) -> list[InputPartition]:
-        """Plan one task per number of rows."""
+        """Plan one task per row count."""
         return [InputPartition(rows) for rows in self._rows]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Repeat the batch, and finally return a slice of it for the remaining rows."""
+        """Repeat the batch, and finally return a slice for the remaining rows."""
         batch, left = ready_batch(self._path), partition.value
         while left >= batch.num_rows:
             yield batch
@@ -99,10 +99,10 @@ class ReplayReader(DataSourceReader):
 
 
 class PeerSource(DataSource):
-    """Data source that reads a segment with the record classes of a peer's consumer.
+    """Data source that reads a segment with the record classes from a peer's consumer.
 
-    Options: ``peer``, ``segment`` (path), ``size`` of the segment in bytes, ``step``
-    and ``tasks``. Batches begin at multiples of ``step`` bytes.
+    Options: ``peer``, ``segment`` (path), ``size`` (segment bytes), ``step`` and
+    ``tasks``. Batches begin at multiples of ``step`` bytes.
     """
 
     @classmethod
@@ -111,7 +111,7 @@ class PeerSource(DataSource):
         return "peer"
 
     def schema(self) -> str:
-        """Return the columns of ``kafka-log`` with headers."""
+        """Return the ``kafka-log`` columns with headers."""
         return SPARK_SCHEMA
 
     def reader(self, schema: Any) -> DataSourceReader:
@@ -123,7 +123,7 @@ class PeerSource(DataSource):
 
 
 class PeerReader(DataSourceReader):
-    """Reader for ranges of a segment. Every chunk becomes an Arrow record batch."""
+    """Reader for ranges in a segment. Every chunk becomes an Arrow record batch."""
 
     def __init__(
         self, peer: str, path: str, ranges: list[tuple[int, int]], step: int
@@ -151,7 +151,7 @@ class PeerReader(DataSourceReader):
 
 
 def peer_batch(found: Any, topic: str, partition: int) -> pa.RecordBatch:
-    """Collect the records of a peer by column.
+    """Collect a peer's records by column.
 
     CRCs are verified, like in the peer's consumer. Values that all records share are
     not collected, but repeated by pyarrow. Raises ValueError if a CRC is wrong.
@@ -207,13 +207,13 @@ class ReplayHeaders:
     """Replay function for ``mapInArrow``. It returns prepared columns."""
 
     def __init__(self, path: str) -> None:
-        """Store the path of a batch that has at least as many rows as any input
+        """Store the path to a batch that has at least as many rows as any input
         batch.
         """
         self._path = path
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[pa.RecordBatch]:
-        """Return the same number of rows as in each input batch."""
+        """For every input batch, return the same number of rows."""
         ready = ready_batch(self._path)
         for batch in batches:
             yield ready.slice(0, batch.num_rows)

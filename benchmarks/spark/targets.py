@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of a Spark run, and the verdicts on its targets.
+"""Figures from a Spark run, and the verdicts on its targets.
 
 Cases that are compared run consecutively in every round. Their ratio is computed per
 round, and the median over all rounds counts.
@@ -36,39 +36,39 @@ WORKER_BYTES = 200_000_000
 
 
 class SparkFigures:
-    """Figures from the JSON report of one run."""
+    """Figures from the JSON report for one run."""
 
     def __init__(self, run: dict[str, Any]) -> None:
-        """Store the parsed JSON report of a run."""
+        """Store the parsed JSON report for a run."""
         self.run = run
         self._cases: dict[str, dict[str, Any]] = run["cases"]
 
     @classmethod
     def read(cls, path: Path) -> SparkFigures:
-        """Read the JSON report of one run."""
+        """Read the JSON report for one run."""
         return cls(json.loads(path.read_text()))
 
     def rows(self, case: str) -> int:
-        """Return the number of rows in a case."""
+        """Return the row count in a case."""
         rows: int = self._cases[case]["rows"]
         return rows
 
     def size(self, case: str) -> int:
-        """Return the input size of a case in bytes."""
+        """Return a case's input size in bytes."""
         size: int = self._cases[case]["bytes"]
         return size
 
     def rounds(self, case: str) -> list[float]:
-        """Return the durations of all rounds in seconds."""
+        """Return the durations in all rounds, in seconds."""
         seconds: list[float] = self._cases[case]["seconds"]
         return seconds
 
     def seconds(self, case: str) -> float:
-        """Return the median duration of a case in seconds."""
+        """Return a case's median duration in seconds."""
         return statistics.median(self.rounds(case))
 
     def rate(self, case: str) -> float:
-        """Return the rows per second of a case, including the overhead of the job."""
+        """Return the rows per second in a case, including the job's overhead."""
         return self.rows(case) / self.seconds(case)
 
     def core_seconds(self, case: str) -> float:
@@ -82,22 +82,24 @@ class SparkFigures:
         return seconds
 
     def share(self, case: str, replay: str) -> float:
-        """Return the rate of a case, relative to its replay."""
+        """Return a case's rate, relative to its replay."""
         rounds = zip(self.rounds(replay), self.rounds(case), strict=True)
         return statistics.median(most / own for most, own in rounds)
 
     def row_seconds(self, case: str) -> list[float]:
-        """Return the seconds per row in each round, after subtracting the empty job."""
+        """Return the seconds per row in every round, after subtracting the empty
+        job.
+        """
         rounds = zip(self.rounds(case), self.rounds(cases.EMPTY), strict=True)
         return [(own - empty) / self.rows(case) for own, empty in rounds]
 
     def row(self, case: str) -> float:
-        """Return the median of ``row_seconds``."""
+        """Return the median over ``row_seconds``."""
         return statistics.median(self.row_seconds(case))
 
     def lead(self, case: str, peer: str) -> float:
-        """Return the speedup of a case compared with a peer, after subtracting the
-        empty job.
+        """Return a case's speedup compared with a peer, after subtracting the empty
+        job.
         """
         return self.row(peer) / self.row(case)
 

@@ -48,7 +48,7 @@ def test_logs_are_sound(tmp_path):
 
 
 def test_memory_of_workers_is_seen(spark):
-    """If a job allocates 64 MiB, the private memory of a worker must include it."""
+    """If a job allocates 64 MiB, a worker's private memory must include it."""
 
     def job():
         def hold(batches):
@@ -63,9 +63,7 @@ def test_memory_of_workers_is_seen(spark):
 
 
 def made_up(slow=1.0, private=100):
-    """Return the JSON of a run in which kwire needs ``slow`` times the permitted
-    time.
-    """
+    """Return JSON for a run in which kwire needs ``slow`` times the permitted time."""
     seconds = {
         work.REPLAY: 0.84,
         work.REPLAY_VALUE: 0.84,

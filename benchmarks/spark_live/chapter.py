@@ -3,9 +3,9 @@
 """Read and write a broker's topics in Spark, compared with its own source and sink.
 
 All sources read the same topic of one live broker. Spark has two threads, and the rows
-are discarded. Both sinks write the rows of a cached table to new topics. The broker and
-the JAR files of Spark's own source are downloaded from Maven, therefore this benchmark
-has a separate run and a separate chapter.
+are discarded. Both sinks write the rows from a cached table to new topics. This
+benchmark has a separate run and a separate chapter, because the broker and the JAR
+files for Spark's own source are downloaded from Maven.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def write_topic(kafka: Any) -> None:
 
 
 def list_sources(case: str) -> Sequence[str]:
-    """Return the sources of a case.
+    """Return the sources for a case.
 
     ``kafka-log`` is omitted for writing, because it is read-only.
     """
@@ -79,7 +79,7 @@ def list_sources(case: str) -> Sequence[str]:
 def make_table(
     session: Any, kafka: Any, source: str, case: str, topic: str = TOPIC
 ) -> Any:
-    """Create the table of a case, with eight columns or only with the value."""
+    """Create the table for a case, with eight columns or only with the value."""
     reader = session.read.format(source).option("subscribe", topic)
     if source == "kafka-log":
         reader = reader.option("path", str(kafka.data))
@@ -115,7 +115,7 @@ def delete_topics(kafka: Any) -> None:
 
 
 def check(session: Any, kafka: Any, rows: Any) -> None:
-    """Compare the sums of all rows that were read, and of all rows that were
+    """Compare the sums over all rows that were read, and over all rows that were
     written.
 
     Raises SystemExit if they differ.
@@ -252,7 +252,7 @@ def write_chapter(json_path: Path) -> str:
 
 
 def _lead(own: list[list[float]], live: list[list[float]], index: int) -> float:
-    """Return the speedup compared with Spark's own source, as the median of all
+    """Return the speedup compared with Spark's own source, as the median over all
     rounds.
     """
     return statistics.median(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The jobs that are timed: each decodes a whole column and discards the rows.
+"""Measured jobs. A job decodes a whole column and discards the rows.
 
 Before anything is timed, every job has to return the same values as the UDF by hand.
 """
@@ -38,7 +38,7 @@ METADATA_DECODERS = {
     KWIRE: decoders.metadata_by_kwire,
     PREPARED: decoders.Prepared(decoders.metadata_by_hand),
 }
-"""The body of the UDF of each library."""
+"""UDF bodies by library."""
 
 _RECORD_SUMS = (
     "count(*)",
@@ -58,9 +58,9 @@ class Case:
     """One way to decode one column.
 
     * ``decode``: from the DataFrame with the column ``data`` to the decoded one.
-    * ``sums``: expressions over the decoded rows that all cases of a column share, or
-      none if the result has other types or is not decoded at all.
-    * ``explode``: whether the decoded column is an array of records.
+    * ``sums``: expressions over the decoded rows, which all cases for a column share.
+      There are no expressions if the result has other types or is not decoded.
+    * ``explode``: True if the decoded column is an array with records.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Case:
 
 
 def make_cases() -> list[Case]:
-    """Make the cases of both columns; a Spark session has to be active."""
+    """Create the cases for both columns. A Spark session must be active."""
     return [*_record_cases(), *_metadata_cases()]
 
 
@@ -156,12 +156,12 @@ def _metadata_cases() -> list[Case]:
 
 
 def read_column(session: Any, column: Column) -> Any:
-    """Make the DataFrame of a column."""
+    """Create the DataFrame for a column."""
     return session.read.parquet(str(column.path))
 
 
 def run(case: Case, rows: Any) -> None:
-    """Run the job of a case."""
+    """Run the job for a case."""
     case.decode(rows).write.format("noop").mode("overwrite").save()
 
 
@@ -171,7 +171,7 @@ def run_reading(rows: Any) -> None:
 
 
 def check(cases: Sequence[Case], rows_by_column: dict[str, Any]) -> None:
-    """Compare the values of all cases of each column."""
+    """Compare the values between all cases for a column."""
     expected: dict[str, Any] = {}
     for case in cases:
         if not case.sums:

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decode a column in a Spark UDF with each library, beside kwire's functions."""
+"""Decode a column in a Spark UDF with several libraries, compared with kwire's
+functions.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ def _pure_table(figures: UdfFigures) -> str:
 
 
 def write_chapter(json_path: Path) -> str:
-    """Put the chapter of one run into the report; return its verdicts as text."""
+    """Write the chapter for a finished run into the report. Return the verdicts as
+    text.
+    """
     figures = UdfFigures.read(json_path)
     sizes = figures.run["bytes"]
     return chapters.write_chapter(

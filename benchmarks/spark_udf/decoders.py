@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The bodies of the UDFs: each library decodes bytes into tuples of the same shape.
+"""UDF bodies. All libraries decode bytes into tuples of the same shape.
 
-Spark imports this file in its workers, and each function imports its library there.
-The functions return plain tuples and lists, because Spark requires lists for arrays,
-and converts a tuple to a struct faster than other objects. ``by_hand`` is the code that
+Spark imports this file in its workers, where a function imports its library. The
+functions return plain tuples and lists, because Spark requires lists for arrays, and
+converts a tuple to a struct faster than other objects. ``by_hand`` is the code that
 people write without a library.
 """
 
@@ -31,7 +31,7 @@ RecordTuples = list[tuple[int, int, bytes | None, bytes | None, Any]]
 
 
 def _checked_batches(memory_records: Any) -> RecordTuples:
-    """Read the batches of a consumer's record class, and check each CRC."""
+    """Read the batches from a consumer's record class, and check their CRCs."""
     rows: RecordTuples = []
     while memory_records.has_next():
         batch = memory_records.next_batch()
@@ -50,14 +50,14 @@ def records_by_hand(data: bytes) -> RecordTuples:
 
 
 def records_by_aiokafka(data: bytes) -> RecordTuples:
-    """Decode a record set with the record classes of aiokafka's consumer."""
+    """Decode a record set with the record classes from aiokafka's consumer."""
     from aiokafka.record.memory_records import MemoryRecords
 
     return _checked_batches(MemoryRecords(data))
 
 
 def records_by_kafka_python(data: bytes) -> RecordTuples:
-    """Decode a record set with the record classes of kafka-python's consumer."""
+    """Decode a record set with the record classes from kafka-python's consumer."""
     from kafka.record.memory_records import MemoryRecords
 
     return _checked_batches(MemoryRecords(data))
@@ -153,7 +153,7 @@ def _int32s(data: bytes, position: int) -> tuple[list[int], int]:
 
 
 def metadata_by_aiokafka(data: bytes) -> tuple[Any, ...]:
-    """Decode a Metadata response with aiokafka's schema of version 5."""
+    """Decode a Metadata response with aiokafka's schema for version 5."""
     from aiokafka.protocol.metadata import MetadataResponse_v5
 
     response = MetadataResponse_v5.decode(BytesIO(data))
@@ -241,14 +241,14 @@ def _kio_reader() -> Any:
 
 
 class Prepared:
-    """A UDF that decodes nothing: it returns the result of the first row each time.
+    """UDF that decodes nothing. It always returns the result for the first row.
 
-    Its time is the part of a UDF that no decoder can change: Spark sends the bytes to
-    Python and converts the tuples.
+    No decoder can reduce this time, because Spark sends the bytes to Python and
+    converts the tuples.
     """
 
     def __init__(self, decode: Any) -> None:
-        """Prepare with the decoder that is called once in each worker."""
+        """Store the decoder, which is called once per worker."""
         self._decode = decode
         self._result: Any = None
 

@@ -19,12 +19,12 @@ from kwire import messages, records
 
 CORES = 2
 SETS, RECORDS = 20_000, 20
-"""Rows of the column of record sets, and records in each row."""
+"""Rows in the record set column, and records per row."""
 VALUE_BYTES = 100
 RESPONSES = 40_000
-"""Rows of the column of Metadata responses."""
+"""Rows in the Metadata response column."""
 VERSION = 5
-"""Version of the Metadata responses: the newest version that every library decodes."""
+"""Metadata response version. It is the newest version that all libraries decode."""
 BROKERS = TOPICS = PARTITIONS = 3
 _FIRST_TIMESTAMP = 1_700_000_000_000
 _DISTINCT = 1_000
@@ -40,7 +40,7 @@ class Column:
 
 
 def write_record_sets(path: Path, rows: int = SETS) -> Column:
-    """Write record sets of one uncompressed batch in each row."""
+    """Write record sets with one uncompressed batch per row."""
     dice = random.Random(7)
     sets = []
     for number in range(rows):
@@ -59,7 +59,7 @@ def write_record_sets(path: Path, rows: int = SETS) -> Column:
 
 
 def write_responses(path: Path, rows: int = RESPONSES) -> Column:
-    """Write bodies of Metadata responses, without headers."""
+    """Write Metadata response bodies, without headers."""
     distinct = [_encode_response(seed) for seed in range(min(rows, _DISTINCT))]
     return _write(path, [distinct[row % len(distinct)] for row in range(rows)])
 
@@ -101,7 +101,7 @@ def _encode_response(seed: int) -> bytes:
 
 def _write(path: Path, column: list[bytes]) -> Column:
     table = pa.table({"data": pa.array(column, pa.binary())})
-    # Each task reads two row groups.
+    # A task reads two row groups.
     row_group_size = -(-len(column) // (2 * CORES))
     parquet.write_table(table, path, row_group_size=row_group_size)
     return Column(path, len(column), sum(map(len, column)))

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``python -m benchmarks.spark_udf.pure_engine ROWS``: times kwire in plain Python.
 
-A process of its own, because the workers of a Spark session have the engine that its
-environment names. It prints the seconds of each case as JSON in its last line.
+This is a separate process, because Spark workers inherit the engine selection from its
+environment. The last line of its output contains the seconds per case as JSON.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One run: all cases in turn, round after round, written as JSON.
 
-The order of a round is drawn again each time. The first rounds are not counted,
-because Java compiles its code in them.
+The order is shuffled before every round. The first rounds are not counted, because Java
+is still compiling.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PACKAGES = ("pyspark", "pyarrow", "aiokafka", "kafka-python", "kio")
 def measure_cases(
     cases: list[work.Case], rows_by_column: dict[str, Any], rounds: int, warm: int
 ) -> dict[str, dict[str, list[float]]]:
-    """Return the seconds of each case in each counted round, by column and name."""
+    """Return the seconds in all counted rounds, by column and case name."""
     turns: list[tuple[str, str, Any]] = [
         (column, READING, work.run_reading) for column in rows_by_column
     ]
@@ -89,7 +89,9 @@ def measure(json_path: Path) -> None:
 
 
 def _measure_pure() -> dict[str, dict[str, list[float]]]:
-    """Time fewer rows in a Spark of its own, whose workers have the Python engine."""
+    """Measure fewer rows in a separate Spark session, whose workers use the Python
+    engine.
+    """
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.spark_udf.pure_engine", str(PURE_ROWS)],
         cwd=ROOT,

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of a run, and whether each target was reached in it.
+"""Figures from a run, and the verdicts on its targets.
 
-Two cases are compared within each round; the median of these ratios counts.
+Two cases are compared within every round. The result is the median over these ratios.
 """
 
 from __future__ import annotations
@@ -18,29 +18,31 @@ from benchmarks.spark_udf import cases
 from benchmarks.spark_udf.rounds import READING
 
 LEADS = {cases.FROM_RECORDS: 3.5, cases.READ_RECORDS: 7.0}
-"""Each function, and its target: so many times as fast as aiokafka in a UDF."""
+"""Minimum speedup by function, compared with aiokafka in a UDF."""
 
 
 class UdfFigures:
-    """The figures of one run."""
+    """Figures from one run."""
 
     def __init__(self, run: dict[str, Any]) -> None:
-        """Use the JSON of a run."""
+        """Store the parsed JSON report for a run."""
         self.run = run
 
     @classmethod
     def read(cls, path: Path) -> UdfFigures:
-        """Read the JSON of one run."""
+        """Read the JSON report for one run."""
         return cls(json.loads(path.read_text()))
 
     def rounds(self, column: str, name: str, engine: str = "") -> list[float]:
-        """Return the seconds of each round, less the job that only reads the column."""
+        """Return the seconds in all rounds, after subtracting the job that only reads
+        the column.
+        """
         times = self.run["pure" if engine == "pure" else "seconds"][column]
         pairs = zip(times[name], times[READING], strict=True)
         return [own - reading for own, reading in pairs]
 
     def seconds(self, column: str, name: str, engine: str = "") -> float:
-        """Return the median seconds of a case, without the reading."""
+        """Return a case's median seconds, without reading the column."""
         return statistics.median(self.rounds(column, name, engine))
 
     def lead(self, column: str, name: str, other: str, engine: str = "") -> float:
@@ -54,7 +56,7 @@ class UdfFigures:
 
 
 def udf_verdicts(figures: UdfFigures) -> Iterator[Verdict]:
-    """Judge each target."""
+    """Check all targets."""
     for name, target in LEADS.items():
         lead = figures.lead(cases.RECORD_SETS, name, cases.AIOKAFKA)
         yield at_least(f"{name}, beside aiokafka in a UDF", lead, target)

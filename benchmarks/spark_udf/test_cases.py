@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``python -m benchmarks spark-udf``: equal values from all cases, and its targets.
 
-The times are made up here, because a target that is missed must not depend on the
-speed of the machine.
+The times are invented, because a missed target must not depend on how fast the machine
+is.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ from benchmarks.spark_udf.rounds import READING, measure_cases
 from benchmarks.spark_udf.targets import UdfFigures, udf_verdicts
 
 
-# kafka-python reads its own files in a way that new Pythons warn of.
+# kafka-python reads its own files in a way that causes warnings in new Python versions.
 @pytest.mark.filterwarnings("ignore:.*_text is deprecated")
 def test_all_cases_return_equal_values(spark, tmp_path):
     """A case that returns other values ends the run, and the message names it."""
@@ -44,7 +44,7 @@ def test_all_cases_return_equal_values(spark, tmp_path):
 
 
 def made_up(from_records, read_records):
-    """Make the JSON of a run in which aiokafka takes 8 seconds."""
+    """Return JSON for a run in which aiokafka takes 8 seconds."""
     times = {
         READING: [1.0, 1.0, 1.0],
         work.AIOKAFKA: [9.0, 9.0, 90.0],
@@ -59,6 +59,8 @@ def made_up(from_records, read_records):
     [(2.2, 1.1, [True, True]), (2.4, 1.1, [False, True]), (2.2, 1.2, [True, False])],
 )
 def test_leads_decide_whether_targets_are_met(from_records, read_records, met):
-    """The reading is subtracted, and the median of the rounds counts."""
+    """The time for reading is subtracted, and the result is the median over the
+    rounds.
+    """
     figures = UdfFigures(made_up(from_records, read_records))
     assert [verdict.met for verdict in udf_verdicts(figures)] == met

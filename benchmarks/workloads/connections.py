@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Frames received on the measured connections.
 
-They are a stream of small Fetch responses with different numbers and records, and the
-ApiVersions responses of brokers. This module does not depend on any contender.
+They are a stream of small Fetch responses with different numbers and records, and
+ApiVersions responses from brokers. This module does not depend on any contender.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ RECORD_BYTES = 100
 CHUNK_BYTES = 65_536
 
 #: Number of ApiVersions requests until a broker release answers. Release 4.1 does not
-#: support the latest version of the request, so the client must repeat it. Release 4.4
+#: support the latest request version, so the client must repeat it. Release 4.4
 #: supports it.
 QUESTIONS = {"4.1": 2, "4.4": 1}
 #: Fetch version that the negotiation selects, by broker release.
@@ -61,7 +61,7 @@ def _fetch(version: int, number: int, records: bytes) -> Workload:
 
 @functools.lru_cache(maxsize=2)
 def responses(version: int) -> tuple[Workload, ...]:
-    """Return the responses of a stream, ordered by correlation id."""
+    """Return the responses in a stream, ordered by correlation id."""
     source = random.Random(version)
     return tuple(
         _fetch(version, number, source.randbytes(RECORD_BYTES))
@@ -70,7 +70,7 @@ def responses(version: int) -> tuple[Workload, ...]:
 
 
 def framed(bodies: list[bytes], version: int) -> bytes:
-    """Encode a stream of responses with their sizes and headers.
+    """Encode a response stream with sizes and headers.
 
     A header is the correlation id. In flexible versions, an empty tag section follows.
     """

@@ -34,8 +34,8 @@ class Workload:
     structs: Mapping[str, str]
 
     def counts(self) -> dict[str, int]:
-        """Return the number of structs, arrays, strings and byte strings in the
-        values.
+        """Return how many structs, arrays, strings and byte strings the values
+        contain.
         """
         counts = {"structs": 0, "arrays": 0, "strings": 0, "bytes": 0}
         kinds = {dict: "structs", list: "arrays", str: "strings", bytes: "bytes"}
@@ -297,7 +297,7 @@ NAMES = tuple(_MAKERS)
 def workload(name: str) -> Workload:
     """Return a workload by name.
 
-    Only two are cached, because some of them are large.
+    Only two are cached, because some values are large.
     """
     return _MAKERS[name]()
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records that all contenders encode and decode, and their bytes.
 
-The bytes are encoded here according to the protocol, so that no contender defines the
-input of the others. This module does not depend on any contender, but compresses with
-the regular libraries.
+The bytes are encoded here according to the protocol, so that no contender defines
+another contender's input. This module does not depend on any contender, but compresses
+with the regular libraries.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from benchmarks.workloads.messages import Values, workload
 Row = tuple[bytes, bytes, int, list[tuple[str, bytes]]]
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
-#: Default levels in Kafka. For gzip, this is the default of the library.
+#: Default levels in Kafka. For gzip, this is the library's default.
 LEVELS = {"gzip": 6, "lz4": 9, "zstd": 3}
 SNAPPY_BLOCK = 32 * 1024
 
@@ -70,13 +70,13 @@ _TEXT = (
 
 
 def magic(name: str) -> int:
-    """Return the record format (magic) of a workload."""
+    """Return the record format (magic) for a workload."""
     return _SHAPES[name][0]
 
 
 @functools.cache
 def rows(name: str) -> list[Row]:
-    """Return the records of a workload, with keys of 10 bytes.
+    """Return the records in a workload. Keys have 10 bytes.
 
     Values consist of words and numbers and compress to about a third, like event data.
     One hundred records share a timestamp in whole seconds, which is the finest
@@ -112,7 +112,7 @@ def rows(name: str) -> list[Row]:
 
 
 def decoded(name: str) -> list[Any]:
-    """Return the expected records, as lists in the order of ``record_loop.FIELDS``."""
+    """Return the expected records, as lists ordered like ``record_loop.FIELDS``."""
     return [
         [offset, timestamp, key, value, [list(header) for header in headers]]
         for offset, (key, value, timestamp, headers) in enumerate(rows(name))
@@ -156,7 +156,7 @@ def _message(offset: int, row: Row) -> bytes:
 
 @functools.cache
 def section(name: str) -> bytes:
-    """Return the uncompressed records of a batch, without the batch header."""
+    """Return a batch's uncompressed records, without the batch header."""
     write = _record if magic(name) == 2 else _message
     return b"".join(itertools.starmap(write, enumerate(rows(name))))
 
@@ -179,7 +179,7 @@ def compressed_blocks(data: bytes) -> Iterator[memoryview]:
 
 
 def joined(result: Any) -> bytes:
-    """Return the output of a library as bytes. For snappy, it is a list of blocks."""
+    """Return a library's output as bytes. For snappy, it is a list of blocks."""
     return b"".join(map(bytes, result)) if isinstance(result, list) else bytes(result)
 
 
@@ -216,7 +216,7 @@ def _decompress(codec: str, data: bytes) -> bytes:
 
 @functools.cache
 def compressed(name: str, codec: str) -> bytes:
-    """Return the compressed records of a batch, without the batch header."""
+    """Return a batch's compressed records, without the batch header."""
     data = section(name)
     return data if codec == "none" else _compress(codec, data)
 
@@ -266,7 +266,7 @@ def apart(data: bytes) -> Values:
 
 
 def messages(name: str, count: int) -> list[Values]:
-    """Return the values of ``count`` messages of one type, all of them different."""
+    """Return the values for ``count`` different messages with the same type."""
     values = workload(name).values
     if name.startswith("heartbeat"):
         member = values["member_id"]

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run the connection tasks of one library in a separate process.
+"""Run one library's connection tasks in a separate process.
 
-A task is the name of a function in the contender module. The expected results are
-defined here, independently of the contenders.
+A task names a function in the contender module. The expected results are defined here,
+so that no contender affects them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from benchmarks.workloads import connections as workloads
 
 
 class ConnectionDesk(Desk):
-    """Worker for the connection tasks of one contender.
+    """Worker for one contender's connection tasks.
 
     Its public methods can be called by name from the parent process.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Connection tables of ``RESULTS.md``, keyed by section heading."""
+"""Connection tables for ``RESULTS.md``, keyed by section heading."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LABELS = {
 
 
 def connection_tables(figures: Figures) -> dict[str, str]:
-    """Format the tables of all connection sections."""
+    """Format the tables for all connection sections."""
     tables = {}
     for section, labels in _LABELS.items():
         rows = [row for row in CONNECTION_ROWS if row.section == section]
@@ -32,9 +32,7 @@ def connection_tables(figures: Figures) -> dict[str, str]:
 
 
 def connection_lists(figures: Figures) -> dict[str, str]:
-    """Format the verdicts outside of table rows, with the section name
-    removed.
-    """
+    """Format the verdicts outside table rows, with the section name removed."""
     return {
         section: list_verdicts(
             dataclasses.replace(verdict, work=verdict.work.removeprefix(f"{section}, "))

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of the connection tables: tasks, libraries and targets.
+"""Rows for the connection tables: tasks, libraries and targets.
 
-Targets that do not compare two entries of a row are defined in ``targets.py``: the
-duration of a negotiation in microseconds, and the overhead compared with the codec.
+If a target does not compare two entries in a row, it is defined in ``targets.py``: the
+negotiation time in microseconds, and the overhead compared with the codec.
 """
 
 from __future__ import annotations

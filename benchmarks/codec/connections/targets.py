@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Connection targets that do not compare two entries of a row."""
+"""Connection targets that do not compare two entries in a row."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def _verdict(work: str, seconds: list[float], limit: float) -> Verdict:
 
 
 def over_codec(figures: Figures, row: Row) -> list[float]:
-    """Return the time per frame beyond the decoding time of its message, in seconds."""
+    """Return the time per frame in seconds, without the time for decoding its
+    message.
+    """
     return [
         figures.seconds(row.section, row.title, "kwire", state)
         - figures.seconds(row.section, row.title, CODEC, state)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run the record tasks of one library in a separate process.
+"""Run one library's record tasks in a separate process.
 
-A task is the name of a function in the contender module. The expected results are
-defined here, independently of the contenders.
+A task names a function in the contender module. The expected results are defined here,
+so that no contender affects them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ENCODING = ("encode_rows", "append_rows", "encode_columns")
 
 
 class RecordDesk(Desk):
-    """Worker for the record tasks of one contender.
+    """Worker for one contender's record tasks.
 
     Its public methods can be called by name from the parent process.
     """
@@ -46,8 +46,8 @@ class RecordDesk(Desk):
         return workloads.decoded(name)
 
     def compressed_size(self, operation: str, *arguments: Any) -> int:
-        """Run a compression task and return the size of the compressed records,
-        without the batch header.
+        """Run a compression task and return the compressed size in bytes, without the
+        batch header.
         """
         result = self._statement(operation, *arguments).result()
         if operation in ENCODING:
@@ -55,14 +55,14 @@ class RecordDesk(Desk):
         return len(workloads.joined(result))
 
     def column_bytes(self, *task: Any) -> int:
-        """Return the total size of the Arrow buffers that a task creates, in bytes."""
+        """Return the total Arrow buffer size that a task creates, in bytes."""
         import pyarrow as pa
 
         columns = pa.record_batch(self._statement(*task).result())
         return int(columns.get_total_buffer_size())
 
     def held_blocks(self, *task: Any) -> int:
-        """Return the number of memory blocks that remain allocated while a result is
+        """Return how many memory blocks remain allocated while a result is
         referenced.
         """
         statement = self._statement(*task)

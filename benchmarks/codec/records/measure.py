@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measure the memory of records, and the commands that read log segments.
+"""Measure memory for records, and the commands that read log segments.
 
 The segment repeats one batch and only changes its base offset, which is not covered by
 the CRC. It is a temporary file that has just been written, so its data is in the page
@@ -64,7 +64,7 @@ CASES = {
 @pytest.mark.benchmark(timer=clock)
 @pytest.mark.parametrize("label", HOLDERS)
 def test_held_objects(benchmark, workers, label) -> None:
-    """Record the memory per record of a decoded batch, in bytes."""
+    """Record the memory per record in a decoded batch, in bytes."""
     worker = workers[f"{label} records"]
     seconds = worker.ask("seconds", 1, False, *HELD_TASK)
     held = worker.ask("held_bytes", 20, *HELD_TASK) / HELD_COUNT
@@ -76,7 +76,7 @@ def test_held_objects(benchmark, workers, label) -> None:
 @pytest.mark.parametrize("count", COLUMN_TASKS)
 @pytest.mark.parametrize("label", COLUMN_HOLDERS)
 def test_held_columns(benchmark, workers, label, count) -> None:
-    """Record the Arrow bytes per record and the number of small objects of decoded
+    """Record the Arrow bytes per record and the small object count for decoded
     columns.
     """
     worker, task = workers[f"{label} records"], COLUMN_TASKS[count]
@@ -88,8 +88,8 @@ def test_held_columns(benchmark, workers, label, count) -> None:
 
 
 def write_segment(path: Path, size: int) -> int:
-    """Write complete batches of at most ``size`` bytes in total, and at least one
-    batch. Return the number of bytes written.
+    """Write complete batches up to ``size`` bytes in total, and at least one batch.
+    Return the number of bytes written.
     """
     batch, records = encoded(BATCH, "none"), len(rows(BATCH))
     path.parent.mkdir()
@@ -98,9 +98,9 @@ def write_segment(path: Path, size: int) -> int:
             file.write(struct.pack(">q", number * records))
             file.write(batch[8:])
         written = file.tell()
-    # Set an old modification time, like that of most segments. kwire does not map a
-    # recently written segment, because it may still be truncated, but reads it into
-    # memory.
+    # Set an old modification time, because most segments have one. If a segment was
+    # written recently, kwire reads it into memory instead of mapping it, because it may
+    # still be truncated.
     os.utime(path, (1_700_000_000, 1_700_000_000))
     return written
 
@@ -140,7 +140,7 @@ def check_verify(sound: Path, damaged: Path) -> None:
 
 
 def dump(segment: Path) -> dict[str, Any]:
-    """Print the first ``DUMPED_LINES`` records of a segment and check them."""
+    """Print the first ``DUMPED_LINES`` records in a segment and check them."""
     figures = launch(DUMPED_LINES, "dump", segment, "-o", "jsonl")
     if figures["lines"] < DUMPED_LINES:
         raise RuntimeError(f"kwire dump ended after {figures['lines']} lines")
@@ -185,7 +185,7 @@ def runs(tmp_path_factory) -> Iterator[Callable[[str], Any]]:
 @pytest.mark.benchmark(timer=clock)
 @pytest.mark.parametrize("title", CASES)
 def test_segment(benchmark, runs, title) -> None:
-    """Record the duration, memory and output of a segment command."""
+    """Record the duration, memory and output for a segment command."""
     all_figures = runs(title)
     labels = {"section": SEGMENTS, "title": title, "entry": CASES[title]}
     for note in ("bytes", "max_rss_bytes", "lines"):

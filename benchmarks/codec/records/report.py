@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Record tables of ``RESULTS.md``, keyed by section heading."""
+"""Record tables for ``RESULTS.md``, keyed by section heading."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _work_table() -> str:
 
 
 def record_tables(figures: Figures) -> dict[str, str]:
-    """Format the tables of all record sections."""
+    """Format the tables for all record sections."""
     tables = {"The records": _work_table()}
     for section, labels in _LABELS.items():
         rows = [row for row in RECORD_ROWS if row.section == section]
@@ -139,9 +139,9 @@ def record_tables(figures: Figures) -> dict[str, str]:
 
 
 def record_lists(figures: Figures) -> dict[str, str]:
-    """Format the verdicts outside of table rows.
+    """Format the verdicts outside table rows.
 
-    They are selected by the prefix of their description.
+    They are selected by description prefix.
     """
     starts = {NESTED: NESTED, MEMORY: "small objects", SEGMENTS: "kwire"}
     return {

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of the record tables: tasks, libraries and targets.
+"""Rows for the record tables: tasks, libraries and targets.
 
-Targets that do not compare two entries of a row are defined in ``targets.py``: memory,
-segments and the heartbeat rate.
+If a target does not compare two entries in a row, it is defined in ``targets.py``:
+memory, segments and the heartbeat rate.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ TITLES = {
     "v1_1k_100B": "1,000 x 100 B, magic 1",
 }
 #: Compression libraries per codec. isal is only used for decompression, because its
-#: compression levels do not correspond to the levels of zlib.
+#: compression levels do not correspond to zlib's levels.
 LIBRARIES = {
     "gzip": ("cramjam", "zlib", "isal"),
     "snappy": ("cramjam",),
     "lz4": ("cramjam", "lz4"),
     "zstd": ("cramjam", "zstandard"),
 }
-#: Maximum duration of a codec, relative to the faster library alone.
+#: Maximum duration for a codec, relative to the faster library alone.
 CODEC_LEAST = {"gzip": 1.25, "snappy": 1.25, "lz4": 1.4, "zstd": 1.25}
 #: Maximum decompression time, relative to the faster library followed by the C loop.
 LOOP_LEAST = {"gzip": 1.35, "snappy": 1.35, "lz4": 1.5, "zstd": 1.35}
@@ -130,8 +130,8 @@ def _batch_rows() -> Iterator[Row]:
     yield _batch_row("1k_100B_3hdr", 3, 0, 0)
     yield _batch_row("10k_1KB", 3, 1.25, 7)
     yield _batch_row("v1_1k_100B", 0, 0, 0)
-    # Use the compression level of each peer, because their builders have no parameter
-    # for it.
+    # Use the peers' own compression levels, because their builders have no parameter
+    # for the level.
     kwire, both = ("kwire", "kwire pure"), ("aiokafka", "kafka-python")
     for codec, level, peers in (
         ("gzip", 9, both),

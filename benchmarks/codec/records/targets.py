@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Record targets that do not compare two entries of a row.
+"""Record targets that do not compare two entries in a row.
 
 They cover memory, the heartbeat rate, and the commands that read log segments.
 """
@@ -24,8 +24,8 @@ COLUMN_TASKS = {
     for count, name in ((1_000, "1k_100B"), (10_000, "10k_100B"))
 }
 COLUMN_HOLDERS = ("kwire", "kwire pure")
-#: Maximum difference between two counts of small objects. The interpreter may allocate
-#: or free a few unrelated objects between the measurements.
+#: Maximum difference between two small object counts. The interpreter may allocate or
+#: free a few unrelated objects between the measurements.
 STRAY_BLOCKS = 20
 
 HEARTBEATS_PER_SECOND = 20e6
@@ -43,15 +43,15 @@ FIRST_LINE_SECONDS = 1
 
 
 def held_title(count: int) -> str:
-    """Return the title of the memory row for ``count`` records as columns."""
+    """Return the memory row's title for ``count`` records as columns."""
     return f"{count:,} x 100 B as columns"
 
 
 def verify_seconds(figures: Figures) -> float:
     """Return the additional time for verifying the large segment, in seconds.
 
-    The time for a small segment is subtracted, so that the start of the command does
-    not count.
+    The time for a small segment is subtracted, so that starting the command does not
+    count.
     """
     whole, start = (
         figures.seconds(SEGMENTS, title, "kwire", False)

@@ -4,8 +4,8 @@
 
 Every record task that ``python -m benchmarks`` measures runs here once for every
 contender, in a separate process. The results are compared with expected values and
-bytes that do not depend on any contender. If two tasks only differ in the size of their
-input, only the smaller one runs.
+bytes that do not depend on any contender. If two tasks only differ in their input size,
+only the smaller task runs.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ COMPRESSING = [
 
 
 def name_of(value) -> str:
-    """Return the test id for a task, a contender or a list of library tasks."""
+    """Return the test id for a task, a contender or several library tasks."""
     if isinstance(value, list):
         return "+".join(task[-1] for task in value)
     return "-".join(map(str, value)) if isinstance(value, tuple) else str(value)
