@@ -266,7 +266,7 @@ def apart(data: bytes) -> Values:
 
 
 def messages(name: str, count: int) -> list[Values]:
-    """Return the values for ``count`` different messages with the same type."""
+    """Return the values of ``count`` different messages of the same type."""
     values = workload(name).values
     if name.startswith("heartbeat"):
         member = values["member_id"]
