@@ -35,7 +35,7 @@ _KINDS = {
     stat.S_IFSOCK: "a socket",
     stat.S_IFCHR: "a character device",
     stat.S_IFBLK: "a block device",
-    stat.S_IFDIR: "a folder",
+    stat.S_IFDIR: "a directory",
 }
 
 _WITHOUT_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
@@ -166,7 +166,7 @@ def _name_in_errors(target: Path) -> Iterator[None]:
 def _check_free(target: Path) -> None:
     if os.path.isdir(target):
         raise FileExistsError(
-            errno.EEXIST, "is a folder; name a file in it", str(target)
+            errno.EEXIST, "is a directory; name a file in it", str(target)
         )
     try:
         mode = os.stat(target).st_mode

@@ -124,4 +124,4 @@ def test_a_page_is_no_other_format(run, tmp_path):
 def test_page_does_not_replace_a_directory(run, tmp_path):
     frame = "0012000000000007ffff"
     done = run("explain", frame, "--html", tmp_path)
-    assert done.code == 2 and "is a folder; name a file in it" in done.err
+    assert done.code == 2 and "is a directory; name a file in it" in done.err

@@ -27,7 +27,7 @@ WORDS = {
     "FIFO": "is a FIFO, not a regular file",
     "socket": "is a socket, not a regular file",
     "device": "is a character device, not a regular file",
-    "folder": "is a folder, not a regular file",
+    "folder": "is a directory, not a regular file",
     "broken link": "no such file or directory",
     "loop": "too many levels of symbolic links",
 }

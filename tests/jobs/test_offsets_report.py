@@ -146,7 +146,7 @@ def test_empty_page_contains_a_note(tmp_path):
     Groups(tmp_path).write()
     jobs.offsets(tmp_path, tmp_path / "out")
     text = (tmp_path / "out" / "report.html").read_text("utf-8")
-    assert "__consumer_offsets holds no record" in text
+    assert "__consumer_offsets contains no records" in text
 
 
 def run(*arguments):
@@ -193,7 +193,7 @@ def test_unknown_lag_is_a_gap_and_a_count(tmp_path):
     ((points,),) = page.lines.values()
     assert 20 < len(points) < 30 and points[-1][0] <= START + 51 * 60_000
     assert {lag for _, lag in points} == {100}
-    assert "A line has a gap where" in page.words
+    assert "A line has a gap while" in page.words
     assert "None stuck" in page.words and "1 partition assigned without" in page.words
 
 

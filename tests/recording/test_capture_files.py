@@ -296,7 +296,7 @@ def test_columns_of_another_type_are_not_a_capture(tmp_path):
 
 def test_directory_without_captures_is_an_error(tmp_path):
     """A wrong path must not look like a network without traffic."""
-    with pytest.raises(FileNotFoundError, match="no captures in this folder"):
+    with pytest.raises(FileNotFoundError, match="no captures in this directory"):
         list_capture_files(tmp_path)
-    with pytest.raises(FileNotFoundError, match="no such file or folder"):
+    with pytest.raises(FileNotFoundError, match="no such file or directory"):
         list_capture_files(tmp_path / "absent")

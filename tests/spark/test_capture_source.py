@@ -146,7 +146,7 @@ def test_wrong_options_are_refused_before_anything_is_read(options, message):
 
 def test_wrong_path_is_an_error_when_the_job_is_planned(tmp_path):
     reader = CaptureReader(str(tmp_path), "FAILFAST", ["frame"])
-    with pytest.raises(FileNotFoundError, match="no captures in this folder"):
+    with pytest.raises(FileNotFoundError, match="no captures in this directory"):
         reader.partitions()
 
 

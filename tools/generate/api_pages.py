@@ -60,10 +60,10 @@ def spoken_text(name: str) -> str:
     api = apis()[name]
     notes = [f"{versions} {note}" for versions, note in api.notes()]
     release = f"Kafka {NEWEST}"
-    text = f"{release} speaks no version of {name}"
+    text = f"{release} supports no version of {name}"
     if api.versions:
         plural = "s" if len(api.versions) > 1 else ""
-        text = f"{release} speaks version{plural} {api.versions} of {name}"
+        text = f"{release} supports version{plural} {api.versions} of {name}"
         text += f" (listeners: {', '.join(api.listeners)})"
     return f"{text}; {', '.join(notes)}." if notes else f"{text}."
 

@@ -103,11 +103,11 @@ def test_the_pages_of_apis_have_the_fields_that_kwire_schema_shows():
 
 def test_an_api_page_says_what_the_newest_release_speaks():
     assert api_pages.spoken_text("Fetch") == (
-        "Kafka 4.4 speaks versions 4-18 of Fetch (listeners: broker, controller);"
+        "Kafka 4.4 supports versions 4-18 of Fetch (listeners: broker, controller);"
         " 0-3 removed in 4.0."
     )
     assert api_pages.spoken_text("StopReplica") == (
-        "Kafka 4.4 speaks no version of StopReplica; 0-4 removed in 4.0."
+        "Kafka 4.4 supports no version of StopReplica; 0-4 removed in 4.0."
     )
     versions, text = api_pages.newest_layout("FetchRequest")
     assert versions == "18" and text.startswith("Fetch Request (Version: 18) => ")

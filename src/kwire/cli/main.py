@@ -181,6 +181,6 @@ def program() -> None:
     Designs           drafts
     Shell             completion
 
-    PATH of log files is a data directory of a broker, a folder above several, the
-    folder of one partition, or one .log file. Data goes to stdout, messages to stderr.
+    PATH of log files is a broker's data directory, a parent directory of several, a
+    partition directory, or one .log file. Data goes to stdout, messages to stderr.
     """  # noqa: D301 - click reads the escape

@@ -188,7 +188,7 @@ def list_capture_files(path: str | os.PathLike[str]) -> list[CaptureFile]:
     if info.is_file:
         return [CaptureFile(os.fspath(path))]
     if info.type.name == "NotFound":
-        raise FileNotFoundError(2, "no such file or folder", os.fspath(path))
+        raise FileNotFoundError(2, "no such file or directory", os.fspath(path))
     prefix = query = ""
     if "://" in os.fspath(path):
         address, mark, options = os.fspath(path).partition("?")
@@ -204,7 +204,7 @@ def list_capture_files(path: str | os.PathLike[str]) -> list[CaptureFile]:
         files = second_listing
     if not files:
         raise FileNotFoundError(
-            2, "no captures in this folder (*.parquet files)", os.fspath(path)
+            2, "no captures in this directory (*.parquet files)", os.fspath(path)
         )
     return [file._replace(path=f"{prefix}{file.path}{query}") for file in files]
 

@@ -134,7 +134,7 @@ def list_request_logs(path: str | os.PathLike[str]) -> list[str]:
         )
         logs += filter(is_request_log, paths)
     if not logs:
-        raise FileNotFoundError(2, "no request logs in this folder", name)
+        raise FileNotFoundError(2, "no request logs in this directory", name)
     return logs
 
 

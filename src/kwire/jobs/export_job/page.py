@@ -36,16 +36,16 @@ _LABELS = {
     "recovered_percent": "Recovered, %",
     "path": "File",
     "position": "Byte",
-    "last_good_offset": "Good up to",
-    "next_good_offset": "Again from",
-    "records_lost": "Cost, about",
+    "last_good_offset": "Last good offset",
+    "next_good_offset": "Next good offset",
+    "records_lost": "Records lost, about",
 }
 
 
 def write_page(outcome: ExportOutcome) -> str:
     """Create the export report from the outcome. Returns the HTML document."""
     report = Report(
-        "Segment recovery", "Records that the log files of these brokers still hold"
+        "Segment recovery", "Records that the brokers' log files still contain"
     )
     coverage, lost = outcome.coverage, outcome.lost
     records = sum(row["records"] for row in coverage)
@@ -57,7 +57,7 @@ def write_page(outcome: ExportOutcome) -> str:
             ("records", f"{records:,}", ""),
             ("read", format_size(outcome.bytes_read), ""),
             ("partitions", f"{len(coverage):,}", ""),
-            ("folders", f"{outcome.folders:,}", ""),
+            ("directories", f"{outcome.folders:,}", ""),
             ("lost offsets", f"{offsets:,}", "bad" if offsets else "good"),
             (
                 "problems",
@@ -73,8 +73,8 @@ def write_page(outcome: ExportOutcome) -> str:
             "lost",
             _list_columns("lost"),
             lost,
-            title="What is lost",
-            note="No replica holds these.",
+            title="Lost offsets",
+            note="No replica contains a record with one of these offsets.",
         )
     _add_advice(report, outcome, apart)
     _add_codecs(report, outcome)
@@ -82,8 +82,8 @@ def write_page(outcome: ExportOutcome) -> str:
         "problems",
         _list_columns("problems"),
         sorted(outcome.problems, key=_order_by_urgency),
-        title="What is wrong with the files",
-        note="Filled: other replicas had all records that it cost.",
+        title="Problems in the files",
+        note="Filled: other replicas contain all records that the problem affects.",
     )
     report.add_table(
         "coverage",
@@ -123,14 +123,18 @@ def _add_verdict(
         report.add_verdict(
             "bad",
             f"{format_count(len(outcome.lost), 'range')} lost",
-            f"{format_count(offsets, 'offset')} are in no replica ({reason_counts});"
-            f" {held} are recovered",
+            f"{format_count(offsets, 'offset')} are not in any replica"
+            f" ({reason_counts}). Recovered: {held}.",
         )
     elif not outcome.problems:
-        report.add_verdict("good", "All recovered", f"{held}; nothing is wrong")
+        report.add_verdict(
+            "good", "All recovered", f"{held}. The files have no problems."
+        )
     else:
         count = format_count(len(outcome.problems), "problem")
-        report.add_verdict("good", "All recovered", f"{held}, in spite of {count}")
+        report.add_verdict(
+            "good", "All recovered", f"{held}, although the files have {count}."
+        )
 
 
 def _add_coverage(report: Report, outcome: ExportOutcome) -> None:
@@ -158,7 +162,10 @@ def _add_coverage(report: Report, outcome: ExportOutcome) -> None:
                 f"{row['recovered_percent']:.4g} %",
             )
         )
-    note = "Offsets of each partition, from its start to its end; the worst come first."
+    note = (
+        "Offsets per partition, from its start to its end. Partitions with the largest"
+        " loss come first."
+    )
     rest_note = describe_rest(
         len(tracks), len(outcome.coverage), "partitions", "coverage"
     )
@@ -179,7 +186,7 @@ def _add_codecs(report: Report, outcome: ExportOutcome) -> None:
         report.add_chart(
             "Bytes by compression",
             charts.draw_bars(items, "bytes"),
-            "Bytes of the batches that were taken, as they are in the segments.",
+            "Size of the selected batches in the segments, before decompression.",
         )
 
 
@@ -190,18 +197,19 @@ def _add_advice(report: Report, outcome: ExportOutcome, apart: int) -> None:
     """
     if outcome.lost:
         report.add_text(
-            "Look for another copy of what is lost: further replicas, disks of brokers"
-            " that were taken out, snapshots of volumes, tiered storage. Add its folder"
-            " and export again; everything found is put together."
+            "Look for other copies of the lost records: additional replicas, disks that"
+            " were removed from brokers, volume snapshots, or tiered storage. Add the"
+            " directory and export again. The job combines the records of all inputs."
         )
     if apart:
         report.add_text(
-            "Where replicas disagree, the problems name the one that was taken and why:"
-            " the higher leader epoch, then what more replicas hold. The batches of the"
-            " other are in the table of batches, as diverged or disagrees."
+            "If replicas disagree, the table of problems names the selected replica and"
+            " the reason: the higher leader epoch, otherwise the content that more"
+            " replicas have. The table of batches contains the rejected batches as"
+            " diverged or disagrees."
         )
     report.add_text(
-        "The table of records has the columns of Spark's Kafka source, so Spark's Kafka"
-        " sink can write it back: key, value, headers, topic and partition, in order of"
-        " offset. The new brokers assign new offsets."
+        "The table of records has the same columns as Spark's Kafka source. Therefore"
+        " Spark's Kafka sink can write the records to a cluster: key, value, headers,"
+        " topic and partition, in offset order. The brokers assign new offsets."
     )

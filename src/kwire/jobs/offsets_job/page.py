@@ -61,7 +61,7 @@ _LABELS = {
     "record_type": "Record",
     "path": "File",
     "position": "Byte",
-    "error": "What is wrong",
+    "error": "Error",
     "log_partition": "Partition",
     "first_timestamp": "First record",
     "last_timestamp": "Last record",
@@ -100,9 +100,9 @@ def write_page(
             report,
             "stuck",
             sums.stuck,
-            f"The log got new records after the commit had moved for the last time"
-            f" (since), and the first of them waited {format_duration(stuck_after_ms)}"
-            " or longer.",
+            "The log received new records after the last commit that advanced (since),"
+            f" and the first new record has waited {format_duration(stuck_after_ms)} or"
+            " longer.",
         )
     _add_lag_charts(report, groups, tables["lag_over_time"])
     _add_commit_map(report, sums, tables["commit_rate"])
@@ -113,17 +113,19 @@ def write_page(
         report,
         "rebalances",
         sums.rebalances,
-        "Lasted: until the next one. Settled: until all members had what they were"
-        " assigned, which only the consumer and streams protocols log.",
+        "Lasted: time until the next rebalance. Settled: time until all members owned"
+        " their assigned partitions. Only the consumer and streams protocols log this.",
     )
-    _add_table(report, "growth", sums.growth, f"The keys with most bytes in {TOPIC}.")
+    _add_table(
+        report, "growth", sums.growth, f"The largest keys in {TOPIC}, by total bytes."
+    )
     shown_problems = problems.slice(0, ROWS_SHOWN).to_pylist()
     report.add_table(
         "problems",
         _list_columns("problems"),
         shown_problems,
         problems.num_rows,
-        "What could not be read; everything else is complete.",
+        "Data that could not be read. All other data is complete.",
     )
     _add_table(report, "history", sums.history, f"The partitions of {TOPIC}.")
     return report.html()
@@ -160,28 +162,28 @@ def _add_verdict(
         report.add_verdict(
             "bad",
             f"{len(sums.stuck):,} stuck",
-            f"{count}; {format_count(len(sums.stuck), 'partition')} of"
-            f" {format_count(owners, 'group')} did not move for {waited} or longer"
-            " while the log grew.",
+            f"{count}. In {format_count(owners, 'group')}, the commits of"
+            f" {format_count(len(sums.stuck), 'partition')} did not advance for"
+            f" {waited} or longer although the log grew.",
         )
     elif not any(row.partitions > row.unknown_lags for row in groups):
-        why = "the logs of the topics that they read are not in the input."
+        why = "The input does not contain the logs of the topics that they read."
         if sums.uncommitted:
             why = _describe_uncommitted(sums)
-        report.add_verdict("quiet", "Lag unknown", f"{count}; {why}")
+        report.add_verdict("quiet", "Lag unknown", f"{count}. {why}")
     else:
         report.add_verdict(
             "warning" if sums.uncommitted else "good",
             "None stuck",
-            f"{count}; where the log grew, each commit moved within {waited}"
-            + (f"; {_describe_uncommitted(sums)}" if sums.uncommitted else "."),
+            f"{count}. If the log grew, every commit advanced within {waited}."
+            + (f" {_describe_uncommitted(sums)}" if sums.uncommitted else ""),
         )
 
 
 def _describe_uncommitted(sums: GroupTotals) -> str:
     return (
-        f"{format_count(sums.uncommitted, 'partition')} assigned without a commit:"
-        " their lag is unknown (committed is null in partitions/)."
+        f"{format_count(sums.uncommitted, 'partition')} assigned without a commit, so"
+        " that the lag is unknown (committed is null in partitions/)."
     )
 
 
@@ -216,24 +218,25 @@ def _describe_history(sums: GroupTotals) -> str:
     filled = [row for row in sums.history if row.first_offset is not None]
     compacted = [row for row in filled if row.complete_from_offset != row.first_offset]
     if not filled:
-        return f"{TOPIC} holds no record."
+        return f"{TOPIC} contains no records."
     if not compacted:
         return (
-            "History is complete: no segment of it was compacted. It begins"
+            "The history is complete, because no segment was compacted. It begins at"
             f" {format_time(min(row.first_timestamp for row in filled))} UTC."
         )
     starts = [row.complete_from for row in filled if row.complete_from is not None]
     text = (
-        "Kafka keeps no more than the last commit of each key in compacted segments of"
-        f" {TOPIC}; {len(compacted):,} of {format_count(len(filled), 'partition')}"
-        f" {'has' if len(compacted) == 1 else 'have'} such."
+        f"Compacted segments of {TOPIC} only contain the last commit per key."
+        f" {len(compacted):,} of {format_count(len(filled), 'partition')}"
+        f" {'has' if len(compacted) == 1 else 'have'} such segments."
     )
     if len(starts) < len(filled):
-        return f"{text} Of {len(filled) - len(starts):,} nothing else is left."
-    text += f" From {format_time(max(starts))} UTC on history is complete"
+        without_start = format_count(len(filled) - len(starts), "partition")
+        return f"{text} In {without_start}, all segments are compacted."
+    text += f" The history is complete from {format_time(max(starts))} UTC on"
     if min(starts) < max(starts):
-        text += f", in some from {format_time(min(starts))} UTC on"
-    return f"{text}; there the charts begin."
+        text += f" (in some partitions, from {format_time(min(starts))} UTC on)"
+    return f"{text}. The charts begin at this time."
 
 
 def _add_lag_charts(report: Report, groups: Sequence[Any], lags: Sequence[Any]) -> None:
@@ -273,17 +276,17 @@ def _add_lag_charts(report: Report, groups: Sequence[Any], lags: Sequence[Any]) 
         rest_note = describe_rest(_MAX_TOPICS, len(ranked), "topics", "lag_over_time")
         report.add_chart(f"Lag of {group}", drawing, rest_note)
     gap_note = (
-        " A line has a gap where the lag of a partition is unknown: it is assigned and"
-        " has no commit, or its log no longer has that time."
+        " A line has a gap while the lag of a partition is unknown, because it is"
+        " assigned without a commit, or because its log no longer contains that time."
         if has_gaps
         else ""
-    ) + (" Partitions without a log in the input are left out." if has_no_log else "")
+    ) + (" Partitions without a log in the input are omitted." if has_no_log else "")
     if not order:
         report.add_text(f"There is no lag to draw.{gap_note}")
         return
     report.add_text(
-        "Lag is what lies between the commit and the end of the log, summed up over the"
-        f" partitions of a topic.{gap_note}"
+        "Lag is the number of offsets between the commit and the log end offset, added"
+        f" up over the partitions of a topic.{gap_note}"
         f" {describe_rest(_MAX_CHARTS, len(order), 'groups', 'lag_over_time')}".rstrip()
     )
 
@@ -307,7 +310,7 @@ def _add_commit_map(report: Report, sums: GroupTotals, rate: Sequence[Any]) -> N
     report.add_chart(
         "Commits over time",
         charts.draw_heat_map(rows[:_MAX_HEAT_ROWS], list(names.values()), cells),
-        f"Commits in each {format_duration(step)}, times in UTC. {rest_note}",
+        f"Commits per {format_duration(step)}. Times are in UTC. {rest_note}",
     )
 
 
@@ -362,7 +365,7 @@ def _make_spans(sums: GroupTotals, group: str, min_length: int) -> list[charts.S
     for state, end in zip(states, ends, strict=False):
         begin = max(state.timestamp or 0, sums.start)
         if end > begin and state.state != DEAD:
-            note = f"{state.state or 'state not known'}"
+            note = f"{state.state or 'unknown state'}"
             if state.generation is not None:
                 note += f", generation {state.generation}"
             note += f", {format_count(state.members or 0, 'member')}"
@@ -392,7 +395,7 @@ def _add_growth(report: Report, sums: GroupTotals) -> None:
         items.append((label, row.bytes, "", note))
     if items:
         report.add_chart(
-            f"What makes {TOPIC} grow",
+            f"Largest keys in {TOPIC}",
             charts.draw_bars(items, "bytes"),
-            "Bytes of keys and values, before compression, of the largest keys.",
+            "Uncompressed size of all records per key: key and value.",
         )

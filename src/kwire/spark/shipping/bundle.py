@@ -34,7 +34,7 @@ _LIBRARY = "cramjam"
 _BUILT_FROM = (".pyx", ".pxd", ".h", ".c", ".pyi", ".pyc")
 _OF_INSTALLERS = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
 
-_DOOR = b'''"""Leads from the folder of the archive to the package kwire within it."""
+_DOOR = b'''"""Imports the package kwire from the same directory."""
 
 import importlib
 import os
