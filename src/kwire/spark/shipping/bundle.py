@@ -34,7 +34,7 @@ _LIBRARY = "cramjam"
 _BUILT_FROM = (".pyx", ".pxd", ".h", ".c", ".pyi", ".pyc")
 _OF_INSTALLERS = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
 
-_DOOR = b'''"""Imports the package kwire from the same directory."""
+_ALIAS_MODULE = b'''"""Imports the package kwire from the same directory."""
 
 import importlib
 import os
@@ -77,7 +77,7 @@ def bundle(
         files = dict(file for each in wheel for file in _of_wheel(each))
     if "kwire/__init__.py" not in files:
         raise ValueError("no wheel of kwire is among those that were given")
-    files["__init__.py"] = _DOOR
+    files["__init__.py"] = _ALIAS_MODULE
     with (
         create_file(target, replaces=True) as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
