@@ -1,12 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Every message class and its structs, as type checkers see them. Written by
-# tools/generate/stubs.py from the message definitions: change those, then run it again.
+# Declarations of all message classes and their structs for type checkers.
+# tools/generate/stubs.py generates this file from the message definitions. Change the
+# definitions, and then run the tool again.
 #
-# The comment of a field says which versions have it ("null": may be null there,
-# "tag": in the tag section there). Decoded with zero_copy=True, fields of type
-# bytes hold memoryviews.
+# The comment of a field contains the versions that have the field. "null" is followed
+# by the versions in which it may be null, and "tag" by the tag and the versions in
+# which the field is in the tag section. If a message is decoded with zero_copy=True,
+# fields of type bytes contain memoryviews.
 
 from collections.abc import Iterable, Sequence
 from typing import (
@@ -48,23 +50,23 @@ def by_key(api_key: int, kind: str, family: str | None = None) -> type[Message]:
 def message_class(text: str) -> type[Any]: ...
 def _restore(qualname: str, values: tuple[object, ...]) -> object: ...
 
-# The four classes below are for annotations alone, they do not exist at run time.
+# The following four classes only exist for annotations, not at run time.
 
 @type_check_only
 class Struct:
-    """Any message, and any struct within one."""
+    """Base of all messages, and of all structs within messages."""
 
     unknown_tagged_fields: Final[tuple[tuple[int, bytes], ...]]
 
     def __init__(self, **fields: Any) -> None: ...
-    # Takes keywords only; each class below says which.
+    # Accepts only keyword arguments. The subclasses declare them.
     def replace(self, *args: Any, **changes: Any) -> Self: ...
     def to_dict(self) -> dict[str, Any]: ...
     def __hash__(self) -> int: ...
 
 @type_check_only
 class Message(Struct):
-    """Any message."""
+    """Base of all messages."""
 
     api_key: ClassVar[int | None]
     kind: ClassVar[str]
@@ -73,13 +75,13 @@ class Message(Struct):
 
 @type_check_only
 class Request(Message):
-    """Any request."""
+    """Base of all requests."""
 
     api_key: ClassVar[int]  # pyright: ignore[reportIncompatibleVariableOverride]
 
 @type_check_only
 class Response(Message):
-    """Any response."""
+    """Base of all responses."""
 
     api_key: ClassVar[int]  # pyright: ignore[reportIncompatibleVariableOverride]
 
