@@ -208,7 +208,7 @@ def connect(
     * ``ssl``: an ``ssl.SSLContext``, or True to trust the certificate authorities of
       the system. Default: no TLS, unless ``config`` requires it.
     * ``sasl``: a mechanism of ``kwire.connection.sasl``, or a function that returns a
-      new mechanism for each connection.
+      new mechanism for every connection.
     * ``connector``: a function (host, port, timeout in seconds) that opens a connection
       to a broker, for example through a SOCKS proxy or a bastion host. It returns a
       connected ``socket.socket``. For this client, it may also return a transport, or
@@ -315,7 +315,7 @@ def connect_sync(
     * ``ssl``: an ``ssl.SSLContext``, or True to trust the certificate authorities of
       the system.
     * ``sasl``: a mechanism of ``kwire.connection.sasl``, or a function that returns a
-      new mechanism for each connection.
+      new mechanism for every connection.
     * ``timeout_s``: raise ``BrokersUnreachable`` if a request and its retries do not
       succeed within this number of seconds, or if a bounded scan makes no progress for
       so long.
@@ -326,7 +326,7 @@ def connect_sync(
 
     The client uses no event loop. It works only during its calls, in the thread of the
     caller, except that each consumer has a thread which sends heartbeats. To read in
-    several threads, create a scan or consumer for each thread.
+    several threads, create a scan or consumer per thread.
 
     Raises ``ValueError`` or ``TypeError`` if an argument or property is invalid, or if
     two settings contradict each other. Raises ``OSError`` if a certificate or key file

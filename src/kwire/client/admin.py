@@ -133,8 +133,8 @@ class Admin(ClusterQueries):
         * ``topics``: {name: partition count}, or one or more names without a partition
           count. In the latter case, or if the count is -1, the brokers use their
           default, which requires Kafka 2.4.
-        * ``replication_factor``: number of replicas of each partition. Default: the
-          default of the brokers, which requires Kafka 2.4.
+        * ``replication_factor``: number of replicas per partition. Default: the default
+          of the brokers, which requires Kafka 2.4.
         * ``configs``: topic properties, such as {"retention.ms": "86400000"}. They
           apply to all of these topics.
         * ``validate_only``: check the request without creating the topics.
@@ -229,7 +229,7 @@ class Admin(ClusterQueries):
     async def delete_records(
         self, offsets: Mapping[tuple[str, int], int]
     ) -> dict[tuple[str, int], int]:
-        """Delete all records before the specified offset of each partition.
+        """Delete all records before the specified offset of every partition.
 
         ``offsets`` is {(topic, partition): offset}. The offset -1 stands for the high
         watermark, so that all current records are deleted. This cannot be undone.

@@ -28,13 +28,13 @@ class FileContext:
 
     * ``make``: function that loads the context. The constructor calls it immediately,
       and raises its exceptions.
-    * ``paths``: path of each file by property name.
+    * ``paths``: path of every file by property name.
 
     A file has changed if its modification time, size or inode is different. Symbolic
     links are followed, so that a link to another directory counts as a change too.
 
     If a changed file cannot be loaded, the previous context remains in use, because the
-    file may be incomplete at the moment. A warning is logged once for each change, and
+    file may be incomplete at the moment. A warning is logged once for every change, and
     ``load`` tries again before the next connection.
     """
 
@@ -76,7 +76,7 @@ class FileContext:
         return self._context
 
     def _read_stamps(self) -> dict[str, _Stamp]:
-        """Return the modification time, size and inode of each regular file."""
+        """Return the modification time, size and inode of every regular file."""
         stamps: dict[str, _Stamp] = {}
         for name, path in self._paths.items():
             try:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``ChunkPieces``: splits a chunk into pieces of at most ``batch_rows`` records.
 
-The chunk is decoded only once. Each piece becomes a chunk with exact offsets, so that
+The chunk is decoded only once. Every piece becomes a chunk with exact offsets, so that
 positions and commits are correct between two pieces. Requires numpy, because the
 offsets are read from the columns.
 """

@@ -205,7 +205,7 @@ class Chunk:
     def iter_arrow(self) -> Iterator[Any]:
         """Iterate over the records as ``pyarrow.RecordBatch`` objects, in pieces.
 
-        Each batch has the columns of the scan. The pieces end at the same record
+        Every batch has the columns of the scan. The pieces end at the same record
         batches as in ``iter_columns``.
         """
         return map(self._make_batch, self.iter_columns())

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exceptions of clients of a cluster.
 
-Each error message contains the address, the topic or the partition, and suggests a
+Every error message contains the address, the topic or the partition, and suggests a
 solution. Malformed data raises ``DecodeError`` of ``kwire.errors`` instead.
 """
 

@@ -118,7 +118,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
           ``timedelta`` before the current time, or a dict of these values. The keys of
           the dict are (topic, partition) pairs, or partitions if there is a single
           topic. For partitions that are not in the dict, ``start`` is "earliest" and
-          ``end`` is "latest". "latest" is the end of each partition when the scan
+          ``end`` is "latest". "latest" is the end of every partition when the scan
           begins. With "read_committed", it is the last stable offset, which is before
           the first open transaction. A ``datetime`` without a time zone is local time.
         * ``follow``: wait for new records, and for new topics that match the pattern,
@@ -132,9 +132,9 @@ class KafkaBase(Admin, Generic[S, P, C]):
           the next chunk releases the previous one. A single response may be larger, so
           that every batch can be read.
         * ``batch_rows``: maximum number of records in a chunk, and therefore in an
-          Arrow batch. Larger chunks are split, and there is a position after each part.
-          Requires numpy. Default: a chunk contains all records that a response has for
-          the partition.
+          Arrow batch. Larger chunks are split, and there is a position after every
+          part. Requires numpy. Default: a chunk contains all records that a response
+          has for the partition.
         * ``timestamp_unit``: unit of timestamps in columns and Arrow batches: "s",
           "ms", "us" or "ns".
         * ``views``: if True, keys and values in columns and Arrow batches are views of
@@ -153,7 +153,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
         * ``errors``: how to decode header names that are not UTF-8. "replace" replaces
           the invalid bytes by U+FFFD, as Kafka's own consumer does, so that a single
           producer cannot make a topic unreadable. "strict" raises ``DecodeError``.
-        * ``progress``: a function that is called with a ``ScanProgress`` after each
+        * ``progress``: a function that is called with a ``ScanProgress`` after every
           chunk, or True for a progress bar on stderr, which requires rich.
 
         Nothing is sent before the iteration begins. A scan can be read only once.
@@ -224,7 +224,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
           of the key, all partitions and the available partitions that returns a
           partition. By default, a key has the same partition as in Java clients, and
           records without a key are sent to partitions that are not busy.
-        * ``on_receipt``: function that is called with the receipt of each batch of
+        * ``on_receipt``: function that is called with the receipt of every batch of
           ``send``, and of ``send_table`` with ``wait=False``.
         * ``transactional_id``: id of a transactional producer, which must be the same
           each time the program runs. If it is set, all records must be written in
@@ -345,7 +345,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
     def metrics(self) -> dict[str, float]:
         """Return the current metrics of this client as numbers by name.
 
-        Each number is the sum over all scans, consumers, producers and other requests
+        Every number is the sum over all scans, consumers, producers and other requests
         of this client, including closed ones. The reference documentation describes
         each name. This method may be called from any thread.
         """
@@ -375,7 +375,8 @@ class KafkaBase(Admin, Generic[S, P, C]):
     async def topics(self) -> TopicsByName:
         """Return all topics that the user is permitted to describe, by name.
 
-        Each value contains the partitions of the topic with their leaders and replicas.
+        Every value contains the partitions of the topic with their leaders and
+        replicas.
 
         Raises ``BrokersUnreachable`` or ``AuthenticationFailed`` if no broker returns
         metadata.
@@ -388,7 +389,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
     async def sizes(
         self, topics: Iterable[str] | None = None
     ) -> dict[tuple[str, int], int]:
-        """Return the size in bytes of each partition on the disk of its leader.
+        """Return the size in bytes of every partition on the disk of its leader.
 
         ``topics`` is a topic name or several topic names. Default: all topics.
 
@@ -415,7 +416,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
         at: str | datetime | timedelta = "latest",
         isolation_level: IsolationLevel = "read_uncommitted",
     ) -> dict[int, int] | dict[tuple[str, int], int]:
-        """Return one offset for each partition of the topics.
+        """Return one offset per partition of the topics.
 
         * ``topics``: a name, several names, a compiled pattern, or
           {topic: [partitions]}, as in ``scan``.

@@ -309,7 +309,7 @@ def read_lookup(at: str | datetime | timedelta) -> Lookup:
 def _read_topics(
     topics: str | Iterable[str] | Mapping[str, Iterable[int]],
 ) -> tuple[tuple[str, ...], dict[str, frozenset[int]] | None]:
-    """Return the topic names, and the partitions of each topic if they are specified.
+    """Return the topic names, and the partitions per topic if they are specified.
 
     The partitions are None unless ``topics`` is a mapping. Raises ``TypeError`` if
     ``topics`` has another form or a topic has no partitions.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Position``: the next offset of each partition, which can be stored as JSON."""
+"""``Position``: the next offset per partition, which can be stored as JSON."""
 
 from __future__ import annotations
 

@@ -3,9 +3,9 @@
 """``Producer`` and ``ProducerSync``: write records to topics.
 
 A batcher encodes records into batches. The state machine sends the batches, and returns
-a receipt for each batch that the cluster has acknowledged.
+a receipt per batch that the cluster has acknowledged.
 
-Both classes share ``ProducerBase``. Only ``send`` is implemented separately in each
+Both classes share ``ProducerBase``. Only ``send`` is implemented separately in every
 class, because it is called for every record and must avoid the cost of an operation.
 """
 
@@ -207,9 +207,9 @@ class ProducerBase(Operations, Generic[T]):
           (key, value, timestamp, headers), as for ``records.encode_batch``. Timestamps
           are in milliseconds. The default is the current time.
         * ``partition``: the partition of all records. By default, the partitioner
-          chooses a partition for each record.
+          chooses a partition per record.
 
-        Records with the same key keep their order. Returns a receipt for each batch.
+        Records with the same key keep their order. Returns a receipt per batch.
 
         Raises ``EncodeError`` for an object that is not a record, and ``TypeError`` if
         ``records`` is not iterable. Raises ``TopicNotFound`` if the topic or the
@@ -255,12 +255,12 @@ class ProducerBase(Operations, Generic[T]):
         * ``timestamp``: name of a column with timestamps or milliseconds.
         * ``partition``: a partition for all rows, or the name of a column with
           partition numbers.
-        * ``wait``: wait until all rows are acknowledged, and return a receipt for each
+        * ``wait``: wait until all rows are acknowledged, and return a receipt per
           batch.
 
         With ``wait=False``, the method returns an empty list as soon as all rows are in
         flight. It waits only while ``memory_bytes`` are in use. ``on_receipt`` is
-        called with the receipt of each batch. The next call with ``wait=False``,
+        called with the receipt of every batch. The next call with ``wait=False``,
         ``flush`` or ``close`` raises the first failure.
 
         Requires ``kwire[arrow]`` and numpy. Raises the same errors as ``send_many``.
@@ -670,7 +670,7 @@ class ProducerSync(ProducerBase[TransactionSync], Blocking):
 def keep_freed_memory(size: int) -> None:
     """Make glibc keep freed blocks of up to ``size`` bytes for later allocations.
 
-    glibc maps new pages for each block above a threshold, and returns free memory at
+    glibc maps new pages for every block above a threshold, and returns free memory at
     the end of the heap to the system above another threshold. Both thresholds grow with
     the largest mapped block that was ever freed. This function allocates and frees such
     a block, whose pages are never touched. Without it, the kernel spends a third of the

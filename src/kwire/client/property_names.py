@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of Kafka's client properties, grouped by the way kwire handles them.
 
-Each property name appears in exactly one tuple. ``properties.py`` and
+Every property name appears in exactly one tuple. ``properties.py`` and
 ``spark/topics/option_names.py`` combine the tuples. The latter prefixes each name with
 ``kafka.``. This module imports only the registry of SASL mechanisms, so that
 ``kwire.spark`` can load the names without loading a client.

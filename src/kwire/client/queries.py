@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``ClusterQueries``: base class of a client, which runs requests with one result.
 
-Each query has its own state machine and its own connections.
+Every query has its own state machine and its own connections.
 """
 
 from __future__ import annotations

@@ -183,7 +183,7 @@ class ScanSync(ScanBase, BlockingReader[ScanMachine]):
     """Scan with blocking calls. Iterate over its chunks, or use it as an Arrow stream.
 
     ``pyarrow.table(scan)``, ``polars.from_arrow(scan)`` and DuckDB queries accept a
-    scan. They read one Arrow record batch for each chunk, or several if the chunk is
+    scan. They read one Arrow record batch for every chunk, or several if the chunk is
     large after decompression. The connections are opened when the first chunk is
     requested, and closed after the last chunk.
     """

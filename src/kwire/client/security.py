@@ -300,7 +300,7 @@ def _read_jaas(texts: Mapping[str, str], row: SaslMechanism) -> dict[str, str]:
         name: re.sub(r"\\(.)", r"\1", quoted) or plain
         for name, quoted, plain in _OPTION.findall("".join(words[2:]))
     }
-    # Each extension of OAUTHBEARER is a separate option with the prefix "extension_"
+    # Every extension of OAUTHBEARER is a separate option with the prefix "extension_"
     # (KIP-342). Combine them in the format of sasl.oauthbearer.extensions.
     extensions = [
         f"{name.removeprefix(_EXTENSION)}={value}"

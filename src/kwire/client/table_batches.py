@@ -5,7 +5,7 @@
 table -> columns by role -> row indexes sorted by partition -> batches
 
 Only row indexes are sorted. The batches read the rows directly from the table, without
-a Python object for each row. If values are large, sorting a copy of the rows would take
+a Python object per row. If values are large, sorting a copy of the rows would take
 longer than encoding them.
 """
 
@@ -47,7 +47,7 @@ ROWS_AT_ONCE = 1 << 16
 class TableColumns:
     """Columns of a table by role: key, value, headers, timestamp and partition.
 
-    The parameters have the same meaning as in ``Producer.send_table``. Each column is
+    The parameters have the same meaning as in ``Producer.send_table``. Every column is
     cast to the type of its role. If no key column is specified, all keys are null.
 
     Raises ``ValueError`` if the table does not have a column, ``TypeError`` if the type
@@ -203,7 +203,7 @@ class TableBatcher(Batcher):
     def fill(self, now: float) -> bool:
         """Add rows to batches, alternating between the partitions.
 
-        The partitions alternate so that the next request can contain a batch of each
+        The partitions alternate so that the next request can contain a batch per
         partition. One call adds about ``max_request_bytes``, or one eighth of
         ``memory_bytes`` if that is less. Returns False if there were no rows left to
         add.
@@ -226,7 +226,7 @@ class TableBatcher(Batcher):
         return batch.extend_columns(self._columns, rows, start, timestamp)
 
     def _choose_partitions(self, rows: Any) -> Any:
-        """Return an array with the partition of each row, or -1 for any partition."""
+        """Return an array with the partition of every row, or -1 for any partition."""
         import numpy
 
         if isinstance(self._partition, int):
@@ -244,7 +244,7 @@ class TableBatcher(Batcher):
         return chosen
 
     def _choose_by_key(self, key: Any) -> Any:
-        """Return an array with the partition of each key, or -1 for any partition.
+        """Return an array with the partition of every key, or -1 for any partition.
 
         Without a partitioner, only rows with a null key may go to any partition.
         """

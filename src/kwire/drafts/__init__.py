@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Protocol designs that were proposed for Kafka and never released.
 
-Each module implements one draft as its document describes it, and ``PROVENANCE``
+Every module implements one draft as its document describes it, and ``PROVENANCE``
 identifies the document. ``schemas/`` contains the layouts in Kafka's message language.
 Drafts are not registered: no API key refers to a draft class, and version negotiation
 never chooses one. Import the required draft explicitly: ``from kwire.drafts import

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Span``, ``ByteMap``, and ``SpanNotes``, which adds a span for each value read."""
+"""``Span``, ``ByteMap``, and ``SpanNotes``, which adds a span per value read."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ class _Row(NamedTuple):
 class _Line(NamedTuple):
     """Line in a line chart.
 
-    * ``paths``: SVG point lists, one for each section without gaps.
+    * ``paths``: SVG point lists, one per section without gaps.
     * ``dots``: (x, y, title) tuples. In a long series, only points between two gaps are
       displayed as dots.
     * ``raw``: raw values for ``data-*`` attributes.
@@ -518,7 +518,7 @@ def _make_line(
 def _reduce_points(points: Sequence[Point]) -> Sequence[Point]:
     """Reduce a series to about ``_MAX_POINTS`` points.
 
-    The minimum and the maximum of each section are kept, so that peaks remain visible.
+    The minimum and the maximum of every section are kept, so that peaks remain visible.
     """
     if len(points) <= _MAX_POINTS:
         return points

@@ -86,7 +86,7 @@ class Checks:
         self._topic_partition = segment.topic, segment.partition
         self._entries: tuple[tuple[int, int], ...] = ()
         self._time_entries: tuple[tuple[int, int], ...] = ()
-        # Next entry in each index, and the position or offset that a batch must reach
+        # Next entry in every index, and the position or offset that a batch must reach
         # before this entry is compared.
         self._next_entry = self._next_time_entry = 0
         self._next_position = self._next_time_offset = _NEVER

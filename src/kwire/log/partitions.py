@@ -110,7 +110,7 @@ class Partition:
     def leader_epochs(self) -> tuple[tuple[int, int], ...]:
         """Pairs of (epoch, first offset). Empty without ``leader-epoch-checkpoint``.
 
-        The file is read on each access. Raises ``DecodeError`` if it is damaged.
+        The file is read on every access. Raises ``DecodeError`` if it is damaged.
         """
         try:
             return read_leader_epochs(self.path / "leader-epoch-checkpoint")

@@ -70,5 +70,5 @@ class ProducerSnapshot:
 
     @property
     def entries(self) -> tuple[Any, ...]:
-        """State of each producer, with its last batch and its open transaction."""
+        """State per producer, with its last batch and its open transaction."""
         return tuple(self.message.producer_entries)

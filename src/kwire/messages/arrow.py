@@ -36,12 +36,12 @@ def frames_to_arrow(
 ) -> pyarrow.StructArray:
     """Decode an array with frames of one message class, in any versions, into structs.
 
-    * ``array``: as for ``messages_to_arrow``, or a pandas series. Each row is a request
-      or response with its header and without its size, or another message after its
-      version as INT16.
-    * ``versions``: a number, or an array or series with a number for each row. Optional
-      if the rows contain their version, as framed requests do. A response has the
-      version of its request.
+    * ``array``: as for ``messages_to_arrow``, or a pandas series. Every row is a
+      request or response with its header and without its size, or another message after
+      its version as INT16.
+    * ``versions``: a number, or an array or series with a number per row. Optional if
+      the rows contain their version, as framed requests do. A response has the version
+      of its request.
     * ``framed``: with False, each row is a message body.
     * ``on_error``: "raise" (default) raises the error of the first invalid row, as
       ``kwire.decode`` and ``framing`` do. With "null", an additional last field

@@ -43,7 +43,7 @@ def messages_to_arrow(
 
     * ``array``: a pyarrow array or chunked array of a binary or string type, or an
       object with ``__arrow_c_array__`` or ``__arrow_c_stream__``, such as a polars
-      series. Each row is the body of one message of class ``cls``, all in the same
+      series. Every row is the body of one message of class ``cls``, all in the same
       ``version``.
     * ``on_error``: "raise" (default) raises the error of ``kwire.decode`` for the first
       invalid row. The path starts with the row, ``[7].topics[0]``, and the offset
@@ -53,7 +53,7 @@ def messages_to_arrow(
     * ``views``: return bytes and records fields as binary_view. Their bytes remain in
       ``array``, whose memory the result keeps alive. Values up to 12 bytes, and
       strings, are still copied.
-    * ``limits``: ``frame_bytes`` limits the size of each row.
+    * ``limits``: ``frame_bytes`` limits the size of every row.
 
     A field becomes a column with its Python name. Structs become structs, and arrays
     become lists. A field that does not exist in the version has its default value in
@@ -101,12 +101,12 @@ def request_headers_to_arrow(
 ) -> pyarrow.StructArray:
     """Decode the headers of an array of requests to any API, with one frame per row.
 
-    * ``array``: as for ``messages_to_arrow``. Each row is a frame without its size, as
+    * ``array``: as for ``messages_to_arrow``. Every row is a frame without its size, as
       for ``framing.decode_request``.
     * ``on_error``: "raise" (default) raises the error of ``decode_request`` for the
       first invalid header, unknown API or unknown version, with the row at the start of
       the path (``[7].client_id``). "null" works as in ``messages_to_arrow``.
-    * ``limits``: ``frame_bytes`` limits the size of each row.
+    * ``limits``: ``frame_bytes`` limits the size of every row.
 
     Fields, all nullable: api_key int16, api_version int16, correlation_id int32,
     client_id string, and body_position int32, the position in the row at which the body

@@ -31,7 +31,7 @@ OF_PLAN = {
     plan.BYTES: "binary",
     plan.RECORDS: "binary",
 }
-"""Spark type name for each primitive type of a plan. All types are nullable."""
+"""Spark type name for every primitive type of a plan. All types are nullable."""
 
 
 @cache

@@ -3,10 +3,10 @@
 """Reads and writes captures as Parquet files.
 
 A recording is a directory with files named ``frames-<first>-<last>.parquet``, where
-both numbers are sequence numbers with at least 12 digits. Each file appears atomically.
-Readers skip a file if a larger file contains the same frames, so small files can be
-merged while other processes read the directory. ``buffering.py`` decides when files are
-written. Functions that need pyarrow import it when they are called.
+both numbers are sequence numbers with at least 12 digits. Every file appears
+atomically. Readers skip a file if a larger file contains the same frames, so small
+files can be merged while other processes read the directory. ``buffering.py`` decides
+when files are written. Functions that need pyarrow import it when they are called.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def capture_schema() -> Any:
 class CaptureWriter:
     """Writes capture files into a new recording directory below ``out``.
 
-    Each method blocks until its file is stored on disk. One thread may call ``write``
+    Every method blocks until its file is stored on disk. One thread may call ``write``
     while another thread calls ``merge``, but concurrent calls of the same method are
     not supported.
     """
@@ -327,8 +327,8 @@ def _is_local(filesystem: Any) -> bool:
 def _iter_files(filesystem: Any, root: str) -> Iterator[str]:
     """Yield the paths of regular files below a directory, following symbolic links.
 
-    Each directory is visited once, even if several links lead to it. Raises ``OSError``
-    if a directory cannot be listed.
+    Every directory is visited once, even if several links lead to it. Raises
+    ``OSError`` if a directory cannot be listed.
     """
     from pyarrow import fs
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Relay between Kafka clients and a cluster that records every frame.
 
-The first listener takes the place of the upstream address. Each broker address in a
+The first listener takes the place of the upstream address. Every broker address in a
 response automatically receives its own listener, so that clients stay connected to the
 relay. This module contains the listeners, the limits, and the shutdown of a recording.
 ``relay_connections.py`` forwards the frames.
@@ -337,7 +337,7 @@ class Relay:
     def note_recorded(self) -> None:
         """Stop the relay if the buffer has recorded the requested number of frames.
 
-        Call this method after each recorded frame.
+        Call this method after every recorded frame.
         """
         if self._count is not None and self.buffer.frames >= self._count:
             self.stop()

@@ -201,8 +201,8 @@ def iter_records(
 
     A piece ends with the batch that reaches ``piece_bytes`` (default 16 MiB), counted
     after decompression, so that memory usage does not depend on the number of batches.
-    Each record of a compressed batch counts as at least 64 bytes. ``limits`` apply to
-    each piece. All other arguments are described in ``decode_records``.
+    Every record of a compressed batch counts as at least 64 bytes. ``limits`` apply to
+    every piece. All other arguments are described in ``decode_records``.
 
     Raises ``DecodeError`` as ``decode_batches`` does, when the invalid piece is
     reached.

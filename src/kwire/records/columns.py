@@ -57,7 +57,7 @@ class BytesColumn:
 
     Row i has the bytes ``data[offsets[i]:offsets[i + 1]]``. ``data`` is uint8, and
     ``offsets`` is int32 with one element more than the column has rows. ``validity`` is
-    a bool for each row, False for null. Indexing returns bytes, or None for null.
+    a bool for every row, False for null. Indexing returns bytes, or None for null.
 
     A column with views (``decode_records(views=True)``) has no ``data`` and
     ``offsets``, because its bytes are not copied. Index it, or pass it to an Arrow
@@ -71,7 +71,7 @@ class BytesColumn:
 
     @property
     def offsets(self) -> NDArray[Any]:
-        """Start of each row and end of the last row, in bytes."""
+        """Start of every row and end of the last row, in bytes."""
         _refuse_views(self._array, "offsets")
         return _numbers(self._array, "int32", len(self) + 1)
 
@@ -83,7 +83,7 @@ class BytesColumn:
 
     @property
     def validity(self) -> NDArray[Any]:
-        """True for each row that is not null."""
+        """True for every row that is not null."""
         return _validity(self._array)
 
     @property
@@ -136,7 +136,7 @@ class HeadersColumn:
 
     @property
     def offsets(self) -> NDArray[Any]:
-        """Index of the first header of each record, and the end of the last record."""
+        """Index of the first header per record, and the end of the last record."""
         return _numbers(self._array, "int32", len(self) + 1)
 
     def __len__(self) -> int:
@@ -194,17 +194,17 @@ class Records:
 
     @property
     def offset(self) -> NDArray[Any]:
-        """Offset of each record."""
+        """Offset per record."""
         return self._numbers("offset")
 
     @property
     def timestamp(self) -> NDArray[Any]:
-        """Timestamp of each record, or -1 for none. Arrow columns have null instead."""
+        """Timestamp per record, or -1 for none. Arrow columns have null instead."""
         return self._numbers("timestamp")
 
     @property
     def timestamp_type(self) -> NDArray[Any]:
-        """Timestamp type of each record: 0 CreateTime, 1 LogAppendTime, -1 none."""
+        """Timestamp type per record: 0 CreateTime, 1 LogAppendTime, -1 none."""
         return self._numbers("timestamp_type")
 
     @property
@@ -279,7 +279,7 @@ class Records:
         return f"Records(<{len(self)}>, columns={', '.join(self.names)})"
 
     def __arrow_c_schema__(self) -> object:
-        """Export the type: a struct with one field for each column."""
+        """Export the type: a struct with one field per column."""
         return self._array.__arrow_c_schema__()
 
     def __arrow_c_array__(
@@ -371,8 +371,8 @@ def iter_records(
 
     A piece ends with the batch that reaches ``piece_bytes`` (default 16 MiB), counted
     after decompression, so that memory usage does not depend on the number of batches.
-    Each record of a compressed batch counts as at least 64 bytes. ``limits`` apply to
-    each piece. All other arguments are described in ``decode_records``.
+    Every record of a compressed batch counts as at least 64 bytes. ``limits`` apply to
+    every piece. All other arguments are described in ``decode_records``.
 
     Raises ``DecodeError`` as ``decode_batches`` does, when the invalid piece is
     reached.

@@ -87,7 +87,7 @@ def convert_batches(
     batches below ``start_offset``. Magic 0 also loses timestamps. From magic 0 to a
     higher magic, records have no timestamp (-1), and ``timestamp_type`` is the type
     configured for the topic (0 CreateTime, 1 LogAppendTime). Magic 2 has one batch for
-    each compressed message or run of uncompressed messages, with the offset of its
+    every compressed message or run of uncompressed messages, with the offset of its
     first record as base offset. Compression and offsets are preserved. An incomplete
     last batch is omitted.
 

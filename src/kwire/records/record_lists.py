@@ -305,7 +305,9 @@ def _records(batches: list[pa.RecordBatch], kind: pa.StructType) -> pa.StructArr
 def _with_faults(
     made: pa.StructArray, faults: list[RowFault], kind: pa.StructType
 ) -> pa.StructArray:
-    """Insert one record for each fault, with its message if ``kind`` has ``_error``."""
+    """Insert one record for every fault, with its message if ``kind`` has
+    ``_error``.
+    """
     count = len(made)
     texts = {}
     if faults:

@@ -53,7 +53,7 @@ def import_table(table: Any) -> Any:
 def read_column_names(schema: Any) -> list[str]:
     """Return the column names of a schema. Raises ``EncodeError`` for invalid UTF-8.
 
-    pyarrow decodes the names on each access, and then raises ``UnicodeDecodeError``.
+    pyarrow decodes the names on every access, and then raises ``UnicodeDecodeError``.
     """
     try:
         names: list[str] = schema.names

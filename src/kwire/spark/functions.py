@@ -71,7 +71,7 @@ _CHOICES = {
     "errors": ("strict", "replace"),
     "records": (),
 }
-"""Values of each option, the default first. Empty if the option accepts any string."""
+"""Values of every option, the default first. Empty if the option accepts any string."""
 
 
 def kafka_header(frame: ColumnOrName, options: Options = None) -> Column:
@@ -333,15 +333,14 @@ def from_remote_log_metadata(
 def pair_requests(captures: DataFrame) -> DataFrame:
     """Pair the requests in ``kafka-capture`` rows with their responses.
 
-    Each pair is one row, and has the same recording, connection and correlation id. If
+    Every pair is one row, and has the same recording, connection and correlation id. If
     correlation ids repeat, the order on the connection decides. If a request has no
-    response, for example Produce with acks=0, the response columns are null.
-    Columns: recording, connection, client_address, broker_address, api_key,
-    api_version, correlation_id, client_id, then request_sequence, request_timestamp,
-    request_size and request (the frame), the same columns for the response, and
-    latency_ms.
-    Cost: one shuffle by connection, and memory for the requests without response so
-    far. Raises ``ValueError`` if a required column is missing.
+    response, for example Produce with acks=0, the response columns are null. Columns:
+    recording, connection, client_address, broker_address, api_key, api_version,
+    correlation_id, client_id, then request_sequence, request_timestamp, request_size
+    and request (the frame), the same columns for the response, and latency_ms. Cost:
+    one shuffle by connection, and memory for the requests without response so far.
+    Raises ``ValueError`` if a required column is missing.
     """
     missing = [name for name in COLUMNS if name not in captures.columns]
     if missing:
@@ -382,7 +381,7 @@ def read_records(
     *,
     schema: Schema | None = None,
 ) -> DataFrame:
-    """Decode a column as ``from_kafka_records`` does, into one row for each record.
+    """Decode a column as ``from_kafka_records`` does, into one row per record.
 
     This is faster than exploding the arrays. The result contains the columns named in
     ``keep``, with equal values for all records of a row, and the decoded columns.

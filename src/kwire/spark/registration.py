@@ -30,7 +30,7 @@ def register(spark: SparkSession) -> None:
     """Register the formats and functions of kwire, and enable filter push-down.
 
     The formats are ``kafka-log``, ``kafka-live``, ``kafka-capture`` and
-    ``kafka-request-log``. Each format is also registered with underscores
+    ``kafka-request-log``. Every format is also registered with underscores
     ("kafka_log"), because SQL accepts such names without quotes. On PySpark 4.1 and
     newer, the functions of ``kwire.spark.functions`` are registered for SQL under the
     same names. Call this function once per session. Repeated calls have no effect.

@@ -3,7 +3,7 @@
 """Replaces parts of another Kafka client, and restores them.
 
 An adapter contains the client name, the tested versions, and the replaced attributes.
-Each client has a module with its replacements, which is imported when the adapter is
+Every client has a module with its replacements, which is imported when the adapter is
 installed.
 """
 

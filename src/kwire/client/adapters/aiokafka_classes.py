@@ -8,11 +8,11 @@ decoded batches. Therefore, the code of the client still handles events between 
 records: seek, pause, or an exception of a deserializer. The record objects of a run are
 created together, and the deserializers are called when a record is returned.
 
-``getone`` and ``async for`` call five layers for each record. If the next record has
-been fetched, the replacement returns it from the queue of the client after the same
-checks. It contains the code of the client's properties inline, because calling them
-would need most of the time. ``FetchResult.getall`` returns all records of a partition
-for ``getmany``.
+``getone`` and ``async for`` call five layers per record. If the next record has been
+fetched, the replacement returns it from the queue of the client after the same checks.
+It contains the code of the client's properties inline, because calling them would need
+most of the time. ``FetchResult.getall`` returns all records of a partition for
+``getmany``.
 """
 
 from __future__ import annotations

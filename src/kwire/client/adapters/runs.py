@@ -95,7 +95,7 @@ class RunReader:
       continue, or None if everything was decoded.
 
     A run has several batches only if their headers have consecutive offsets without
-    gaps since ``start_offset``, because clients set their position after each batch.
+    gaps since ``start_offset``, because clients set their position after every batch.
     """
 
     def __init__(
@@ -196,8 +196,8 @@ class RunReader:
     def _is_ambiguous(self, header: BatchHeader) -> bool:
         """Return whether clients treat a batch of a transaction differently.
 
-        Each client applies the aborted transactions at another offset of the batch, and
-        only some apply them to batches without a producer id or without records.
+        Every client applies the aborted transactions at another offset of the batch,
+        and only some apply them to batches without a producer id or without records.
         """
         if header.attributes & CONTROL:
             return not _is_marker(self._data, header)

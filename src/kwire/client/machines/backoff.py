@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class Backoff:
     """Exponential backoff of one operation (``ClusterSettings.backoff_s``).
 
-    Check ``must_wait`` before each attempt, call ``fail`` after a failure and ``reset``
-    after a success.
+    Check ``must_wait`` before every attempt, call ``fail`` after a failure and
+    ``reset`` after a success.
 
     * ``failures``: number of failures since the last success.
     * ``retry_at``: earliest time of the next attempt.

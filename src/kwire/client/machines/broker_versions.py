@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``BrokerVersionsMachine``: collects the API versions that each broker supports.
 
-Each broker reports its versions when a connection is opened. Therefore, the machine
+Every broker reports its versions when a connection is opened. Therefore, the machine
 connects to all brokers, and sends no requests except Metadata.
 """
 
@@ -49,7 +49,7 @@ class BrokerVersions(NamedTuple):
 
 
 class BrokerVersionsMachine(QueryMachine):
-    """State machine that connects once to each broker and collects its versions.
+    """State machine that connects once to every broker and collects its versions.
 
     Call ``advance`` after every event and at ``wake_at`` until ``has_result`` is True.
     A broker that cannot be reached has an error in the result. ``failure`` is set only

@@ -5,7 +5,7 @@
 Other machines own a ``ClusterMachine`` and send their requests over its links. It uses
 no socket, thread or clock. A runner opens the links that ``take_new_links`` returns,
 transfers their bytes, and calls ``advance`` of the owner with the current time after
-each event and at ``wake_at``. The result of ``advance`` depends only on the current
+every event and at ``wake_at``. The result of ``advance`` depends only on the current
 state, so that no event can be missed.
 """
 
@@ -137,7 +137,7 @@ class ClusterMachine:
         return min([self._wake_at, *[link.wake_at() for link in self._links.values()]])
 
     def take_new_links(self) -> list[Link]:
-        """Return the links to open now. Each link is returned only once."""
+        """Return the links to open now. Every link is returned only once."""
         links, self._new_links = self._new_links, []
         return links
 
@@ -439,7 +439,7 @@ class ClusterMachine:
     def _forget_unnamed(self, now: float) -> None:
         """Remove the state of addresses that metadata no longer contains.
 
-        Otherwise, brokers could fill the memory with different addresses in each
+        Otherwise, brokers could fill the memory with different addresses in every
         response, in leader hints, or as coordinators. A connection in use is closed
         after a later response.
         """

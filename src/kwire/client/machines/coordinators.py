@@ -72,7 +72,7 @@ class _Search:
 class Coordinators:
     """Coordinators of the keys that one machine uses.
 
-    Call ``link_to`` before each request. If it returns None, check ``failure``, and
+    Call ``link_to`` before every request. If it returns None, check ``failure``, and
     call ``link_to`` again during the next ``advance``. If the broker answers that it
     does not coordinate the key (``is_moved``), call ``forget`` and repeat the request
     after a pause.
@@ -172,8 +172,8 @@ class Coordinators:
     ) -> None:
         """Send one FindCoordinator request for the keys in ``chosen``.
 
-        Each attempt counts as a failure in advance. ``link_to`` resets the backoff when
-        a connection to the coordinator is available.
+        Every attempt counts as a failure in advance. ``link_to`` resets the backoff
+        when a connection to the coordinator is available.
         """
         keys = list(chosen)
         has_many = version >= _FIRST_WITH_MANY_KEYS

@@ -41,7 +41,7 @@ logging.getLogger(_ROOT).addHandler(logging.NullHandler())
 class Event(Enum):
     """Event that a client logs.
 
-    Each value contains the logger below ``kwire.client``, the level, the text, and the
+    Every value contains the logger below ``kwire.client``, the level, the text, and the
     name of the metric that counts the event, or None.
     """
 

@@ -5,7 +5,7 @@
     OPENING -> NEGOTIATING -> AUTHENTICATING -> READY -> OVER
                                   ^--- again, before the SASL session expires (KIP-368)
 
-The runner opens the socket, reports its events, and transfers the bytes. Each request
+The runner opens the socket, reports its events, and transfers the bytes. Every request
 has a callback, which receives the response, or None if the link ends before. Methods
 have the current time as a parameter. ``cluster.py`` chooses the brokers.
 """
@@ -387,7 +387,7 @@ class Link:
     def data_to_send(self) -> bytes:
         """Return the next bytes to write to the socket, or empty bytes if none remain.
 
-        Each byte is returned only once, so the runner must not drop the result.
+        Every byte is returned only once, so the runner must not drop the result.
         """
         if self.state in (LinkState.OPENING, LinkState.OVER):
             return b""

@@ -184,8 +184,8 @@ class Latency:
 class Metrics:
     """Counters and latencies of one state machine since its creation.
 
-    Each counter is an attribute, and each ``Timer`` has an attribute with a
-    ``Latency``. Code that runs for each response or chunk changes the attributes
+    Every counter is an attribute, and each ``Timer`` has an attribute with a
+    ``Latency``. Code that runs for every response or chunk changes the attributes
     directly, because the call of a method would take noticeable time there.
     """
 
@@ -215,7 +215,7 @@ class Metrics:
             getattr(self, timer.attribute).merge(getattr(other, timer.attribute))
 
     def snapshot(self, names: tuple[str, ...] = METRICS) -> dict[str, Any]:
-        """Return the current value of each metric in ``names``."""
+        """Return the current value of every metric in ``names``."""
         values = {name: getattr(self, name) for name in _COUNTS}
         for timer in _TIMERS:
             latency = getattr(self, timer.attribute)
@@ -251,7 +251,7 @@ class MetricsSum:
                 self._closed.merge(metrics)
 
     def snapshot(self) -> dict[str, float]:
-        """Return the current value of each metric, summed over all machines."""
+        """Return the current value of every metric, summed over all machines."""
         result = Metrics()
         with self._lock:
             for metrics in (self._closed, *self._open):

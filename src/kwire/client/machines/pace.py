@@ -13,7 +13,7 @@ from __future__ import annotations
 class Pace:
     """A number of events without a pause, and a fixed interval between further ones.
 
-    ``burst`` events may happen at the same time. Each event is forgotten
+    ``burst`` events may happen at the same time. Every event is forgotten
     ``interval_s`` seconds after the event before it.
     """
 

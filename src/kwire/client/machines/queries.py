@@ -83,9 +83,9 @@ class TopicsMachine(QueryMachine):
 
 
 class SizesMachine(QueryMachine):
-    """Requests the log size of each partition from its leader.
+    """Requests the log size of every partition from its leader.
 
-    ``topics`` are names, or None for all topics. Each broker gets one DescribeLogDirs
+    ``topics`` are names, or None for all topics. Every broker gets one DescribeLogDirs
     request. If a broker rejects the request, does not support it, or becomes
     unavailable, the result does not contain its partitions.
     """
@@ -183,7 +183,7 @@ class SizesMachine(QueryMachine):
 
 
 class OffsetsMachine(QueryMachine):
-    """Looks up one offset in each partition of some topics.
+    """Looks up one offset in every partition of some topics.
 
     ``options`` specifies the topics and the isolation level. ``lookup`` specifies the
     offset.

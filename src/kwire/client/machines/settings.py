@@ -128,7 +128,7 @@ class ClusterSettings:
           directions, so that many clients do not repeat requests at the same time.
         * ``first_s``: first pause. Default: ``retry_backoff_s``.
 
-        Each further failure doubles the pause, up to ``retry_backoff_max_s``.
+        Every further failure doubles the pause, up to ``retry_backoff_max_s``.
         """
         first_s = self.retry_backoff_s if first_s is None else first_s
         pause = first_s * float(1 << min(max(failures - 1, 0), 16))

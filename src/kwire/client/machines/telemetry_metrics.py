@@ -134,7 +134,7 @@ class Window:
 
 
 def _node_latencies(links: Sequence[Link]) -> Iterable[Point]:
-    """Yield the latencies of each node since the last call."""
+    """Yield the latencies of every node since the last call."""
     nodes: dict[int, Latency] = {}
     for link in links:
         latency = link.take_latency()

@@ -50,7 +50,7 @@ class AsyncRunner(ForkAware):
         self._alive: set[_LinkProtocol] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = _NEVER
-        # One future for each task that waits in ``wait``.
+        # One future per task that waits in ``wait``.
         self._waiters: set[asyncio.Future[None]] = set()
         self._is_closed = False
         self.watch_forks()
@@ -65,7 +65,7 @@ class AsyncRunner(ForkAware):
     ) -> None:
         """Wait until ``is_over()`` returns True, or until ``timeout_s`` has passed.
 
-        ``is_over`` is called after each step of the machine. When it returns True, all
+        ``is_over`` is called after every step of the machine. When it returns True, all
         bytes that the machine wants to send have been passed to the transports. The
         machine also runs while no task waits. Any number of tasks may wait.
 

@@ -63,7 +63,7 @@ class BlockingRunner(ForkAware):
     def run_until(self, is_over: Callable[[], bool], until: float = _NEVER) -> None:
         """Run the machine until ``is_over()`` returns True.
 
-        * ``is_over``: called after each step of the machine.
+        * ``is_over``: called after every step of the machine.
         * ``until``: time of ``time.monotonic`` at which to return in any case.
 
         On return, the bytes that the machine wants to send have been passed to the
@@ -79,7 +79,8 @@ class BlockingRunner(ForkAware):
         # request. Advance it at least once, unless the condition is already true.
         has_news = has_news or not is_over()
         while True:
-            # Check again in each iteration, because a callback of the machine can fork.
+            # Check again in every iteration, because a callback of the machine can
+            # fork.
             self.check_process()
             now = time.monotonic()
             if has_news or now >= self._machine.wake_at:

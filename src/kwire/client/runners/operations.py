@@ -106,7 +106,7 @@ class operation(Generic[P, R]):
 
     def __get__(self, instance: Any, owner: Any) -> Any:
         # Only the base class has this descriptor: ``Asynchronous`` and ``Blocking``
-        # replace it in each subclass.
+        # replace it in every subclass.
         return self
 
 
@@ -211,7 +211,7 @@ class Blocking(Operations):
 
 
 def _list_operations(owner: type) -> list[tuple[str, operation[Any, Any]]]:
-    """Return the name and descriptor of each operation of a class and its bases."""
+    """Return the name and descriptor of every operation of a class and its bases."""
     return [
         (name, descriptor)
         for name in dir(owner)

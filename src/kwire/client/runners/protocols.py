@@ -67,7 +67,7 @@ class Runner(Protocol):
     ) -> None:
         """Run the machine until ``is_over()`` returns True.
 
-        ``is_over`` is called after each step of the machine. When it returns True, the
+        ``is_over`` is called after every step of the machine. When it returns True, the
         bytes that the machine wants to send have been passed to the sockets. Returns
         without an error if ``timeout_s`` (seconds) passes before.
         """

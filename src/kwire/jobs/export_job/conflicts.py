@@ -82,8 +82,8 @@ class ConflictJudge:
     def judge(self, contents: list[list[int]]) -> None:
         """Reject the batches in a cluster if a better batch contradicts them.
 
-        ``contents`` has one list for each distinct batch, sorted by offset, with the
-        rows of its copies.
+        ``contents`` has one list per distinct batch, sorted by offset, with the rows of
+        its copies.
         """
         wrong: set[int] = set()
         active: list[int] = []

@@ -54,7 +54,7 @@ class Evidence:
         self.problems: list[FileProblem] = []
         self._end = end
         self._is_compacted = is_compacted
-        # One list for each chain with its damage, sorted by first offset.
+        # One list per chain with its damage, sorted by first offset.
         self._damage: list[list[Damage]] = []
         # Offset ranges between two files. In ``_cleaned`` the log cleaner has certainly
         # removed the records, in ``_possibly_cleaned`` it may have removed them.

@@ -49,7 +49,7 @@ class PartitionCommits(NamedTuple):
     * ``commits``: Arrow table with the columns group, timestamp (milliseconds, or -1),
       offset, log_offset and topic_id. It is sorted by group and log offset.
     * ``assigned``: for every group, a boolean array that indicates whether a member was
-      assigned the partition at each sample time.
+      assigned the partition at every sample time.
     """
 
     topic: str

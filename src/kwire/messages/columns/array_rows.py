@@ -35,7 +35,7 @@ def as_binary(array: Any) -> pa.BinaryArray:
 
 
 def is_valid(array: pa.Array) -> np.ndarray:
-    """Return a bool array that is True for each row that is not null."""
+    """Return a bool array that is True for every row that is not null."""
     if not array.null_count:
         return np.ones(len(array), bool)
     valid: np.ndarray = array.is_valid().to_numpy(zero_copy_only=False)
@@ -61,7 +61,7 @@ def row_bytes(array: pa.BinaryArray, row: int) -> bytes:
 
 
 def read_int16_prefixes(array: pa.BinaryArray, missing: int) -> np.ndarray:
-    """Read the INT16 at the start of each row.
+    """Read the INT16 at the start of every row.
 
     The number is ``missing`` if the row is null or has fewer than two bytes.
     """
@@ -79,8 +79,8 @@ def cut_prefixes(
 ) -> pa.BinaryArray:
     """Select rows of ``array``, without the bytes before their position.
 
-    * ``positions``: a position for each row of ``array``, not only for the selected
-      rows. It must not be greater than the row size.
+    * ``positions``: a position per row of ``array``, not only for the selected rows. It
+      must not be greater than the row size.
     * ``rows``: numbers of the selected rows.
     """
     if not len(rows):
@@ -108,7 +108,7 @@ def join_rows(
 ) -> pa.Array:
     """Build an array with ``count`` rows from parts, each with its row numbers.
 
-    Rows that belong to no part are null. Row numbers in each part are ascending.
+    Rows that belong to no part are null. Row numbers in every part are ascending.
     """
     parts = [part for part in parts if len(part[0])]
     if not parts:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _INTEGERS = [pa.int8(), pa.int16(), pa.int32(), pa.int64()]
-"""Integer types in ascending order. Each type can represent all previous ones."""
+"""Integer types in ascending order. Every type can represent all previous ones."""
 
 _WIDER = {kind: _INTEGERS[place:] for place, kind in enumerate(_INTEGERS)}
 

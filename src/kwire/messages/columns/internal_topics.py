@@ -321,7 +321,7 @@ def _decode(
 
 
 def _names(topic: str, heads: _Prefixes) -> pa.StringArray:
-    """Return the record type name of each row."""
+    """Return the record type name of every row."""
     types = record_types(topic)
     places = np.full(max(types) + 2, len(types))
     places[list(types)] = np.arange(len(types))

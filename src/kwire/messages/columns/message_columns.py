@@ -4,7 +4,7 @@
 
 ``arrow_messages`` decodes rows with one version. This module converts them to Spark's
 types, and joins rows with different versions. ``message_reading.py`` decodes the data
-before each message. This module does not import Spark: input and output are pyarrow
+before every message. This module does not import Spark: input and output are pyarrow
 arrays.
 """
 
@@ -36,8 +36,7 @@ def decode_versions(
 ) -> tuple[pa.Array, dict[int, str]]:
     """Decode message bodies with several versions into ``message_type(name)``.
 
-    * ``versions``: a number for each row. An unsupported version is an error of its
-      row.
+    * ``versions``: a number per row. An unsupported version is an error of its row.
     * ``kind``: the requested part of the type, as returned by
       ``chosen_fields.narrow_type``. Default: the complete type.
 
@@ -120,7 +119,7 @@ def uuid_text(array: pa.Array) -> pa.StringArray:
         raw = np.frombuffer(data, np.uint8, count * _UUID_SIZE)
         padded[:, :_UUID_SIZE] = raw.reshape(count, _UUID_SIZE)
     # 18 bytes are exactly 24 characters, without base64 padding. Therefore all rows can
-    # be encoded in one call, and the last two characters of each row are removed.
+    # be encoded in one call, and the last two characters of every row are removed.
     text = b2a_base64(padded, newline=False).translate(_URL_SAFE)
     rows = np.frombuffer(text, np.uint8).reshape(count, 24)[:, :_UUID_TEXT]
     ends: np.ndarray = np.arange(count + 1, dtype=np.int32) * _UUID_TEXT

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes columns with frames and messages, including the header before each message.
+"""Decodes columns with frames and messages, including the header before every message.
 
 A framed request or response starts with its header, without the size, as in captures.
 Other framed messages start with their version as INT16, as Kafka stores them in bytes
@@ -72,8 +72,8 @@ def read_messages(
 ) -> pa.StructArray:
     """Decode a column with messages of one class into ``message_type(name)``.
 
-    * ``versions``: a number, an array with a number for each row, or None. Framed
-      requests and other messages that contain their version must agree with it.
+    * ``versions``: a number, an array with a number per row, or None. Framed requests
+      and other messages that contain their version must agree with it.
     * ``schema``: result type, as described in ``chosen_fields``.
 
     A null row becomes a null struct. In an invalid row, ``_error`` contains the reason,

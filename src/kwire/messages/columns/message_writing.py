@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Encodes columns of messages, passed as structs or JSON, as Kafka bytes.
 
-This is the inverse of ``message_reading.py``, with the same framing. Each row is
+This is the inverse of ``message_reading.py``, with the same framing. Every row is
 converted to a message object and encoded individually. This module does not import
 Spark: input and output are pyarrow arrays.
 """
@@ -56,7 +56,7 @@ def write_messages(
     * ``values``: structs with fields of ``message_type(name)``, which may be missing or
       in any order, or strings in Kafka's JSON format. A null or missing field is
       encoded as null if the version allows null, and otherwise as its default value.
-    * ``versions``: a number, or an array with a number for each row.
+    * ``versions``: a number, or an array with a number per row.
     * ``framed``: add the header of requests and responses, and the INT16 version of
       other messages. Frames have no size.
     * ``headers``: structs with ``correlation_id`` and ``client_id``, for framed

@@ -51,7 +51,7 @@ def flat_headers(
 ) -> Iterator[pa.RecordBatch]:
     """Decode a column with request frames into columns of their own.
 
-    Each result batch contains the columns ``keep`` of the input batch, followed by the
+    Every result batch contains the columns ``keep`` of the input batch, followed by the
     fields of ``HEADER`` and, unless ``failfast`` is True, ``_error``. Invalid rows are
     handled as in ``read_headers``.
     """

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compresses and decompresses records with gzip, snappy, lz4 and zstd.
 
-Each codec is a module in this package and a row in ``CODECS``, which both engines use.
+Every codec is a module in this package and a row in ``CODECS``, which both engines use.
 Codec libraries are imported on first use. Batches and records do not belong here.
 
 Sizes are always checked before memory is allocated: either the result size is known

@@ -4,7 +4,7 @@
 
 Even an empty block takes some microseconds to decompress, so every codec limits the
 number of blocks with ``check_pieces``. The block format is implemented in the module of
-each codec.
+every codec.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ STORED = 1 << 31  # Flag in the block length: the content is not compressed.
 def _read_header(data: memoryview, magic: int) -> tuple[int, int, int]:
     """Read a frame header.
 
-    Returns the maximum block size in bytes, the number of checksum bytes after each
+    Returns the maximum block size in bytes, the number of checksum bytes after every
     block, and the position of the first block. Raises ``Damaged`` if the header is
     invalid, or if Kafka does not allow such a frame.
     """
@@ -160,7 +160,7 @@ def write(data: memoryview, magic: int, level: int) -> bytes:
 def _compress_densely(library: Any, data: memoryview, level: int) -> Iterator[Any]:
     """Compress at a level for which cramjam only supports complete frames.
 
-    Returns the blocks of this frame without the checksum after each block, which
+    Returns the blocks of this frame without the checksum after every block, which
     Kafka's frames do not have.
     """
     options = {"content_checksum": False, "block_linked": False}

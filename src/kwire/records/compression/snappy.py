@@ -81,7 +81,7 @@ def read(
 
 def bound(size: int) -> int:
     """Compute the maximum size of ``size`` bytes after compression."""
-    # snappy requires a sixth more and 32 bytes for each block; add the framing.
+    # snappy requires a sixth more and 32 bytes for every block; add the framing.
     return 16 + size + size // 6 + 36 * (size // XERIAL_BLOCK + 1)
 
 

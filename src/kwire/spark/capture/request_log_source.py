@@ -4,8 +4,8 @@
 
     spark.read.format("kafka-request-log").load("broker-logs/")
 
-The table has one row for each request. ``kwire.recording.request_log`` parses the
-lines. Large files are split at line ends. Compressed files (gzip) cannot be split.
+The table has one row per request. ``kwire.recording.request_log`` parses the lines.
+Large files are split at line ends. Compressed files (gzip) cannot be split.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Joins requests with their responses in captured frames, one row for each pair.
+"""Joins requests with their responses in captured frames, one row per pair.
 
 ``recording.pairing`` implements the matching rules. This module does not import Spark:
 input and output are pyarrow batches, sorted by connection and frame order.
@@ -79,10 +79,10 @@ If there are more requests, the oldest one is returned without a response.
 def pair_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Pair the requests of captured rows with their responses.
 
-    Input batches have the columns ``COLUMNS`` and are sorted by ``ORDER``. Each request
-    becomes one row, as soon as its response is read or can no longer follow. Responses
-    without request are skipped. The function keeps one batch and the pending requests
-    in memory.
+    Input batches have the columns ``COLUMNS`` and are sorted by ``ORDER``. Every
+    request becomes one row, as soon as its response is read or can no longer follow.
+    Responses without request are skipped. The function keeps one batch and the pending
+    requests in memory.
     """
     reader = _PairReader()
     kept: pa.RecordBatch | None = None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-capture``: recorded traffic as a table with one row for each frame.
+"""``kafka-capture``: recorded traffic as a table with one row per frame.
 
     spark.read.format("kafka-capture").load("captures/")
 
@@ -101,7 +101,7 @@ class CaptureReader(SparkEntry, DataSourceReader):
         self._columns = columns
 
     def partitions(self) -> Sequence[InputPartition]:
-        """Plan one input partition for each file."""
+        """Plan one input partition per file."""
         return [InputPartition(file) for file in list_capture_files(self._path)]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:

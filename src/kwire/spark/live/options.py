@@ -80,7 +80,7 @@ class Cluster:
 
 @dataclass(frozen=True, kw_only=True)
 class LiveOptions(TopicOptions):
-    """Validated options of a ``kafka-live`` reader, one field for each option."""
+    """Validated options of a ``kafka-live`` reader, one field per option."""
 
     cluster: Cluster
     check_crc: bool = True

@@ -75,7 +75,7 @@ class LiveTopics:
         return dict(kafka.offsets(topics, isolation_level=isolation))
 
     def find_beginnings(self, places: Iterable[Place]) -> dict[Place, int]:
-        """Return the earliest offset of each partition."""
+        """Return the earliest offset per partition."""
         partitions_by_topic = _group_by_topic(places)
         if not partitions_by_topic:
             return {}
@@ -83,14 +83,14 @@ class LiveTopics:
             return dict(kafka.offsets(partitions_by_topic, at="earliest"))
 
     def find_starts(self, ends: dict[Place, int]) -> dict[Place, int]:
-        """Resolve the starting option into a start offset for each partition.
+        """Resolve the starting option into a start offset per partition.
 
         ``ends`` is the result of ``find_ends``.
         """
         return self._resolve_position("starting", ends)
 
     def find_batch(self) -> list[OffsetRange]:
-        """Return the offset ranges of a batch query, one for each task.
+        """Return the offset ranges of a batch query, one per task.
 
         If requested records are missing, raises ``DataLost``, or warns if
         ``failOnDataLoss`` is false.
@@ -169,7 +169,7 @@ class LiveTopics:
         report_loss("kafka-live", topic_partition, offset, reason, fails)
 
     def _resolve_position(self, side: str, ends: dict[Place, int]) -> dict[Place, int]:
-        """Resolve the starting or ending option into an offset for each partition."""
+        """Resolve the starting or ending option into an offset per partition."""
         options = self._options
         kind, position = options.starting if side == "starting" else options.ending
         if position == "latest":
@@ -202,7 +202,7 @@ class LiveTopics:
     def _find_times(
         self, side: str, times: dict[Place, int], ends: dict[Place, int]
     ) -> dict[Place, int]:
-        """Find for each partition the first record at or after its timestamp.
+        """Find for every partition the first record at or after its timestamp.
 
         ``times`` contains the timestamps. Returns the offsets of the records.
         """

@@ -81,7 +81,7 @@ else:
 
 
 class LiveStreamWriter(SparkEntry, StreamWriter):
-    """Writes the rows of each micro-batch in the tasks."""
+    """Writes the rows of every micro-batch in the tasks."""
 
     def __init__(self, columns: SinkColumns, options: SinkOptions) -> None:
         self._columns = columns

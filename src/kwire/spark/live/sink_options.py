@@ -51,7 +51,7 @@ class SinkOptions:
 
 
 class SinkColumns(NamedTuple):
-    """Index of each column to write, or None if there is no such column.
+    """Index of every column to write, or None if there is no such column.
 
     ``value`` is never None.
     """

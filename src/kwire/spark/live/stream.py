@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``LiveStream``: topics of a cluster as a stream.
 
-``spark/topics/stream_reader.py`` selects the offsets of each micro-batch. This module
+``spark/topics/stream_reader.py`` selects the offsets of every micro-batch. This module
 does not import Spark.
 """
 
@@ -56,7 +56,7 @@ class LiveStream:
     def plan(
         self, begins: dict[Place, int], ends: dict[Place, int]
     ) -> list[OffsetRange]:
-        """Split one micro-batch into input partitions, one for each task."""
+        """Split one micro-batch into input partitions, one per task."""
         new = self._topics.find_beginnings(ends.keys() - begins.keys())
         for topic_partition, begin in new.items():
             if begin:

@@ -4,8 +4,8 @@
 
     batch -> columns by index -> rows sorted by topic -> producer
 
-Each task uses one producer, which is idempotent by default. This module does not import
-Spark.
+Every task uses one producer, which is idempotent by default. This module does not
+import Spark.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def make_batches(rows: Iterable[Any], columns: SinkColumns) -> Iterator[Any]:
 def _split_by_topic(
     batch: Any, columns: SinkColumns, topic: str | None
 ) -> Iterator[tuple[str, Any]]:
-    """Iterate over the rows of each topic, in order, with the columns of a record."""
+    """Iterate over the rows of every topic, in order, with the columns of a record."""
     import numpy
     import pyarrow
 

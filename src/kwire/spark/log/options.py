@@ -51,7 +51,7 @@ def _declare_option(read: Callable[..., Any], *details: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class LogOptions(TopicOptions):
-    """Validated options of a ``kafka-log`` reader, one field for each option."""
+    """Validated options of a ``kafka-log`` reader, one field per option."""
 
     paths: tuple[str, ...]
     corrupt_record: str = "_corrupt_record"

@@ -3,7 +3,7 @@
 """``LogStream``: segment files of data directories as a stream.
 
 A restart only requires Spark's checkpoint. ``spark/topics/stream_reader.py`` selects
-the offsets of each micro-batch. This module does not import Spark.
+the offsets of every micro-batch. This module does not import Spark.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class LogStream:
     def plan(
         self, begins: dict[Place, int], ends: dict[Place, int]
     ) -> list[tuple[FileSplit, ...]]:
-        """Split one micro-batch into input partitions, one for each task."""
+        """Split one micro-batch into input partitions, one per task."""
         return call_again(lambda: self._plan_pieces(begins, ends))
 
     def read(self, pieces: tuple[FileSplit, ...]) -> Iterator[Any]:

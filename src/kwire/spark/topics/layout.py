@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Columns of ``kafka-log`` and ``kafka-live``, and their types.
 
-Each column is declared once, with Spark's type and its Arrow equivalent. Spark compares
-the two schemas exactly. ``record_batches.py`` and ``spark/log/reading.py`` fill the
-columns.
+Every column is declared once, with Spark's type and its Arrow equivalent. Spark
+compares the two schemas exactly. ``record_batches.py`` and ``spark/log/reading.py``
+fill the columns.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ _CHOICES = {
     "problems": (_PROBLEMS, _PROBLEMS | _DETAIL),
     "index": (_INDEX, _INDEX),
 }
-"""Default columns and all available columns of each view."""
+"""Default columns and all available columns of every view."""
 
 VIEWS = tuple(_CHOICES)
 

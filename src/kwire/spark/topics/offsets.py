@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Partition offsets: Spark's JSON format, offset ranges, and data loss.
 
-The modules of each format look up the offsets, in files or from brokers.
+The modules of every format look up the offsets, in files or from brokers.
 """
 
 from __future__ import annotations

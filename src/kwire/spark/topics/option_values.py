@@ -4,7 +4,7 @@
 
 Each ``read_`` function expects a mapping of all specified options and the name of one
 option, and raises ``ValueError`` with this name if the value is not valid.
-``option_names.py`` and ``options.py`` declare the options of each format.
+``option_names.py`` and ``options.py`` declare the options of every format.
 """
 
 from __future__ import annotations

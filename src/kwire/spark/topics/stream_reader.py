@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Base of the topic streams: selects the offsets of each micro-batch.
+"""Base of the topic streams: selects the offsets of every micro-batch.
 
-A stream offset has the format of Spark's own source ``kafka``: the next offset of each
+A stream offset has the format of Spark's own source ``kafka``: the next offset per
 partition, ``{"orders": {"0": 23}}``. Spark's checkpoint contains all state for a
 restart. A reader only stores the target of ``availableNow``. A ``TopicStream`` provides
 offsets and records: ``spark/log/stream.py``, ``spark/live/stream.py``.
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
             """Return whether an open transaction hides records before ``offset``."""
 
         def plan(self, begins: dict[Place, int], ends: dict[Place, int]) -> list[Any]:
-            """Split one micro-batch into input partitions, one for each task."""
+            """Split one micro-batch into input partitions, one per task."""
 
         def read(self, part: Any) -> Iterator[Any]:
             """Read the input partition of one task as Arrow batches."""

@@ -200,7 +200,7 @@ class ConsumerMachine:
         }
 
     def position(self) -> dict[tuple[str, int], int]:
-        """Return the offset of each partition after the chunks that were taken.
+        """Return the offset per partition after the chunks that were taken.
 
         Partitions whose offset is unknown are omitted.
         """
@@ -395,7 +395,7 @@ class ConsumerMachine:
         """Close all connections."""
         self.cluster.close(now)
 
-    # Steps of the machine after each event.
+    # Steps of the machine after every event.
 
     def advance(self, now: float) -> None:
         """Update the owned partitions, and send all requests that are due."""

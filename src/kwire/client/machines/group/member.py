@@ -159,7 +159,7 @@ class GroupMember:
         # Owned partitions that the coordinator has acknowledged. None means unknown:
         # the next heartbeat then contains all fields.
         self._reported: Assignment | None = None
-        # At most one heartbeat in each incarnation. Responses to heartbeats of earlier
+        # At most one heartbeat in every incarnation. Responses to heartbeats of earlier
         # incarnations are ignored.
         self._in_flight: _Heartbeat | None = None
         self._interval_s = 0.0
@@ -232,7 +232,7 @@ class GroupMember:
         has_news = self._reported is not None and self._reported != self._owned
         send_at = now if has_news and not self._backoff.failures else self._next_at
         if now < self._due_at:
-            # If the coordinator changes the assignment or fences the member in each
+            # If the coordinator changes the assignment or fences the member in every
             # response, the member would otherwise send heartbeats without a pause.
             send_at = max(send_at, min(self._early_pace.next_at, self._due_at))
         if send_at > now:

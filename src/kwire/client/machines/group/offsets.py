@@ -119,7 +119,7 @@ class GroupOffsets:
     """Fetches and commits the offsets of one group.
 
     ``find`` and ``commit`` queue partitions. Call ``advance`` after every event: it
-    sends the next requests. ``begin_reading`` is called with each partition whose
+    sends the next requests. ``begin_reading`` is called with every partition whose
     committed offset has arrived.
 
     * ``membership``: None if the consumer does not join the group. Otherwise it
@@ -314,7 +314,7 @@ class GroupOffsets:
     def _send_commit(self, now: float) -> None:
         """Send OffsetCommit for the remaining partitions of the oldest commit.
 
-        The response ends the commit of each partition that succeeds or fails. The
+        The response ends the commit of every partition that succeeds or fails. The
         others are sent again after a pause.
         """
         link = self._find_link(self._commit_backoff, now)

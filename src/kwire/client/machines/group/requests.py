@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the requests of a group consumer, and reads their responses.
 
-The OffsetCommit and OffsetFetch objects contain both the name and the id of each topic.
-The codec encodes the name before version 10, and the id since version 10. OffsetFetch
-supports several groups since version 8.
+The OffsetCommit and OffsetFetch objects contain both the name and the id of every
+topic. The codec encodes the name before version 10, and the id since version 10.
+OffsetFetch supports several groups since version 8.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def fetch_request(
 def read_offsets(
     response: Any, readers: Iterable[GroupReader]
 ) -> tuple[int, dict[GroupReader, Any]]:
-    """Return the error code of the group, and the response entry of each partition."""
+    """Return the error code of the group, and the response entry of every partition."""
     group = response.groups[0] if response.groups else response
     return group.error_code, read_entries(group.topics, readers)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class BatchContent(Protocol):
     """Records of a batch, which can be encoded repeatedly.
 
-    Each encoding may have another producer epoch and other sequence numbers.
+    Every encoding may have another producer epoch and other sequence numbers.
     """
 
     def __len__(self) -> int: ...

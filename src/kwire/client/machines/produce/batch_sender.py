@@ -5,7 +5,7 @@
     batch -> Produce to the leader -> response -> receipt, another attempt, or a failure
 
 ``Deliveries`` keeps the queues of batches. ``requests.py`` builds the requests, and
-maps the error code of each batch to a reaction.
+maps the error code of every batch to a reaction.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ class BatchSender:
     ) -> None:
         """Send the next batches of some partitions to their leader.
 
-        A request contains at most one batch of each partition. Further requests follow
+        A request contains at most one batch per partition. Further requests follow
         until ``max_in_flight`` is reached.
         """
         options = self._options
@@ -333,7 +333,7 @@ class BatchSender:
         node: int,
         now: float,
     ) -> None:
-        """Process the result of each batch in a Produce response.
+        """Process the result of every batch in a Produce response.
 
         ``names`` contains the topic names of the request by topic id. Since the request
         was sent, the metadata may have changed the id of a topic or lost the topic.

@@ -4,7 +4,7 @@
 
     records -> partition -> batch -> Produce to the leader -> receipt
 
-Each step has its own class:
+Every step has its own class:
 
 * ``WantedTopics`` looks up topics.
 * ``LingeringRecords`` and the batchers of callers sort records into batches.
@@ -50,7 +50,7 @@ class ProducerMachine:
     * Look up the topic first: call ``want_topic``, wait until ``is_settled`` is True,
       and call ``topic``.
     * Then pass records to ``send`` or batches to ``add_batch``. Wait until ``has_room``
-      is True before each call.
+      is True before every call.
     * To wait for the acknowledgements, call ``flush`` and wait until all batches of its
       result are over. ``take_background_failure`` returns the failure of a record that
       was passed to ``send``.

@@ -126,7 +126,7 @@ class Batcher:
     ) -> int:
         """Add records to the batch of a partition, beginning with the index ``start``.
 
-        * ``partition``: None to let the machine choose a partition for each batch.
+        * ``partition``: None to let the machine choose a partition per batch.
         * ``timestamp`` (ms): default timestamp of the records.
 
         Closes the batch when it is full. Returns the index after the last added record.

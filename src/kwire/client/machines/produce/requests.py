@@ -186,7 +186,7 @@ def produce_request(
     topics: Mapping[str, TopicInfo],
     transactional_id: str | None,
 ) -> ProduceRequest:
-    """Build a Produce request, which contains at most one batch of each partition."""
+    """Build a Produce request, which contains at most one batch per partition."""
     entry, part = ProduceRequest.TopicProduceData, ProduceRequest.PartitionProduceData
     by_topic = group_by_topic(
         (batch.topic, part(index=batch.partition, records=batch.data))

@@ -6,7 +6,7 @@ At the end of a transaction, the coordinator writes a commit or abort marker to 
 its partitions. The coordinator therefore has to know the partitions and groups:
 
 * In the first protocol, the producer adds them at the coordinator before it sends data.
-* In the second protocol (KIP-890), the brokers that receive the data add them. Each
+* In the second protocol (KIP-890), the brokers that receive the data add them. Every
   transaction has its own epoch, so late requests cannot become part of the next one.
 
 ``TRANSITIONS`` lists the states and events. DESIGN.md contains the same table.

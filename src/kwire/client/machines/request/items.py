@@ -5,7 +5,7 @@
 An item is an element of an array, for example a partition of a topic. Its path contains
 one struct for each ``Level`` of the route: first the topic, then the partition. The
 functions support all APIs, because ``schema/destinations.py`` defines the levels of
-each API.
+every API.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _element_key(element: Any, level: Level) -> Any:
 def with_items(message: Any, levels: Levels, paths: Iterable[Path]) -> Any:
     """Return a copy of a message or struct that contains only the items in ``paths``.
 
-    Arrays above the items contain one element for each key, in the order of the paths.
+    Arrays above the items contain one element per key, in the order of the paths.
     """
     level, *rest = levels
     if not rest:
@@ -139,7 +139,7 @@ def limit_to_fields(request: Any) -> Constraint:
 
 @cache
 def _removed_fields(name: str) -> tuple[tuple[tuple[str, ...], int], ...]:
-    """Return the path and the last version of each field that was removed."""
+    """Return the path and the last version of every field that was removed."""
     message = registry.load(name)
     newest = message.valid_versions.max
     removed: list[tuple[tuple[str, ...], int]] = []

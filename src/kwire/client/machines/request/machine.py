@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``RequestMachine``: sends one request to the responsible brokers.
 
-``schema/destinations.py`` defines the destination of each API. A request for several
+``schema/destinations.py`` defines the destination of every API. A request for several
 brokers is split into parts. A part is sent again if a broker answers that another
 broker is responsible, or that it is not ready yet. All other errors are returned to the
 caller, as error codes in the response.
@@ -282,7 +282,7 @@ class RequestMachine:
             self.cluster.topics = None if is_by_id else topics
 
     def _follow_brokers(self) -> None:
-        """Create one part for each broker. Remove the parts of stopped brokers."""
+        """Create one part per broker. Remove the parts of stopped brokers."""
         brokers = self.cluster.metadata.brokers
         if not self._parts:
             self._parts = [_Part((), (), node) for node in sorted(brokers)]

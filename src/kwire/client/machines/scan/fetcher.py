@@ -5,7 +5,7 @@
     reader --ListOffsets--> position --Fetch--> Fetched --take--> caller
 
 A scan or a group consumer owns the fetcher. It chooses the partitions (``add``,
-``remove``, ``seek``, ``pause``, ``resume``), calls ``advance`` after each event, and
+``remove``, ``seek``, ``pause``, ``resume``), calls ``advance`` after every event, and
 returns chunks to its caller (``has_chunk``, ``take``, ``release``). The fetcher does
 not decode records. ``requests.py`` builds the requests.
 """
@@ -90,7 +90,7 @@ class Fetcher:
         self._budget = cluster.frame_budget
         self._budget.limit = options.memory_bytes
         self._is_out_of_room = False
-        # Fetch requests in flight by node id: at most one for each broker.
+        # Fetch requests in flight by node id: at most one per broker.
         self._fetching: dict[int, FetchRequest] = {}
         self._sessions: dict[int, FetchSession] = {}
         self._seen_version = 0
@@ -166,7 +166,7 @@ class Fetcher:
             self._cluster.wake(_AT_ONCE)
 
     def position(self) -> dict[tuple[str, int], int]:
-        """Return the offset of each partition after the chunks that were taken.
+        """Return the offset per partition after the chunks that were taken.
 
         Partitions whose offset is unknown are omitted.
         """
@@ -324,7 +324,7 @@ class Fetcher:
     def _choose_response_size(self) -> int:
         """Return the maximum number of bytes in the next response, or 0 to wait.
 
-        It is limited by ``fetch_bytes``, by an equal share for each broker in half of
+        It is limited by ``fetch_bytes``, by an equal share for every broker in half of
         the budget, and by the free memory.
         """
         budget = self._budget
@@ -409,7 +409,7 @@ class Fetcher:
         now: float,
         again_at: float,
     ) -> bool:
-        """Process the result of each partition; return whether there were records.
+        """Process the result of every partition; return whether there were records.
 
         If no partition has changed, the next Fetch is sent at ``again_at``.
         """

@@ -4,7 +4,7 @@
 
     partitions --ListOffsets--> offsets
 
-Each request contains the lookups of one kind for one leader: "start" and "end" are the
+Every request contains the lookups of one kind for one leader: "start" and "end" are the
 bounds of the scan, and "latest" is the log end offset.
 """
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class OffsetLookups:
     """Sends the offset lookups of the readers in a ``PartitionSet``.
 
-    Call ``advance`` after every event. Each response sets the offsets of its readers.
+    Call ``advance`` after every event. Every response sets the offsets of its readers.
     """
 
     def __init__(

@@ -102,7 +102,7 @@ class ScanMachine:
         self.fetcher.release(fetched)
 
     def position(self) -> dict[tuple[str, int], int]:
-        """Return the offset of each partition after the chunks that were taken.
+        """Return the offset per partition after the chunks that were taken.
 
         Partitions whose offset is unknown are omitted.
         """

@@ -124,7 +124,7 @@ class PartitionFinder:
         A broker that has just started may return too few topics for some time.
         Therefore, a partition must be missing for ``ClusterSettings.timeout_s``. This
         does not apply if too many are missing, because brokers could return different
-        topics in each response.
+        topics in every response.
 
         A bounded task removes no partitions after all have been found.
         """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the requests of a scan. Each request contains partitions of one broker."""
+"""Builds the requests of a scan. Every request contains partitions of one broker."""
 
 from __future__ import annotations
 
