@@ -85,7 +85,7 @@ class TrailingBytes(DecodeError):
 
 
 class CorruptBatch(DecodeError):
-    """A record batch is damaged. ``offset`` is the first byte of the batch."""
+    """A record batch is damaged. ``offset`` is the batch's first byte."""
 
 
 class LimitExceeded(DecodeError):

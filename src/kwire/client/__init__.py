@@ -324,8 +324,8 @@ def connect_sync(
     here. The only difference is that ``connector`` must return a connected
     ``socket.socket``, instead of a transport or an awaitable.
 
-    The client uses no event loop. It works only during its calls, in the thread of the
-    caller, except that each consumer has a thread which sends heartbeats. To read in
+    The client uses no event loop. It works only during its calls, in the caller's
+    thread, except that each consumer has a thread which sends heartbeats. To read in
     several threads, create a scan or consumer per thread.
 
     Raises ``ValueError`` or ``TypeError`` if an argument or property is invalid, or if

@@ -73,8 +73,8 @@ class Admin(ClusterQueries):
         * ``message``: the request, for example a
           ``kwire.messages.DescribeAclsRequest``. The client chooses its version.
         * ``to``: node id of a broker, or its address as "host:port". Default: the
-          brokers that the API requires, for example the controller, the coordinator of
-          a group, or the leaders of partitions.
+          brokers that the API requires, for example the controller, a group's
+          coordinator, or the leaders of partitions.
 
         By default, a request for several brokers is split into one request for each of
         them. Their responses are merged, with the items in the order of the request.
@@ -107,7 +107,7 @@ class Admin(ClusterQueries):
         """Return the API versions that each broker supports, by node id.
 
         If a broker cannot be reached, its ``table`` of versions is None, and ``error``
-        is the reason. If the bootstrap addresses are those of KRaft controllers, the
+        is the reason. If the bootstrap addresses belong to KRaft controllers, the
         result describes the controllers instead of the brokers.
 
         Raises ``BrokersUnreachable`` or ``AuthenticationFailed`` if no broker returns
@@ -280,7 +280,7 @@ class Admin(ClusterQueries):
 
         * ``resource_type``: "topic", "broker", "broker_logger", "client_metrics" or
           "group".
-        * ``name``: name of the resource, or the node id of a broker. If it is empty and
+        * ``name``: name of the resource, or a broker's node id. If it is empty and
           ``resource_type`` is "broker", the result is the dynamic configuration that
           all brokers share.
 
@@ -458,7 +458,7 @@ class Admin(ClusterQueries):
 
     @operation
     async def group_offsets(self, group_id: str) -> dict[tuple[str, int], int]:
-        """Return the committed offsets of a group as {(topic, partition): offset}.
+        """Return a group's committed offsets as {(topic, partition): offset}.
 
         Partitions without a committed offset are omitted.
 

@@ -130,7 +130,7 @@ def describe_consumer_group(group: Any) -> GroupDescription:
 def describe_classic_group(group: Any) -> GroupDescription:
     """Convert a group of a DescribeGroups response.
 
-    Raises ``DecodeError`` if the assignment of a consumer is malformed.
+    Raises ``DecodeError`` if a consumer's assignment is malformed.
     """
     is_consumer = group.protocol_type == "consumer"
     return GroupDescription(
@@ -152,7 +152,7 @@ def describe_classic_group(group: Any) -> GroupDescription:
 
 
 def _read_assignment(data: bytes) -> tuple[tuple[str, int], ...]:
-    """Decode the partitions of a member.
+    """Decode a member's partitions.
 
     ``data`` is empty if the member has joined but has no assignment yet.
     """

@@ -25,7 +25,7 @@ class Piece(NamedTuple):
     """Consecutive records of a chunk.
 
     ``next_offset`` is the offset after the last record, or None if the piece contains
-    the last records of the chunk.
+    the chunk's last records.
     """
 
     columns: Records

@@ -44,7 +44,7 @@ COLUMNS = (
     "value",
     "headers",
 )
-"""Names of the columns of a scan, in their default order."""
+"""Names of a scan's columns, in their default order."""
 
 
 class ConsumerRecord(NamedTuple):
@@ -195,7 +195,7 @@ class Chunk:
             del rows
 
     def to_arrow(self) -> Any:
-        """Return all records as a ``pyarrow.RecordBatch`` with the columns of the scan.
+        """Return all records as a ``pyarrow.RecordBatch`` with the scan's columns.
 
         Raises ``LimitExceeded`` if the batches are too large after decompression, as
         ``records`` does. ``iter_arrow`` has no such limit.
@@ -205,8 +205,8 @@ class Chunk:
     def iter_arrow(self) -> Iterator[Any]:
         """Iterate over the records as ``pyarrow.RecordBatch`` objects, in pieces.
 
-        Every batch has the columns of the scan. The pieces end at the same record
-        batches as in ``iter_columns``.
+        Every batch has the scan's columns. The pieces end at the same record batches as
+        in ``iter_columns``.
         """
         return map(self._make_batch, self.iter_columns())
 
@@ -262,7 +262,7 @@ class Chunk:
 
 
 def arrow_schema(options: DecodingOptions) -> Any:
-    """Return the ``pyarrow.Schema`` of the record batches of a scan."""
+    """Return the ``pyarrow.Schema`` of a scan's record batches."""
     import pyarrow
 
     empty = record_columns.decode_records(

@@ -211,8 +211,8 @@ class KafkaBase(Admin, Generic[S, P, C]):
           have been sent, and receipts contain the offset -1.
         * ``idempotent``: write each record once, even if a request is repeated, and
           keep the order of records. Default: True if ``acks`` is "all".
-        * ``linger_s``: number of seconds that a record of ``send`` may wait for further
-          records of its batch.
+        * ``linger_s``: maximum time in seconds that a record from ``send`` waits for
+          further records in its batch.
         * ``max_batch_bytes``: maximum size of a batch before compression.
         * ``max_request_bytes``: maximum size of a request. A larger batch is sent in a
           request of its own.
@@ -224,8 +224,8 @@ class KafkaBase(Admin, Generic[S, P, C]):
           of the key, all partitions and the available partitions that returns a
           partition. By default, a key has the same partition as in Java clients, and
           records without a key are sent to partitions that are not busy.
-        * ``on_receipt``: function that is called with the receipt of every batch of
-          ``send``, and of ``send_table`` with ``wait=False``.
+        * ``on_receipt``: function that is called with the receipt for every batch from
+          ``send``, and from ``send_table`` with ``wait=False``.
         * ``transactional_id``: id of a transactional producer, which must be the same
           each time the program runs. If it is set, all records must be written in
           transactions.
@@ -305,12 +305,11 @@ class KafkaBase(Admin, Generic[S, P, C]):
         * ``max_poll_interval_s``: leave the group if the caller does not request a
           chunk for this number of seconds. The next request joins the group again. This
           value and ``session_timeout_s`` must be less than 1,000,000.
-        * ``on_assigned``, ``on_lost``: functions that are called with a list of
-          (topic, partition) pairs that were assigned or lost. ``poll`` and the
-          iteration call them in the thread of the caller, before they return a chunk of
-          a newly assigned partition. The functions may call ``seek``, ``pause``,
-          ``resume``, ``paused``, ``position`` and ``assignment``. Their exceptions are
-          raised by ``poll``.
+        * ``on_assigned``, ``on_lost``: functions that are called with a list of (topic,
+          partition) pairs that were assigned or lost. ``poll`` and the iteration call
+          them in the caller's thread, before they return a chunk of a newly assigned
+          partition. The functions may call ``seek``, ``pause``, ``resume``, ``paused``,
+          ``position`` and ``assignment``. Their exceptions are raised by ``poll``.
 
         The other parameters are described in ``scan``. Nothing is sent before the first
         chunk is requested.

@@ -72,7 +72,7 @@ def read_addresses(text: str) -> list[tuple[str, int]]:
 
 
 def make_settings(sasl: Any, **settings: Any) -> ClusterSettings:
-    """Check the settings of a cluster, and return them as ``ClusterSettings``.
+    """Check a cluster's settings, and return them as ``ClusterSettings``.
 
     ``sasl`` is a mechanism, a function that returns a new mechanism, or None. The
     default is used if ``policy`` or ``registry`` is None.

@@ -72,7 +72,7 @@ It is larger than the batches and the request that are encoded at the same time.
 """
 
 # Partitioners that the engine implements itself, with its number for the hash function.
-# This is not a dict, because the partitioner of a user may be an unhashable callable.
+# This is not a dict, because a user's partitioner may be an unhashable callable.
 _HASHES: tuple[tuple[Any, int], ...] = (
     (None, engine.MURMUR2),
     (partitioners.murmur2, engine.MURMUR2),
@@ -265,9 +265,9 @@ class ProducerBase(Operations, Generic[T]):
 
         Requires ``kwire[arrow]`` and numpy. Raises the same errors as ``send_many``.
         Also raises ``ValueError`` if the table does not have a column, ``TypeError`` if
-        a column has an unsuitable type, and ``EncodeError`` with the name of the column
-        if its Arrow data is invalid or a value cannot be converted to the required
-        type. Raises ``EncodeError`` without a name if ``table`` cannot be converted.
+        a column has an unsuitable type, and ``EncodeError`` with the column's name if
+        its Arrow data is invalid or a value cannot be converted to the required type.
+        Raises ``EncodeError`` without a name if ``table`` cannot be converted.
         """
         self._check_sending()
         columns = TableColumns(
@@ -415,7 +415,7 @@ class ProducerBase(Operations, Generic[T]):
                 raise failure
 
     async def _open(self, topic: str) -> tuple[ProducerMachine, Runner, TopicInfo]:
-        """Wait for the metadata of a topic.
+        """Wait for a topic's metadata.
 
         Returns the machine, its runner, and the metadata. Raises ``ClusterError`` if
         the topic does not exist.
@@ -559,7 +559,7 @@ class Producer(ProducerBase[Transaction], Asynchronous):
     ) -> None:
         """Accept one record, and send it later in a batch with other records.
 
-        * ``key``, ``value``: the content of the record. The default is null.
+        * ``key``, ``value``: the record's content. The default is null.
         * ``headers``: pairs (name, value).
         * ``timestamp``: milliseconds since 1970. The default is the current time.
         * ``partition``: by default, the partitioner chooses the partition.
@@ -603,7 +603,7 @@ class ProducerSync(ProducerBase[TransactionSync], Blocking):
     a ``transactional_id``, the start of the block fences older producers of this id and
     aborts their open transactions.
 
-    The producer works only during its calls, in the thread of the caller. Records that
+    The producer works only during its calls, in the caller's thread. Records that
     ``send`` has accepted are sent when a batch is full, by the first call after
     ``linger_s``, and by ``flush``.
     """
@@ -627,7 +627,7 @@ class ProducerSync(ProducerBase[TransactionSync], Blocking):
     ) -> None:
         """Accept one record, and send it later in a batch with other records.
 
-        * ``key``, ``value``: the content of the record. The default is null.
+        * ``key``, ``value``: the record's content. The default is null.
         * ``headers``: pairs (name, value).
         * ``timestamp``: milliseconds since 1970. The default is the current time.
         * ``partition``: by default, the partitioner chooses the partition.
@@ -673,8 +673,8 @@ def keep_freed_memory(size: int) -> None:
     glibc maps new pages for every block above a threshold, and returns free memory at
     the end of the heap to the system above another threshold. Both thresholds grow with
     the largest mapped block that was ever freed. This function allocates and frees such
-    a block, whose pages are never touched. Without it, the kernel spends a third of the
-    time of batches with large values on zeroed pages. Other allocators are unaffected.
+    a block, whose pages are never touched. Without it, if values are large, the kernel
+    spends a third of the time on zeroed pages. Other allocators are unaffected.
     """
     bytes(size)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ScanProgress`` and ``ProgressBar``: report the progress of a scan.
+"""``ScanProgress`` and ``ProgressBar``: report a scan's progress.
 
 A scan passes the numbers to a function of the user, or shows a progress bar of rich.
 """
@@ -19,7 +19,7 @@ class ScanProgress(NamedTuple):
     leave gaps between the offsets of records.
 
     * ``done_offsets``: number of offsets that the chunks so far have covered.
-    * ``total_offsets``: number of offsets of the whole scan. None if the scan follows
+    * ``total_offsets``: number of offsets in the whole scan. None if the scan follows
       its topics, or until the end offsets of all partitions are known.
     * ``received_bytes``: size of the received record batches, before decompression.
     """

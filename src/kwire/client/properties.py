@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Converts Kafka's client properties to the arguments of ``connect``.
 
-This module supports the properties of the Java client and of librdkafka that affect a
-scan. ``security.py`` reads the properties of TLS and SASL. Errors contain the names of
-properties but never their values, which may be secret.
+This module supports the properties that affect a scan, both from the Java client and
+from librdkafka. ``security.py`` reads the properties of TLS and SASL. Errors contain
+the names of properties but never their values, which may be secret.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def read_config(
     ssl: tls.SSLContext | bool | None = None,
     sasl: Any = None,
 ) -> ConnectionProperties:
-    """Check the properties of a client, and combine them with ``ssl`` and ``sasl``.
+    """Check a client's properties, and combine them with ``ssl`` and ``sasl``.
 
     * ``config``: properties by name. Consumer properties that do not affect the
       connections are ignored.

@@ -24,7 +24,7 @@ R_co = TypeVar("R_co", covariant=True)
 class QueryMaker(Protocol[R_co]):
     """Function that creates the state machine of a query.
 
-    Usually this is the class of the machine, or a ``partial`` of the class.
+    Usually this is the machine's class, or a ``partial`` of the class.
     """
 
     def __call__(
@@ -70,9 +70,9 @@ class ClusterQueries(Operations):
         self.is_forked = self.has_connected
 
     async def _run_query(self, make: QueryMaker[R]) -> R:
-        """Run the machine of a query, and return its result.
+        """Run a query's machine, and return its result.
 
-        Raises the failure of the query, usually a ``ClusterError``. In both cases, the
+        Raises the query's failure, usually a ``ClusterError``. In both cases, the
         connections are closed at the end.
         """
         self.note_connection()

@@ -189,12 +189,12 @@ class ScanSync(ScanBase, BlockingReader[ScanMachine]):
     """
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """Export the remaining records of the scan as a stream of Arrow record batches.
+        """Export the scan's remaining records as a stream of Arrow record batches.
 
         Raises ``ValueError`` if the scan is closed or has been consumed. Also raises
         ``ValueError`` if another stream has read a batch of this scan, because its
-        records would be missing in the new stream. Reading only the schema of a stream
-        is allowed. Requires pyarrow.
+        records would be missing in the new stream. Reading only a stream's schema is
+        allowed. Requires pyarrow.
         """
         import pyarrow
 

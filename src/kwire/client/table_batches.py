@@ -146,7 +146,7 @@ class Run(NamedTuple):
 
 
 class TableBatcher(Batcher):
-    """Batcher for the rows of a table.
+    """Batcher for a table's rows.
 
     For each record batch of the table, call ``begin``, then ``fill`` until it returns
     False. Rows without a timestamp get ``timestamp`` (ms). Raises ``TopicNotFound`` if

@@ -31,8 +31,9 @@ _MAX_RESPONSE_BYTES = 1 << 20
 
 _TIMEOUT_S = 8.0
 """Maximum duration of a request for a token, including all attempts. It is shorter than
-the default ``connect_timeout_s``, so that the error of the endpoint is reported instead
-of a timeout of the connection."""
+the default ``connect_timeout_s``, so that the endpoint's error is reported instead of a
+connection timeout.
+"""
 
 _FIRST_PAUSE_S = 0.1
 _MAX_PAUSE_S = 2.0
@@ -144,7 +145,7 @@ class ClientCredentials:
         """Request a token if there is no valid one.
 
         Call this method in a thread that may block. The next call of the object then
-        returns the token, or raises the error of the request, without blocking.
+        returns the token, or raises the request's error, without blocking.
         """
         with self._lock:
             self._failure = None
@@ -197,7 +198,7 @@ class ClientCredentials:
             pause_s = min(pause_s * 2, _MAX_PAUSE_S)
 
     def _send_request(self, deadline: float) -> bytes:
-        """Send one request, and return the body of the response.
+        """Send one request, and return the response's body.
 
         Raises ``_EndpointError`` if the request fails.
         """

@@ -49,8 +49,8 @@ class TransactionBase(Operations):
         There are two ways to call this method:
 
         * ``group`` is a consumer, and ``offsets`` contains one or more of its chunks
-          which the transaction has processed. If the consumer has lost the partition of
-          a chunk, this method raises ``PartitionLost``, or the end of the transaction
+          which the transaction has processed. If the consumer has lost a chunk's
+          partition, this method raises ``PartitionLost``, or the end of the transaction
           raises ``TransactionFailed``.
         * ``group`` is a group name or the ``group_metadata`` of a consumer, and
           ``offsets`` contains the next offsets to read, {(topic, partition): offset},
@@ -59,9 +59,9 @@ class TransactionBase(Operations):
         The method waits until the group coordinator has accepted the offsets.
 
         Raises ``ValueError`` if an argument is invalid, if the consumer is closed, or
-        outside of the block of the transaction. Raises ``ClusterError`` if the offsets
-        are rejected or not accepted in time, or if the transaction has failed.
-        Source: KIP-98, KIP-447.
+        outside the transaction's block. Raises ``ClusterError`` if the offsets are
+        rejected or not accepted in time, or if the transaction has failed. Source:
+        KIP-98, KIP-447.
         """
         metadata, offsets = _check_offsets(group, offsets)
         machine, runner = self._machine, self._runner

@@ -186,14 +186,14 @@ class Answerer:
 
 
 def add_size(frame: bytes) -> bytes:
-    """Prepend the size of a frame as INT32, which does not count itself."""
+    """Prepend a frame's size as INT32, which does not count itself."""
     return len(frame).to_bytes(_SIZE_BYTES, "big") + frame
 
 
 def read_body(
     cls: type[Any], frame: bytes, start: int, version: int, limits: Limits
 ) -> Any:
-    """Decode a message that must occupy the remaining bytes of a frame.
+    """Decode a message that must occupy a frame's remaining bytes.
 
     Raises ``DecodeError`` if bytes follow the message.
     """

@@ -46,7 +46,7 @@ def repaired(
 ) -> str:
     """Return a schema of this draft with the minimum changes that make it valid.
 
-    ``LeaderRack`` becomes nullable in all of its versions. If two fields have tag 2,
+    ``LeaderRack`` becomes nullable in all its versions. If two fields have tag 2,
     ``moved`` receives tag 3. By default, this is the draft's own field. To decode bytes
     with the draft's original tag, move Kafka's ``SnapshotId`` instead.
     """

@@ -66,7 +66,7 @@ def make_version_table(
         for key, api_versions in listed.items()
         if api_versions
     }
-    # Compare the sizes first, because a policy has to load the schema of an API when it
+    # Compare the sizes first, because a policy has to load an API's schema when it
     # lists its versions.
     holes = {
         key: {v for v in policy.versions(key) if low < v < high} - set(listed[key])

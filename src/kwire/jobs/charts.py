@@ -81,7 +81,7 @@ class Span(NamedTuple):
 class Track(NamedTuple):
     """Row of a coverage chart or timeline. ``note`` is displayed at its end.
 
-    ``start`` and ``end`` are the limits of the row, in the unit of its spans.
+    ``start`` and ``end`` are the row's limits, in the unit of its spans.
     """
 
     label: str
@@ -387,7 +387,7 @@ def _merge_spans(spans: Sequence[Span], near: float) -> Iterator[tuple[Span, flo
 
     If there are more than ``_MAX_SPANS``, spans of the same tone are merged if the
     distance between them is less than ``near``, because they would look like one span.
-    Yields pairs of a span and the fraction of it that the original spans cover.
+    Yields (span, fraction) pairs. The original spans cover this fraction of the span.
     """
     spans = sorted(spans, key=lambda span: (_TONE_ORDER.index(span.tone), span.start))
     if len(spans) <= _MAX_SPANS:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tasks of a job, either sequentially in this process or on Spark.
+"""Runs a job's tasks, either sequentially in this process or on Spark.
 
 A task is a small picklable value. Its function may be called repeatedly, because Spark
 retries failed tasks. On Spark, every task is a separate partition. Exceptions of tasks

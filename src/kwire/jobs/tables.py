@@ -75,7 +75,7 @@ class TableWriter:
         self.rows = 0
 
     def write(self, rows: Any) -> None:
-        """Write a ``RecordBatch`` or a ``Table`` with the schema of the file."""
+        """Write a ``RecordBatch`` or a ``Table`` with the file's schema."""
         batches = rows.to_batches() if hasattr(rows, "to_batches") else [rows]
         for batch in batches:
             self._pending.append(batch)
@@ -265,7 +265,7 @@ class Output:
         return isinstance(path, str) and Path(path).is_relative_to(self._partial)
 
     def result(self, findings: int) -> Result:
-        """Return the result of the job. Row counts are read from the Parquet files."""
+        """Return the job's result. Row counts are read from the Parquet files."""
         from pyarrow.parquet import read_metadata
 
         counts = {

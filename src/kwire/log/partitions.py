@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Partition:
-    """One partition in one directory: a replica, or the remaining files of a replica.
+    """One partition in one directory: a replica, or a replica's remaining files.
 
     * ``partition``: partition number, or -1 if the directory name contains none.
     * ``state``: empty if the partition is in use, otherwise "future", "stray" or

@@ -224,9 +224,8 @@ class Segment:
     ) -> Iterator[BatchHeader]:
         """Yield the headers of all batches that begin between ``start`` and ``end``.
 
-        * ``start``, ``end``: byte range. ``start`` must be the first byte of a batch,
-          for example from ``seek``. ``position`` in the headers is relative to the
-          file.
+        * ``start``, ``end``: byte range. ``start`` must be a batch's first byte, for
+          example from ``seek``. ``position`` in the headers is relative to the file.
         * ``check_crc``: verify checksums. By default, batch contents are not read.
         * ``on_corrupt``: "raise" raises ``CorruptBatch`` with the file in ``path`` and
           the byte position in ``offset``. "skip" continues after the damaged region. A

@@ -538,7 +538,7 @@ class SegmentWalk:
     def _read_valid_header(
         self, position: int, lowest: int, highest: int
     ) -> BatchHeader | None:
-        """Read the batch header at ``position``, and verify the checksum of the batch.
+        """Read the batch header at ``position``, and verify the batch's checksum.
 
         Returns None if there is no valid batch with a base offset from ``lowest`` to
         ``highest``, or if the checksum budget does not suffice.

@@ -51,8 +51,8 @@ def frames_to_arrow(
       Names are compared without case and underscores. An integer field may have a wider
       type. If the schema has no ``_error``, an invalid row becomes a null struct.
 
-    The struct has the fields of all versions. Fields that do not exist in the version
-    of a row are null. Unsigned integers have the next larger signed type, and uuids are
+    The struct has the fields of all versions. Fields that do not exist in a row's
+    version are null. Unsigned integers have the next larger signed type, and uuids are
     the 22 characters that Kafka prints. A null row becomes a null struct.
 
     Raises ``ValueError`` if the message does not have a field of ``schema``, if a type

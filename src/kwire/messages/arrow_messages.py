@@ -43,13 +43,13 @@ def messages_to_arrow(
 
     * ``array``: a pyarrow array or chunked array of a binary or string type, or an
       object with ``__arrow_c_array__`` or ``__arrow_c_stream__``, such as a polars
-      series. Every row is the body of one message of class ``cls``, all in the same
-      ``version``.
+      series. Every row is a message body. All messages have the class ``cls`` and the
+      same ``version``.
     * ``on_error``: "raise" (default) raises the error of ``kwire.decode`` for the first
       invalid row. The path starts with the row, ``[7].topics[0]``, and the offset
-      counts from the first byte of the row. The hint for frames that are passed instead
-      of messages is omitted. With "null", an additional last field ``_error`` contains
-      the error message of an invalid row, and all other fields are null.
+      counts from the row's first byte. The hint for frames that are passed instead of
+      messages is omitted. With "null", an additional last field ``_error`` contains the
+      error message of an invalid row, and all other fields are null.
     * ``views``: return bytes and records fields as binary_view. Their bytes remain in
       ``array``, whose memory the result keeps alive. Values up to 12 bytes, and
       strings, are still copied.

@@ -96,7 +96,7 @@ class FrameSplitter:
         return 0 if self._wanted == _SIZE_BYTES else self._wanted
 
     def feed(self, chunk: Buffer) -> Iterator[Frame]:
-        """Process the next bytes of the stream.
+        """Process the stream's next bytes.
 
         Iterate over the completed frames.
 
@@ -112,7 +112,7 @@ class FrameSplitter:
         return self._yield_frames()
 
     def split(self, chunk: Buffer) -> list[Frame]:
-        """Process the next bytes of the stream.
+        """Process the stream's next bytes.
 
         Return the completed frames.
 
@@ -140,7 +140,7 @@ class FrameSplitter:
         return frames
 
     def get_buffer(self, hint: int = -1) -> memoryview:
-        """Return a writable buffer for the next bytes of the stream. It is never empty.
+        """Return a writable buffer for the stream's next bytes. It is never empty.
 
         Write to its start, then call ``buffer_updated`` with the number of bytes. That
         call invalidates the buffer. ``hint`` is the size that the caller prefers. It

@@ -54,11 +54,11 @@ def decode_request(
     ``registry`` contains the classes of APIs that are not part of Kafka.
 
     Format: a request header and the body. The API key and the version at the start of
-    the header determine the header version. It is 2 if the version of the API is
-    flexible, 0 in ControlledShutdown version 0, and otherwise 1.
-    Raises ``DecodeError`` with the offset in ``frame``, and ``UnsupportedVersion`` if
-    the version is unknown or the registry does not contain the API key. If ``frame``
-    starts with its own size, the error message explains how to pass the frame.
+    the header determine the header version. It is 2 if the API's version is flexible, 0
+    in ControlledShutdown version 0, and otherwise 1. Raises ``DecodeError`` with the
+    offset in ``frame``, and ``UnsupportedVersion`` if the version is unknown or the
+    registry does not contain the API key. If ``frame`` starts with its own size, the
+    error message explains how to pass the frame.
     """
     try:
         return _decode_request(frame, zero_copy, compat, limits, registry)

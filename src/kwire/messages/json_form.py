@@ -5,7 +5,7 @@
 Objects contain Kafka's field names in camel case. Bytes are base64, uuids are the 22
 characters that Kafka prints, and floats without a JSON representation are the strings
 ``"NaN"``, ``"Infinity"`` and ``"-Infinity"``. The module ``json`` converts objects to
-text. The plan determines the fields of a version, and the encoder validates the values.
+text. The plan determines a version's fields, and the encoder validates the values.
 """
 
 from __future__ import annotations

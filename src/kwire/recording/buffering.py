@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decides when the rows of a recording are written, and merges small files.
+"""Decides when a recording's rows are written, and merges small files.
 
 ``flush_s`` limits how many seconds of traffic are lost if the process is killed. Rows
 wait in memory for at most a third of this time, and the other two thirds are reserved
@@ -141,8 +141,8 @@ class CaptureBuffer:
     async def close(self) -> None:
         """Write the remaining rows and merge the remaining small files.
 
-        Removes the directory of the recording if no frame was recorded. Raises
-        ``OSError`` if a file cannot be written.
+        Removes the recording's directory if no frame was recorded. Raises ``OSError``
+        if a file cannot be written.
         """
         await self._flush()
         if self._merging is not None:

@@ -4,7 +4,7 @@
 
 The first listener takes the place of the upstream address. Every broker address in a
 response automatically receives its own listener, so that clients stay connected to the
-relay. This module contains the listeners, the limits, and the shutdown of a recording.
+relay. This module contains the listeners, the limits, and a recording's shutdown.
 ``relay_connections.py`` forwards the frames.
 """
 
@@ -129,7 +129,7 @@ class Relay:
 
     @property
     def recording(self) -> str:
-        """Recording id, which is also the name of the directory."""
+        """Recording id, which is also the directory's name."""
         return self.buffer.recording
 
     @property
@@ -250,7 +250,7 @@ class Relay:
         return True
 
     async def _serve(self, connection: RelayConnection) -> None:
-        """Connect to the broker of a client, and forward frames until the end."""
+        """Connect to a client's broker, and forward frames until the end."""
         try:
             if await self._connect(connection):
                 self._held[connection] = 0

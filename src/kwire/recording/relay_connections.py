@@ -366,7 +366,7 @@ class _End(asyncio.BufferedProtocol):
             self._connection.relay.hold(self._connection, change)
 
     def _finish_input(self) -> None:
-        """Mark the input stream as finished and close the output of the other side."""
+        """Mark the input stream as finished and close the other side's output."""
         self.has_ended = True
         self.other.write_end()
         self._connection.note_end()

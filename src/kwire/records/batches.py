@@ -82,7 +82,7 @@ def decode_batches(
     decompressed bytes. The layout follows Kafka's protocol guide.
 
     Raises ``DecodeError`` with the byte offset in ``data`` when the invalid batch is
-    reached. For checksums and compressed records, this is the first byte of the batch.
+    reached. For checksums and compressed records, this is the batch's first byte.
     Raises ``ValueError`` immediately if ``position`` or ``end`` is outside of ``data``.
     Source: KIP-98, ``MemoryRecords``, ``CompletedFetch``.
     """

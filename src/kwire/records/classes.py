@@ -179,7 +179,7 @@ class Batch:
         """Decoded records of a control batch; empty for other batches.
 
         Raises ``DecodeError`` with the offset in the key or value, and
-        ``UnsupportedVersion`` if kwire does not support the version of the message.
+        ``UnsupportedVersion`` if kwire does not support the message's version.
         """
         if not self._header.is_control:
             return ()

@@ -550,7 +550,7 @@ def _count_nulls(array: engine.Array, start: int, count: int) -> int:
 
 
 def _numbers(array: engine.Array, kind: str, count: int) -> NDArray[Any]:
-    """Return the numbers of a column as a numpy view, without preceding rows."""
+    """Return a column's numbers as a numpy view, without preceding rows."""
     return _view(array.buffers[1], kind)[array.offset : array.offset + count]
 
 

@@ -87,9 +87,9 @@ def convert_batches(
     batches below ``start_offset``. Magic 0 also loses timestamps. From magic 0 to a
     higher magic, records have no timestamp (-1), and ``timestamp_type`` is the type
     configured for the topic (0 CreateTime, 1 LogAppendTime). Magic 2 has one batch for
-    every compressed message or run of uncompressed messages, with the offset of its
-    first record as base offset. Compression and offsets are preserved. An incomplete
-    last batch is omitted.
+    every compressed message or run of uncompressed messages, and the first record's
+    offset is the base offset. Compression and offsets are preserved. An incomplete last
+    batch is omitted.
 
     Raises ``EncodeError`` if zstd batches are converted to a lower magic, or if
     ``to_magic`` is not 0, 1 or 2. Raises ``DecodeError`` for damaged batches.

@@ -51,7 +51,7 @@ def import_table(table: Any) -> Any:
 
 
 def read_column_names(schema: Any) -> list[str]:
-    """Return the column names of a schema. Raises ``EncodeError`` for invalid UTF-8.
+    """Return a schema's column names. Raises ``EncodeError`` for invalid UTF-8.
 
     pyarrow decodes the names on every access, and then raises ``UnicodeDecodeError``.
     """

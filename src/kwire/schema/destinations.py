@@ -67,7 +67,7 @@ _routes: dict[str, Route] = {}
 
 
 def find_route(api_key: int) -> Route:
-    """Return the route of an API. Raises ``KeyError`` if the API key is unknown."""
+    """Return an API's route. Raises ``KeyError`` if the API key is unknown."""
     if not _routes:
         # Insert all routes with one ``update``, so that other threads see either an
         # empty or a complete table.

@@ -60,8 +60,7 @@ class Field:
 
     * ``type``: name of a primitive type or struct. If the field is an array, this is
       the element type without ``[]``.
-    * ``struct``: the resolved struct if ``type`` is the name of a struct, otherwise
-      None.
+    * ``struct``: the resolved struct if ``type`` is a struct's name, otherwise None.
     * ``attribute``: Python name of the field.
     * ``default``: the default as the schema writes it, or None if the schema specifies
       no default. The string ``"null"`` is Kafka's notation for a default of null.
@@ -152,7 +151,7 @@ class Struct:
 class Message:
     """A Kafka message with all its versions.
 
-    * ``struct``: the struct with the fields of the message.
+    * ``struct``: the struct with the message's fields.
     * ``common_structs``: the structs that the schema declares in ``commonStructs``.
     * ``deprecated_versions``, ``listeners``: properties that Kafka specifies for
       requests.

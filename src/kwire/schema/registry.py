@@ -85,7 +85,7 @@ def keys(kind: str) -> list[int]:
 
 
 def load(name: str) -> Message:
-    """Parse the definition of a message. Raises ``KeyError`` if the name is unknown."""
+    """Parse a message's definition. Raises ``KeyError`` if the name is unknown."""
     return notation.read_message(definition_text(find(name).family), name)
 
 

@@ -4,7 +4,7 @@
 
 ``facts/releases.txt`` contains the facts with one line per change. Its header describes
 the sources and how to add a release. ``connection/negotiation/release_guess.py`` infers
-the release of a broker.
+a broker's release.
 
 ``NAMES`` contains the names of the release lines, oldest first: "0.8.0", ... "4.4".
 """
@@ -82,7 +82,7 @@ def ranges(release: str, listener: str | None = None) -> dict[int, VersionRange]
 
 
 def listeners(release: str) -> tuple[str, ...]:
-    """Return the ``LISTENERS`` that the nodes of a release have.
+    """Return the ``LISTENERS`` that a release's nodes have.
 
     Raises ``KeyError`` if the release is unknown.
     """
@@ -181,7 +181,7 @@ def name_of(api_key: int) -> str:
 
 
 def key_of(name: str) -> int:
-    """Return the key of an API, for example 1 for "Fetch" or "FetchRequest".
+    """Return an API's key, for example 1 for "Fetch" or "FetchRequest".
 
     Raises ``KeyError`` if kwire does not support the API.
     """

@@ -98,8 +98,8 @@ MAX_STRUCT_DEPTH = 16
 MAX_LAYOUT_FIELDS = 65_536
 """Maximum number of fields in a message. A struct counts once per use.
 
-The default value of a message, its code in the Python engine and its Arrow columns grow
-with this number. For example, if every struct contained the next one ten times, every
+A message's default value, its code in the Python engine and its Arrow columns grow with
+this number. For example, if every struct contained the next one ten times, every
 nesting level would multiply the number by ten. Encoding the default values could then
 take hours, even if the schema is short. Kafka's largest message has 101 fields.
 """

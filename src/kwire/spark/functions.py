@@ -101,13 +101,13 @@ def from_kafka_message(
 ) -> Column:
     """Decode messages into one struct for all versions of a message, or into JSON.
 
-    * ``api``: name of an API ("Fetch") or of any other message
-      ("ConsumerProtocolSubscription"), a class of ``kwire.messages``, or an API key.
+    * ``api``: an API name ("Fetch"), another message name
+      ("ConsumerProtocolSubscription"), a class in ``kwire.messages``, or an API key.
     * ``kind``: "request" or "response", if ``api`` is the name or key of an API.
     * ``version``: number or column. Optional for framed requests and for messages that
       follow their version, because they contain it. A response has the version of its
-      request (see ``pair_requests``). Fields that do not exist in the version of a row
-      are null.
+      request (see ``pair_requests``). Fields that do not exist in a row's version are
+      null.
     * ``options``: ``mode``, ``framed`` and ``as``.
     * ``schema``: result type, for example of the UDF that this function replaces.
 
@@ -280,12 +280,12 @@ def from_consumer_offsets(
     ``key`` and ``value`` are columns of Spark's own source ``kafka`` or of
     ``kafka-log``. Returns struct<record, version, key: struct<...>, offset_commit:
     struct<...>, group_metadata: struct<...>, ..., _error>. ``record`` is Kafka's name
-    of the record type, and the struct of this type contains the value. All value
+    for the record type, and the struct for this type contains the value. All value
     structs of a tombstone are null. A type or version that is newer than kwire is
     reported as an error of its row.
 
     ``key`` has the fields of all key types under Kafka's names: ``key.group`` is the
-    group of a commit or of a classic group, and ``key.group_id`` the group of the newer
+    group for commits and classic groups, and ``key.group_id`` the group for the newer
     protocols.
 
     Options: ``mode``; ``as``, ``struct`` or ``json``, which returns struct<record,
@@ -385,8 +385,8 @@ def read_records(
 
     This is faster than exploding the arrays. The result contains the columns named in
     ``keep``, with equal values for all records of a row, and the decoded columns.
-    ``schema`` contains the columns of a record, as for ``from_kafka_records``. If it
-    has no ``_error``, all of its columns are null for a damaged batch.
+    ``schema`` contains a record's columns, as for ``from_kafka_records``. If it has no
+    ``_error``, all its columns are null for a damaged batch.
 
     Raises ``ValueError`` if a column in ``keep`` has the name of a decoded column, and
     for ``schema`` in the same cases as ``from_kafka_records``.

@@ -56,7 +56,7 @@ class Adapter:
     def install(self) -> bool:
         """Make the consumers of the client decode with kwire; return whether they do.
 
-        If the version of the client was not tested, or kwire's compiled engine is not
+        If the client's version was not tested, or kwire's compiled engine is not
         available, this method emits a ``RuntimeWarning`` and does not change the
         client. A second call has no effect. Raises ``ImportError`` if the client is not
         installed.

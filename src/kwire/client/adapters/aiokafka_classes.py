@@ -4,13 +4,13 @@
 
 ``PartitionRecords`` gets records from ``_unpack_records``, a generator that keeps the
 position and aborted producers in attributes. The replacement does the same with runs of
-decoded batches. Therefore, the code of the client still handles events between two
-records: seek, pause, or an exception of a deserializer. The record objects of a run are
-created together, and the deserializers are called when a record is returned.
+decoded batches. Therefore, the client's code still handles events between two records:
+seek, pause, or a deserializer exception. The record objects of a run are created
+together, and the deserializers are called when a record is returned.
 
 ``getone`` and ``async for`` call five layers per record. If the next record has been
-fetched, the replacement returns it from the queue of the client after the same checks.
-It contains the code of the client's properties inline, because calling them would need
+fetched, the replacement returns it from the client's queue after the same checks. It
+contains the code of the client's properties inline, because calling them would need
 most of the time. ``FetchResult.getall`` returns all records of a partition for
 ``getmany``.
 """

@@ -4,8 +4,8 @@
 
 ``Fetcher.PartitionRecords`` gets records from ``_unpack_records``, a generator that
 keeps positions, sizes and aborted producers in attributes. The replacement does the
-same with runs of decoded batches. Therefore, the code of the client still handles
-events between two records: seek, pause, or an exception of a deserializer.
+same with runs of decoded batches. Therefore, the client's code still handles events
+between two records: seek, pause, or a deserializer exception.
 """
 
 from __future__ import annotations

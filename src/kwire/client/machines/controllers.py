@@ -25,7 +25,7 @@ def can_describe(table: ApiVersionTable) -> bool:
 
 
 def make_request() -> DescribeClusterRequest:
-    """Build the DescribeCluster request for the controllers of a cluster."""
+    """Build the DescribeCluster request for a cluster's controllers."""
     return DescribeClusterRequest(endpoint_type=_CONTROLLERS)
 
 

@@ -112,12 +112,12 @@ class Coordinators:
         return link
 
     def node_id(self, kind: CoordinatorType, key: str) -> int | None:
-        """Return the node id of a coordinator, or None if it is unknown."""
+        """Return a coordinator's node id, or None if it is unknown."""
         search = self._searches.get((kind, key))
         return None if search is None else search.node_id
 
     def failure(self, kind: CoordinatorType, key: str) -> KwireError | None:
-        """Return the error that ended the lookup of a coordinator, or None."""
+        """Return the error that ended a coordinator's lookup, or None."""
         search = self._searches.get((kind, key))
         return None if search is None else search.failure
 

@@ -3,9 +3,8 @@
 """``Event`` and ``report``: all log events of a client, with their levels and texts.
 
 State machines call ``report``. It counts the event, and passes it to one of the loggers
-below ``kwire.client``. The fields of the event are the ``args`` of the log record, and
-the name of the event is its attribute ``event``, so that handlers do not have to parse
-the text.
+below ``kwire.client``. The event's fields are the ``args`` of the log record, and the
+event's name is its attribute ``event``, so that handlers do not have to parse the text.
 
 The levels are used in the same way as in aiokafka and franz-go:
 

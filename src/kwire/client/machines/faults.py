@@ -25,7 +25,7 @@ class Reaction(Enum):
     RETRY = auto()
     """Repeat the request after a pause."""
     NEW_LEADER = auto()
-    """Use the leader hint of the response, or request new metadata after a pause."""
+    """Use the response's leader hint, or request new metadata after a pause."""
     CATCH_UP = auto()
     """Repeat the request after a short pause, because the broker has not processed a
     decision of the cluster yet.
@@ -79,7 +79,7 @@ def refusal(
 
 
 def choose_reaction(error_code: int) -> Reaction:
-    """Return the reaction to the error of a partition."""
+    """Return the reaction to a partition's error."""
     reaction = _REACTIONS.get(error_code)
     if reaction is None:
         reaction = Reaction.RETRY if codes.retriable(error_code) else Reaction.FAIL

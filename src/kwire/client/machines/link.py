@@ -250,7 +250,7 @@ class Link:
     def pick(self, api: type[Any], *constraints: Constraint) -> int:
         """Choose the highest version of a request that both sides support.
 
-        Raises ``FeatureUnsupported`` if the release of the broker is too old for the
+        Raises ``FeatureUnsupported`` if the broker's release is too old for the
         request, and ``UnsupportedVersion`` if no version fits for another reason.
         """
         try:
@@ -272,7 +272,7 @@ class Link:
     def _find_missing(
         self, api: type[Any], *constraints: Constraint
     ) -> FeatureUnsupported | None:
-        """Return the error if the release of the broker is too old for a request."""
+        """Return the error if the broker's release is too old for a request."""
         # Import the module here, because it loads definitions of requests that most
         # clients do not need.
         from .missing_features import find_missing_feature

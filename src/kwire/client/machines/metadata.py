@@ -76,7 +76,7 @@ class TopicInfo(NamedTuple):
 
 
 class Metadata:
-    """Metadata that the brokers of a cluster have returned so far."""
+    """Metadata that a cluster's brokers have returned so far."""
 
     def __init__(self) -> None:
         self.brokers: dict[int, Broker] = {}
@@ -123,12 +123,12 @@ class Metadata:
         return changes
 
     def partition(self, topic: str, partition: int) -> PartitionInfo | None:
-        """Return the metadata of a partition, or None if it is unknown."""
+        """Return a partition's metadata, or None if it is unknown."""
         info = self.topics.get(topic)
         return None if info is None else info.partitions.get(partition)
 
     def forget_leader(self, topic: str, partition: int) -> None:
-        """Forget the leader epoch of a partition, so that any next leader is accepted.
+        """Forget a partition's leader epoch, so that any next leader is accepted.
 
         If a topic is deleted and created again, its leader epochs start again, and look
         outdated. This matters only if brokers do not support topic ids. Otherwise, the
@@ -150,7 +150,7 @@ class Metadata:
         """Use the leader hint of an error response; return whether it changed anything.
 
         The hint is ignored if its leader epoch is not newer than the known one, or if
-        the address of the broker is unknown. Source: KIP-951.
+        the broker's address is unknown. Source: KIP-951.
         """
         info = self.partition(topic, partition)
         if info is None or leader < 0 or leader_epoch <= info.leader_epoch:

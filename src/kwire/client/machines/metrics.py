@@ -15,7 +15,7 @@ from weakref import WeakSet
 
 
 class Timer(NamedTuple):
-    """Metric names for the durations of an operation.
+    """Metric names for an operation's durations.
 
     They are the number, the total duration and the maximum duration. ``attribute`` is
     the attribute of ``Metrics`` that contains the ``Latency``.
@@ -129,7 +129,7 @@ SCAN_SNAPSHOT = (
     "records_lag_max",
     "records_lag",
 )
-"""Names in the metrics of a scan. Some are computed when they are read."""
+"""Names in a scan's metrics. Some are computed when they are read."""
 
 CONSUMER_SNAPSHOT = (*SCAN_SNAPSHOT, *GROUP_METRICS, "assigned_partition_count")
 """Names in the metrics of a group consumer."""
@@ -140,7 +140,7 @@ PRODUCER_SNAPSHOT = (
     *PRODUCE_METRICS,
     "held_bytes",
 )
-"""Names in the metrics of a producer."""
+"""Names in a producer's metrics."""
 
 _COUNTS = tuple(name for name in METRICS if not any(name in each for each in _TIMERS))
 
@@ -226,7 +226,7 @@ class Metrics:
 
 
 class MetricsSum:
-    """Sum of the metrics of all machines of one client, including closed machines.
+    """Metrics of one client, summed over all its machines, including closed machines.
 
     The methods may be called from any thread.
     """

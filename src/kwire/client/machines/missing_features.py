@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Describes features that the release of a broker does not have.
+"""Describes features that a broker's release does not have.
 
 The versions that a feature requires are facts of ``kwire.connection.negotiation``. This
 file has the names of the features and the advice for users.
@@ -126,9 +126,9 @@ def find_missing_support(
 ) -> FeatureUnsupported | None:
     """Return the error for a feature that ``table`` does not support.
 
-    Use this function if the version of the request does not show whether the broker has
-    the feature. The parameters are the same as in ``find_missing_feature``. Returns
-    None if the release of the broker is not the reason.
+    Use this function if the request's version does not show whether the broker has the
+    feature. The parameters are the same as in ``find_missing_feature``. Returns None if
+    the broker's release is not the reason.
     """
     first = next(
         name

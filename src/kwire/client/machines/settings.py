@@ -46,7 +46,7 @@ class Mechanism(Protocol):
         """Return the first bytes that the client sends in the exchange."""
 
     def challenge(self, data: bytes, /) -> bytes | None:
-        """Return the response to the bytes of the server.
+        """Return the response to the server's bytes.
 
         Returns None if the exchange is complete and nothing has to be sent.
         """
@@ -97,9 +97,9 @@ class ClusterSettings:
     metadata_recovery_strategy: Literal["rebootstrap", "none"] = "rebootstrap"
     rebootstrap_trigger_s: float = 300.0
     enable_metrics_push: bool = True
-    # Versions of brokers that do not report them, by host and port: the table of the
-    # release ``fallback``, and the time until which it is used. All machines of a
-    # client share this dict, because with Kafka 0.9, each new connection would take
+    # Versions for brokers that do not report them, by host and port: the version table
+    # for the release ``fallback``, and the time until which it is used. All machines of
+    # a client share this dict, because with Kafka 0.9, each new connection would take
     # seconds to detect such a broker. If a connection with these versions fails, they
     # are removed, because the broker may have been upgraded.
     assumed_versions: dict[tuple[str, int], tuple[ApiVersionTable, float]] = field(

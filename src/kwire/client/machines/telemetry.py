@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Telemetry``: pushes the metrics of a machine to brokers that subscribe to them.
+"""``Telemetry``: pushes a machine's metrics to brokers that subscribe to them.
 
     SUBSCRIBING --GetTelemetrySubscriptions--> PUSHING --PushTelemetry--> ...
          ^-------- unknown subscription id --------'
@@ -44,8 +44,8 @@ the pause after an error before that.
 _MIN_INTERVAL_S = 0.1
 _MAX_INTERVAL_S = 3600.0
 """Limits of the push interval in seconds. The minimum also applies between any two
-requests. Brokers reject configurations outside of these limits
-(``ClientMetricsConfigs``), so only a hostile broker returns such an interval.
+requests. Brokers reject configurations outside these limits (``ClientMetricsConfigs``),
+so only a hostile broker returns such an interval.
 """
 
 _UNSUPPORTED_S = 300.0
@@ -309,7 +309,7 @@ class Telemetry:
         self._send(link, request, done, now)
 
     def _compress(self, payload: bytes) -> bytes:
-        """Compress a payload, unless the library of the codec is not installed."""
+        """Compress a payload, unless the codec's library is not installed."""
         if self._codec:
             try:
                 return compress(self._codec, payload, _MAGIC)

@@ -239,7 +239,7 @@ class AsyncRunner(ForkAware):
 class _LinkProtocol(asyncio.BufferedProtocol):
     """Transfers bytes between one link and its transport.
 
-    Received bytes are written directly into the buffer of the frame, without a copy.
+    Received bytes are written directly into the frame's buffer, without a copy.
     """
 
     def __init__(self, link: Link, runner: AsyncRunner) -> None:

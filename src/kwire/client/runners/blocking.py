@@ -53,7 +53,7 @@ class BlockingRunner(ForkAware):
         # Value of ``wake_at`` after the last ``advance``.
         self._due_at = float("inf")
         # ``wake`` writes to the bell. This makes the alarm readable, which ends the
-        # current call of the selector.
+        # selector's current call.
         self._alarm, self._bell = socket.socketpair()
         self._alarm.setblocking(False)
         self._bell.setblocking(False)

@@ -5,7 +5,7 @@
 A connection is opened in three steps:
 
 1. Map the advertised address to a reachable address.
-2. Open a socket with the connector of the user, or try the addresses of the host name.
+2. Open a socket with the user's connector, or try the addresses of the host name.
 3. Start TLS. It checks the advertised host name, even if the socket is connected to a
    different address.
 """
@@ -120,7 +120,7 @@ class Network:
 
         ``address`` is the connected address of the link. If the link is in
         ``canonical``, the result is the canonical name of the address, or the address
-        itself if it has no name, as in Java. Otherwise it is the host of the link.
+        itself if it has no name, as in Java. Otherwise it is the link's host.
         """
         if (link.host, link.port) not in self.canonical:
             return link.host
@@ -158,7 +158,7 @@ class Network:
         protocol: asyncio.BufferedProtocol,
         context: tls.SSLContext | None,
     ) -> None:
-        """Connect a protocol to the broker of a link, including the TLS handshake.
+        """Connect a protocol to a link's broker, including the TLS handshake.
 
         Raises ``OSError`` or ``ValueError`` if that fails.
         """

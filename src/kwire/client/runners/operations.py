@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``operation``: methods that are written once, for asyncio and for blocking calls.
 
-The body of an operation is a coroutine that waits for conditions::
+An operation's body is a coroutine that waits for conditions::
 
     class KafkaBase(Operations):
         @operation
@@ -75,7 +75,7 @@ def run_blocking(body: Coroutine[Any, Any, R]) -> R:
 
 
 class operation(Generic[P, R]):
-    """Decorator for the body of an operation.
+    """Decorator for an operation's body.
 
     It is used in the common base class. ``Asynchronous`` and ``Blocking`` replace the
     decorated body by the method of their form.
@@ -116,7 +116,7 @@ class Operations(ForkAware):
     def _start(self, make: Callable[[float], M], network: Network) -> tuple[M, Runner]:
         """Create a machine and its runner.
 
-        ``make`` creates the machine. It is called with the current time of the runner.
+        ``make`` creates the machine. It is called with the runner's current time.
         """
         raise NotImplementedError
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Creates a server's response to ApiVersions requests with any version.
 
-If the server does not support the version of the request, it responds with version 0
-and ignores the request body, so that every client can continue (KIP-511).
+If the server does not support the request's version, it responds with version 0 and
+ignores the request body, so that every client can continue (KIP-511).
 """
 
 from __future__ import annotations

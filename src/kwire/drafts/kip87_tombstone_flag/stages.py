@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The two migration plans of the KIP-87 draft as executable tables.
 
-``STAGES`` has a row per stage, and a cell per request type. A cell names the action of
-a broker, and ``Stage.on_produce`` and ``Stage.on_fetch`` perform the action on a
-message. ``stage_after`` follows the upgrade steps in order.
+``STAGES`` has a row per stage, and a cell per request type. A cell names a broker's
+action, and ``Stage.on_produce`` and ``Stage.on_fetch`` perform the action on a message.
+``stage_after`` follows the upgrade steps in order.
 
 Where the document contradicts itself, kwire uses these rules:
 
@@ -205,7 +205,7 @@ UPGRADES = {
 
 
 def stage_after(steps: Sequence[str], plan: str = "magic") -> Stage | None:
-    """Find the stage of a cluster after these upgrade steps.
+    """Find a cluster's stage after these upgrade steps.
 
     Returns None before brokers support the draft, because they behave as usual. Raises
     ``ValueError`` if ``plan`` is unknown, or if a step is out of order. In the second

@@ -45,7 +45,7 @@ def describe_documents() -> Iterator[dict[str, Any]]:
 
 
 def format_report(document: Document, results: Sequence[Result]) -> Iterator[str]:
-    """Yield the lines of a report. The maximum line length is 80 columns."""
+    """Yield a report's lines. The maximum line length is 80 columns."""
     yield document.title
     yield f"Document {document.number}: {document.summary}"
     yield f"kwire.drafts.{document.module}"

@@ -222,8 +222,7 @@ def _read_offered(frame: bytes, api_version: int | None) -> list[tuple[int, int]
             ApiVersionsResponse, frame, api_version, compat="java"
         )[1]
     except KwireError:
-        # If a broker does not support the version of the request, it responds with
-        # version 0 and an error. The client then repeats the request with another
-        # version.
+        # If a broker does not support the request's version, it responds with version 0
+        # and an error. The client then repeats the request with another version.
         return []
     return [(api.api_key, api.max_version) for api in response.api_keys]

@@ -133,7 +133,7 @@ def _measure_file(path: str) -> int:
 
 
 def read_source(task: AuditTask) -> Sightings:
-    """Read the input of a task, write its requests to a table, and return sightings."""
+    """Read a task's input, write its requests to a table, and return sightings."""
     sightings = Sightings()
     target = Target(task.target)
     requests: Iterator[CapturedRequest | LoggedRequest]

@@ -322,7 +322,7 @@ def format_versions(versions: Iterable[int]) -> str:
 
 
 def find_api_name(api_key: int) -> str:
-    """Return the name of an API. Also works for keys that Kafka does not define."""
+    """Return an API's name. Also works for keys that Kafka does not define."""
     return find_fate(api_key, 0).api or f"API key {api_key}"
 
 

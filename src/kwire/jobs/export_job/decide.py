@@ -265,8 +265,8 @@ def _find_end(batches: PartitionBatches, reached: int) -> tuple[int, str]:
     """Find the log end offset, and a sentence that explains it.
 
     The sentence is empty if a batch ends there. If a later leader has continued the log
-    without the last batches of a directory, then claims from this directory only count
-    up to the first offset in the next leader epoch.
+    without a directory's last batches, then claims from this directory only count up to
+    the first offset in the next leader epoch.
     """
     end, explanation = reached, ""
     highest_epoch = max((chain.epoch for chain in batches.chains), default=-1)

@@ -72,7 +72,7 @@ class _Group:
 
 
 class _StateColumns(NamedTuple):
-    """Columns of a ``group_state`` row that describe the state of the group."""
+    """Columns of a ``group_state`` row that describe the group's state."""
 
     generation: int | None
     protocol_type: str | None
@@ -111,7 +111,7 @@ class GroupRecords:
         return [RebalanceRow(**row) for row in self._rebalances]
 
     def learn_topic(self, topic_id: str | None, name: str) -> None:
-        """Store the name of a topic by its id. The id None is ignored."""
+        """Store a topic's name by its id. The id None is ignored."""
         if topic_id is not None:
             self._topics[topic_id] = name
 

@@ -38,8 +38,8 @@ _PARTITION_BYTES = 4 * MIB
 _COMMIT_BYTES = 1024
 """Costs for distributing the second pass over tasks, in bytes of batch headers.
 
-The three constants are the approximate input size of a task, the overhead of a
-partition, and the overhead of a commit.
+The three constants are the approximate input size per task, the overhead per partition,
+and the overhead per commit.
 """
 
 

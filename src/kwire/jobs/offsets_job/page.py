@@ -348,7 +348,7 @@ def _add_timeline(report: Report, sums: GroupTotals) -> None:
 
 
 def _make_spans(sums: GroupTotals, group: str, min_length: int) -> list[charts.Span]:
-    """Return timeline spans for the states of a group, and for its rebalances.
+    """Return timeline spans for a group's states, and for its rebalances.
 
     A state lasts until the next state begins.
     """

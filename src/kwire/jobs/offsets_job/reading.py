@@ -102,7 +102,7 @@ class _KeyCounts:
         self.records = self.tombstones = self.bytes = 0
 
     def count(self, record: Record) -> None:
-        """Add the size of a record to the totals. The record must have this key."""
+        """Add a record's size to the totals. The record must have this key."""
         self.records += 1
         self.tombstones += record.value is None
         self.bytes += len(record.key or b"") + len(record.value or b"")

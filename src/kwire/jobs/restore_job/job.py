@@ -201,7 +201,7 @@ class _Writer:
         self._runner.close()
 
     def open_topic(self, name: str) -> None:
-        """Request the metadata of a topic, and wait until its leaders are known."""
+        """Request a topic's metadata, and wait until its leaders are known."""
         machine = self._machine
         machine.want_topic(name, time.monotonic())
         self._runner.run_until(lambda: machine.is_settled(name))
@@ -279,7 +279,7 @@ class _PartitionRestore:
         return True
 
     def _process_receipts(self, pending: PendingBatch, counts: RestoreCounts) -> bool:
-        """Process the receipts of a batch.
+        """Process a batch's receipts.
 
         Returns False if the partition was restarted after an error. Raises ``JobError``
         if the broker has assigned another offset or another timestamp than expected.

@@ -75,7 +75,7 @@ class PartitionSource(Protocol):
 
 
 class LogSource:
-    """Reads records from the log files of a partition.
+    """Reads records from a partition's log files.
 
     Control records are skipped. If ``is_committed`` is set, records of aborted
     transactions are skipped as well, and reading stops at the first transaction that
@@ -138,8 +138,7 @@ class ExportSource:
 
         Raises ``JobError`` if the files were modified after the export: offsets are not
         ascending, the record count differs from the table ``coverage``, or a file is
-        damaged. Also raises it if the export could not represent the timestamp of a
-        record.
+        damaged. Also raises it if the export could not represent a record's timestamp.
         """
         import pyarrow
         from pyarrow import compute
@@ -238,7 +237,7 @@ class _RowGroups:
             self.row_count += metadata.num_rows
 
     def read(self, topic: str, partition: int) -> Iterator[tuple[str, Any]]:
-        """Find the rows of a partition, as (file path, record batch) pairs."""
+        """Find a partition's rows, as (file path, record batch) pairs."""
         from pyarrow import compute
 
         for path, number, ranges in self._groups:

@@ -97,7 +97,7 @@ def _read_last_batches(
 
 
 def check_end(name: str, found: TargetEnd, first_rows: Any) -> None:
-    """Check that this restore has written the last batch of a partition.
+    """Check that this restore has written a partition's last batch.
 
     ``first_rows`` begins with the first source record. It is None if the source is
     empty. Raises ``JobError`` if the records were written by another producer, if they
@@ -126,7 +126,7 @@ def check_end(name: str, found: TargetEnd, first_rows: Any) -> None:
 
 
 def check_rows(name: str, found: TargetEnd, rows: Any, position: int) -> None:
-    """Compare source records with the records in the last batch of the partition.
+    """Compare source records with the records in the partition's last batch.
 
     ``position`` is the source index of the first row. Raises ``JobError`` if a record
     differs.

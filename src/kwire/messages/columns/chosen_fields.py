@@ -98,7 +98,7 @@ def _name_fields(kind: pa.StructType, name: str | None = None) -> str:
 
 
 def find_field(kind: pa.StructType, name: str) -> int | None:
-    """Return the position of a field, compared without case and underscores.
+    """Return a field's position, compared without case and underscores.
 
     Returns None if there is no such field.
     """

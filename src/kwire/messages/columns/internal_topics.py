@@ -59,7 +59,7 @@ class RecordType(NamedTuple):
 
 @cache
 def record_types(topic: str) -> dict[int, RecordType]:
-    """Return the record types of a topic by number.
+    """Return a topic's record types by number.
 
     Raises ``ValueError`` if the topic is not in ``internal_topics.TOPICS``.
     """
@@ -103,9 +103,9 @@ def topic_type(topic: str, names: tuple[str, ...] = ()) -> pa.StructType:
     """Return the result type of a topic: record, version, key, and a struct per type.
 
     ``record`` is Kafka's name of the record type, and ``version`` is the value version.
-    ``key`` contains the fields of all keys. It does not exist if the records of the
-    topic have no keys. Types without fields have no struct, because it would be empty.
-    If ``names`` is not empty, the result contains only these types.
+    ``key`` contains the fields of all keys. It does not exist if the topic's records
+    have no keys. Types without fields have no struct, because it would be empty. If
+    ``names`` is not empty, the result contains only these types.
 
     Raises ``ValueError`` if the topic does not have a type, or is not in
     ``internal_topics.TOPICS``.

@@ -35,8 +35,8 @@ _SPARK_NAMES = {kind: name for name, kind in _ARROW_TYPES.items()}
 def find_message(api: Api, kind: str = "request") -> str:
     """Return the full name of a message.
 
-    ``api`` is the name of an API ("Fetch") or of a message ("FetchRequest",
-    "ConsumerProtocolSubscription"), a class of ``kwire.messages``, or an API key.
+    ``api`` is an API name ("Fetch"), a message name ("FetchRequest",
+    "ConsumerProtocolSubscription"), a class in ``kwire.messages``, or an API key.
     ``kind`` is "request" or "response". It is ignored if ``api`` implies it. Raises
     ``ValueError`` with the most similar name if there is no such message, or if
     ``kind`` is required and has another value.
@@ -79,7 +79,7 @@ def _suffix(kind: str) -> str:
 
 @cache
 def message_facts(name: str) -> Message:
-    """Load the schema of a message, and cache it."""
+    """Load a message's schema, and cache it."""
     return registry.load(name)
 
 

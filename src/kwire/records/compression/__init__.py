@@ -63,7 +63,7 @@ def decompress(
     Raises ``CorruptBatch`` for damaged data, and for more blocks than any known writer
     creates. Raises ``LimitExceeded`` before the result exceeds ``decompressed_bytes``,
     ``decompressed_ratio`` or ``total_decompressed_bytes`` in ``limits``. Raises
-    ``ImportError`` if the library of the codec is not installed.
+    ``ImportError`` if the codec's library is not installed.
     """
     if codec == 0:
         return memoryview(data).cast("B")
@@ -103,7 +103,7 @@ def decompress(
         except (MemoryError, OverflowError):
             words = f"the {NAMES[codec]} data grows to more than there is memory for"
             failure = errors.LimitExceeded(words, position)
-    # Raise outside of the ``with`` block, so that a stored exception does not keep the
+    # Raise outside the ``with`` block, so that a stored exception does not keep the
     # caller's buffer alive.
     raise failure
 
@@ -111,13 +111,13 @@ def decompress(
 def compress(codec: int, data: Buffer, magic: int, level: int | None = None) -> bytes:
     """Compress the records of one batch, framed as in Kafka's own clients.
 
-    ``level`` is the level of the library: 0 to 9 for gzip (default 6), 1 to 12 for lz4
+    ``level`` is the library's level: 0 to 9 for gzip (default 6), 1 to 12 for lz4
     (default 1), -131072 to 22 for zstd (default 3). Equal input always produces equal
     output.
 
     Raises ``EncodeError`` for other levels, for any level with snappy, which has none,
-    and for zstd with a magic below 2. Raises ``ImportError`` if the library of the
-    codec is not installed.
+    and for zstd with a magic below 2. Raises ``ImportError`` if the codec's library is
+    not installed.
     """
     payload = memoryview(data).cast("B")
     check_magic(codec, magic)

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads and writes gzip with isal or zlib.
 
-A payload consists of one or more members. The size of a member is unknown until its
-content has been read. Therefore the library decompresses in steps of at most 256 KiB,
-and every step is compared with the limit. Bytes after a member that do not begin
-another member are ignored, as in Kafka's Java client.
+A payload consists of one or more members. A member's size is unknown until its content
+has been read. Therefore the library decompresses in steps of at most 256 KiB, and every
+step is compared with the limit. Bytes after a member that do not begin another member
+are ignored, as in Kafka's Java client.
 """
 
 from __future__ import annotations

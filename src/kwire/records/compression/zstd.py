@@ -166,7 +166,7 @@ def _fills_by_cramjam(library: Any, data: memoryview, memory: memoryview) -> boo
     cramjam reports damage and insufficient capacity with the same error type, and its
     text may change. It fills the memory before it fails, however. Therefore this
     function changes the last byte and decompresses again: the byte only has its old
-    value if all of the memory was filled.
+    value if all the memory was filled.
     """
     last = memory[-1]
     memory[-1] = last ^ 0xFF

@@ -137,7 +137,7 @@ class KafkaRequestLogSource(SparkEntry, DataSource):
         return ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Return a reader for the columns of the schema.
+        """Return a reader for the schema's columns.
 
         Raises ``ValueError`` if a column does not exist or has another type.
         """

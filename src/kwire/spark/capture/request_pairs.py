@@ -108,7 +108,7 @@ class _PairReader:
         self._awaited = AwaitedRequests[list[int]](_IN_FLIGHT)
 
     def read(self, batch: pa.RecordBatch, start: int) -> list[tuple[int, int | None]]:
-        """Read the rows of a batch, starting with row ``start``.
+        """Read a batch's rows, starting with row ``start``.
 
         Returns pairs with the row numbers of a request and its response. The second
         number is None if the request has no response.

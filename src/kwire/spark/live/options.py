@@ -87,7 +87,7 @@ class LiveOptions(TopicOptions):
 
 
 def read_live_options(given: Mapping[str, str], is_stream: bool = False) -> LiveOptions:
-    """Read the options of a reader.
+    """Read a reader's options.
 
     Raises ``ValueError`` for an invalid option, and ``OSError`` if a file that an
     option names cannot be read.
@@ -96,8 +96,8 @@ def read_live_options(given: Mapping[str, str], is_stream: bool = False) -> Live
     offsets. Error messages never contain the value of a password.
     """
     if "provider" in {name.lower() for name in given}:
-        # Spark 4 accepts CREATE TABLE for this format, but does not pass the options of
-        # the table to the reader.
+        # Spark 4 accepts CREATE TABLE for this format, but does not pass the table's
+        # options to the reader.
         raise ValueError(
             "kafka-live cannot be a catalog table, because Spark does not pass the"
             " options of such tables; use CREATE TEMPORARY VIEW name USING kafka_live"

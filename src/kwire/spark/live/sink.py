@@ -4,9 +4,9 @@
 
     df.write.format("kafka-live").option("topic", "orders").mode("append").save()
 
-A task only returns after all of its rows have been acknowledged, so a commit has
-nothing to do. ``writing.py`` writes the rows, and ``sink_options.py`` validates options
-and columns.
+A task only returns after all its rows have been acknowledged, so a commit has nothing
+to do. ``writing.py`` writes the rows, and ``sink_options.py`` validates options and
+columns.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class SinkColumns(NamedTuple):
 
 
 def read_sink_options(given: Mapping[str, str]) -> SinkOptions:
-    """Read the options of a sink.
+    """Read a sink's options.
 
     Raises ``ValueError`` for an invalid option, and ``OSError`` if a file that an
     option names cannot be read.
@@ -149,7 +149,7 @@ def _read_producer(found: Mapping[str, str]) -> dict[str, Any]:
     for each in _WITH_LEVELS:
         name = f"kafka.compression.{each}.level"
         # Like Kafka's producer, only apply the level of the selected codec. For gzip,
-        # -1 is the default level of the library.
+        # -1 is the library's default level.
         if each == codec and name in found and (each, found[name]) != ("gzip", "-1"):
             arguments["compression_level"] = _read_level(found, name)
     for name, argument in _SIZES.items():

@@ -80,7 +80,7 @@ def make_batches(rows: Iterable[Any], columns: SinkColumns) -> Iterator[Any]:
 def _split_by_topic(
     batch: Any, columns: SinkColumns, topic: str | None
 ) -> Iterator[tuple[str, Any]]:
-    """Iterate over the rows of every topic, in order, with the columns of a record."""
+    """Iterate over the rows of every topic, in order, with a record's columns."""
     import numpy
     import pyarrow
 

@@ -41,7 +41,7 @@ def _declare_option(read: Callable[..., Any], *details: Any) -> Any:
 
     ``read`` is a function of ``spark/topics/option_values.py``. It is called with all
     options, the option name and ``details``. Its result for a missing option is the
-    default value of the field.
+    field's default value.
     """
     return field(
         default_factory=partial(read, {}, "", *details),
@@ -94,14 +94,14 @@ LOG_OPTIONS = OptionNames(
 
 
 def read_options(given: Mapping[str, str]) -> LogOptions:
-    """Read the options of a reader. Raises ``ValueError`` for an invalid option.
+    """Read a reader's options. Raises ``ValueError`` for an invalid option.
 
     Option names are compared without case. ``OptionNames.choose`` describes which names
     are supported, ignored or rejected.
     """
     if "provider" in {name.lower() for name in given}:
-        # Spark 4 accepts CREATE TABLE for this format, but does not pass the options of
-        # the table to the reader.
+        # Spark 4 accepts CREATE TABLE for this format, but does not pass the table's
+        # options to the reader.
         raise ValueError(
             "kafka-log cannot be a catalog table, because Spark does not pass the"
             " options of such tables; use CREATE TEMPORARY VIEW name USING kafka_log"

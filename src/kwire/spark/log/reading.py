@@ -265,7 +265,7 @@ def _to_micros(milliseconds: int) -> int | None:
 def read_problems(
     partition: Partition, layout: Layout, options: LogOptions
 ) -> Iterator[Any]:
-    """Return the problems in the segments of a partition, as rows.
+    """Return the problems in a partition's segments, as rows.
 
     A file that is missing or cannot be read is also returned as a row.
     """

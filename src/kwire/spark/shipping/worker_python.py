@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that Spark's workers can import kwire, and recommends a fix.
 
-Spark does not start its workers with the Python of the driver, but with the executable
-that ``PYSPARK_PYTHON`` names, by default the ``python3`` of the PATH. This is a
-different Python if the driver runs in a virtual environment that is not activated. See
-``bundle.py`` for deployment to the workers of a cluster.
+Spark does not start its workers with the driver's Python, but with the executable that
+``PYSPARK_PYTHON`` names, by default the ``python3`` of the PATH. This is a different
+Python if the driver runs in a virtual environment that is not activated. See
+``bundle.py`` for deployment to a cluster's workers.
 """
 
 from __future__ import annotations

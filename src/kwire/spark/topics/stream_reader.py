@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
         @property
         def options(self) -> TopicOptions:
-            """Return the options of the stream."""
+            """Return the stream's options."""
 
         def find_starts(self) -> dict[Place, int]:
             """Return the offsets at which a new query starts."""

@@ -62,7 +62,7 @@ class ConsumerState(Enum):
     CLOSING = auto()
     """Waiting for the commits in flight. Then the consumer leaves the group."""
     LEFT = auto()
-    """The consumer is outside of the group, or ``leave_timeout_s`` has passed."""
+    """The consumer is outside the group, or ``leave_timeout_s`` has passed."""
 
 
 class CallerState(Enum):
@@ -121,7 +121,7 @@ class ConsumerMachine:
         self._finder = PartitionFinder(self.cluster, options, now)
         coordinators = Coordinators(self.cluster, is_apart=True)
         # None if the caller has chosen the partitions. The consumer then only uses the
-        # committed offsets of the group.
+        # group's committed offsets.
         self._membership: Membership | None = (
             GroupMember(self.cluster, coordinators, group, options.topics, options.rack)
             if group.joins
@@ -261,7 +261,7 @@ class ConsumerMachine:
         """Start to commit the offset after a chunk, or the positions of all partitions.
 
         Without a chunk, partitions whose position is already committed are omitted.
-        Raises ``PartitionLost`` if the partition of the chunk is no longer owned.
+        Raises ``PartitionLost`` if the chunk's partition is no longer owned.
         """
         if fetched is None:
             return self._offsets.commit(self._find_uncommitted(), now)
@@ -274,9 +274,8 @@ class ConsumerMachine:
         """Return the identity of the consumer and the offsets after some chunks.
 
         A transaction commits both. If several chunks have the same partition, the
-        largest offset is used. Raises ``PartitionLost`` if the partition of a chunk is
-        no longer owned. If a partition is lost later, the coordinator rejects all
-        offsets.
+        largest offset is used. Raises ``PartitionLost`` if a chunk's partition is no
+        longer owned. If a partition is lost later, the coordinator rejects all offsets.
         """
         offsets: dict[tuple[str, int], int] = {}
         for fetched in chunks:
@@ -649,7 +648,7 @@ class ConsumerMachine:
     def _reader_at(
         self, topic_partition: tuple[str, int], operation: str
     ) -> GroupReader:
-        """Return the reader of a partition.
+        """Return a partition's reader.
 
         Raises ``PartitionLost`` if the partition is not owned or is revoked.
         ``operation`` describes the operation in the error.
@@ -660,7 +659,7 @@ class ConsumerMachine:
         return reader
 
     def _owner_of(self, fetched: Fetched) -> GroupReader:
-        """Return the reader of a chunk.
+        """Return a chunk's reader.
 
         Raises ``PartitionLost`` if its partition is no longer owned, and ``ValueError``
         if the chunk belongs to a scan.

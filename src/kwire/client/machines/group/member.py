@@ -307,7 +307,7 @@ class GroupMember:
     def _end(self) -> None:
         self._move("end")
         # The coordinator may still respond to the last heartbeat after the session
-        # timeout. A consumer outside of the group must ignore this response.
+        # timeout. A consumer outside the group must ignore this response.
         self._in_flight = None
         group = self._options.group_id
         self._cluster.report(Event.MEMBER_LEFT, member_id=self.member_id, group=group)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``GroupOffsets``: fetches and commits the offsets of a group at its coordinator.
+"""``GroupOffsets``: fetches and commits a group's offsets at its coordinator.
 
 At most one OffsetFetch and one OffsetCommit are in flight. Commits are sent in the
 order in which they were requested, and the next one waits for the result of the
@@ -90,8 +90,8 @@ class PendingCommit:
     def result(self) -> dict[tuple[str, int], int]:
         """Return the committed offsets by (topic, partition).
 
-        Raises the first error of a partition, or ``ClusterError`` if the consumer was
-        closed before all partitions had a result.
+        Raises a partition's first error, or ``ClusterError`` if the consumer was closed
+        before all partitions had a result.
         """
         if self.failure is not None:
             raise self.failure
@@ -104,7 +104,7 @@ class PendingCommit:
         return self.done
 
     def succeed(self, reader: GroupReader) -> None:
-        """Record that the coordinator has committed the offset of a partition."""
+        """Record that the coordinator has committed a partition's offset."""
         committed = self.waiting.pop(reader)
         reader.set_committed(committed)
         self.done[reader.place] = committed.offset

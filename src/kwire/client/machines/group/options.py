@@ -13,7 +13,7 @@ class GroupOptions:
     """Options of a group consumer. Durations are in seconds.
 
     * ``joins``: False if the caller chooses the partitions. The consumer then only uses
-      the committed offsets of the group, and is not a member.
+      the group's committed offsets, and is not a member.
     * ``pattern``: subscribe to the topics that match this regular expression. The
       broker evaluates it, in RE2/J syntax.
     * ``group_instance_id``: makes the consumer a static member with this name.

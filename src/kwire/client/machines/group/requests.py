@@ -104,7 +104,7 @@ def fetch_request(
 def read_offsets(
     response: Any, readers: Iterable[GroupReader]
 ) -> tuple[int, dict[GroupReader, Any]]:
-    """Return the error code of the group, and the response entry of every partition."""
+    """Return the group's error code, and the response entry of every partition."""
     group = response.groups[0] if response.groups else response
     return group.error_code, read_entries(group.topics, readers)
 

@@ -145,7 +145,7 @@ class BatchSender:
         return transactions.add_partition(writer.topic, writer.partition)
 
     def _begin_epoch(self, writer: PartitionWriter, now: float) -> None:
-        """Begin the next epoch of a partition, in which sequence numbers start at 0.
+        """Begin a partition's next epoch, in which sequence numbers start at 0.
 
         After the last epoch, a new producer id is requested.
         """
@@ -163,7 +163,7 @@ class BatchSender:
             self._cluster.wake(now)
 
     def _find_leader(self, writer: PartitionWriter) -> int:
-        """Return the node id of the leader, or request metadata and return -1."""
+        """Return the leader's node id, or request metadata and return -1."""
         info = self._cluster.metadata.partition(writer.topic, writer.partition)
         if info is None or info.leader < 0:
             self._cluster.want_metadata()
@@ -335,8 +335,8 @@ class BatchSender:
     ) -> None:
         """Process the result of every batch in a Produce response.
 
-        ``names`` contains the topic names of the request by topic id. Since the request
-        was sent, the metadata may have changed the id of a topic or lost the topic.
+        ``names`` contains the request's topic names by topic id. Since the request was
+        sent, the metadata may have changed the id of a topic or lost the topic.
         """
         parts: dict[tuple[str | None, int], Any] = {}
         for topic in response.responses:
@@ -410,7 +410,7 @@ class BatchSender:
         reason: str,
         now: float,
     ) -> None:
-        """Continue with the new leader of a partition, or request metadata.
+        """Continue with a partition's new leader, or request metadata.
 
         ``node`` is the node id of the broker that is not the leader.
         """

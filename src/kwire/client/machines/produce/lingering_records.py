@@ -67,7 +67,7 @@ class LingeringBatcher(RecordBatcher):
             self._linger_until.setdefault(partition, stage.linger_until)
 
     def close_partition(self, partition: int, now: float) -> None:
-        """Close the batch of a partition, if there is one."""
+        """Close a partition's batch, if there is one."""
         if partition in self._open:
             self._close(partition, now)
 
@@ -150,7 +150,7 @@ class LingeringRecords:
         return True
 
     def release(self, topic: str, partition: int, now: float) -> None:
-        """Close the batch of a partition, including the records of its stages.
+        """Close a partition's batch, including the records of its stages.
 
         The machine calls this before it appends another batch to the partition, so that
         the order of the records is kept.

@@ -244,11 +244,11 @@ class ProducerMachine:
     # Methods for topics and records.
 
     def want_topic(self, name: str, now: float) -> None:
-        """Start the lookup of a topic, unless it is known or being looked up."""
+        """Start a topic's lookup, unless it is known or being looked up."""
         self._topics.want(name, now)
 
     def is_settled(self, name: str) -> bool:
-        """Return whether the lookup of a topic has succeeded or failed.
+        """Return whether a topic's lookup has succeeded or failed.
 
         Call ``want_topic`` before. Afterwards, ``topic`` returns the topic or raises
         the failure.
@@ -317,7 +317,7 @@ class ProducerMachine:
         is_background: bool = False,
         is_lingering: bool = False,
     ) -> PendingBatch:
-        """Append a batch to the queue of a partition, after all earlier records.
+        """Append a batch to a partition's queue, after all earlier records.
 
         * ``is_background``: no caller waits for the batch, so its failure is returned
           by ``take_background_failure``.

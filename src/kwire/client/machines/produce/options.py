@@ -39,7 +39,7 @@ class ProducerOptions:
     """Options of a producer. Sizes are in bytes, durations in seconds.
 
     * ``compression``, ``compression_level``: codec of the batches, and its level. None
-      means the default level of the codec.
+      means the codec's default level.
     * ``acks``: -1 to wait for all in-sync replicas, 1 for the leader, 0 for nothing.
     * ``is_idempotent``: number the batches, so that the broker detects duplicates.
     * ``linger_s``: maximum time for which a single record waits for further records.

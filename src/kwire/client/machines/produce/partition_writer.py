@@ -4,9 +4,9 @@
 
     add -> batches [ in flight | waiting ... ] -> acknowledge, fail or split
 
-A broker accepts the batches of a producer only in the order of their sequence numbers,
-and detects duplicates by these numbers. Therefore, a batch keeps its sequence number
-when it is sent again, and it is sent before all other batches of its partition.
+A broker accepts a producer's batches only in sequence number order, and detects
+duplicates by these numbers. Therefore, a batch keeps its sequence number when it is
+sent again, and it is sent before all other batches of its partition.
 
 If a numbered batch fails, the broker would reject all later sequence numbers. In this
 case, the producer continues with the next epoch, in which sequence numbers start at 0.

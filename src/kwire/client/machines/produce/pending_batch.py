@@ -83,8 +83,8 @@ class PendingBatch:
     is_background: bool = False
     state: BatchState = BatchState.SEALED
     attempts: int = 0
-    # Sequence number of the first record, and number of batches of the partition that
-    # have got sequence numbers before this one. -1 if there is no sequence number yet.
+    # Sequence number of the first record, and the number of earlier batches in the
+    # partition that have a sequence number. -1 if there is no sequence number yet.
     sequence: int = -1
     ordinal: int = -1
     # Encoded batch, and the magic of its record format.
@@ -138,7 +138,7 @@ class PendingBatch:
         self.ordinal = ordinal
 
     def forget_numbers(self) -> None:
-        """Remove the sequence number, because the epoch of the producer has changed.
+        """Remove the sequence number, because the producer's epoch has changed.
 
         The batch is encoded again with a sequence number of the new epoch.
         """

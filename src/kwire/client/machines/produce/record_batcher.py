@@ -50,7 +50,7 @@ class BatchReceiver(Protocol):
         is_background: bool = False,
         is_lingering: bool = False,
     ) -> PendingBatch:
-        """Append a batch to the queue of a partition."""
+        """Append a batch to a partition's queue."""
 
 
 class Batcher:
@@ -124,7 +124,7 @@ class Batcher:
         timestamp: int,
         now: float,
     ) -> int:
-        """Add records to the batch of a partition, beginning with the index ``start``.
+        """Add records to a partition's batch, beginning with the index ``start``.
 
         * ``partition``: None to let the machine choose a partition per batch.
         * ``timestamp`` (ms): default timestamp of the records.
@@ -181,8 +181,8 @@ class Batcher:
 class RecordBatcher(Batcher):
     """Batcher for Python records, which ``add`` accepts.
 
-    The partition of a record is ``partition``, if that is specified. Otherwise, the
-    partitioner of the options or the hash of the key determines it.
+    A record's partition is ``partition``, if that is specified. Otherwise, the
+    partitioner in the options or the key's hash determines it.
     """
 
     def __init__(

@@ -39,8 +39,9 @@ class Verdict(Enum):
     NEW_LEADER = auto()
     """Send the batch to the new leader, because this broker is not the leader."""
     RENUMBER = auto()
-    """The broker lacks the previous batch, or the state of the producer. If no earlier
-    batch is waiting, continue with the next epoch and new sequence numbers."""
+    """The broker lacks the previous batch, or the producer's state. If no earlier batch
+    is waiting, continue with the next epoch and new sequence numbers.
+    """
     SPLIT = auto()
     """Split the batch, because it is too large."""
     FAIL = auto()

@@ -43,7 +43,7 @@ class WantedTopics:
         self._failures: dict[str, ClusterError] = {}
 
     def want(self, name: str, now: float) -> None:
-        """Start the lookup of a topic, unless it is known or being looked up."""
+        """Start a topic's lookup, unless it is known or being looked up."""
         if name not in self.names:
             self.names.add(name)
             self._failures.pop(name, None)
@@ -52,7 +52,7 @@ class WantedTopics:
             self._cluster.wake(now)
 
     def is_settled(self, name: str) -> bool:
-        """Return whether the lookup of a topic has succeeded or failed."""
+        """Return whether a topic's lookup has succeeded or failed."""
         return name not in self._wanted_since
 
     def find(self, name: str) -> TopicInfo | None:

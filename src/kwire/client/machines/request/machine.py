@@ -115,12 +115,12 @@ class RequestMachine:
 
     * ``to``: node id or address of the single broker. With an address, the machine
       connects to no other address.
-    * ``constraints``: limits for the version of the request, in addition to the fields
-      that are set in it.
+    * ``constraints``: limits for the request's version, in addition to the fields that
+      are set in it.
 
     ``has_result`` returns True if all parts have been answered, or if ``failure`` is
     set. The response to a split request contains the items in the order of the request.
-    After a timeout, rejected items have the last answer of the broker.
+    After a timeout, rejected items have the broker's last answer.
     """
 
     def __init__(

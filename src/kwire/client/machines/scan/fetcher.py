@@ -200,8 +200,8 @@ class Fetcher:
     def split(self, fetched: Fetched, offset: int) -> Fetched:
         """Return the part of a chunk before an offset; ``take`` returns its remainder.
 
-        The chunk must be the last result of ``take``. The leader epoch of the part is
-        -1, because only the leader epoch of the last batch in the chunk is known.
+        The chunk must be the last result of ``take``. The part's leader epoch is -1,
+        because only the leader epoch of the last batch in the chunk is known.
         """
         assert fetched.start_offset < offset < fetched.next_offset
         assert fetched.frame is not None, "a chunk of a fetcher has a frame"
@@ -500,7 +500,7 @@ class Fetcher:
     def _take_records(
         self, reader: PartitionReader, part: Any, frame: HeldFrame | None, now: float
     ) -> None:
-        """Append the records of a partition as a chunk, and move its position.
+        """Append a partition's records as a chunk, and move its position.
 
         Ends the task if the records are invalid or end before the position. ``frame``
         is None if the response is sparse. The records are then copied.
@@ -590,7 +590,7 @@ class Fetcher:
         node: int = -1,
         is_hinted: bool = False,
     ) -> None:
-        """Handle the error code of a partition.
+        """Handle a partition's error code.
 
         ``node`` is the node id of the broker that has answered.
         """

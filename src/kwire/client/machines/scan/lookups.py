@@ -5,7 +5,7 @@
     partitions --ListOffsets--> offsets
 
 Every request contains the lookups of one kind for one leader: "start" and "end" are the
-bounds of the scan, and "latest" is the log end offset.
+scan's bounds, and "latest" is the log end offset.
 """
 
 from __future__ import annotations

@@ -35,9 +35,8 @@ class ScanMachine:
 
     Call ``advance`` after every event, and when the clock reaches ``wake_at``.
 
-    * To read: wait until ``has_result`` is True, and call ``take``. When the data of
-      the chunk is no longer needed, call ``release`` to return its memory to the
-      budget.
+    * To read: wait until ``has_result`` is True, and call ``take``. When the chunk's
+      data is no longer needed, call ``release`` to return its memory to the budget.
     * ``is_done`` becomes True when all records have been taken. A scan that follows its
       topics is never done.
     * To close: call ``begin_close``, continue until ``is_closable`` is True, and call

@@ -70,8 +70,8 @@ class ScanOptions:
 class Fetched(NamedTuple):
     """Chunk: record batches of one partition, in the form in which a broker sent them.
 
-    * ``data``: complete record batches. They may contain records outside of the
-      requested offsets.
+    * ``data``: complete record batches. They may contain records outside the requested
+      offsets.
     * ``start_offset``, ``end_offset``: requested offsets. ``end_offset`` is exclusive,
       and None means no limit.
     * ``next_offset``: offset at which reading continues.

@@ -44,7 +44,7 @@ characters.
 
 
 class FoundPartitions(NamedTuple):
-    """Differences between the metadata and the readers of a task.
+    """Differences between the metadata and a task's readers.
 
     * ``new``: partitions without a reader.
     * ``recreated``: readers whose topic was deleted and created again, each with the

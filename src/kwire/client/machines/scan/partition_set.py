@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``PartitionSet``: the partitions of a task, and the reactions to their errors.
+"""``PartitionSet``: a task's partitions, and the reactions to their errors.
 
 Offset lookups and fetches share the set, because both send requests to partition
 leaders, pause after errors, and report the same failures. ``client/machines/faults.py``
@@ -75,7 +75,7 @@ class PartitionSet:
         now: float,
         is_hinted: bool = False,
     ) -> None:
-        """Handle the error code of a partition: retry, or end the task.
+        """Handle a partition's error code: retry, or end the task.
 
         ``is_hinted`` is True if the response has contained a new leader (KIP-951).
         """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the requests of a scan. Every request contains partitions of one broker."""
+"""Builds a scan's requests. Every request contains partitions of one broker."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def fetch_request(
 
     * ``epochs``: the partitions with their current leader epochs.
     * ``max_bytes``: maximum size of the response. In versions without this limit, each
-      partition gets an equal share. With sessions, the limit of a partition is always
+      partition gets an equal share. With sessions, a partition's limit is always
       ``fetch_bytes``, so that it does not change with the number of partitions.
     * ``session``: an incremental request contains only partitions that have changed.
     """
