@@ -139,7 +139,7 @@ def row_table(
 def list_verdicts(found: Iterable[Verdict]) -> str:
     """Format verdicts outside table rows as a Markdown list."""
     return "\n".join(
-        f"- {verdict.work}: {verdict.reached}; wanted {verdict.wanted}: "
+        f"- {verdict.work}: {verdict.reached} (target: {verdict.wanted}): "
         f"{'met' if verdict.met else '**missed**'}"
         for verdict in found
     )

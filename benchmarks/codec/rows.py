@@ -27,7 +27,7 @@ ZERO_COPY = "Decode with zero_copy"
 
 #: C code that is specialized for one message, but creates Python objects like kwire.
 LOOP = "C loop"
-WISH = "wished for the time of a codec in Rust, which makes no objects of Python"
+WISH = "the time of a Rust codec, which creates no Python objects"
 
 #: kio and kafka-python support all rows. aiokafka is only included for the versions
 #: that it implements.
@@ -139,7 +139,7 @@ def _zero_copy_rows() -> Iterator[Row]:
         ("fetch_v12", "Fetch response v12", 1.0, 200, 3.1, "the plain decode's time"),
     ):
         loop = Entry(LOOP, "C loop views", ("read_views",))
-        wish = f"wished for {wish}. The loop makes as many memoryviews, and no message"
+        wish = f"{wish}. The loop creates as many memoryviews, but no message"
         beside = Target("kwire zero_copy", (LOOP,), 1 / loop_most, wish)
         for size in RECORD_SIZES:
             workload = f"{message}_{size}"

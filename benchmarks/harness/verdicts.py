@@ -48,7 +48,7 @@ def summary(found: Sequence[Verdict]) -> str:
     if missed:
         lines += ["", "Missed:", ""]
         lines += [
-            f"- {verdict.work}: {verdict.reached}; wanted {verdict.wanted}"
+            f"- {verdict.work}: {verdict.reached} (target: {verdict.wanted})"
             for verdict in missed
         ]
     return "\n".join(lines)

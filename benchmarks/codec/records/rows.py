@@ -76,7 +76,7 @@ def _object_rows() -> Iterator[Row]:
         entries = _entries(labels, "decode_objects", name, codec, check_crc)
         if codec == "none" and check_crc and name in LOOPED:
             entries = (*entries, _loop("build_records", name))
-            wish = "wished for 2.5x aiokafka" if name == "10k_1KB" else ""
+            wish = "2.5x aiokafka" if name == "10k_1KB" else ""
             targets = (*targets, Target("kwire", (LOOP,), 1 / 1.25, wish))
         claimed = (name, codec) not in COPIES
         return Row(
@@ -120,7 +120,7 @@ def _batch_row(name: str, rows_least: float, loop_most: float, wish: float) -> R
         targets.append(Target("kwire", ("aiokafka",), rows_least))
     if name in LOOPED:
         entries.append(_loop("join_records", name))
-        hoped = f"wished for {wish}x the fastest peer"
+        hoped = f"{wish}x the fastest peer"
         targets.append(Target("kwire columns", (LOOP,), 1 / loop_most, hoped))
     return Row(BATCHES, TITLES[name], tuple(entries), tuple(targets), tuple(unclaimed))
 
@@ -187,7 +187,7 @@ def _codec_row(
         loop, most = "split_compressed", LOOP_LEAST[codec]
     else:
         loop, most = "join_compressed", JOIN_LEAST
-    wish = f"wished for at most {CODEC_LEAST[codec]} of the library alone"
+    wish = f"at most {CODEC_LEAST[codec]} of the library alone"
     targets = (Target("kwire", (LOOP,), 1 / most, wish),)
     return Row(section, title, (*entries, _loop(loop, *kwire[1:])), targets)
 
