@@ -100,8 +100,8 @@ def test_bytes_are_read_however_they_are_written(
     (tmp_path / "text").write_text(text)
     assert run("decode", "-o", "jsonl", f"@{tmp_path / 'text'}") == expected
     for stdin in (), ("-",):
-        found = run_with_input(kwire, text.encode(), "decode", "-o", "jsonl", *stdin)
-        assert found == tuple(expected)
+        outcome = run_with_input(kwire, text.encode(), "decode", "-o", "jsonl", *stdin)
+        assert outcome == tuple(expected)
     read = importlib.import_module(f"{kwire.__name__}.cli.input.bytes").read_input
     every = bytes(range(256)) + b"||  ab  >cd<   ef"
     assert read(SPELLINGS[spelling](every)) == every
@@ -121,12 +121,12 @@ def test_notation_can_be_specified(run, tmp_path):
     path.write_text("cafe")
     sizes = {}
     for form in "auto", "hex", "base64", "binary":
-        found = run("explain", "--records", f"@{path}", "--input", form, "-o", "jsonl")
-        (row,) = found.rows
+        result = run("explain", "--records", f"@{path}", "--input", form, "-o", "jsonl")
+        (row,) = result.rows
         sizes[form] = row["size"]
     assert sizes == {"auto": 2, "hex": 2, "base64": 3, "binary": 4}
-    found = run("explain", "--records", "--input", "base64", "-o", "jsonl", "qw")
-    assert found.rows[0]["bytes"] == "ab", "who says base64 needs no padding"
+    result = run("explain", "--records", "--input", "base64", "-o", "jsonl", "qw")
+    assert result.rows[0]["bytes"] == "ab", "who says base64 needs no padding"
 
 
 def test_request_is_recognized_by_its_header(kwire, run, request_frame):
@@ -161,24 +161,24 @@ def test_every_request_is_recognized(kwire):
 
 
 def test_several_frames_are_all_printed(kwire, run, request_frame):
-    found = run("decode", (request_frame * 3).hex(), "-o", "jsonl")
-    assert found.code == 0 and len(found.rows) == 3
-    assert found.rows[0] == found.rows[2]
+    result = run("decode", (request_frame * 3).hex(), "-o", "jsonl")
+    assert result.code == 0 and len(result.rows) == 3
+    assert result.rows[0] == result.rows[2]
 
 
 def test_a_cut_last_frame_costs_only_itself(kwire, run, request_frame):
-    found = run("decode", (request_frame * 2)[:-3].hex(), "-o", "jsonl")
-    assert found.code == 2 and len(found.rows) == 1
+    result = run("decode", (request_frame * 2)[:-3].hex(), "-o", "jsonl")
+    assert result.code == 2 and len(result.rows) == 1
     end = len(request_frame) * 2 - 3
-    assert f"byte {end}: the input ends here" in found.err
-    assert found.err.count("\n") == 1 and "--response" not in found.err
+    assert f"byte {end}: the input ends here" in result.err
+    assert result.err.count("\n") == 1 and "--response" not in result.err
 
 
 def test_offsets_of_errors_count_from_the_start_of_the_input(run, request_frame):
     data = bytearray(request_frame * 2)
     data[-1] = 9
-    found = run("decode", data.hex(), "-o", "jsonl")
-    assert found.code == 2 and f"byte {len(data) - 1}:" in found.err
+    result = run("decode", data.hex(), "-o", "jsonl")
+    assert result.code == 2 and f"byte {len(data) - 1}:" in result.err
 
 
 def test_responses_are_decoded_as_they_are_named(kwire, run, response_frame):
@@ -199,7 +199,7 @@ def test_responses_are_decoded_as_they_are_named(kwire, run, response_frame):
 
 def test_a_body_is_decoded_without_header(kwire, run):
     for vector in golden.by_pair()["RegisterBrokerRecord", 3]:
-        found = run(
+        result = run(
             "decode",
             "-m",
             "registerbroker",
@@ -212,7 +212,7 @@ def test_a_body_is_decoded_without_header(kwire, run):
         message = kwire.decode(
             kwire.messages.RegisterBrokerRecord, vector.data, vector.version
         )
-        (row,) = found.rows
+        (row,) = result.rows
         assert "header" not in row
         assert without_additions(row["body"]) == kwire.to_json(message, 3)
 
@@ -284,18 +284,18 @@ def test_damaged_batches_in_a_good_message_are_a_problem(kwire, run):
     bad[-3] ^= 1
     message = fetch_response(kwire, good + bytes(bad))
     data = kwire.messages.framing.encode_response(message, 12, 9)
-    found = run("decode", *RESPONSE, data.hex(), "-o", "jsonl")
-    assert found.code == 1
-    (partition,) = found.rows[0]["body"]["responses"][0]["partitions"]
+    result = run("decode", *RESPONSE, data.hex(), "-o", "jsonl")
+    assert result.code == 1
+    (partition,) = result.rows[0]["body"]["responses"][0]["partitions"]
     assert partition["records"][0]["records"][0]["key"] == "k"
     assert "checksum" in partition["records"][1]["error"]
-    assert re.fullmatch("kwire: record set: byte [0-9]+: .*checksum.*\n", found.err)
+    assert re.fullmatch("kwire: record set: byte [0-9]+: .*checksum.*\n", result.err)
 
 
 def without_additions(form):
     """Remove fields that Kafka's JSON form does not have."""
     if isinstance(form, list):
-        return [without_additions(each) for each in form]
+        return [without_additions(element) for element in form]
     if not isinstance(form, dict):
         return form
     form = {
@@ -320,7 +320,7 @@ def tags_of(struct):
 def test_decode_json_equals_to_json_with_additions(kwire):
     """Compares the JSON of all vectors of Kafka, which is split into lines."""
     module = importlib.import_module(f"{kwire.__name__}.cli.output.message_json")
-    seen = 0
+    tag_count = 0
     for vector in golden.vectors():
         cls = getattr(kwire.messages, vector.message)
         message = kwire.decode(cls, vector.data, vector.version)
@@ -328,10 +328,10 @@ def test_decode_json_equals_to_json_with_additions(kwire):
         assert without_additions(form) == kwire.to_json(message, vector.version)
         tags = json.dumps(form).count('{"tag": ')
         assert tags == tags_of(message)
-        seen += tags
+        tag_count += tags
         text = module.indent_json(form, 80)
         assert repr(json.loads(text)) == repr(form)
-    assert seen > 1000
+    assert tag_count > 1000
 
 
 def test_lines_are_filled_and_not_wider_than_asked(kwire):
@@ -350,7 +350,7 @@ def test_lines_are_filled_and_not_wider_than_asked(kwire):
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "error_text"),
     [
         (("",), "the input is empty"),
         (("123",), "even number of digits (got 3)"),
@@ -382,19 +382,19 @@ def test_lines_are_filled_and_not_wider_than_asked(kwire):
         (("0000 0007 0000",), "if these are not requests, name their type"),
     ],
 )
-def test_undecodable_input_is_a_one_line_error_with_a_solution(run, args, said):
+def test_undecodable_input_is_a_one_line_error_with_a_solution(run, args, error_text):
     for command in "decode", "explain":
-        found = run(command, *args)
-        assert found.code == 2 and said in found.err, found.err
-        assert found.err.count("\n") == 1 and found.err.startswith("kwire")
-        assert "Traceback" not in found.err
+        result = run(command, *args)
+        assert result.code == 2 and error_text in result.err, result.err
+        assert result.err.count("\n") == 1 and result.err.startswith("kwire")
+        assert "Traceback" not in result.err
 
 
 def test_a_file_without_its_sign_is_recognized(run, tmp_path):
     path = tmp_path / "payload.bin"
     path.write_bytes(b"\0")
-    found = run("decode", path)
-    assert found.code == 2 and f"write @{path}" in found.err
+    result = run("decode", path)
+    assert result.code == 2 and f"write @{path}" in result.err
 
 
 def test_empty_stdin_is_distinguished_from_a_terminal(kwire):

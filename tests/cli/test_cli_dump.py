@@ -48,9 +48,9 @@ def test_table_in_a_pipe_has_the_partition_in_each_line(run, orders):
 
 def test_csv_reads_back(run, orders):
     ran = run("dump", orders, "-o", "csv", "--no-headers")
-    found = list(csv.DictReader(io.StringIO(ran.out)))
-    assert len(found) == 25
-    assert list(found[0]) == [
+    parsed = list(csv.DictReader(io.StringIO(ran.out)))
+    assert len(parsed) == 25
+    assert list(parsed[0]) == [
         "topic",
         "partition",
         "offset",
@@ -62,7 +62,7 @@ def test_csv_reads_back(run, orders):
         "value",
         "error",
     ]
-    assert found[3]["value"] == "value 3" and found[3]["value_encoding"] == "text"
+    assert parsed[3]["value"] == "value 3" and parsed[3]["value_encoding"] == "text"
 
 
 @pytest.mark.parametrize(
@@ -121,13 +121,13 @@ ODD = [
 
 def test_bytes_that_are_not_text_have_a_format_prefix(run, tmp_path):
     write_log(tmp_path / "odd-0", [ODD])
-    found = run("dump", tmp_path, "-o", "jsonl").rows
-    assert found[0]["key"] is None and found[0]["value"] is None
-    assert found[1]["key"] == "" and "value" not in found[1]
-    assert base64.b64decode(found[1]["value_base64"]) == b"\xff\x00"
-    assert found[2]["key"] == "hex:00" and found[2]["value"] == "größe €\n"
-    assert "key" not in found[3] and found[3]["value"] == "日本"
-    assert found[3]["headers"] == [
+    printed = run("dump", tmp_path, "-o", "jsonl").rows
+    assert printed[0]["key"] is None and printed[0]["value"] is None
+    assert printed[1]["key"] == "" and "value" not in printed[1]
+    assert base64.b64decode(printed[1]["value_base64"]) == b"\xff\x00"
+    assert printed[2]["key"] == "hex:00" and printed[2]["value"] == "größe €\n"
+    assert "key" not in printed[3] and printed[3]["value"] == "日本"
+    assert printed[3]["headers"] == [
         {"key": "h", "value_base64": "gA=="},
         {"key": "null", "value": None},
     ]
@@ -135,10 +135,10 @@ def test_bytes_that_are_not_text_have_a_format_prefix(run, tmp_path):
 
 def test_csv_distinguishes_null_empty_text_and_base64(run, tmp_path):
     write_log(tmp_path / "odd-0", [ODD])
-    found = list(csv.DictReader(io.StringIO(run("dump", tmp_path, "-o", "csv").out)))
-    assert [row["key_encoding"] for row in found] == ["", "text", "text", "base64"]
-    assert found[2]["value"] == "größe €\n"
-    assert json.loads(found[3]["headers"])[0] == {"key": "h", "value_base64": "gA=="}
+    parsed = list(csv.DictReader(io.StringIO(run("dump", tmp_path, "-o", "csv").out)))
+    assert [row["key_encoding"] for row in parsed] == ["", "text", "text", "base64"]
+    assert parsed[2]["value"] == "größe €\n"
+    assert json.loads(parsed[3]["headers"])[0] == {"key": "h", "value_base64": "gA=="}
 
 
 def test_table_prints_nothing_that_moves_the_cursor(run, tmp_path):
@@ -163,20 +163,20 @@ def test_key_copied_from_the_table_finds_the_record(run, tmp_path):
     """A key that is copied from a table can be passed to ``--key``, with its prefix."""
     write_log(tmp_path / "odd-0", [ODD])
     for key, offset in (("base64:G1szMW0=", 3), ("text:hex:00", 2), ("", 1)):
-        found = run("dump", tmp_path, "-o", "jsonl", "--key", key).rows
-        assert [row["offset"] for row in found] == [offset]
+        matching = run("dump", tmp_path, "-o", "jsonl", "--key", key).rows
+        assert [row["offset"] for row in matching] == [offset]
 
 
 def test_batches_are_rows_of_their_own(run, orders):
-    found = run("dump", orders, "--batches", "-o", "jsonl", "-p", 0).rows
-    assert [(row["base_offset"], row["last_offset"]) for row in found] == [
+    batches = run("dump", orders, "--batches", "-o", "jsonl", "-p", 0).rows
+    assert [(row["base_offset"], row["last_offset"]) for row in batches] == [
         (0, 3),
         (4, 9),
         (10, 19),
     ]
-    assert [row["compression"] for row in found] == ["none", "gzip", "none"]
-    assert found[1]["position"] == found[0]["size"]
-    assert found[2]["path"].endswith("orders-0/00000000000000000010.log")
+    assert [row["compression"] for row in batches] == ["none", "gzip", "none"]
+    assert batches[1]["position"] == batches[0]["size"]
+    assert batches[2]["path"].endswith("orders-0/00000000000000000010.log")
     chosen = run("dump", orders, "--batches", "-o", "csv", "--from", 5, "-p", 0)
     assert len(chosen.out.splitlines()) == 1 + 2
     assert "4..9" in run("dump", orders, "--batches").out

@@ -77,37 +77,39 @@ def values(text):
 
 
 def test_the_table_has_a_line_for_each_value_under_its_struct(run):
-    found = run("explain", FRAME)
-    assert (found.code, found.err) == (0, "")
-    assert found.out == TABLE
+    result = run("explain", FRAME)
+    assert (result.code, result.err) == (0, "")
+    assert result.out == TABLE
 
 
 def test_values_say_what_they_stand_for(kwire, run):
     data = fetch_response(kwire, batch(kwire) + batch(kwire, compression="gzip"))
-    found = run("explain", *FETCH, data.hex())
-    assert found.code == 0
-    said = values(found.out)
-    assert said["error_code"] == "0 (NONE)"
-    assert said["last_offset_delta"] == "1 (offset 1)"
-    assert said["max_timestamp"] == "2024-11-07 17:20:00.009 (1731000000009)"
-    assert said["timestamp_delta"] == "9 (2024-11-07 17:20:00.009)"
-    assert said["attributes"] == "1 (gzip)"
-    assert re.fullmatch("gzip: 2 records, [0-9]+ bytes unpacked", said["records"])
-    assert re.fullmatch("0x[0-9a-f]{8}", said["crc"])
-    assert said["key"] == '"<i>&amp;"'
-    assert said["value"] == "5 bytes", "an escape sequence is no text to print"
-    assert "responses[0].partitions[0].records.batches[1]\n" in found.out
+    result = run("explain", *FETCH, data.hex())
+    assert result.code == 0
+    shown_values = values(result.out)
+    assert shown_values["error_code"] == "0 (NONE)"
+    assert shown_values["last_offset_delta"] == "1 (offset 1)"
+    assert shown_values["max_timestamp"] == "2024-11-07 17:20:00.009 (1731000000009)"
+    assert shown_values["timestamp_delta"] == "9 (2024-11-07 17:20:00.009)"
+    assert shown_values["attributes"] == "1 (gzip)"
+    assert re.fullmatch(
+        "gzip: 2 records, [0-9]+ bytes unpacked", shown_values["records"]
+    )
+    assert re.fullmatch("0x[0-9a-f]{8}", shown_values["crc"])
+    assert shown_values["key"] == '"<i>&amp;"'
+    assert shown_values["value"] == "5 bytes", "an escape sequence is no text to print"
+    assert "responses[0].partitions[0].records.batches[1]\n" in result.out
 
 
 def test_the_bytes_of_the_json_lines_are_the_input(kwire, run):
     """All bytes are in order and occur once. Positions continue after a frame."""
     data = bytes.fromhex(FRAME) * 2
-    found = run("explain", data.hex(), "-o", "jsonl")
-    assert found.code == 0
-    assert "".join(row["bytes"] for row in found.rows) == data.hex()
-    for row in found.rows:
+    result = run("explain", data.hex(), "-o", "jsonl")
+    assert result.code == 0
+    assert "".join(row["bytes"] for row in result.rows) == data.hex()
+    for row in result.rows:
         assert row["bytes"] == data[row["position"] :][: row["size"]].hex()
-    assert found.rows[3] == {
+    assert result.rows[3] == {
         "position": 8,
         "size": 4,
         "bytes": "00000007",
@@ -119,7 +121,7 @@ def test_the_bytes_of_the_json_lines_are_the_input(kwire, run):
         "meaning": None,
         "prefix": 0,
     }
-    by_path = {row["path"]: row for row in found.rows}
+    by_path = {row["path"]: row for row in result.rows}
     assert by_path["topics[0].topic_id"]["value"] == "AAAAAAAAAAAAAAAAAAAABw"
     assert by_path["client_id"]["type"] == "NULLABLE_STRING"
 
@@ -158,10 +160,10 @@ def test_bad_bytes_are_shown_up_to_the_failure(kwire, run):
     """
     data = bytearray.fromhex(FRAME)
     data[0x20] = 0x63
-    found = run("explain", data.hex())
-    assert found.code == 2 and found.err.count("\n") == 1
-    assert "topics[0].name: byte 37: the input ends here" in found.err
-    *_, owner, before, last = found.out.splitlines()
+    result = run("explain", data.hex())
+    assert result.code == 2 and result.err.count("\n") == 1
+    assert "topics[0].name: byte 37: the input ends here" in result.err
+    *_, owner, before, last = result.out.splitlines()
     assert owner == "topics[0]" and before.split()[0] == "10"
     assert last.startswith("    20  63 00 01 00 00           name")
     assert "the input ends here" in last
@@ -172,14 +174,14 @@ def test_bad_bytes_are_shown_up_to_the_failure(kwire, run):
 def test_damaged_batches_in_a_good_message_are_a_problem(kwire, run):
     data = bytearray(batch(kwire))
     data[-2] ^= 1
-    found = run("explain", *FETCH, fetch_response(kwire, bytes(data)).hex())
-    assert found.code == 1 and found.err.count("\n") == 1
-    assert found.err.startswith("kwire: record set: byte ")
-    assert "checksum" in values(found.out)["crc"]
-    found = run("explain", "--records", bytes(data).hex())
-    assert found.code == 2 and "checksum" in found.err
-    found = run("explain", "--records", data.hex() + batch(kwire)[:40].hex())
-    assert "40 bytes of an incomplete batch" in found.out
+    result = run("explain", *FETCH, fetch_response(kwire, bytes(data)).hex())
+    assert result.code == 1 and result.err.count("\n") == 1
+    assert result.err.startswith("kwire: record set: byte ")
+    assert "checksum" in values(result.out)["crc"]
+    result = run("explain", "--records", bytes(data).hex())
+    assert result.code == 2 and "checksum" in result.err
+    result = run("explain", "--records", data.hex() + batch(kwire)[:40].hex())
+    assert "40 bytes of an incomplete batch" in result.out
 
 
 # In a terminal ------------------------------------------------------------------------
@@ -203,9 +205,9 @@ def test_a_terminal_gets_colours_and_lines_of_its_width(environment):
     data = fetch_response(installed, installed.records.encode_batch([row]))
     args = ["explain", *FETCH, data.hex()]
     for columns in 80, 100, 150:
-        code, seen = in_terminal(args, environment, columns=columns)
-        assert code == 0 and "\x1b[36m" in seen and "\x1b[32m" in seen
-        lines = visible(seen).splitlines()
+        code, output = in_terminal(args, environment, columns=columns)
+        assert code == 0 and "\x1b[36m" in output and "\x1b[32m" in output
+        lines = visible(output).splitlines()
         widths = [cell_len(line) for line in lines]
         assert max(widths) == columns, "long values are cut, and none too early"
         starts = {line.index("INT") for line in lines if re.search(r" U?INT\d", line)}
@@ -215,9 +217,9 @@ def test_a_terminal_gets_colours_and_lines_of_its_width(environment):
 
 
 def test_json_in_a_terminal_is_coloured_json(environment):
-    code, seen = in_terminal(["decode", FRAME], environment)
-    assert code == 0 and "\x1b[" in seen
-    plain = visible(seen)
+    code, output = in_terminal(["decode", FRAME], environment)
+    assert code == 0 and "\x1b[" in output
+    plain = visible(output)
     assert '"topicId": "AAAAAAAAAAAAAAAAAAAABw"' in plain
     assert max(map(len, plain.splitlines())) <= 80
 
@@ -246,8 +248,8 @@ class Page(HTMLParser):
             self.stack.append((tag, attrs))
         number = attrs.get("data-s")
         if number is not None:
-            where = self.shown if self._section() == "bytes" else self.fields
-            where.setdefault(int(number), []).append("")
+            spans = self.shown if self._section() == "bytes" else self.fields
+            spans.setdefault(int(number), []).append("")
 
     def handle_endtag(self, tag):
         assert self.stack.pop()[0] == tag
@@ -255,8 +257,8 @@ class Page(HTMLParser):
     def handle_data(self, data):
         for _, attrs in reversed(self.stack):
             if "data-s" in attrs:
-                where = self.shown if self._section() == "bytes" else self.fields
-                where[int(attrs["data-s"])][-1] += data
+                spans = self.shown if self._section() == "bytes" else self.fields
+                spans[int(attrs["data-s"])][-1] += data
                 break
 
     def _section(self):
@@ -265,8 +267,8 @@ class Page(HTMLParser):
 
 def page_of(run, path, *args, code=0):
     """Write a page and parse it."""
-    found = run("explain", *args, "--html", path)
-    assert (found.code, found.out) == (code, "")
+    result = run("explain", *args, "--html", path)
+    assert (result.code, result.out) == (code, "")
     return Page(path.read_text()), path.read_text()
 
 
@@ -292,7 +294,7 @@ def test_the_page_needs_nothing_else_and_shows_text_as_text(kwire, run, tmp_path
     page, text = page_of(run, tmp_path / "page.html", frame.hex())
     assert page.links == ["data:,"] and "://" not in text
     assert "<script>alert" not in text and "@import" not in text
-    fields = "".join("".join(each) for each in page.fields.values())
+    fields = "".join("".join(texts) for texts in page.fields.values())
     assert '"<script>alert(1)</script>&"' in fields
     assert "<title>HeartbeatRequest v4</title>" in text
 
@@ -300,8 +302,8 @@ def test_the_page_needs_nothing_else_and_shows_text_as_text(kwire, run, tmp_path
 def lines_of(text):
     """Return the lines of the tree without markup: summaries and values."""
     tree = text.partition("<section id=tree>")[2]
-    found = re.findall(r"<(?:summary|div)\b.*?</(?:summary|div)>", tree, re.S)
-    return [html.unescape(re.sub("<[^>]*>", "", each)) for each in found]
+    lines = re.findall(r"<(?:summary|div)\b.*?</(?:summary|div)>", tree, re.S)
+    return [html.unescape(re.sub("<[^>]*>", "", line)) for line in lines]
 
 
 def test_the_tree_sums_up_each_element_beside_its_index(kwire, run, tmp_path):
@@ -333,19 +335,24 @@ def test_the_tree_shows_the_records_inside_compressed_batches(
         run, tmp_path / "page.html", "--records", (batch(kwire) + data).hex()
     )
     spans = run("explain", "--records", (batch(kwire) + data).hex(), "-o", "jsonl").rows
-    (number,) = (at for at, row in enumerate(spans) if row["kind"] == "compressed")
+    (number,) = (
+        index for index, row in enumerate(spans) if row["kind"] == "compressed"
+    )
     unpacked = re.findall(r"<div data-u=(\d+)", text)
     assert set(unpacked) == {str(number)}
     assert page.fields[number][0].startswith("records" if magic == 2 else "value")
     lines = lines_of("<section id=tree>" + text[text.rindex("gzip: 3 records") :])
     expected_lines = ['[2]offset 2, key "k2", value "vv"', "offset 2", 'key "k2"']
     expected_lines.append('value "vv"')
-    at = lines.index(expected_lines[0])
-    assert lines[at : at + 4] == expected_lines
+    first_line = lines.index(expected_lines[0])
+    assert lines[first_line : first_line + 4] == expected_lines
     time = "2024-11-07 17:20:00.002 (1731000000002)" if magic else "-1"
-    assert lines[at + 4] == f"timestamp {time}"
+    assert lines[first_line + 4] == f"timestamp {time}"
     if magic == 2:
-        assert lines[at + 5 : at + 7] == ['headers[0].key "h"', 'headers[0].value "w"']
+        assert lines[first_line + 5 : first_line + 7] == [
+            'headers[0].key "h"',
+            'headers[0].value "w"',
+        ]
 
 
 def test_of_very_many_packed_records_the_first_are_shown(kwire, run, tmp_path):
@@ -394,6 +401,6 @@ def test_a_page_of_several_frames_has_them_all(run, tmp_path):
 def test_no_file_is_overwritten(run, tmp_path):
     path = tmp_path / "page.html"
     path.write_text("mine")
-    found = run("explain", FRAME, "--html", path)
-    assert found.code == 2 and "exists already" in found.err
+    result = run("explain", FRAME, "--html", path)
+    assert result.code == 2 and "exists already" in result.err
     assert path.read_text() == "mine"

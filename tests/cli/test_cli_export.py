@@ -74,7 +74,7 @@ def test_impossible_export_is_a_one_line_error(run):
     Path("full").mkdir()
     Path("full/file").touch()
     Path("empty").mkdir()
-    for arguments, said in (
+    for arguments, error_text in (
         (["empty", "--output", "new"], "no partition in empty"),
         (["nowhere", "--output", "new"], "nowhere"),
         (["logs", "-t", "none", "--output", "new"], "codec-zstd-0, segments-0"),
@@ -83,6 +83,6 @@ def test_impossible_export_is_a_one_line_error(run):
     ):
         done = run(*arguments)
         assert done.exit_code == 2, done.output
-        assert said in done.stderr
+        assert error_text in done.stderr
         assert len(done.stderr.splitlines()) == 1
         assert not Path("new").exists()

@@ -40,13 +40,13 @@ def test_ls_sums_up_partitions(run, orders):
 
 
 def test_ls_lists_segments(run, orders):
-    found = run("ls", "-l", orders, "-o", "jsonl", "-p", 0).rows
-    assert [(row["start_offset"], row["end_offset"]) for row in found] == [
+    segments = run("ls", "-l", orders, "-o", "jsonl", "-p", 0).rows
+    assert [(row["start_offset"], row["end_offset"]) for row in segments] == [
         (0, 10),
         (10, 20),
     ]
-    assert [row["is_newest"] for row in found] == [False, True]
-    assert found[1]["path"].endswith(f"orders-0/{10:020}.log")
+    assert [row["is_newest"] for row in segments] == [False, True]
+    assert segments[1]["path"].endswith(f"orders-0/{10:020}.log")
 
 
 def test_ls_fits_into_80_columns(run, orders):
@@ -64,9 +64,9 @@ def test_ls_takes_the_replicas_of_brokers_apart(run, orders, tmp_path):
 
 
 def test_ls_csv_reads_back(run, orders):
-    found = list(csv.DictReader(io.StringIO(run("ls", "-o", "csv", orders).out)))
-    assert [row["end_offset"] for row in found] == ["20", "5"]
-    assert found[0]["codecs"] == '["gzip","none"]'
+    segments = list(csv.DictReader(io.StringIO(run("ls", "-o", "csv", orders).out)))
+    assert [row["end_offset"] for row in segments] == ["20", "5"]
+    assert segments[0]["codecs"] == '["gzip","none"]'
 
 
 def test_ls_shows_empty_segments_as_such(run, tmp_path):
@@ -85,11 +85,11 @@ def test_ls_shows_empty_segments_as_such(run, tmp_path):
 
 
 def test_ls_skips_unused_directories_by_default(run, orders):
-    gone = f"orders-1.{'0' * 32}-delete"
-    (orders / "orders-1").rename(orders / gone)
+    deleted_name = f"orders-1.{'0' * 32}-delete"
+    (orders / "orders-1").rename(orders / deleted_name)
     assert len(run("ls", orders, "-o", "jsonl").rows) == 1
-    found = run("ls", orders, "-o", "jsonl", "--include", "delete").rows
-    assert [row["state"] for row in found] == ["", "delete"]
+    directories = run("ls", orders, "-o", "jsonl", "--include", "delete").rows
+    assert [row["state"] for row in directories] == ["", "delete"]
 
 
 @pytest.mark.parametrize("command", ["ls", "dump", "verify"])
@@ -224,8 +224,8 @@ def test_files_of_real_brokers_are_good(run, release):
 def can_all_enter(folder):
     """Whether a directory and all of its parents are accessible to every user."""
     return all(
-        each.is_dir() and each.stat().st_mode & 0o001
-        for each in (folder, *folder.parents)
+        directory.is_dir() and directory.stat().st_mode & 0o001
+        for directory in (folder, *folder.parents)
     )
 
 
@@ -236,7 +236,9 @@ def nobodys():
     somebody = user or 65534
     # The directory for temporary files may only be accessible to root.
     places = [Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp")]
-    open_ones = [each for each in places if user or can_all_enter(each.resolve())]
+    open_ones = [
+        candidate for candidate in places if user or can_all_enter(candidate.resolve())
+    ]
     if not open_ones:
         pytest.skip("no folder for temporary files that another user may enter")
     folder = Path(tempfile.mkdtemp(dir=open_ones[0]))
@@ -282,7 +284,7 @@ def test_inaccessible_directory_is_skipped_by_every_reader(orders, nobodys):
         path.chmod(0)
     os.seteuid(somebody)
     skipped = log.LogDirectory(logs).skipped
-    assert [(type(each), each.filename) for each in skipped] == [
+    assert [(type(error), error.filename) for error in skipped] == [
         (PermissionError, str(closed))
     ]
     result = jobs.export([logs], folder / "out" / "after")

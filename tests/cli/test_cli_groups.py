@@ -20,7 +20,10 @@ def committed(broker, group="etl"):
     truth = broker.cluster_truth
     names = {topic.topic_id: name for name, topic in truth.topics.items()}
     offsets = truth.groups[group].offsets.items()
-    return {(names[place[0]], place[1]): offset for place, (offset, _) in offsets}
+    return {
+        (names[partition[0]], partition[1]): offset
+        for partition, (offset, _) in offsets
+    }
 
 
 def test_groups_are_listed(run, broker):
@@ -112,12 +115,12 @@ def test_offsets_are_reset(run, broker, options, expected):
     assert "nothing was changed" in planned.err
     ran = run(*args)
     assert (ran.code, ran.rows) == (0, planned.rows)
-    assert [committed(broker)[place] for place in places] == expected
+    assert [committed(broker)[partition] for partition in places] == expected
     for row in ran.rows:
-        place = row["topic"], row["partition"]
+        partition = row["topic"], row["partition"]
         assert (row["before"], row["after"]) == (
-            before[place],
-            committed(broker)[place],
+            before[partition],
+            committed(broker)[partition],
         )
 
 

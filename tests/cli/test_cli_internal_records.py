@@ -24,10 +24,10 @@ NEWEST = DATA / "4.3.1" / "data"
     ],
 )
 def test_internal_topics_are_decoded(run, topic, names):
-    found = run("dump", NEWEST, "-t", topic, "-o", "jsonl").rows
-    assert found and not [row["error"] for row in found if "error" in row]
-    assert {row.get("key_json", {}).get("name") for row in found} >= names
-    for row in found:
+    rows = run("dump", NEWEST, "-t", topic, "-o", "jsonl").rows
+    assert rows and not [row["error"] for row in rows if "error" in row]
+    assert {row.get("key_json", {}).get("name") for row in rows} >= names
+    for row in rows:
         assert "value_json" in row or row["value"] is None
 
 
@@ -53,8 +53,8 @@ def test_a_value_is_decoded_at_its_own_version(run):
 
 
 def test_raw_switches_decoding_off(run):
-    found = run("dump", NEWEST, "-t", "__consumer_offsets", "-o", "jsonl", "--raw").rows
-    assert found and not any("key_json" in row or "value_json" in row for row in found)
+    rows = run("dump", NEWEST, "-t", "__consumer_offsets", "-o", "jsonl", "--raw").rows
+    assert rows and not any("key_json" in row or "value_json" in row for row in rows)
 
 
 def test_a_table_names_the_message(run):
@@ -64,7 +64,7 @@ def test_a_table_names_the_message(run):
 
 def test_members_of_groups_are_decoded(run):
     """Data that members exchange is decoded instead of printed as base64."""
-    seen = 0
+    member_count = 0
     for release in ("2.8.2", "3.9.2", "4.3.1"):
         ran = run("dump", DATA / release / "data", "-t", OFFSETS, "-o", "jsonl")
         for row in ran.rows:
@@ -78,8 +78,8 @@ def test_members_of_groups_are_decoded(run):
                 assert assignment["name"] == "ConsumerProtocolAssignment"
                 assigned = assignment["data"]["assignedPartitions"]
                 assert assigned == [{"topic": topic, "partitions": [0]}]
-                seen += 1
-    assert seen >= 3
+                member_count += 1
+    assert member_count >= 3
 
 
 def group_of(protocol_type, subscription):
@@ -101,7 +101,7 @@ def test_undecodable_members_remain_bytes(run, tmp_path):
     write_log(tmp_path / f"{OFFSETS}-0", [rows])
     ran = run("dump", tmp_path, "-o", "jsonl")
     members = [row["value_json"]["data"]["members"][0] for row in ran.rows]
-    assert [each["subscription"] for each in members] == ["AAAAAAAA", "AAD/", ""]
+    assert [member["subscription"] for member in members] == ["AAAAAAAA", "AAD/", ""]
 
 
 def test_members_of_a_newer_client_are_decoded(run, tmp_path):
@@ -135,22 +135,22 @@ def test_checkpoints_of_the_metadata_log_are_read(run):
 def test_control_records_are_hidden_by_default(run):
     folder = NEWEST / "transactions-0"
     hidden = run("dump", folder, "-o", "jsonl").rows
-    found = run("dump", folder, "-o", "jsonl", "--control").rows
-    control = [row for row in found if "key_control" in row]
+    rows = run("dump", folder, "-o", "jsonl", "--control").rows
+    control = [row for row in rows if "key_control" in row]
     assert {row["key_control"] for row in control} == {"ABORT", "COMMIT"}
     assert control[0]["value_json"]["name"] == "EndTxnMarker"
-    assert hidden == [row for row in found if "key_control" not in row]
+    assert hidden == [row for row in rows if "key_control" not in row]
     assert "control:COMMIT" in run("dump", folder, "--control").out
 
 
 def test_read_committed_leaves_aborted_records_out(run):
     folder = NEWEST / "transactions-0"
     every = run("dump", folder, "-o", "jsonl").rows
-    seen = run(
+    committed = run(
         "dump", folder, "-o", "jsonl", "--isolation-level", "read_committed"
     ).rows
-    assert 0 < len(seen) < len(every)
-    assert [row for row in every if row in seen] == seen
+    assert 0 < len(committed) < len(every)
+    assert [row for row in every if row in committed] == committed
 
 
 def test_segments_of_one_partition_keep_its_transactions(run, tmp_path):

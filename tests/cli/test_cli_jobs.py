@@ -18,7 +18,7 @@ def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments):
-        return CliRunner().invoke(program, [str(each) for each in arguments])
+        return CliRunner().invoke(program, [str(argument) for argument in arguments])
 
     return run
 

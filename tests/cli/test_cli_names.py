@@ -68,9 +68,9 @@ def test_ls(run, disk, form, options):
     if form == "table":
         assert BAD in ran.out and "good" in ran.out and r"disk\xfe" in ran.out
         return
-    found = ran.rows if form == "jsonl" else list(csv.DictReader(io.StringIO(ran.out)))
-    assert {row["topic"] for row in found} == TOPICS
-    assert all(r"disk\xfe" in row["path"] for row in found)
+    listed = ran.rows if form == "jsonl" else list(csv.DictReader(io.StringIO(ran.out)))
+    assert {row["topic"] for row in listed} == TOPICS
+    assert all(r"disk\xfe" in row["path"] for row in listed)
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "table"])
@@ -101,7 +101,7 @@ def test_dump(run, disk, tmp_path, form, options):
     target = tmp_path / f"out.{form}"
     if form == "parquet":
         assert run("dump", disk, "--output", target).code == 0
-        found = pyarrow.parquet.read_table(target).to_pylist()
+        printed = pyarrow.parquet.read_table(target).to_pylist()
     else:
         ran = run("dump", disk, "-o", form, *options)
         assert ran.code == 0
@@ -109,9 +109,9 @@ def test_dump(run, disk, tmp_path, form, options):
             assert BAD in ran.out and "good" in ran.out
             return
         lines = csv.DictReader(io.StringIO(ran.out))
-        found = ran.rows if form == "jsonl" else list(lines)
-    assert {row["topic"] for row in found} == TOPICS
-    assert len(found) == (3 if options else 15)
+        printed = ran.rows if form == "jsonl" else list(lines)
+    assert {row["topic"] for row in printed} == TOPICS
+    assert len(printed) == (3 if options else 15)
 
 
 def test_topics_are_chosen_as_they_are_shown(run, disk):
@@ -131,12 +131,12 @@ def test_export(run, disk, tmp_path):
     ran = run("export", disk, "--output", tmp_path / "out", "-o", "jsonl")
     assert {row["topic"] for row in ran.rows} == TOPICS
     assert {row["records"] for row in ran.rows} == {5}
-    found = {}
+    tables = {}
     for name in ("records", "batches", "problems", "coverage", "lost"):
-        found[name] = pyarrow.parquet.read_table(tmp_path / "out" / name).to_pylist()
-        assert {row["topic"] for row in found[name]} == TOPICS, name
-    assert len(found["records"]) == 15
-    paths = {row["file_path"] for row in found["records"]}
+        tables[name] = pyarrow.parquet.read_table(tmp_path / "out" / name).to_pylist()
+        assert {row["topic"] for row in tables[name]} == TOPICS, name
+    assert len(tables["records"]) == 15
+    paths = {row["file_path"] for row in tables["records"]}
     assert len(paths) == 3 and all(r"disk\xfe" in path for path in paths)
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert BAD in page and "udcff" not in page

@@ -67,13 +67,13 @@ def options(kwire):
     """All options by name: [(command, option)]."""
     program = importlib.import_module(f"{kwire.__name__}.cli.main").program
     context = click.Context(program)
-    found = defaultdict(list)
+    uses_by_option = defaultdict(list)
     for name in program.list_commands(context):
         for parameter in program.get_command(context, name).params:
             if isinstance(parameter, click.Option):
                 for spelling in (*parameter.opts, *parameter.secondary_opts):
-                    found[spelling].append((name, parameter))
-    return found
+                    uses_by_option[spelling].append((name, parameter))
+    return uses_by_option
 
 
 def describe(name, option):

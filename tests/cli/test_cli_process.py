@@ -58,7 +58,7 @@ def in_terminal(args, environment, columns=80, output=None):
         args, environment, stdin=child, stdout=output or child, stderr=child
     )
     os.close(child)
-    seen = b""
+    received = b""
     while True:
         ended = process.poll() is not None
         select.select([parent], [], [], 0.05)
@@ -69,11 +69,11 @@ def in_terminal(args, environment, columns=80, output=None):
         except OSError as error:
             assert error.errno == errno.EIO
             break
-        seen += piece
+        received += piece
         if ended and not piece:
             break
     os.close(parent)
-    return process.wait(), seen.decode()
+    return process.wait(), received.decode()
 
 
 def visible(text):
@@ -164,9 +164,9 @@ def test_a_terminal_gets_lines_of_its_width(tmp_path, environment):
     wide = [("键" * 40).encode(), b"v" * 200]
     write_log(tmp_path / "wide-0", [[tuple(wide), (b"k", "日本語".encode() * 30)]])
     environment |= {"LC_ALL": "C.UTF-8"}
-    code, seen = in_terminal(["dump", tmp_path], environment)
-    assert code == 0 and "\x1b[1m" in seen, "titles are bold in a terminal"
-    lines = visible(seen).splitlines()
+    code, output = in_terminal(["dump", tmp_path], environment)
+    assert code == 0 and "\x1b[1m" in output, "titles are bold in a terminal"
+    lines = visible(output).splitlines()
     from rich.cells import cell_len
 
     assert max(map(cell_len, lines)) == 80
@@ -179,20 +179,20 @@ def test_a_terminal_gets_lines_of_its_width(tmp_path, environment):
 def test_progress_is_for_terminals_and_gone_in_the_end(tmp_path, environment):
     path = write_log(tmp_path / "many-0", [rows(n, 500) for n in range(0, 5000, 500)])
     target = tmp_path / "out.jsonl"
-    code, seen = in_terminal(["dump", path, "--output", target], environment)
-    assert code == 0 and "━" in seen and "/s" in seen
-    assert seen.rstrip().endswith("\x1b[2K"), "the bar takes itself away"
+    code, output = in_terminal(["dump", path, "--output", target], environment)
+    assert code == 0 and "━" in output and "/s" in output
+    assert output.rstrip().endswith("\x1b[2K"), "the bar takes itself away"
     with open(tmp_path / "lines", "wb") as file:
-        _, seen = in_terminal(["dump", path], environment, output=file)
-    assert "━" in seen, "a bar on stderr while stdout goes to a file"
-    _, seen = in_terminal(["dump", path], environment)
-    assert "━" not in seen, "no bar among the lines of a terminal"
+        _, output = in_terminal(["dump", path], environment, output=file)
+    assert "━" in output, "a bar on stderr while stdout goes to a file"
+    _, output = in_terminal(["dump", path], environment)
+    assert "━" not in output, "no bar among the lines of a terminal"
 
 
 def test_problems_do_not_run_into_the_bar(damaged, environment):
-    code, seen = in_terminal(["verify", damaged], environment, columns=400)
+    code, output = in_terminal(["verify", damaged], environment, columns=400)
     assert code == 1
-    (line,) = (line for line in seen.split("\n") if ": crc:" in line)
+    (line,) = (line for line in output.split("\n") if ": crc:" in line)
     assert visible(line.rpartition("\x1b[2K")[2].rpartition("\r")[0]).startswith("/")
 
 

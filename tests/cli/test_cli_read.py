@@ -68,7 +68,7 @@ def test_all_records_come_by_default(run, address):
 
 
 @pytest.mark.parametrize(
-    ("options", "wanted"),
+    ("options", "expected"),
     [
         (["--from", "2", "-p", "0", "-p", "1"], [(0, 2), (0, 3), (0, 4), (1, 2)]),
         (["--to", "1"], [(0, 0), (1, 0), (3, 0)]),
@@ -87,9 +87,9 @@ def test_all_records_come_by_default(run, address):
         (["--to", "2026-01-01T00:00:00Z"], ALL),
     ],
 )
-def test_options_choose_records(run, address, options, wanted):
+def test_options_choose_records(run, address, options, expected):
     """Records are selected by offset, name, time, partition and key."""
-    assert places(run("read", address, "orders", "-o", "jsonl", *options)) == wanted
+    assert places(run("read", address, "orders", "-o", "jsonl", *options)) == expected
 
 
 def test_max_ends_the_reading(run, address):
@@ -188,9 +188,9 @@ def test_arrow_that_follows_is_flushed_by_chunk_and_ends_with_ctrl_c(address):
     with start(address, *args) as process:
         try:
             stream = pyarrow.ipc.open_stream(process.stdout)
-            seen = 0
-            while seen < COUNTS[0] + COUNTS[1]:
-                seen += stream.read_next_batch().num_rows
+            row_count = 0
+            while row_count < COUNTS[0] + COUNTS[1]:
+                row_count += stream.read_next_batch().num_rows
             process.send_signal(signal.SIGINT)
             with pytest.raises(StopIteration):
                 stream.read_next_batch()
@@ -250,15 +250,15 @@ def test_follow_prints_immediately_and_ends_with_ctrl_c(producer, address):
     pipe = subprocess.PIPE
     with follow(address, *options, topic="news", stdout=pipe) as process:
         try:
-            seen = []
+            lines = []
             for number in range(60):
                 # The command only reads records that are written after its start.
                 producer.produce("news", b"news %d" % number, partition=2)
                 producer.flush(10)
                 if select.select([process.stdout], [], [], 0.5)[0]:
-                    seen.append(process.stdout.readline())
+                    lines.append(process.stdout.readline())
                     break
-            assert seen and seen[0].startswith(b"news ")
+            assert lines and lines[0].startswith(b"news ")
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=20)
         finally:
@@ -274,7 +274,7 @@ def test_ctrl_c_completes_the_file_that_follows(address, tmp_path):
         try:
             # The file has a temporary name, but its size is known.
             for _ in range(200):
-                if sum(each.stat().st_size for each in tmp_path.iterdir()) > 300:
+                if sum(file.stat().st_size for file in tmp_path.iterdir()) > 300:
                     break
                 with pytest.raises(subprocess.TimeoutExpired):
                     process.wait(0.1)
@@ -337,7 +337,7 @@ def exact(producer):
     """Topic with all kinds of keys, values and headers, and its records."""
     contents = [b"", b"a", None, b"\xff\x00", '"ü"\n'.encode(), b"x" * 5000]
     headers = [[], [("h", b"x")], [("h", b"\xff"), ("h", b""), ("ü", None)]]
-    wanted = []
+    rows = []
     for number in range(36):
         record = contents[number % 6], contents[number // 6], headers[number % 3]
         key, value, pairs = record
@@ -345,9 +345,9 @@ def exact(producer):
         producer.produce(
             "exact", value, key, partition=0, headers=pairs, timestamp=stamp
         )
-        wanted.append((stamp, key, value, pairs))
+        rows.append((stamp, key, value, pairs))
     assert producer.flush(10) == 0
-    return wanted
+    return rows
 
 
 @pytest.mark.parametrize("through", ["pipe", "file"])
@@ -381,5 +381,7 @@ def test_arrow_copies_a_topic_with_keys_headers_and_timestamps(
     )
     with client.connect_sync(address) as kafka:
         rows = [row for chunk in kafka.scan(copy) for row in chunk.records()][1:]
-    found = [(row.timestamp, row.key, row.value, list(row.headers)) for row in rows]
-    assert found == exact
+    copied_rows = [
+        (row.timestamp, row.key, row.value, list(row.headers)) for row in rows
+    ]
+    assert copied_rows == exact

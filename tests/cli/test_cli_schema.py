@@ -67,8 +67,12 @@ def test_list_as_json_lines_has_numbers_and_lists(run):
         "notes": [{"versions": "0-3", "note": "removed in 4.0"}],
         "listeners": ["broker", "controller"],
     }
-    gone = rows[5]
-    assert (gone["versions"], gone["min_version"], gone["listeners"]) == (
+    removed_api = rows[5]
+    assert (
+        removed_api["versions"],
+        removed_api["min_version"],
+        removed_api["listeners"],
+    ) == (
         None,
         None,
         [],
@@ -171,12 +175,12 @@ def test_a_terminal_gets_lines_that_fit_and_bold_titles(run):
         **{"PYTHONPATH": str(SOURCE), "TERM": "xterm-256color"},
     }
     for args in (["schema"], ["schema", "--all"], ["schema", "Fetch"]):
-        code, seen = in_terminal(args, environment)
+        code, output = in_terminal(args, environment)
         assert code == 0
-        assert "\x1b[1m" in seen
-        assert max(map(len, visible(seen).splitlines())) <= 80
+        assert "\x1b[1m" in output
+        assert max(map(len, visible(output).splitlines())) <= 80
     # Lines are wrapped instead of truncated, so that layouts are complete.
-    assert visible(seen).split() == run("schema", "Fetch").out.split()
+    assert visible(output).split() == run("schema", "Fetch").out.split()
 
 
 def test_upgrade_prints_removed_and_added_versions(run):

@@ -89,7 +89,7 @@ def put(path, kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_commands_skip_paths_that_are_not_regular_files(run, orders, tmp_path, kind):
     """All other records are printed, and stderr lists the skipped paths."""
-    paths = [orders / place for place in PLACES]
+    paths = [orders / name for name in PLACES]
     for path in paths:
         put(path, kind)
     is_link = kind in ("broken link", "loop")
@@ -138,10 +138,10 @@ def test_offsets_and_audit_skip_paths_that_are_not_regular_files(run, orders, tm
     folder = tmp_path / "logs" / "__consumer_offsets-0"
     folder.mkdir()
     put(folder / f"{0:020}.log", "FIFO")
-    for each in (data / "4.3.1" / "data" / "__consumer_offsets-0").glob("*.log"):
+    for segment in (data / "4.3.1" / "data" / "__consumer_offsets-0").glob("*.log"):
         (folder.parent / "__consumer_offsets-1").mkdir(exist_ok=True)
-        target = folder.parent / "__consumer_offsets-1" / each.name
-        target.write_bytes(each.read_bytes())
+        target = folder.parent / "__consumer_offsets-1" / segment.name
+        target.write_bytes(segment.read_bytes())
     ran = run("offsets", folder.parent, "--output", tmp_path / "offsets")
     assert ran.code == 0 and "1 problem" in ran.err
     requests = tmp_path / "requests"

@@ -21,11 +21,11 @@ TOPIC = "company.payments.europe." + "v1-" * 12
 def table(kwire, run, monkeypatch):
     """Run a command in a terminal with a number of columns. None is a pipe."""
     module = importlib.import_module(f"{kwire.__name__}.cli.output.tables")
-    made = module.Output.__init__
+    original_init = module.Output.__init__
 
     def lines(columns, *args):
         def make(self, stream, **options):
-            made(self, stream, **options)
+            original_init(self, stream, **options)
             self.width = columns
 
         monkeypatch.setattr(module.Output, "__init__", make)

@@ -258,11 +258,11 @@ def test_one_module_writes_to_the_streams():
     """Only the module that escapes text may print, echo or create a console."""
     folders = [SOURCE / "kwire" / name for name in ("cli", "jobs", "recording")]
     files = [path for folder in folders for path in folder.rglob("*.py")]
-    found = set()
+    writers = set()
     for path in files:
         if any(map(writes_itself, ast.walk(ast.parse(path.read_text())))):
-            found.add(path.relative_to(SOURCE / "kwire").as_posix())
-    assert found == {"cli/output/terminal.py", *ALLOWED}
+            writers.add(path.relative_to(SOURCE / "kwire").as_posix())
+    assert writers == {"cli/output/terminal.py", *ALLOWED}
 
 
 STREAMS = ("stdout", "stderr", "__stdout__", "__stderr__")
@@ -332,8 +332,8 @@ def test_spreadsheets_run_nothing(text, safe):
     stream = io.StringIO()
     rows = Csv(Output(stream), ["text", "number"], True)
     rows.write({"text": text, "number": -1})
-    got = list(csv.reader(io.StringIO(stream.getvalue(), newline="")))
-    assert got == [["text", "number"], [safe, "-1"]]
+    parsed = list(csv.reader(io.StringIO(stream.getvalue(), newline="")))
+    assert parsed == [["text", "number"], [safe, "-1"]]
 
 
 @pytest.mark.parametrize("option", ["--csv-safe", "--csv-exact", None])

@@ -66,10 +66,10 @@ def test_an_unknown_topic_names_those_that_are_near(run, address):
 def test_partitions_without_a_leader_are_problems(run, kwire, address, monkeypatch):
     """Partitions without a leader have no offsets. The command does not wait."""
     client = __import__(f"{kwire.__name__}.client", fromlist=["KafkaSync"])
-    found = client.KafkaSync.topics
+    original_topics = client.KafkaSync.topics
 
     def topics(self):
-        topics = found(self)
+        topics = original_topics(self)
         parts = topics["orders"].partitions
         parts[2] = parts[2]._replace(leader=-1)
         return topics

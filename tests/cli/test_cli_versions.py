@@ -216,7 +216,9 @@ def test_mock_cluster_of_librdkafka(run):
     """Three equal brokers that are independent of kwire."""
     mock = Producer({"test.mock.num.brokers": 3, "bootstrap.servers": "unused"})
     brokers = mock.list_topics(timeout=TIMEOUT_S).brokers
-    addresses = [f"{each.host}:{each.port}" for _, each in sorted(brokers.items())]
+    addresses = [
+        f"{broker.host}:{broker.port}" for _, broker in sorted(brokers.items())
+    ]
     done = run("versions", addresses[1], "-o", "jsonl", "--require", "zstd")
     assert done.code == 0
     assert [row.get("address") for row in done.rows] == [*addresses, None]
@@ -232,19 +234,19 @@ def test_mock_cluster_of_librdkafka(run):
 
 
 @pytest.mark.parametrize(
-    ("required", "code", "said"),
+    ("required", "code", "error_text"),
     [
         (["MsgVer1"], 0, ""),
         (["zstd"], 1, "Zstd is missing on {0}"),
         (["MsgVer1", "--require", "IdempotentProducer"], 1, "IdempotentProducer"),
     ],
 )
-def test_require(run, start, required, code, said):
+def test_require(run, start, required, code, error_text):
     """A feature is missing if one broker lacks it, because any may get a request."""
     brokers = start(of("0.10.2"), of("3.3"))
     done = run("versions", brokers[1].address, "--require", *required)
     assert done.code == code
-    assert said.format(brokers[0].address) in done.err
+    assert error_text.format(brokers[0].address) in done.err
     assert brokers[1].address not in done.err
 
 
@@ -355,12 +357,12 @@ def test_encrypted_key_is_rejected_without_a_password_prompt(tmp_path):
     os.close(child)
     try:
         assert process.wait(TIMEOUT_S) == 2
-        said = os.read(parent, 1 << 16).decode()
+        output = os.read(parent, 1 << 16).decode()
     finally:
         process.kill()
         process.wait()
         os.close(parent)
-    assert "with its key, unencrypted" in said
+    assert "with its key, unencrypted" in output
 
 
 # Faults

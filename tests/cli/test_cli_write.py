@@ -64,8 +64,11 @@ def rows(run, address, topic):
     def rows(name=topic):
         ran = run("read", address, name, "-o", "jsonl")
         assert ran.code == 0, ran.err
-        place = ("topic", "partition", "offset", "timestamp_type")
-        return [{k: v for k, v in row.items() if k not in place} for row in ran.rows]
+        position_columns = ("topic", "partition", "offset", "timestamp_type")
+        return [
+            {k: v for k, v in row.items() if k not in position_columns}
+            for row in ran.rows
+        ]
 
     return rows
 
@@ -244,7 +247,7 @@ def test_records_at_the_start_can_be_skipped(write, rows, tmp_path, form):
         with pyarrow.ipc.new_file(path, table.schema) as file:
             file.write_table(table, 700)
     elif form == "jsonl":
-        path.write_text("".join(f'{{"value": "{each}"}}\n' for each in values))
+        path.write_text("".join(f'{{"value": "{value}"}}\n' for value in values))
     else:
         head = ["value"] if form == "csv" else []
         path.write_text("\n".join([*head, *values]))
@@ -344,7 +347,7 @@ def make_json(source, depth=0):
     parts = [make_json(source, depth + 1) for _ in range(source.randrange(4))]
     if kind == 5:
         return parts
-    return {source.choice(names): each for each in parts}
+    return {source.choice(names): part for part in parts}
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
@@ -353,7 +356,7 @@ def test_any_field_is_a_row_or_an_error_of_its_line(kwire, form):
     module = importlib.import_module(f"{kwire.__name__}.cli.input.records")
     source = random.Random(form)
     names = sorted(module._RECORD_NAMES | {"key_encoding", "value_encoding"})
-    found = {True: 0, False: 0}
+    counts = {True: 0, False: 0}
     for _ in range(3000):
         fields = {
             name: make_json(source)
@@ -363,10 +366,10 @@ def test_any_field_is_a_row_or_an_error_of_its_line(kwire, form):
             data, number, read = json.dumps(fields).encode(), 1, module.read_json_lines
         else:
             cells = [
-                source.choice([json.dumps(each), str(each), "json", "hex"])
-                for each in fields.values()
+                source.choice([json.dumps(value), str(value), "json", "hex"])
+                for value in fields.values()
             ]
-            quoted = ['"' + each.replace('"', '""') + '"' for each in cells]
+            quoted = ['"' + cell.replace('"', '""') + '"' for cell in cells]
             text = ",".join(fields) + "\n" + ",".join(quoted) + "\n"
             data = text.encode("utf-8", "replace")
             number, read = 2, module.read_csv
@@ -374,9 +377,9 @@ def test_any_field_is_a_row_or_an_error_of_its_line(kwire, form):
             rows = [row for rows in read(io.BytesIO(data), "name") for row in rows]
         except module.click.ClickException as error:
             assert error.message.startswith(f"name, line {number}: "), data
-            found[False] += 1
+            counts[False] += 1
         else:
             batch = kwire.records.encode_batch(rows, compression="none")
             assert batch
-            found[True] += 1
-    assert min(found.values()) > 300, found
+            counts[True] += 1
+    assert min(counts.values()) > 300, counts

@@ -251,7 +251,7 @@ def peak_of(kwire, path, count):
             names = {"key": None, "headers": None, "timestamp": None, "value": "value"}
             names |= {"headers": "headers"} if "headers" in piece.schema.names else {}
             columns = batches.TableColumns(piece, **names, partition=None)
-            rows += sum(each.num_rows for each in columns.pieces())
+            rows += sum(table.num_rows for table in columns.pieces())
         note(rows)
         assert rows == count
         peak = pool.max_memory()

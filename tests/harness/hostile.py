@@ -72,12 +72,12 @@ def changed_bytes(turn=0):
     """Replace one byte by a hostile value."""
     for vector, dice in seeds("changed bytes", turn):
         places = range(len(vector.data))
-        for at in dice.sample(places, min(3, len(places))):
-            old = vector.data[at]
+        for position in dice.sample(places, min(3, len(places))):
+            old = vector.data[position]
             for new in (0, 1, 0x7F, 0x80, 0xFF, (old + 1) % 256, (old - 1) % 256):
                 if new != old:
                     changed = bytearray(vector.data)
-                    changed[at] = new
+                    changed[position] = new
                     yield Input(vector.message, vector.version, bytes(changed))
 
 
@@ -86,17 +86,17 @@ def inserted_and_deleted(turn=0):
     for vector, dice in seeds("inserted and deleted", turn):
         data = bytearray(vector.data)
         for _ in range(dice.randint(1, 3)):
-            at = dice.randrange(len(data) + 1)
-            end = min(len(data), at + dice.randint(1, 6))
+            start = dice.randrange(len(data) + 1)
+            end = min(len(data), start + dice.randint(1, 6))
             action = dice.randrange(4)
             if action == 0:
-                data[at:at] = dice.randbytes(dice.randint(1, 6))
+                data[start:start] = dice.randbytes(dice.randint(1, 6))
             elif action == 1:
-                del data[at:end]
+                del data[start:end]
             elif action == 2:
-                data[at:at] = data[at:end]
+                data[start:start] = data[start:end]
             else:
-                data[at:end] = data[at:end][::-1]
+                data[start:end] = data[start:end][::-1]
         yield Input(vector.message, vector.version, bytes(data))
 
 
@@ -165,10 +165,10 @@ def large_counts(turn=0):
         *_TOO_LONG,
     ]
     for vector, dice in seeds("large counts", turn):
-        at = dice.randrange(len(vector.data) + 1)
+        position = dice.randrange(len(vector.data) + 1)
         attack = dice.choice(attacks)
-        end = at + len(attack) if dice.random() < 0.5 else at + 1
-        data = vector.data[:at] + attack + vector.data[end:]
+        end = position + len(attack) if dice.random() < 0.5 else position + 1
+        data = vector.data[:position] + attack + vector.data[end:]
         yield Input(vector.message, vector.version, data)
 
 

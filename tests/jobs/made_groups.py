@@ -43,10 +43,10 @@ class Log:
         self.next = options.get("last_offset", first + len(rows) - 1) + 1
         return first
 
-    def marker(self, producer, kind, at):
+    def marker(self, producer, kind, offset):
         """Append the end marker of a producer's transaction."""
         self.batch(
-            [(kind, END_TXN, at)],
+            [(kind, END_TXN, offset)],
             producer_id=producer,
             producer_epoch=0,
             is_transactional=True,
@@ -79,19 +79,23 @@ class Topic(Log):
             text = f"version: 0\ntopic_id: {topic_id}\n"
             (self.folder / "partition.metadata").write_text(text)
 
-    def produce(self, count, at, **options):
+    def produce(self, count, timestamp, **options):
         """Append a batch of records that arrived at a time."""
-        first = self.batch([(b"k", b"v", at)] * count, **options)
-        self.arrivals |= dict.fromkeys(range(first, self.next), at)
+        first = self.batch([(b"k", b"v", timestamp)] * count, **options)
+        self.arrivals |= dict.fromkeys(range(first, self.next), timestamp)
 
-    def lag(self, committed, at):
+    def lag(self, committed, timestamp):
         """Return the unread records at a time: (log end offset, lag, lag in ms)."""
-        end = max((n + 1 for n, t in self.arrivals.items() if t <= at), default=0)
+        end = max(
+            (n + 1 for n, t in self.arrivals.items() if t <= timestamp), default=0
+        )
         if not end and self.start:
             return None, None, None
         end = max(end, committed)
-        waiting = [t for n, t in self.arrivals.items() if n >= committed and t <= at]
-        return end, end - committed, at - waiting[0] if waiting else 0
+        waiting = [
+            t for n, t in self.arrivals.items() if n >= committed and t <= timestamp
+        ]
+        return end, end - committed, timestamp - waiting[0] if waiting else 0
 
 
 class Groups(Log):
@@ -107,10 +111,11 @@ class Groups(Log):
         self.commits = []
         self.lag = []
 
-    def write_records(self, messages_, at, **options):
+    def write_records(self, messages_, timestamp, **options):
         """Append a batch of (key, value, version)."""
         rows = [
-            (*internal_topics.encode(self.name, *message), at) for message in messages_
+            (*internal_topics.encode(self.name, *message), timestamp)
+            for message in messages_
         ]
         return self.batch(rows, **options)
 
@@ -122,7 +127,7 @@ class Groups(Log):
         topic,
         partition,
         offset,
-        at,
+        timestamp,
         *,
         version=3,
         counts=True,
@@ -139,16 +144,16 @@ class Groups(Log):
                 offset=offset,
                 leader_epoch=epoch,
                 metadata=metadata,
-                commit_timestamp=at,
+                commit_timestamp=timestamp,
                 **({} if topic_id is None else {"topic_id": topic_id}),
             )
-        written = self.write_records([(key, value, version)], at, **options)
+        written = self.write_records([(key, value, version)], timestamp, **options)
         if not counts:
             return
         is_tombstone = offset is None
         self.commits.append(
             {
-                "timestamp": at,
+                "timestamp": timestamp,
                 "group": group,
                 "topic": topic,
                 "partition": partition,
@@ -165,10 +170,12 @@ class Groups(Log):
         )
         if not is_tombstone:
             log = self.topics.get((topic, partition))
-            end, lag, lag_ms = (None,) * 3 if log is None else log.lag(offset, at)
+            end, lag, lag_ms = (
+                (None,) * 3 if log is None else log.lag(offset, timestamp)
+            )
             self.lag.append(
                 {
-                    "timestamp": at,
+                    "timestamp": timestamp,
                     "group": group,
                     "topic": topic,
                     "partition": partition,
@@ -180,7 +187,9 @@ class Groups(Log):
                 }
             )
 
-    def classic(self, group, generation, members, at, *, protocol_type="consumer"):
+    def classic(
+        self, group, generation, members, timestamp, *, protocol_type="consumer"
+    ):
         """Write the state of a classic group.
 
         ``members`` maps ids to assigned partitions.
@@ -210,10 +219,12 @@ class Groups(Log):
             generation=generation,
             protocol="range" if members else None,
             leader=next(iter(members), None),
-            current_state_timestamp=at,
+            current_state_timestamp=timestamp,
             members=member_entries,
         )
-        self.write_records([(messages.GroupMetadataKey(group=group), value, 3)], at)
+        self.write_records(
+            [(messages.GroupMetadataKey(group=group), value, 3)], timestamp
+        )
 
 
 def consumer_records(group, epoch, members, *, joined=(), left=(), assigned=None):
@@ -293,11 +304,11 @@ def write_cluster(root):
         ("orders", n): Topic(root, "orders", n, topic_id=TOPIC_ID_TEXT) for n in (0, 1)
     }
     topics["idle", 0] = idle = Topic(root, "idle", 0)
-    for at in range(START, START + 30 * MINUTE, 10_000):
+    for timestamp in range(START, START + 30 * MINUTE, 10_000):
         for number in (0, 1):
-            topics["orders", number].produce(10, at + number)
-        if at < START + MINUTE:
-            idle.produce(5, at)
+            topics["orders", number].produce(10, timestamp + number)
+        if timestamp < START + MINUTE:
+            idle.produce(5, timestamp)
     for log in topics.values():
         log.write()
     groups = Groups(root, 7, topics)
@@ -305,19 +316,21 @@ def write_cluster(root):
     groups.commit("idle-reader", "idle", 0, 20, START + 50_000)
     groups.commit("dead", "orders", 0, 30, START + MINUTE, topic_id=TOPIC_ID, version=4)
     for minute in range(1, 30):
-        at = START + minute * MINUTE + 500
+        timestamp = START + minute * MINUTE + 500
         for number in (0, 1):
-            groups.commit("good", "orders", number, 60 * minute, at)
-        groups.commit("slow", "orders", 0, 20 * minute, at, metadata="café", epoch=2)
-        groups.commit("blocked", "orders", 1, min(minute, 4) * 50, at + 1)
-        groups.commit("gone", "unseen", 0, minute, at + 2)
+            groups.commit("good", "orders", number, 60 * minute, timestamp)
+        groups.commit(
+            "slow", "orders", 0, 20 * minute, timestamp, metadata="café", epoch=2
+        )
+        groups.commit("blocked", "orders", 1, min(minute, 4) * 50, timestamp + 1)
+        groups.commit("gone", "unseen", 0, minute, timestamp + 2)
         if minute == 10:
             groups.classic(
-                "good", 2, {"a": {"orders": [0]}, "b": {"orders": [1]}}, at + 3
+                "good", 2, {"a": {"orders": [0]}, "b": {"orders": [1]}}, timestamp + 3
             )
             groups.roll()
         if minute == 20:
-            groups.classic("good", 3, {"b": {"orders": [0, 1]}}, at + 3)
+            groups.classic("good", 3, {"b": {"orders": [0, 1]}}, timestamp + 3)
     end = START + 29 * MINUTE + 2000
     transaction = {"producer_epoch": 0, "is_transactional": True}
     groups.commit("txn", "orders", 0, 100, end, producer_id=1, **transaction)

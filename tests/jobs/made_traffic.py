@@ -82,11 +82,11 @@ class Talk:
             self.raw("response", frame, **columns)
         return self
 
-    def raw(self, direction, frame, **known):
+    def raw(self, direction, frame, **fields):
         """Add raw bytes. None is recorded as a secret."""
         size = 0 if frame is None else len(frame)
         values = {"direction": direction, "frame": frame, "size": size}
-        self._capture.add(**self._place, **values, **known)
+        self._capture.add(**self._place, **values, **fields)
         return self
 
     def ask_versions(self, version, release, software=("", "")):

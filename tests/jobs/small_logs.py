@@ -50,11 +50,11 @@ def position(batches, base):
     return f"{batches[first].base:020}.log", start
 
 
-def flip(folder, batches, base, at=70):
+def flip(folder, batches, base, byte=70):
     """Flip a bit in one batch."""
     name, start = position(batches, base)
     data = bytearray((folder / name).read_bytes())
-    data[start + at] ^= 16
+    data[start + byte] ^= 16
     (folder / name).write_bytes(data)
 
 

@@ -156,22 +156,30 @@ def audited(capture, tmp_path_factory):
 
 def test_verdicts_are_those_that_were_injected(capture, audited):
     """The result contains the verdict of every client, and no other clients."""
-    found = {who(row): row["verdict"] for row in rows_of(audited, "clients")}
-    assert found == {name: each[0] for name, each in capture.expected.items()}
-    breaks = [name for name, each in capture.expected.items() if each[0] == "BREAKS"]
+    verdicts = {who(row): row["verdict"] for row in rows_of(audited, "clients")}
+    assert verdicts == {
+        name: expectation[0] for name, expectation in capture.expected.items()
+    }
+    breaks = [
+        name
+        for name, expectation in capture.expected.items()
+        if expectation[0] == "BREAKS"
+    ]
     assert audited.findings == len(breaks) == 6
 
 
 def test_breaks_are_those_that_were_injected(capture, audited):
     """Client, API, version and count are exact, with the versions of the target."""
-    found = {}
+    breaks_by_client = {}
     for row in rows_of(audited, "breaks"):
-        each = row["api"], row["api_version"], row["requests"]
-        found.setdefault(who(row), set()).add(each)
+        broken_api = row["api"], row["api_version"], row["requests"]
+        breaks_by_client.setdefault(who(row), set()).add(broken_api)
     expected_breaks = {
-        name: each[1] for name, each in capture.expected.items() if each[1]
+        name: expectation[1]
+        for name, expectation in capture.expected.items()
+        if expectation[1]
     }
-    assert found == expected_breaks
+    assert breaks_by_client == expected_breaks
     ranges = {(row["api"], row["target_speaks"]) for row in rows_of(audited, "breaks")}
     assert ("Produce", "3-13") in ranges and ("ListOffsets", "1-10") in ranges
     assert {row["removed_in"] for row in rows_of(audited, "breaks")} == {"4.0"}
@@ -180,12 +188,12 @@ def test_breaks_are_those_that_were_injected(capture, audited):
 
 def test_riskiest_clients_come_first(audited):
     """The order is BREAKS, UNKNOWN, OK, and then by number of requests."""
-    found = [
+    clients = [
         (row["verdict"], row["breaking_requests"])
         for row in rows_of(audited, "clients")
     ]
     order = {"BREAKS": 0, "UNKNOWN": 1, "OK": 2}
-    assert found == sorted(found, key=lambda each: (order[each[0]], -each[1]))
+    assert clients == sorted(clients, key=lambda client: (order[client[0]], -client[1]))
 
 
 def test_each_request_is_a_row(capture, audited):
@@ -195,13 +203,13 @@ def test_each_request_is_a_row(capture, audited):
         for row in capture.rows
         if row["direction"] == "request" and row["frame"] is not None
     ]
-    found = rows_of(audited, "requests")
-    assert len(found) == len(sent) == audited.counts["requests"]
+    rows = rows_of(audited, "requests")
+    assert len(rows) == len(sent) == audited.counts["requests"]
     names = ("client_address", "broker_address", "api_key", "api_version", "size")
     for name in names:
-        assert [row[name] for row in found] == [row.get(name) for row in sent], name
+        assert [row[name] for row in rows] == [row.get(name) for row in sent], name
     begin = datetime.fromtimestamp(START // 1_000_000, UTC)
-    assert found[0]["timestamp"] == begin
+    assert rows[0]["timestamp"] == begin
     answers = {
         (row["connection"], row["correlation_id"])
         for row in capture.rows
@@ -211,7 +219,7 @@ def test_each_request_is_a_row(capture, audited):
         1.0 if (row["connection"], row.get("correlation_id")) in answers else None
         for row in sent
     ]
-    assert [row["latency_ms"] for row in found] == latencies
+    assert [row["latency_ms"] for row in rows] == latencies
 
 
 def test_software_is_that_of_the_connection(audited):
@@ -227,14 +235,14 @@ def test_software_is_that_of_the_connection(audited):
 
 def test_rows_contain_the_fate_of_their_version(audited):
     """A version is deprecated, removed in a release, or neither."""
-    found = {
+    fates = {
         (row["api"], row["api_version"]): (row["deprecated"], row["removed_in"])
         for row in rows_of(audited, "requests")
     }
-    assert found["Produce", 2] == (True, "4.0")
-    assert found["LeaderAndIsr", 4] == (False, "4.0")
-    assert found["Fetch", 12] == (False, None)
-    assert found[None, 1] == (None, None)
+    assert fates["Produce", 2] == (True, "4.0")
+    assert fates["LeaderAndIsr", 4] == (False, "4.0")
+    assert fates["Fetch", 12] == (False, None)
+    assert fates[None, 1] == (None, None)
 
 
 def test_page_has_the_numbers_of_the_tables(audited):
@@ -271,7 +279,7 @@ def test_heat_map_counts_every_request(audited):
     """The sum of the cells is equal to the table of requests."""
     page = Path(audited.report).read_text(encoding="utf-8")
     svg = page[page.index("Versions in use") :].partition("</figure>")[0]
-    counts = [int(float(each)) for each in re.findall(r'data-value="([\d.]+)"', svg)]
+    counts = [int(float(value)) for value in re.findall(r'data-value="([\d.]+)"', svg)]
     readable = [
         row for row in rows_of(audited, "requests") if row["api_key"] is not None
     ]
@@ -331,8 +339,10 @@ def test_damaged_inputs_are_problems_and_never_the_end(capture, tmp_path):
     assert set(problems) == {"torn.parquet", "foreign.parquet", "request.log"}
     assert problems["request.log"]["line"] == log.count(b"\n")
     assert "not complete" in problems["request.log"]["reason"]
-    made = [row for row in rows_of(result, "clients") if row["address"][:3] == "10."]
-    assert len(made) == len(capture.expected)
+    client_rows = [
+        row for row in rows_of(result, "clients") if row["address"][:3] == "10."
+    ]
+    assert len(client_rows) == len(capture.expected)
 
 
 def test_traffic_without_a_readable_frame_has_a_page(tmp_path):
@@ -363,13 +373,13 @@ def test_log_of_a_live_broker_gives_the_clients_that_were_there(release, tmp_pat
     """Two clients break on 4.1 because of their requests. Brokers do not."""
     log = LOGS / f"kafka-{release}.log"
     result = jobs.audit([log], tmp_path / "out", target="4.1")
-    found = {row["client_id"]: row["verdict"] for row in rows_of(result, "clients")}
+    verdicts = {row["client_id"]: row["verdict"] for row in rows_of(result, "clients")}
     odd = 'od"d\\ id {\N{GREEK SMALL LETTER PI}'
     fine = dict.fromkeys(("modern", odd, "", "1"), "OK")
     if release == "2.8.2":
         # Newer brokers log a null client id as an empty string.
         fine[None] = "OK"
-    assert found == fine | {"ancient": "BREAKS", "asking": "BREAKS"}
+    assert verdicts == fine | {"ancient": "BREAKS", "asking": "BREAKS"}
     breaks = {
         (row["client_id"], row["api"], row["api_version"], row["requests"])
         for row in rows_of(result, "breaks")

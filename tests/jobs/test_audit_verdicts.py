@@ -58,17 +58,19 @@ def test_client_without_api_versions_breaks_on_removed_versions(old):
     """For every newer release, these are the removals in ``releases.changes``."""
     spoken = releases.ranges(old)
     spoken.pop(API_VERSIONS, None)
-    everything = make_usage(*((key, v) for key, each in spoken.items() for v in each))
+    everything = make_usage(
+        *((key, v) for key, versions in spoken.items() for v in versions)
+    )
     for new in releases.NAMES[releases.NAMES.index(old) :]:
-        found = verdict(everything, new)
+        result = verdict(everything, new)
         removed = {
             (key, version)
-            for key, each in releases.changes(old, new).removed.items()
-            for version in each
+            for key, versions in releases.changes(old, new).removed.items()
+            for version in versions
             if key not in find_broker_apis()
         }
-        assert {each[:2] for each in found.breaks} == removed
-        assert found.verdict == (BREAKS if removed else OK)
+        assert {broken[:2] for broken in result.breaks} == removed
+        assert result.verdict == (BREAKS if removed else OK)
 
 
 def test_client_with_api_versions_breaks_if_more_was_offered():
@@ -95,16 +97,16 @@ def test_offers_of_unused_brokers_are_ignored():
 def test_client_with_api_versions_is_ok_if_it_used_a_remaining_version():
     """The client used an old version with an old broker, but 12 with a new one."""
     asking = make_usage((API_VERSIONS, 0), (FETCH, 2), (FETCH, 12))
-    found = verdict(asking, "4.1", {FETCH: 17})
+    result = verdict(asking, "4.1", {FETCH: 17})
     reason = "also supports versions other than Fetch 2"
-    assert (found.verdict, found.reason) == (OK, reason)
+    assert (result.verdict, result.reason) == (OK, reason)
     assert verdict(make_usage((FETCH, 2), (FETCH, 12)), "4.1").verdict == BREAKS
 
 
 def test_software_that_is_known_by_name_has_asked():
     """The software name comes from ApiVersions, possibly before the log starts."""
-    found = verdict(make_usage((FETCH, 2)), "4.1", {FETCH: 2}, software_name="sarama")
-    assert found.verdict == UNKNOWN
+    result = verdict(make_usage((FETCH, 2)), "4.1", {FETCH: 2}, software_name="sarama")
+    assert result.verdict == UNKNOWN
 
 
 def test_java_clients_have_the_versions_of_their_release():
@@ -118,9 +120,9 @@ def test_java_clients_have_the_versions_of_their_release():
 
 def test_produce_that_is_offered_but_refused_breaks():
     """Kafka 4 offers Produce from 0 on, but only supports it from 3 on."""
-    found = verdict(make_usage((API_VERSIONS, 0), (PRODUCE, 2)), "4.1", {PRODUCE: 13})
-    assert [each[:2] for each in found.breaks] == [(PRODUCE, 2)]
-    assert "3" in found.breaks[0].what_to_do
+    result = verdict(make_usage((API_VERSIONS, 0), (PRODUCE, 2)), "4.1", {PRODUCE: 13})
+    assert [broken[:2] for broken in result.breaks] == [(PRODUCE, 2)]
+    assert "3" in result.breaks[0].what_to_do
 
 
 def test_asking_for_versions_never_breaks():
@@ -132,8 +134,8 @@ def test_a_release_that_is_older_leaves_those_unknown_who_ask():
     """The client has newer versions than the target, but its minima are unknown."""
     asking = make_usage((API_VERSIONS, 3), (FETCH, 12))
     for offered in (12, 17):
-        found = verdict(asking, "2.0", {FETCH: offered})
-        assert (found.verdict, "is newer" in found.reason) == (UNKNOWN, True)
+        result = verdict(asking, "2.0", {FETCH: offered})
+        assert (result.verdict, "is newer" in result.reason) == (UNKNOWN, True)
     assert verdict(make_usage((FETCH, 12)), "2.0").verdict == BREAKS
 
 
@@ -152,8 +154,8 @@ def test_client_with_undecodable_frames_is_unknown():
 
 def test_brokers_do_not_count_as_clients():
     """Brokers are upgraded themselves. Covers controllers and replica fetches."""
-    found = verdict(make_usage((LEADER_AND_ISR, 5)), "4.1")
-    assert (found.verdict, "between brokers" in found.reason) == (OK, True)
+    result = verdict(make_usage((LEADER_AND_ISR, 5)), "4.1")
+    assert (result.verdict, "between brokers" in result.reason) == (OK, True)
     replica = make_usage((FETCH, 2))
     replica.is_broker = True
     assert verdict(replica, "4.1").verdict == OK
@@ -161,8 +163,8 @@ def test_brokers_do_not_count_as_clients():
 
 def test_deprecated_versions_are_reported_but_supported():
     """Release 3.9 marks Fetch 2 as deprecated."""
-    found = verdict(make_usage((FETCH, 2)), "3.9")
-    assert (found.verdict, found.reason) == (OK, "3.9 deprecates Fetch 2")
+    result = verdict(make_usage((FETCH, 2)), "3.9")
+    assert (result.verdict, result.reason) == (OK, "3.9 deprecates Fetch 2")
 
 
 def test_releases_go_by_their_line():
@@ -205,18 +207,18 @@ def test_results_of_tasks_are_merged():
 
 def test_first_and_last_time_do_not_depend_on_the_order():
     """Requests without a time are counted, but do not change the limits."""
-    seen = SeenRequests()
+    usage = SeenRequests()
     for moment in (None, 20, 30, 10, None):
-        seen.add(moment)
-    assert seen == SeenRequests(5, 10, 30)
+        usage.add(moment)
+    assert usage == SeenRequests(5, 10, 30)
 
 
 def test_questions_go_to_the_client_that_asked():
     """A broker that rejected ApiVersions does not know the client."""
-    seen = Sightings()
-    seen.add(request("a", API_VERSIONS, 4, BROKER, 1))
-    seen.add(request("a", FETCH, 2, BROKER, 2, software_name="lib"))
-    seen.settle()
-    assert set(seen.clients) == {Client("a", "c", "lib")}
-    (usage,) = seen.clients.values()
+    sightings = Sightings()
+    sightings.add(request("a", API_VERSIONS, 4, BROKER, 1))
+    sightings.add(request("a", FETCH, 2, BROKER, 2, software_name="lib"))
+    sightings.settle()
+    assert set(sightings.clients) == {Client("a", "c", "lib")}
+    (usage,) = sightings.clients.values()
     assert usage.negotiates and usage.total() == SeenRequests(2, 1, 2)

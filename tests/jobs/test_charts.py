@@ -35,15 +35,15 @@ def percent(text):
 def rects(svg, word):
     """List the rectangles that have a class."""
     return [
-        found
-        for found, _ in PageReader(svg).find("rect")
-        if word in found["class"].split()
+        attributes
+        for attributes, _ in PageReader(svg).find("rect")
+        if word in attributes["class"].split()
     ]
 
 
 def places(svg):
     """List start and width of bars and spans."""
-    return [(percent(each["x"]), percent(each["width"])) for each in rects(svg, "fill")]
+    return [(percent(rect["x"]), percent(rect["width"])) for rect in rects(svg, "fill")]
 
 
 def titles(svg):
@@ -101,19 +101,19 @@ def test_heat_grows_with_the_value():
         ("Produce", "0"): HeatCell(1),
     }
     svg = charts.draw_heat_map(["Fetch", "Produce"], ["0", "1", "2"], cells)
-    found = PageReader(svg)
-    drawn = [each for each, _ in found.find("rect", data_row=...)]
-    assert [(each["data-row"], each["data-column"]) for each in drawn] == list(cells)
-    assert [int(each["data-value"]) for each in drawn] == [0, 7, 1000, 1]
-    classes = [each["class"].split() for each in rects(svg, "cell")][:4]
+    page = PageReader(svg)
+    drawn = [rect for rect, _ in page.find("rect", data_row=...)]
+    assert [(rect["data-row"], rect["data-column"]) for rect in drawn] == list(cells)
+    assert [int(rect["data-value"]) for rect in drawn] == [0, 7, 1000, 1]
+    classes = [rect["class"].split() for rect in rects(svg, "cell")][:4]
     assert classes == [
         ["cell", "l0", "quiet"],
         ["cell", "l2", "bad"],
         ["cell", "l5"],
         ["cell", "l1"],
     ]
-    assert len(found.find("line", class_="struck quiet")) == 1
-    assert [percent(each["x"]) for each in rects(svg, "cell")[:4]] == pytest.approx(
+    assert len(page.find("line", class_="struck quiet")) == 1
+    assert [percent(rect["x"]) for rect in rects(svg, "cell")[:4]] == pytest.approx(
         [0, 100 / 3, 200 / 3, 0], abs=0.01
     )
     assert titles(svg)[0] == "Fetch, 0: 0, removed in 4.0"
@@ -166,8 +166,8 @@ def test_a_moment_is_a_mark_and_one_of_a_count_no_long_bar():
 def axis(svg):
     """List the labels of a time axis: classes and positions."""
     return [
-        (set(found["class"].split()), percent(found["x"]), text)
-        for found, text in PageReader(svg).find("text")
+        (set(attributes["class"].split()), percent(attributes["x"]), text)
+        for attributes, text in PageReader(svg).find("text")
     ]
 
 
@@ -186,9 +186,9 @@ def test_words_of_an_axis_never_touch(room, length, label, note):
     spans = []
     for looks, part, words in axis(svg):
         if room >= 700 or "wide" not in looks:
-            at, width = part / 100 * drawing, measure_text(words)
-            at -= width if "end" in looks else width / 2 if "middle" in looks else 0
-            spans.append((at, at + width))
+            left, width = part / 100 * drawing, measure_text(words)
+            left -= width if "end" in looks else width / 2 if "middle" in looks else 0
+            spans.append((left, left + width))
     assert spans and spans[0][0] >= 0 and spans[-1][1] <= drawing
     for (_, end), (start, _) in itertools.pairwise(spans):
         assert end < start
@@ -196,7 +196,7 @@ def test_words_of_an_axis_never_touch(room, length, label, note):
 
 def test_very_many_holes_melt_but_do_not_look_like_one():
     """Parts that are too small are paler, and the label contains their number."""
-    spans = [Span(at, at + 1, "bad") for at in range(0, 100_000, 10)]
+    spans = [Span(start, start + 1, "bad") for start in range(0, 100_000, 10)]
     svg = charts.draw_coverage([Track("orders-0", 0, 100_000, spans)])
     [melted] = rects(svg, "fill")
     assert (melted["data-start"], melted["data-end"]) == ("0", "99991")
@@ -208,12 +208,12 @@ def test_lines_go_through_their_points_and_stop_at_gaps():
     """The maximum is below the top, and zero is at the bottom."""
     values = [(T0, 0), (T0 + 10, 40), (T0 + 20, None), (T0 + 30, 10), (T0 + 40, 20)]
     svg = charts.draw_lines({"billing": values}, "records")
-    found = PageReader(svg)
-    [group] = found.find("g", data_series="billing")
+    page = PageReader(svg)
+    [group] = page.find("g", data_series="billing")
     assert group[0]["data-points"] == f"{T0}:0 {T0 + 10}:40 {T0 + 30}:10 {T0 + 40}:20"
-    paths = [line["points"] for line, _ in found.find("polyline")]
+    paths = [line["points"] for line, _ in page.find("polyline")]
     assert paths == ["0.00,220.00 250.00,0.00", "750.00,165.00 1000.00,110.00"]
-    assert len(found.find("circle")) == 4
+    assert len(page.find("circle")) == 4
 
 
 def test_no_peak_is_lost_in_long_series():
@@ -229,10 +229,12 @@ def test_no_peak_is_lost_in_long_series():
 
 def test_gaps_of_long_series_and_at_their_ends_are_kept():
     """If a line is thinned out or ends early, its unknown parts remain visible."""
-    values = [(T0 + at, None if 3000 <= at < 3002 else 1) for at in range(6000)]
+    values = [
+        (T0 + index, None if 3000 <= index < 3002 else 1) for index in range(6000)
+    ]
     svg = charts.draw_lines({"billing": values}, "records")
     assert len(PageReader(svg).find("polyline")) == 2
-    values = [(T0 + at, 1 if at < 50 else None) for at in range(101)]
+    values = [(T0 + index, 1 if index < 50 else None) for index in range(101)]
     svg = charts.draw_lines({"billing": values}, "records")
     [(path, _)] = PageReader(svg).find("polyline")
     assert path["points"].split()[-1].startswith("490.00,")
@@ -277,8 +279,8 @@ def test_axes_have_round_marks():
 def test_times_on_axes_are_round_and_as_short_as_can_be():
     """The first mark contains the day. Hours have no seconds."""
     begin = 1_763_700_000_000
-    found = choose_time_ticks(begin, begin + 5 * 3_600_000)
-    assert [words for _, words in found] == [
+    ticks = choose_time_ticks(begin, begin + 5 * 3_600_000)
+    assert [words for _, words in ticks] == [
         "2025-11-21 04:40",
         "06:00",
         "07:00",
@@ -286,7 +288,7 @@ def test_times_on_axes_are_round_and_as_short_as_can_be():
         "09:00",
         "09:40",
     ]
-    assert [part * 300 for part, _ in found] == pytest.approx(
+    assert [part * 300 for part, _ in ticks] == pytest.approx(
         [0, 80, 140, 200, 260, 300]
     )
     assert choose_time_ticks(5, 5) == [(0.0, "1970-01-01 00:00:00.005")]

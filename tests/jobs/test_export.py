@@ -70,7 +70,7 @@ def test_a_fault_costs_nothing_where_another_replica_is_whole(
     fault(folders[0], batches, base)
     result = run_export(tmp_path)
     assert recovered_rows(result)["t", 0] == [
-        row for each in batches for row in each.rows
+        row for batch in batches for row in batch.rows
     ]
     assert result.findings == 0
     if (fault, base) != (delete, 0):
@@ -98,7 +98,7 @@ def test_a_fault_in_all_replicas_is_lost(tmp_path, fault, base, lost, reason):
     assert coverage["lost_offsets"] == row["offsets"]
     assert coverage["recovered_percent"] == 100 * (84 - row["offsets"]) / 84
     assert (coverage["start_offset"], coverage["end_offset"]) == (0, 84)
-    assert all(not each["filled"] for each in read_table(result, "problems"))
+    assert all(not problem["filled"] for problem in read_table(result, "problems"))
 
 
 def test_an_object_store_gives_the_same_as_a_disk(tmp_path):
@@ -172,5 +172,5 @@ def test_page_shows_the_rows_of_the_tables(tmp_path):
     ]
     spans = reader.find("rect", data_start=..., data_end=...)
     assert ("40", "44") in {
-        (found["data-start"], found["data-end"]) for found, _ in spans
+        (attributes["data-start"], attributes["data-end"]) for attributes, _ in spans
     }

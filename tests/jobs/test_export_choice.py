@@ -35,21 +35,21 @@ def test_copies_are_chosen_as_if_one_by_one(groups):
         for rank in copies
     ]
     group, rank, is_doubtful = (
-        numpy.array([row[at] for row in rows], kind)
-        for at, kind in enumerate((int, int, bool))
+        numpy.array([row[index] for row in rows], kind)
+        for index, kind in enumerate((int, int, bool))
     )
     batches = SimpleNamespace(rank=rank, is_doubtful=is_doubtful)
     chosen = _choose_copies(batches, numpy.arange(len(rows)), group)
-    assert [rows[at][:2] for at in chosen] == list(choose_one_by_one(groups))
+    assert [rows[index][:2] for index in chosen] == list(choose_one_by_one(groups))
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=20))
 def test_runs_end_where_a_column_changes(rows):
-    columns = [numpy.array([row[at] for row in rows], int) for at in range(2)]
+    columns = [numpy.array([row[index] for row in rows], int) for index in range(2)]
     expected = [key for key, _ in groupby(rows)]
     runs = list(split_runs(*columns))
     assert [rows[first] for first, _ in runs] == expected
-    assert [at for run in runs for at in range(*run)] == list(range(len(rows)))
+    assert [index for run in runs for index in range(*run)] == list(range(len(rows)))
     assert mark_changes(*columns).sum() == len(expected)
 
 

@@ -26,7 +26,9 @@ def test_records_stay_of_one_replica_as_long_as_it_has_them(tmp_path):
     result = run_export(tmp_path)
     rows = sorted(read_table(result, "records"), key=lambda row: row["offset"])
     folder_of = [Path(row["file_path"]).parent for row in rows]
-    changes = [at for at in range(1, 84) if folder_of[at] != folder_of[at - 1]]
+    changes = [
+        index for index in range(1, 84) if folder_of[index] != folder_of[index - 1]
+    ]
     assert changes in ([40, 60], [60])
     uses = [row["use"] for row in read_table(result, "batches")]
     assert (uses.count("used"), uses.count("copy")) == (21, 19)
@@ -50,15 +52,15 @@ def test_a_stale_replica_is_not_taken_for_the_log(tmp_path):
     write_log(folders[1], [*remaining, *tail])
     result = run_export(tmp_path)
     assert recovered_rows(result)["t", 0] == [
-        row for each in batches for row in each.rows
+        row for batch in batches for row in batch.rows
     ]
     (coverage,) = read_table(result, "coverage")
     assert not coverage["replicas_agree"]
     assert coverage["end_offset"] == 84
-    told = [
+    stale_problems = [
         row for row in read_table(result, "problems") if row["reason"] == "diverged"
     ]
-    assert "leader epoch 3" in told[0]["detail"]
+    assert "leader epoch 3" in stale_problems[0]["detail"]
 
 
 def test_stale_batch_with_a_damaged_epoch_is_not_exported(tmp_path):
@@ -74,11 +76,11 @@ def test_stale_batch_with_a_damaged_epoch_is_not_exported(tmp_path):
         stale.append(make_batch(generator, base, 3, 3, mark=b"stale"))
     shutil.rmtree(folders[1].parent)
     write_log(folders[1], stale)
-    name, at = position(stale, stale[-1].base)
-    set_field(folders[1] / name, at, "epoch", 1)
+    name, start = position(stale, stale[-1].base)
+    set_field(folders[1] / name, start, "epoch", 1)
     result = run_export(tmp_path)
     assert recovered_rows(result)["t", 0] == [
-        row for each in batches for row in each.rows
+        row for batch in batches for row in batch.rows
     ]
     (coverage,) = read_table(result, "coverage")
     assert coverage["end_offset"] == 84
@@ -97,7 +99,7 @@ def test_a_checkpoint_may_not_know_the_last_epoch_yet(tmp_path):
     write_log(folders[1], [*batches, *newer])
     flip(folders[1], [*batches, *newer], 84)
     result = run_export(tmp_path)
-    expected = [row for each in (*batches, *newer) for row in each.rows]
+    expected = [row for batch in (*batches, *newer) for row in batch.rows]
     assert recovered_rows(result)["t", 0] == expected
 
 
@@ -110,7 +112,7 @@ def test_majority_of_replicas_wins_within_an_epoch(tmp_path):
     (folders[0] / f"{28:020}.log").write_bytes(data)
     result = run_export(tmp_path)
     assert recovered_rows(result)["t", 0] == [
-        row for each in batches for row in each.rows
+        row for batch in batches for row in batch.rows
     ]
     (problem,) = read_table(result, "problems")
     assert problem["reason"] == "disagrees"
@@ -128,7 +130,7 @@ def test_contradicting_file_is_not_used_for_other_batches(tmp_path):
     for folder in folders[1:]:
         flip(folder, batches, 52)
     result = run_export(tmp_path)
-    expected = [row for each in batches if each.base != 52 for row in each.rows]
+    expected = [row for batch in batches if batch.base != 52 for row in batch.rows]
     assert recovered_rows(result)["t", 0] == expected
     assert listed_losses(result)["t", 0] == [(52, 55)]
 
@@ -137,15 +139,17 @@ def test_undecodable_batch_is_read_from_another_replica(tmp_path):
     """The checksum is valid, but the batch is lost if no other copy exists."""
     folders, batches = one_log(tmp_path)
     for number, base in ((0, 40), (0, 60), (1, 60)):
-        name, at = position(batches, base)
+        name, start = position(batches, base)
         path = folders[number] / name
         data = path.read_bytes()
         size = len(next(batch for batch in batches if batch.base == base).data)
         path.write_bytes(
-            data[:at] + with_nonsense(data[at : at + size]) + data[at + size :]
+            data[:start]
+            + with_nonsense(data[start : start + size])
+            + data[start + size :]
         )
     result = run_export(tmp_path)
-    expected = [row for each in batches if each.base != 60 for row in each.rows]
+    expected = [row for batch in batches if batch.base != 60 for row in batch.rows]
     assert recovered_rows(result)["t", 0] == expected
     (lost,) = read_table(result, "lost")
     assert (lost["first_offset"], lost["last_offset"]) == (60, 63)
@@ -162,11 +166,11 @@ def test_undecodable_batch_is_read_from_another_replica(tmp_path):
 def test_a_damaged_leader_epoch_costs_nothing(tmp_path):
     """The checksum does not include it, but the surrounding batches show it."""
     folders, batches = one_log(tmp_path, brokers=1)
-    for base, at in ((0, 12), (40, 13), (80, 14)):
-        flip(folders[0], batches, base, at)
+    for base, byte in ((0, 12), (40, 13), (80, 14)):
+        flip(folders[0], batches, base, byte)
     result = run_export(tmp_path)
     assert recovered_rows(result)["t", 0] == [
-        row for each in batches for row in each.rows
+        row for batch in batches for row in batch.rows
     ]
     assert [row["reason"] for row in read_table(result, "problems")] == [
         "leader-epoch"

@@ -37,8 +37,8 @@ def test_a_false_offset_does_not_condemn_the_batch_before(tmp_path):
         write_log(folder, batches)
         path = folder / f"{0:020}.log"
         data = bytearray(path.read_bytes())
-        at = len(data) - len(batches[6].data)
-        data[at : at + 8] = (52).to_bytes(8, "big")
+        start = len(data) - len(batches[6].data)
+        data[start : start + 8] = (52).to_bytes(8, "big")
         path.write_bytes(data)
     result = run_export(tmp_path)
     expected = [row for batch in batches[:6] for row in batch.rows]
@@ -74,8 +74,8 @@ def test_a_false_header_field_costs_no_other_batch(tmp_path):
                 held[beside] = other
             write_log(folder, held)
             if broker < 2:
-                path, at = position(batches, 5 * index)
-                set_field(folder / path, at, field, change)
+                path, start = position(batches, 5 * index)
+                set_field(folder / path, start, field, change)
         held = batches
         if field != "epoch" and index in (6, 13):
             held = [batch for batch in batches if batch is not batches[index]]
@@ -85,10 +85,10 @@ def test_a_false_header_field_costs_no_other_batch(tmp_path):
     for folder in (tmp_path / "in").iterdir():
         (folder / "replication-offset-checkpoint").write_text("\n".join(lines) + "\n")
     result = run_export(tmp_path)
-    found, losses = recovered_rows(result), listed_losses(result)
+    rows_by_partition, losses = recovered_rows(result), listed_losses(result)
     for number, case in enumerate(cases):
         key = "t", number
-        assert found[key] == expected[key], case
+        assert rows_by_partition[key] == expected[key], case
         assert losses.get(key, []) == lost.get(key, []), case
 
 
@@ -101,9 +101,9 @@ def test_loss_before_a_wrong_offset_is_limited_by_the_damaged_bytes(tmp_path):
     cases = [(8, 1 << 15), (8, 1 << 40), (70, 1 << 15), (70, 20)]
     for number, (damaged_byte, change) in enumerate(cases):
         folders, batches = one_log(tmp_path / str(number), brokers=1)
-        flip(folders[0], batches, 76, at=damaged_byte)
-        name, at = position(batches, 80)
-        set_field(folders[0] / name, at, "base offset", change)
+        flip(folders[0], batches, 76, byte=damaged_byte)
+        name, start = position(batches, 80)
+        set_field(folders[0] / name, start, "base offset", change)
         result = jobs.export([tmp_path / str(number) / "in"], tmp_path / f"out{number}")
         assert listed_losses(result)["t", 0] == [(76, 83)], cases[number]
         (coverage,) = read_table(result, "coverage")
@@ -120,7 +120,7 @@ def test_offsets_that_a_cleaner_removed_are_not_limited_by_bytes(tmp_path):
     folder = tmp_path / "in" / "b0" / "t-0"
     write_log(folder, batches)
     (folder.parent / "cleaner-offset-checkpoint").write_text("0\n1\nt 0 100000\n")
-    flip(folder, batches, 8, at=8)
+    flip(folder, batches, 8, byte=8)
     result = run_export(tmp_path)
     expected = [row for index in (0, 1, 3) for row in batches[index].rows]
     assert recovered_rows(result)["t", 0] == expected
@@ -150,7 +150,7 @@ def test_segments_with_wrong_names_are_read_by_their_content(tmp_path):
     names[0].write_bytes(names[2].read_bytes()[: len(batches[14].data)])
     names[2].write_bytes(aside)
     result = run_export(tmp_path)
-    expected = [row for each in batches[:15] for row in each.rows]
+    expected = [row for batch in batches[:15] for row in batch.rows]
     assert recovered_rows(result)["t", 0] == expected
     assert listed_losses(result)["t", 0] == [(60, 83)]
     reasons = [row["reason"] for row in read_table(result, "problems")]
@@ -161,9 +161,9 @@ def test_a_stranger_among_the_files_ends_no_segment(tmp_path):
     """The name is within the last batch of the log, and therefore meaningless."""
     folders, batches = one_log(tmp_path, brokers=1)
     (folders[0] / f"{82:020}.log").write_bytes(random.Random(3).randbytes(500))
-    flip(folders[0], batches, 76, at=16)
+    flip(folders[0], batches, 76, byte=16)
     result = run_export(tmp_path)
-    expected = [row for each in batches if each.base != 76 for row in each.rows]
+    expected = [row for batch in batches if batch.base != 76 for row in batch.rows]
     assert recovered_rows(result)["t", 0] == expected
     assert listed_losses(result)["t", 0] == [(76, 79)]
 
@@ -183,11 +183,11 @@ def test_deleted_offsets_are_not_lost(tmp_path):
 def test_unused_space_is_damage_only_below_the_high_watermark(tmp_path):
     """Files may contain unused space. The high watermark shows missing records."""
     folders, batches = one_log(tmp_path, brokers=1)
-    name, at = position(batches, 80)
+    name, start = position(batches, 80)
     path = folders[0] / name
     path.write_bytes(path.read_bytes() + bytes(5000))
     assert run_export(tmp_path).counts["problems"] == 0
-    path.write_bytes(path.read_bytes()[:at] + bytes(5000))
+    path.write_bytes(path.read_bytes()[:start] + bytes(5000))
     result = jobs.export([tmp_path / "in"], tmp_path / "again")
     (problem,) = read_table(result, "problems")
     assert (problem["reason"], problem["records_lost"]) == ("zeros", 4)
@@ -199,8 +199,8 @@ def test_headers_of_truncated_batches_show_the_lost_offsets(tmp_path):
     folders, batches = one_log(tmp_path)
     for folder in folders:
         (folder.parent / "replication-offset-checkpoint").unlink()
-        name, at = position(batches, 76)
+        name, start = position(batches, 76)
         flip(folder, batches, 76)
-        os.truncate(folder / name, at + len(batches[19].data) + 70)
+        os.truncate(folder / name, start + len(batches[19].data) + 70)
     result = run_export(tmp_path)
     assert listed_losses(result)["t", 0] == [(76, 83)]

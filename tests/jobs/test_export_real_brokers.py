@@ -25,16 +25,16 @@ def test_nothing_is_lost_of_real_brokers_disks(tmp_path):
         assert result.findings == 0, read_table(result, "lost")
         assert result.counts["problems"] == 0, read_table(result, "problems")
         rows = {
-            key: [row[:3] for row in each]
-            for key, each in recovered_rows(result).items()
+            key: [row[:3] for row in partition_rows]
+            for key, partition_rows in recovered_rows(result).items()
         }
         expected = {}
         for partition in log.LogDirectory(DATA / release):
             key = partition.topic, partition.partition
             for batch in partition.batches():
                 if not batch.is_control:
-                    each = [(r.offset, r.key, r.value) for r in batch.records]
-                    expected.setdefault(key, []).extend(each)
+                    batch_rows = [(r.offset, r.key, r.value) for r in batch.records]
+                    expected.setdefault(key, []).extend(batch_rows)
         assert rows == {
             k: sorted(v, key=lambda row: row[0]) for k, v in expected.items() if v
         }

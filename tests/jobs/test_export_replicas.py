@@ -47,9 +47,11 @@ def test_ranges_are_sets_of_offsets(one, other):
 @given(RANGES, st.integers(0, 50), st.integers(0, 5))
 def test_overlapping_ranges_are_found(ranges, first, length):
     joined = merge_ranges(ranges)
-    wanted = offsets([(first, first + length)])
-    found = [each for each in joined if offsets([each]) & wanted]
-    assert list(find_overlapping(joined, first, first + length)) == found
+    query_offsets = offsets([(first, first + length)])
+    overlapping = [
+        epoch_range for epoch_range in joined if offsets([epoch_range]) & query_offsets
+    ]
+    assert list(find_overlapping(joined, first, first + length)) == overlapping
 
 
 @given(st.lists(st.tuples(st.integers(-1, 5), st.integers(1, 9)), max_size=9))
@@ -57,8 +59,10 @@ def test_the_heaviest_epochs_that_ascend_are_right(runs):
     """The choice has the same weight as the best of all possible choices."""
     epochs, weights = [e for e, _ in runs], [w for _, w in runs]
     right = mark_ascending(epochs, weights)
-    kept = [epoch for epoch, is_right in zip(epochs, right, strict=True) if is_right]
-    assert kept == sorted(kept)
+    right_epochs = [
+        epoch for epoch, is_right in zip(epochs, right, strict=True) if is_right
+    ]
+    assert right_epochs == sorted(right_epochs)
     best = max(
         sum(weights[i] for i in chosen)
         for size in range(len(runs) + 1)
@@ -121,8 +125,8 @@ def test_a_single_flipped_epoch_does_not_decide():
     """One of many batches has a high epoch that later batches contradict."""
     flipped = chain((2, 0, 50), (1 << 20, 51, 53), (2, 54, 90))
     assert flipped.epoch == 2
-    assert [each.is_right for each in flipped.stretches[0]] == [True, False, True]
-    assert {each.epoch for each in flipped.stretches[0]} == {2}
+    assert [stretch.is_right for stretch in flipped.stretches[0]] == [True, False, True]
+    assert {stretch.epoch for stretch in flipped.stretches[0]} == {2}
 
 
 def test_many_epochs_take_little_time():

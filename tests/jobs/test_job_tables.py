@@ -57,8 +57,8 @@ def test_table_without_rows_has_its_schema(tmp_path):
     for name, rows in ("none", []), ("empty", [batch(0, 0)]):
         path = tmp_path / name
         with open_table(path, SCHEMA) as writer:
-            for each in rows:
-                writer.write(each)
+            for row in rows:
+                writer.write(row)
         assert pq.read_schema(path).equals(SCHEMA)
         assert pq.read_metadata(path).num_rows == 0
 

@@ -63,8 +63,8 @@ def test_lag_is_that_of_the_time_of_the_commit(results, cluster):
 def test_group_without_progress_in_a_growing_log_is_stuck(results, cluster):
     """Slow readers are not stuck, and neither are readers of a log without growth."""
     columns = ("group", "topic", "partition", "committed", "log_end", "since")
-    found = read_tuples(results, "stuck", *columns, "last_commit")
-    assert found == cluster.stuck
+    stuck_rows = read_tuples(results, "stuck", *columns, "last_commit")
+    assert stuck_rows == cluster.stuck
     assert results.findings == 2
 
 
@@ -140,7 +140,7 @@ def test_a_consumer_group_is_put_together_from_its_records(offsets, tmp_path):
     Topic(tmp_path, "orders", 0, topic_id=TOPIC_ID_TEXT).write()
     groups = Groups(tmp_path)
     one = {"m1": (1, [0, 1])}
-    for at, *records in (
+    for delay, *records in (
         (0, *consumer_records("g", 1, one, joined=["m1"], assigned=1)),
         (1, *consumer_records("g", 2, {}, joined=["m2"])),
         (2, *consumer_records("g", None, {"m1": (2, [0])}, assigned=2)),
@@ -154,7 +154,7 @@ def test_a_consumer_group_is_put_together_from_its_records(offsets, tmp_path):
         ),
         (12, *consumer_records("g", 1, {}, joined=["m3"])),
     ):
-        groups.write_records(records, START + at)
+        groups.write_records(records, START + delay)
     groups.write()
     result = offsets(tmp_path)
     states = read_rows(result, "group_state")
@@ -202,11 +202,11 @@ def test_share_and_streams_groups_have_states_too(offsets, tmp_path, kind):
         "TargetAssignmentMetadata": (group, {"assignment_epoch": 4}),
         "CurrentMemberAssignment": (member, {"member_epoch": 4, **held}),
     }
-    made = [
+    group_records = [
         (message(f"{name}Key", **key), message(f"{name}Value", **value), 0)
         for name, (key, value) in pairs.items()
     ]
-    groups.write_records(made, START)
+    groups.write_records(group_records, START)
     groups.write()
     (state,) = read_rows(offsets(tmp_path), "group_state")
     assert (state["kind"], state["generation"]) == (kind.lower(), 4)
@@ -224,8 +224,8 @@ def test_a_commit_to_another_topic_of_the_same_name_has_no_lag(offsets, tmp_path
     groups.commit("g", "t", 0, 3, START, topic_id=TOPIC_ID, version=4)
     groups.commit("g", "t", 0, 3, START + 1)
     groups.write()
-    found = read_tuples(offsets(tmp_path), "lag", "log_end", "lag")
-    assert found == [(None, None), (5, 2)]
+    lags = read_tuples(offsets(tmp_path), "lag", "log_end", "lag")
+    assert lags == [(None, None), (5, 2)]
 
 
 def test_the_clock_of_a_producer_does_not_stop_the_log(offsets, tmp_path):
@@ -235,15 +235,15 @@ def test_the_clock_of_a_producer_does_not_stop_the_log(offsets, tmp_path):
     timestamp arrived later.
     """
     topic = Topic(tmp_path, "t", 0)
-    for at in (0, 1000 * 365 * 86_400, 1000, -60_000, 3000):
-        topic.produce(1, START + at)
+    for delay in (0, 1000 * 365 * 86_400, 1000, -60_000, 3000):
+        topic.produce(1, START + delay)
     topic.write()
     groups = Groups(tmp_path)
-    for at in (500, 1500, 3500):
-        groups.commit("g", "t", 0, 0, START + at)
+    for delay in (500, 1500, 3500):
+        groups.commit("g", "t", 0, 0, START + delay)
     groups.write()
-    found = read_tuples(offsets(tmp_path), "lag", "log_end", "lag_ms")
-    assert found == [(2, 500), (4, 1500), (5, 3500)]
+    lags = read_tuples(offsets(tmp_path), "lag", "log_end", "lag_ms")
+    assert lags == [(2, 500), (4, 1500), (5, 3500)]
 
 
 def test_lag_before_the_first_segment_is_unknown(offsets, tmp_path):
@@ -255,9 +255,9 @@ def test_lag_before_the_first_segment_is_unknown(offsets, tmp_path):
     groups.commit("g", "t", 0, 60, START + 1500)
     groups.commit("g", "t", 0, 120, START + 1600)
     groups.write()
-    found = read_tuples(offsets(tmp_path), "lag", "log_end", "lag", "lag_ms")
+    lags = read_tuples(offsets(tmp_path), "lag", "log_end", "lag", "lag_ms")
     # A commit proves that the log reached the offset, even if this copy ends before it.
-    assert found == [(None, None, None), (110, 50, 500), (120, 0, 0)]
+    assert lags == [(None, None, None), (110, 50, 500), (120, 0, 0)]
 
 
 def test_age_is_that_of_the_batch_with_the_first_unread_record(offsets, tmp_path):
@@ -270,8 +270,8 @@ def test_age_is_that_of_the_batch_with_the_first_unread_record(offsets, tmp_path
     for offset in (9, 10, 19, 20):
         groups.commit("g", "t", 0, offset, START + 1500)
     groups.write()
-    found = read_tuples(offsets(tmp_path), "lag", "lag", "lag_ms")
-    assert found == [(11, 1500), (10, 500), (1, 500), (0, 0)]
+    lags = read_tuples(offsets(tmp_path), "lag", "lag", "lag_ms")
+    assert lags == [(11, 1500), (10, 500), (1, 500), (0, 0)]
 
 
 def test_members_newer_than_kwire_are_read_as_far_as_known(offsets, tmp_path):
@@ -307,8 +307,8 @@ def test_offsets_that_make_no_sense_do_no_harm(offsets, tmp_path):
     groups.write()
     result = offsets(tmp_path)
     end = 2**63 - 95
-    found = read_tuples(result, "lag", "log_end", "lag")
-    assert found[:4] == [(None, None)] * 2 + [(2**63 - 1, 0), (end, end)]
+    lags = read_tuples(result, "lag", "log_end", "lag")
+    assert lags[:4] == [(None, None)] * 2 + [(2**63 - 1, 0), (end, end)]
     assert read_tuples(result, "groups", "lag") == [(2**63 - 1,)]
 
 
@@ -385,17 +385,17 @@ def test_undecodable_records_are_rows_of_the_problems(offsets, tmp_path):
     groups.write()
     result = offsets(tmp_path)
     assert read_rows(result, "commits") == groups.commits
-    found = read_rows(result, "problems")
-    assert [(row["offset"], row["reason"]) for row in found] == [
+    problems = read_rows(result, "problems")
+    assert [(row["offset"], row["reason"]) for row in problems] == [
         (0, "newer"),
         (1, "newer"),
         (2, "undecodable"),
         (3, "undecodable"),
         (4, "undecodable"),
     ]
-    assert {row["topic"] for row in found} == {"__consumer_offsets"}
-    assert repr(key) in found[1]["error"]
-    assert "the subscription of m" in found[4]["error"]
+    assert {row["topic"] for row in problems} == {"__consumer_offsets"}
+    assert repr(key) in problems[1]["error"]
+    assert "the subscription of m" in problems[4]["error"]
     (state,) = read_rows(result, "group_state")
     assert state["members"][0]["subscriptions"] is None
     assert state["members"][0]["assignment"] == []
@@ -468,12 +468,12 @@ def test_only_requested_groups_are_read(offsets, cluster):
 def test_groups_are_summed_up_worst_first(results, cluster):
     """Rows contain type and state of the last record, lag and stuck partitions."""
     rows = read_rows(results, "groups")
-    found = {row.pop("group"): tuple(row.values()) for row in rows}
-    assert list(found)[:2] == ["dead", "blocked"]
+    groups = {row.pop("group"): tuple(row.values()) for row in rows}
+    assert list(groups)[:2] == ["dead", "blocked"]
     last = START + 29 * MINUTE + 500
     first = START + MINUTE + 500
     commits = 58
-    assert found["good"] == (
+    assert groups["good"] == (
         "classic",
         "Stable",
         1,
@@ -487,9 +487,9 @@ def test_groups_are_summed_up_worst_first(results, cluster):
         0,
         2 * (1800 - 60 * 29),
     )
-    assert found["blocked"][-4:] == (1800 - 200, 0, 1, 1800 - 200)
-    assert found["gone"][-4:] == (None, 1, 0, None)
-    assert found["expired"][3:5] == (0, 1)
+    assert groups["blocked"][-4:] == (1800 - 200, 0, 1, 1800 - 200)
+    assert groups["gone"][-4:] == (None, 1, 0, None)
+    assert groups["expired"][3:5] == (0, 1)
 
 
 def test_lag_over_time_continues_without_commits(results, cluster):
@@ -498,13 +498,13 @@ def test_lag_over_time_continues_without_commits(results, cluster):
     dead = [(row["timestamp"], row["lag"]) for row in rows if row["group"] == "dead"]
     topic = cluster.topics["orders", 0]
     assert len(dead) > 50
-    assert dead == [(at, topic.lag(30, at)[1]) for at, _ in dead]
+    assert dead == [(timestamp, topic.lag(30, timestamp)[1]) for timestamp, _ in dead]
     assert dead[-1][0] == cluster.end
     good = {row["timestamp"]: row for row in rows if row["group"] == "good"}
     assert good[cluster.end]["partitions"] == 2
-    gone = [row for row in rows if row["group"] == "gone"]
-    assert {(row["lag"], row["unknown_lags"]) for row in gone} == {(None, 1)}
-    assert {row["missing_logs"] for row in gone} == {1}
+    group_rows = [row for row in rows if row["group"] == "gone"]
+    assert {(row["lag"], row["unknown_lags"]) for row in group_rows} == {(None, 1)}
+    assert {row["missing_logs"] for row in group_rows} == {1}
 
 
 def test_commit_rate_counts_each_commit_once(results, cluster):

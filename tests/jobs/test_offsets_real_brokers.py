@@ -58,26 +58,26 @@ def read_new(record):
 
 def commit_told(record):
     """Return a printed commit by the columns of the table, or None."""
-    place = record["offset"], record["timestamp"]
+    position = record["offset"], record["timestamp"]
     if record["key"].startswith("{"):
         kind, key, version, value = read_new(record)
         if kind != 1:
             return None
         who = key["group"], key["topic"], key["partition"]
         if value is None:
-            return (*place, *who, None, None, None, True, None, None)
+            return (*position, *who, None, None, None, True, None, None)
         epoch = None if value["leaderEpoch"] < 0 else value["leaderEpoch"]
-        what = value["offset"], epoch, value["metadata"]
-        return (*place, *who, *what, False, version, value.get("topicId"))
+        commit_values = value["offset"], epoch, value["metadata"]
+        return (*position, *who, *commit_values, False, version, value.get("topicId"))
     match = OLD_KEY.fullmatch(record["key"])
     if match is None:
         return None
     who = match[1], match[2], int(match[3])
     if record["payload"] == "<DELETE>":
-        return (*place, *who, None, None, None, True, None, None)
+        return (*position, *who, None, None, None, True, None, None)
     value = OLD_VALUE.fullmatch(record["payload"])
     # The old tool prints neither versions nor epochs. Brokers of 2.8 wrote version 3.
-    return (*place, *who, int(value[1]), None, value[2] or "", False, 3, None)
+    return (*position, *who, int(value[1]), None, value[2] or "", False, 3, None)
 
 
 COLUMNS = (
@@ -118,7 +118,9 @@ def test_commits_are_those_that_kafka_prints(result, release):
     """Compares offsets, metadata, versions, topic ids and tombstones."""
     rows = [row | {"timestamp": moment(row)} for row in read(result, "commits")]
     expected = [
-        each for each in map(commit_told, printed_records(release)) if each is not None
+        commit
+        for commit in map(commit_told, printed_records(release))
+        if commit is not None
     ]
     assert [tuple(row[name] for name in COLUMNS) for row in rows] == expected
     assert len(expected) == {"4.3.1": 9, "3.9.2": 77, "2.8.2": 77}[release]
@@ -157,25 +159,27 @@ def test_classic_groups_are_those_that_kafka_prints(result, release):
             continue
         assert row["generation"] == value["generation"]
         assert row["leader"] == value["leader"]
-        assert set(members) == {each["memberId"] for each in value["members"]}
-        for each in value["members"]:
-            member = members[each["memberId"]]
-            assert member["instance_id"] == each["groupInstanceId"]
-            assert member["client_id"] == each["clientId"]
-            assert member["host"] == each["clientHost"]
-            assert member["subscriptions"] == each["subscription"]["topics"]
+        assert set(members) == {
+            printed_member["memberId"] for printed_member in value["members"]
+        }
+        for printed_member in value["members"]:
+            member = members[printed_member["memberId"]]
+            assert member["instance_id"] == printed_member["groupInstanceId"]
+            assert member["client_id"] == printed_member["clientId"]
+            assert member["host"] == printed_member["clientHost"]
+            assert member["subscriptions"] == printed_member["subscription"]["topics"]
             assert [(a["topic"], a["partitions"]) for a in member["assignment"]] == [
                 (a["topic"], a["partitions"])
-                for a in each["assignment"]["assignedPartitions"]
+                for a in printed_member["assignment"]["assignedPartitions"]
             ]
     assert count >= 4
 
 
 def old_form(member):
     names = [
-        f"{each['topic']}-{number}"
-        for each in member["assignment"]
-        for number in each["partitions"]
+        f"{topic['topic']}-{number}"
+        for topic in member["assignment"]
+        for number in topic["partitions"]
     ]
     return f"{member['member_id']}=[{', '.join(names)}]"
 
@@ -190,8 +194,8 @@ def test_lag_is_the_distance_to_the_end_of_the_real_log(result, release):
         paths = [p for p in files if p.startswith(name) and p.endswith(".log")]
         last = files[max(paths)]["batches"][-1]
         end = last.get("last_offset", last.get("offset")) + 1
-        known = (end, end - row["committed"]) if last["magic"] else (None, None)
-        assert (row["log_end"], row["lag"]) == known
+        expected_lag = (end, end - row["committed"]) if last["magic"] else (None, None)
+        assert (row["log_end"], row["lag"]) == expected_lag
     (lag,) = (
         row["lag"] for row in read(result, "groups") if row["group"] == "manual-group"
     )

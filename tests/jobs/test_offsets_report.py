@@ -32,25 +32,27 @@ class Page(HTMLParser):
         self.words += data
 
     def handle_starttag(self, tag, attributes):
-        found = dict(attributes)
+        values = dict(attributes)
         self.tags.append(tag)
-        if "data-table" in found:
-            self.table = self.tables[found["data-table"]] = []
+        if "data-table" in values:
+            self.table = self.tables[values["data-table"]] = []
             self.keys = []
-        if "data-key" in found:
-            self.keys.append(found["data-key"])
+        if "data-key" in values:
+            self.keys.append(values["data-key"])
         if tag == "tr":
             self.row = {}
         if tag == "td":
             if not self.row:
                 self.table.append(self.row)
-            self.row[self.keys[len(self.row)]] = found.get("data-value")
-        if "data-points" in found:
-            points = [each.rsplit(":", 1) for each in found["data-points"].split()]
-            series = self.lines.setdefault(found["data-series"], [])
-            series.append([(int(at), float(value)) for at, value in points])
-        if "data-row" in found:
-            self.cells[found["data-row"], found["data-column"]] = found["data-value"]
+            self.row[self.keys[len(self.row)]] = values.get("data-value")
+        if "data-points" in values:
+            points = [point.rsplit(":", 1) for point in values["data-points"].split()]
+            series = self.lines.setdefault(values["data-series"], [])
+            series.append(
+                [(int(timestamp), float(value)) for timestamp, value in points]
+            )
+        if "data-row" in values:
+            self.cells[values["data-row"], values["data-column"]] = values["data-value"]
 
 
 def raw_text(value):
@@ -150,7 +152,7 @@ def test_empty_page_contains_a_note(tmp_path):
 
 
 def run(*arguments):
-    return CliRunner().invoke(program, [str(each) for each in arguments])
+    return CliRunner().invoke(program, [str(argument) for argument in arguments])
 
 
 def test_a_group_without_a_known_time_has_no_span(tmp_path):

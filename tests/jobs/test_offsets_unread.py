@@ -28,8 +28,8 @@ def unread(root, partitions=2):
         topic.write()
     groups = Groups(root, 0, topics)
     for minute in range(200):
-        at = START + minute * MINUTE + 1
-        groups.commit("g", "t", 0, 100 * (minute + 1), at)
+        timestamp = START + minute * MINUTE + 1
+        groups.commit("g", "t", 0, 100 * (minute + 1), timestamp)
     return groups
 
 
@@ -64,21 +64,21 @@ def test_an_assigned_partition_without_a_commit_has_no_known_lag(offsets, tmp_pa
 def test_a_partition_is_unknown_while_it_is_assigned_and_uncommitted(offsets, tmp_path):
     """Applies from the assignment to the commit, and again after a tombstone."""
     groups = unread(tmp_path, 3)
-    at = START + 200 * MINUTE
-    groups.classic("g", 1, {"m": {"t": [0, 1], "unseen": [4]}}, at)
-    groups.commit("g", "t", 1, 19_000, at + 20 * MINUTE)
-    groups.commit("g", "t", 1, None, at + 40 * MINUTE)
-    groups.classic("g", 2, {"m": {"t": [0]}}, at + 60 * MINUTE)
-    groups.commit("g", "t", 0, 20_000, at + 80 * MINUTE)
+    timestamp = START + 200 * MINUTE
+    groups.classic("g", 1, {"m": {"t": [0, 1], "unseen": [4]}}, timestamp)
+    groups.commit("g", "t", 1, 19_000, timestamp + 20 * MINUTE)
+    groups.commit("g", "t", 1, None, timestamp + 40 * MINUTE)
+    groups.classic("g", 2, {"m": {"t": [0]}}, timestamp + 60 * MINUTE)
+    groups.commit("g", "t", 0, 20_000, timestamp + 80 * MINUTE)
     groups.write()
     result = offsets(tmp_path)
     rows = [row for row in read_rows(result, "lag_over_time") if row["topic"] == "t"]
-    found = {}
+    lags_by_minute = {}
     for row in rows:
         minutes = (row["timestamp"] - START) // MINUTE
         if minutes >= 180:
-            found.setdefault((minutes - 1) // 20 * 20, set()).add(row["lag"])
-    assert found == {180: {0}, 200: {None}, 220: {1000}, 240: {None}, 260: {0}}
+            lags_by_minute.setdefault((minutes - 1) // 20 * 20, set()).add(row["lag"])
+    assert lags_by_minute == {180: {0}, 200: {None}, 220: {1000}, 240: {None}, 260: {0}}
     other = [row for row in read_rows(result, "lag_over_time") if row["topic"] != "t"]
     assert {(row["unknown_lags"], row["missing_logs"]) for row in other} == {(1, 1)}
     (group,) = read_rows(result, "groups")
@@ -100,8 +100,10 @@ def test_a_group_that_never_committed_has_a_row(offsets, tmp_path):
     rows = {row["group"]: row for row in read_rows(result, "groups")}
     new = rows["new"]
     assert (new["lag"], new["known_lag"], new["unknown_lags"]) == (None, None, 2)
-    found = read_tuples(result, "partitions", "group", "partition", "log_end", "lag")
-    assert found == [
+    partition_rows = read_tuples(
+        result, "partitions", "group", "partition", "log_end", "lag"
+    )
+    assert partition_rows == [
         ("g", 0, 20_000, 0),
         ("new", 0, 20_000, None),
         ("new", 1, 20_000, None),

@@ -36,7 +36,7 @@ UNSEEN = set("\u2028\u202e\0\x1b\r")
 
 def run(*arguments):
     """Run a command that may report problems. Its output is not checked here."""
-    done = CliRunner().invoke(program, [str(each) for each in arguments])
+    done = CliRunner().invoke(program, [str(argument) for argument in arguments])
     assert done.exception is None or isinstance(done.exception, SystemExit), done
 
 
@@ -128,11 +128,11 @@ def digest(text):
 
 def test_every_page_has_the_policy_that_lets_it_do_nothing_else(page):
     """The policy allows its own style and script by hash, and nothing inline."""
-    found = PageReader(page)
-    [(_, style)], [(_, script)] = found.find("style"), found.find("script")
+    reader = PageReader(page)
+    [(_, style)], [(_, script)] = reader.find("style"), reader.find("script")
     policies = [
         attributes["content"]
-        for attributes, _ in found.find("meta", http_equiv="Content-Security-Policy")
+        for attributes, _ in reader.find("meta", http_equiv="Content-Security-Policy")
     ]
     assert policies == [
         f"default-src 'none'; style-src '{digest(style)}';"
@@ -142,22 +142,24 @@ def test_every_page_has_the_policy_that_lets_it_do_nothing_else(page):
     # The policy does not apply to elements before it.
     before = page.partition("http-equiv")[0]
     assert not re.search("<(script|style|link|img|base)", before)
-    for name, attributes, _ in found.tags:
+    for name, attributes, _ in reader.tags:
         assert "style" not in attributes, name
-        assert not [each for each in attributes if each.startswith("on")], name
+        assert not [
+            attribute for attribute in attributes if attribute.startswith("on")
+        ], name
 
 
 def test_every_page_loads_nothing(page):
     """All links are anchors on the page itself, except for an empty icon."""
-    found = PageReader(page)
+    reader = PageReader(page)
     addresses = {
         attributes[key]
-        for _, attributes, _ in found.tags
+        for _, attributes, _ in reader.tags
         for key in ("src", "href", "srcset", "action", "data", "xlink:href")
         if key in attributes
     }
-    assert {each for each in addresses if each[0] != "#"} == {"data:,"}
-    looks = "".join(text for _, text in found.find("style") + found.find("script"))
+    assert {address for address in addresses if address[0] != "#"} == {"data:,"}
+    looks = "".join(text for _, text in reader.find("style") + reader.find("script"))
     assert not re.search(r"url\(|@import|import\(|fetch\(|XMLHttp|innerHTML", looks)
 
 
@@ -174,17 +176,19 @@ def test_every_page_has_the_same_palette(written_pages):
 @pytest.mark.parametrize("name", ["audit", "export", "offsets", "explain"])
 def test_hostile_names_are_text_on_every_page(written_pages, name):
     """The names remain readable, but contain no tags or templates."""
-    found = PageReader(written_pages[name])
+    reader = PageReader(written_pages[name])
     words = "".join(
-        "".join(text) for each, _, text in found.tags if each not in ("style", "script")
+        "".join(text)
+        for tag_name, _, text in reader.tags
+        if tag_name not in ("style", "script")
     )
-    seen = SEEN if name != "export" else SEEN.replace("/", "")
-    assert seen in words
-    assert "49" not in seen and f"{seen[:30]}49" not in words
+    visible_name = SEEN if name != "export" else SEEN.replace("/", "")
+    assert visible_name in words
+    assert "49" not in visible_name and f"{visible_name[:30]}49" not in words
     assert r"\u2028" in words and r"\u202e" in words
     assert not UNSEEN & set(words)
-    assert len(found.find("script")) == 1
-    assert {tag for tag, _, _ in found.tags} < {
+    assert len(reader.find("script")) == 1
+    assert {tag for tag, _, _ in reader.tags} < {
         "html",
         "head",
         "meta",
@@ -245,7 +249,7 @@ def test_a_template_that_forgets_to_escape_escapes():
     template = pages._make_environment().from_string("<p>{{ a }}{{ b }}{{ 7 }}</p>")
     inside = Markup("<i>") + make_text(SIGNS) + Markup("</i>")
     shown = PageReader(template.render(a=SIGNS, b=inside))
-    assert [each for each, _, _ in shown.tags] == ["p", "i"]
+    assert [tag for tag, _, _ in shown.tags] == ["p", "i"]
     assert shown.find("p")[0][1] == shown.find("i")[0][1] + "7"
 
 

@@ -32,11 +32,11 @@ def page(*rows, **options):
 
 def test_cells_have_words_for_people_and_raw_values():
     """Types have different formats. Raw values are those of the Parquet table."""
-    found = page(ROW)
-    assert found.table("things") == [
+    reader = page(ROW)
+    assert reader.table("things") == [
         ["orders", "1234567", "1500", "1700000000123", "61000", "BREAKS"]
     ]
-    shown = [text for _, text in found.find("td")]
+    shown = [text for _, text in reader.find("td")]
     assert shown == [
         "orders",
         "1,234,567",
@@ -45,7 +45,7 @@ def test_cells_have_words_for_people_and_raw_values():
         "1 min 1 s",
         "",
     ]
-    assert ({"class": "bad"}, "BREAKS") in found.find("span")
+    assert ({"class": "bad"}, "BREAKS") in reader.find("span")
 
 
 def test_times_may_be_datetimes():
@@ -57,9 +57,11 @@ def test_times_may_be_datetimes():
 
 def test_booleans_and_fractions_are_shown_as_people_write_them():
     """The raw values are still those of the table."""
-    found = page({"text": True}, {"text": False}, {"text": 200 / 3})
-    assert [row[0] for row in found.table("things")] == ["True", "False", str(200 / 3)]
-    shown = [text for cell, text in found.find("td") if "text" in cell["class"].split()]
+    reader = page({"text": True}, {"text": False}, {"text": 200 / 3})
+    assert [row[0] for row in reader.table("things")] == ["True", "False", str(200 / 3)]
+    shown = [
+        text for cell, text in reader.find("td") if "text" in cell["class"].split()
+    ]
     assert shown == ["yes", "no", "66.6667"]
 
 
@@ -90,26 +92,26 @@ def test_names_cannot_leave_their_place():
     )
     html = report.html()
     html.encode()
-    found = PageReader(html)
-    assert len(found.find("script")) == 1
+    reader = PageReader(html)
+    assert len(reader.find("script")) == 1
     for tag in "title", "h1", "b", "dt", "dd", "figure", "figcaption", "th":
-        assert found.find(tag)[0][1] == SAFE, tag
+        assert reader.find(tag)[0][1] == SAFE, tag
     # The raw value is the unchanged name, except for characters that HTML does not
     # allow.
     raw = EVIL.replace("\0", "\ufffd").replace("\ud800", "\\ud800")
-    assert found.table(raw)[0] == [raw]
+    assert reader.table(raw)[0] == [raw]
     assert "\r" not in html, "a browser would read a line feed"
 
 
 def test_number_of_omitted_rows_is_shown():
     """The page remains small, and a note below the table locates the other rows."""
     rows = [{"count": number} for number in range(10_000)]
-    found = page(*rows)
-    assert [row[1] for row in found.table("things")] == [
+    reader = page(*rows)
+    assert [row[1] for row in reader.table("things")] == [
         str(number) for number in range(ROWS_SHOWN)
     ]
-    assert found.find("table")[0][0]["data-total"] == "10000"
-    notes = [text for _, text in found.find("p", class_="note")]
+    assert reader.find("table")[0][0]["data-total"] == "10000"
+    notes = [text for _, text in reader.find("p", class_="note")]
     assert notes == ["The first 200 of 10,000 rows; all of them are in things/."]
     assert page(ROW, total=5).find("p")[0][1].startswith("The first 1 of 5 rows; ")
     assert page(ROW).find("p") == []
@@ -117,18 +119,18 @@ def test_number_of_omitted_rows_is_shown():
 
 def test_table_without_rows_contains_a_note():
     """The columns are shown even without rows."""
-    found = page()
-    assert found.table("things") == []
-    assert found.find("td", colspan="6")[0][1] == "none"
-    assert len(found.find("th")) == 6
+    reader = page()
+    assert reader.table("things") == []
+    assert reader.find("td", colspan="6")[0][1] == "none"
+    assert len(reader.find("th")) == 6
 
 
 def test_links_are_relative_paths_whose_names_stay_text():
     """A link refers to a file next to the page, and to nothing else."""
     report = Report("title")
     report.add_links([("Audit", "audit/report.html"), (EVIL, 'a"b<c')])
-    found = PageReader(report.html()).find("a")
-    assert found == [
+    links = PageReader(report.html()).find("a")
+    assert links == [
         ({"href": "audit/report.html"}, "Audit"),
         ({"href": 'a"b<c'}, SAFE),
     ]

@@ -44,15 +44,15 @@ class PublicName:
 
 def list_public_names() -> list[PublicName]:
     """Return the names of everything that the reference documents."""
-    found: list[PublicName] = []
+    names: list[PublicName] = []
     for page in sorted(REFERENCE.glob("*.md")):
         module = ""
         for kind, name in _DIRECTIVE.findall(page.read_text()):
             if kind.endswith("module"):
                 module = name
             else:
-                found += describe(module, name)
-    return found
+                names += describe(module, name)
+    return names
 
 
 def describe(module: str, name: str) -> list[PublicName]:
@@ -65,14 +65,14 @@ def describe(module: str, name: str) -> list[PublicName]:
             importlib.import_module(f"{value.__name__}.{part}")  # type: ignore[attr-defined]
         value = getattr(value, part)
     path = f"{module}.{name}"
-    found = [PublicName(module, path, name.rpartition(".")[2], "", "function")]
+    descriptions = [PublicName(module, path, name.rpartition(".")[2], "", "function")]
     if isinstance(value, type):
-        return found + _describe_class(module, path, value)
-    return found + _describe_function(module, path, value)
+        return descriptions + _describe_class(module, path, value)
+    return descriptions + _describe_function(module, path, value)
 
 
 def _describe_class(module: str, path: str, cls: type) -> list[PublicName]:
-    found: list[PublicName] = []
+    members: list[PublicName] = []
     attributes: dict[str, str] = {}
     methods: set[str] = set()
     for base in reversed(cls.__mro__[:-1]):
@@ -93,9 +93,9 @@ def _describe_class(module: str, path: str, cls: type) -> list[PublicName]:
                 not name.startswith("_") or name == "__init__"
             ):
                 owner = path if name == "__init__" else f"{path}.{name}"
-                found += _describe_function(module, owner, function)
+                members += _describe_function(module, owner, function)
                 methods.add(name)
-    found += [
+    members += [
         PublicName(
             module,
             path,
@@ -106,7 +106,7 @@ def _describe_class(module: str, path: str, cls: type) -> list[PublicName]:
         for name, annotation in attributes.items()
         if not name.startswith("_")
     ]
-    return found
+    return members
 
 
 def _describe_function(module: str, path: str, function: object) -> list[PublicName]:

@@ -102,7 +102,7 @@ def test_odd_frames_are_of_known_kinds(run):
 
 def test_main_apis_pass_in_both_directions(run):
     """The recording contains records, group membership, offsets and a transaction."""
-    seen = {(frame.api_key, frame.direction) for frame in run.frames}
+    directions = {(frame.api_key, frame.direction) for frame in run.frames}
     for request in (
         messages.ProduceRequest,
         messages.FetchRequest,
@@ -114,7 +114,10 @@ def test_main_apis_pass_in_both_directions(run):
         messages.OffsetFetchRequest,
         messages.EndTxnRequest,
     ):
-        assert {(request.api_key, "request"), (request.api_key, "response")} <= seen
+        assert {
+            (request.api_key, "request"),
+            (request.api_key, "response"),
+        } <= directions
 
 
 def test_record_counts_equal_those_of_the_clients(run):
@@ -170,9 +173,9 @@ def test_injuries_are_of_whole_batches_that_the_tool_saw(tmp_path):
         ).exists()
         or copy.read_bytes() != path.read_bytes()
     }
-    wanted = {(b, i.partition) for i in brokers.INJURIES for b in i.brokers}
-    assert {(name, path.partition("/")[0]) for name, path in hurt} == wanted
-    assert len(hurt) == len(wanted)
+    injured = {(b, i.partition) for i in brokers.INJURIES for b in i.brokers}
+    assert {(name, path.partition("/")[0]) for name, path in hurt} == injured
+    assert len(hurt) == len(injured)
 
 
 def make_checks(verbose, log=None):
@@ -338,5 +341,5 @@ def test_the_page_shows_the_versions_that_clients_negotiated(run, client):
         if frame.client_id == client and frame.api_key != page.NEGOTIATES:
             first, last = offered[frame.api_key]
             assert first <= frame.api_version <= last
-            known = page.api_versions(frame.api_key)
-            assert known[0] <= frame.api_version <= known[1]
+            version_range = page.api_versions(frame.api_key)
+            assert version_range[0] <= frame.api_version <= version_range[1]

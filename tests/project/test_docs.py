@@ -92,8 +92,8 @@ COMMAND = re.compile(r"^(?:    |\$ )?kwire +((?:.*\\\n)*.*)$", re.MULTILINE)
 def shown_commands(text):
     """Yield the words of each command in the code blocks of a page."""
     names = program.list_commands(None)
-    for found in COMMAND.findall(text):
-        line = re.split(r" {2,}", re.sub(r"\s*\\\n\s*", " ", found))[0]
+    for command in COMMAND.findall(text):
+        line = re.split(r" {2,}", re.sub(r"\s*\\\n\s*", " ", command))[0]
         if line.partition(" ")[0] in names:
             yield shlex.split(line)
 

@@ -39,15 +39,15 @@ LISTED = re.compile(
 
 def listed():
     """Return (module, name) for each name of the reference, in order."""
-    found = []
+    names = []
     for page in sorted(REFERENCE.glob("*.md")):
         module = ""
         for kind, name in LISTED.findall(page.read_text(encoding="utf-8")):
             if "module" in kind:
                 module = name.removeprefix("kwire").removeprefix(".")
             else:
-                found.append((module, name))
-    return found
+                names.append((module, name))
+    return names
 
 
 NAMES = listed()
@@ -89,13 +89,15 @@ def test_every_public_name_is_in_the_reference(pure):
     text = "".join(page.read_text("utf-8") for page in REFERENCE.glob("*.md"))
     modules = {*pure._MODULES, *(module for module, _ in NAMES)} - {"", "drafts"}
     for name in sorted(modules - {"messages"}):
-        known = {item for module, item in NAMES if module == name}
+        documented = {item for module, item in NAMES if module == name}
         if name == "spark":  # This module re-exports names of its functions.
-            known |= {item for module, item in NAMES if module == "spark.functions"}
+            documented |= {
+                item for module, item in NAMES if module == "spark.functions"
+            }
         offered = public_names(module_of(pure, name)) - NOT_FOR_USERS.get(name, set())
         missing += [
             f"{name}.{item}"
-            for item in offered - known
+            for item in offered - documented
             if f"`{item}`" not in text and f".{item}`" not in text
         ]
     assert missing == []
@@ -110,13 +112,13 @@ def members(module, name):
     yield name, value
     if not inspect.isclass(value):
         return
-    for inner, found in vars(value).items():
+    for inner, member in vars(value).items():
         # The header documents the attributes that a batch has in common with it.
-        is_borrowed = str(getattr(found, "__doc__", "")).startswith("The header's")
+        is_borrowed = str(getattr(member, "__doc__", "")).startswith("The header's")
         if inner[0] != "_" and not is_borrowed:
-            found = getattr(found, "fget", getattr(found, "__func__", found))
-            if inspect.isfunction(found):
-                yield f"{name}.{inner}", found
+            member = getattr(member, "fget", getattr(member, "__func__", member))
+            if inspect.isfunction(member):
+                yield f"{name}.{inner}", member
 
 
 RAISED = re.compile("Error|Raises|raises|LimitExceeded|UnsupportedVersion|InvalidValue")
@@ -177,9 +179,9 @@ def test_a_public_name_has_one_import_path(pure):
 def test_each_public_package_has_a_page_and_no_private_module():
     """A name at the top of ``src/kwire`` is public unless it has an underscore."""
     source = ROOT / "src" / "kwire"
-    found = {path.stem for path in source.iterdir() if path.suffix in ("", ".py")}
+    documented = {path.stem for path in source.iterdir() if path.suffix in ("", ".py")}
     # The command line has a page for its commands, but no public names.
-    public = {name for name in found - {"cli"} if name[0] != "_"}
+    public = {name for name in documented - {"cli"} if name[0] != "_"}
     index = (REFERENCE / "index.md").read_text("utf-8")
     rows = re.findall(r"^\| \[`kwire\.([\w.]+)`\]\(", index, re.M)
     assert len(rows) == len(set(rows))
@@ -226,10 +228,10 @@ def test_a_file_that_a_page_names_exists(page):
     """
     for name in PATH.findall(FENCED.sub("", page.read_text("utf-8"))):
         homes = (ROOT, ROOT / "src" / "kwire", page.parent)
-        found = any((home / name).exists() for home in homes)
-        if "/" not in name and not found:
-            found = any(True for top in CODE for _ in (ROOT / top).rglob(name))
-        assert found or name in NOT_OURS, name
+        exists = any((home / name).exists() for home in homes)
+        if "/" not in name and not exists:
+            exists = any(True for top in CODE for _ in (ROOT / top).rglob(name))
+        assert exists or name in NOT_OURS, name
 
 
 def test_the_design_describes_each_package_of_its_table():

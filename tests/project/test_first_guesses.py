@@ -232,7 +232,7 @@ def objects(kwire):
         "orders", 0, batch, 0, None, 1, 1, None
     )
     scan = kafka.scan("orders")
-    found = SimpleNamespace(
+    values = SimpleNamespace(
         kwire=kwire,
         client=client,
         records=records,
@@ -249,7 +249,7 @@ def objects(kwire):
         consumer=kafka.consumer("orders", group_id="etl"),
         producer=kafka.producer(),
     )
-    return vars(found)
+    return vars(values)
 
 
 def test_the_list_has_enough_guesses():
@@ -293,7 +293,7 @@ def test_the_error_of_an_option_names_the_right_spelling(name):
 @pytest.mark.parametrize("page", IN_GUIDES)
 def test_guides_list_the_spellings_whose_errors_are_of_python(page):
     text = (GUIDES / page).read_text("utf-8")
-    assert [each for each in IN_GUIDES[page] if each not in text] == []
+    assert [spelling for spelling in IN_GUIDES[page] if spelling not in text] == []
 
 
 def test_foreign_names_are_not_listed_as_attributes(objects):

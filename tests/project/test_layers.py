@@ -69,13 +69,13 @@ def loaded_by(code, backend="auto"):
 
 def modules():
     """Return all modules of the package, with the compiled engine only if available."""
-    found = []
+    names = []
     for path in sorted(SOURCE.rglob("*.py")):
         parts = path.relative_to(SOURCE).with_suffix("").parts
         if parts[:2] == ("_engine", "fast") and installed.backend != "fast":
             continue
-        found.append(".".join(("kwire", *(p for p in parts if p != "__init__"))))
-    return found
+        names.append(".".join(("kwire", *(p for p in parts if p != "__init__"))))
+    return names
 
 
 def test_import_loads_nothing_heavy():
@@ -289,12 +289,12 @@ def test_a_package_imports_only_what_its_row_permits():
 def test_the_table_has_each_package_and_only_earlier_ones():
     """A row only permits packages of previous rows, so there are no cycles."""
     table = read_table()
-    found = {
+    packages = {
         path.stem
         for path in SOURCE.iterdir()
         if path.suffix == ".py" or (path / "__init__.py").exists()
     }
-    assert table.keys() == found - {"__init__", "__main__"}
+    assert table.keys() == packages - {"__init__", "__main__"}
     earlier = set()
     for package, permitted in table.items():
         assert permitted <= earlier, package
@@ -331,9 +331,9 @@ def test_only_the_choice_and_wire_import_an_engine():
 
 def test_imports_are_really_found():
     """The other tests must not pass because of a parser that finds no imports."""
-    found = {(path.suffix, target) for path, _, target, _ in all_imports()}
-    assert {(".py", "errors"), (".py", "schema"), (".pyx", "_engine")} <= found
-    assert {(".pxd", "_engine"), (".pyx", "errors"), (".pyx", "schema")} <= found
+    targets = {(path.suffix, target) for path, _, target, _ in all_imports()}
+    assert {(".py", "errors"), (".py", "schema"), (".pyx", "_engine")} <= targets
+    assert {(".pxd", "_engine"), (".pyx", "errors"), (".pyx", "schema")} <= targets
     assert len(all_imports()) > 2000
 
 
@@ -368,17 +368,17 @@ def find_circles(graph):
     """Return the sets of nodes that can all reach each other."""
 
     def reach(node):
-        seen, waiting = set(), [node]
+        visited, waiting = set(), [node]
         while waiting:
-            for target in graph[waiting.pop()] - seen:
-                seen.add(target)
+            for target in graph[waiting.pop()] - visited:
+                visited.add(target)
                 waiting.append(target)
-        return seen
+        return visited
 
     reached = {node: reach(node) for node in graph}
     circles = []
     for node in graph:
-        circle = {each for each in reached[node] if node in reached[each]} | {node}
+        circle = {other for other in reached[node] if node in reached[other]} | {node}
         if len(circle) > 1 and circle not in circles:
             circles.append(circle)
     return circles
@@ -405,8 +405,8 @@ def test_circular_imports_have_a_reason():
                             targets.add(target)
                             break
         graph[name] = targets - {name}
-    known = [circle for circle, _ in CIRCLES]
+    circles_with_reason = [circle for circle, _ in CIRCLES]
     assert find_circles({"a": {"b"}, "b": {"a", "c"}, "c": set()}) == [{"a", "b"}]
     for circle in find_circles(graph):
         is_engine = {name.split(".")[0] for name in circle} <= _ENGINE
-        assert is_engine or circle in known, sorted(circle)
+        assert is_engine or circle in circles_with_reason, sorted(circle)

@@ -43,13 +43,13 @@ def test_every_message_and_version_is_there(kwire):
 def test_a_page_names_the_counts_and_the_newest_release_that_are_true(file, pattern):
     """A page that still contains the previous release is detected."""
     text = (ROOT / file).read_text("utf-8")
-    found = re.findall(pattern.replace(" ", r"\s+"), text, re.MULTILINE)
-    assert found, f"{file} has nothing like {pattern}"
+    numbers = re.findall(pattern.replace(" ", r"\s+"), text, re.MULTILINE)
+    assert numbers, f"{file} has nothing like {pattern}"
     if pattern == COUNTS:
-        assert set(found) == {(str(MESSAGES), str(PAIRS))}
+        assert set(numbers) == {(str(MESSAGES), str(PAIRS))}
     else:
-        assert max(found, key=lambda name: tuple(map(int, name.split(".")))) == NEWEST
-        assert pattern != RELEASES or set(found) == {NEWEST}
+        assert max(numbers, key=lambda name: tuple(map(int, name.split(".")))) == NEWEST
+        assert pattern != RELEASES or set(numbers) == {NEWEST}
 
 
 def test_no_other_file_repeats_a_count():

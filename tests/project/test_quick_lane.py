@@ -65,8 +65,8 @@ def test_a_library_without_a_wheel_is_heavy(tmp_path):
     """``--without`` skips tests of a library without a wheel for some processor."""
     (tmp_path / "test_it.py").write_text("import pyarrow.compute")
     assert find_heavy_import(tmp_path / "test_it.py") is None
-    found = find_heavy_import(tmp_path / "test_it.py", frozenset({"pyarrow"}))
-    assert found == "pyarrow.compute"
+    heavy_import = find_heavy_import(tmp_path / "test_it.py", frozenset({"pyarrow"}))
+    assert heavy_import == "pyarrow.compute"
 
 
 def is_taken(name):

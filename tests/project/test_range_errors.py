@@ -40,26 +40,26 @@ def read_call(text, start):
 
 def find_deviations(text):
     """Return the texts of raise statements in a different format."""
-    found = []
+    deviations = []
     for match in _RAISE.finditer(text):
         message = _BETWEEN_LITERALS.sub("", read_call(text, match.end()))
         has_range = _RANGE.search(message) and "{" in message
         lacks_value = has_range and "(got " not in message
         if _OTHER_FORMS.search(message) or lacks_value:
-            found.append(" ".join(message.split()))
-    return found
+            deviations.append(" ".join(message.split()))
+    return deviations
 
 
 def test_range_errors_have_one_pattern():
     """Python and Cython files are checked."""
     paths = [*SOURCE.rglob("*.py"), *SOURCE.rglob("*.pyx")]
     assert len(paths) > 400
-    found = {
+    deviations_by_file = {
         str(path.relative_to(SOURCE)): deviations
         for path in paths
         if (deviations := find_deviations(path.read_text()))
     }
-    assert found == {}
+    assert deviations_by_file == {}
 
 
 @pytest.mark.parametrize(

@@ -134,9 +134,9 @@ RULES: dict[Rule, PublicName] = {
 @pytest.fixture(scope="module")
 def names():
     """Return all public names."""
-    found = list_public_names()
-    assert len(found) > 1500
-    return found
+    public_names = list_public_names()
+    assert len(public_names) > 1500
+    return public_names
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
@@ -149,9 +149,9 @@ def test_public_names_follow_the_rules(names, rule):
 def test_name_that_breaks_a_rule_is_detected(rule):
     """Only the rule of the example rejects it."""
     example = RULES[rule]
-    assert [each.__name__ for each in RULES if each(example)] == [rule.__name__] or (
-        rule is has_milliseconds
-    )
+    assert [rule_check.__name__ for rule_check in RULES if rule_check(example)] == [
+        rule.__name__
+    ] or (rule is has_milliseconds)
     assert rule(example)
 
 

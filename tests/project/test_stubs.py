@@ -48,8 +48,12 @@ def test_every_class_has_the_structs_and_fields_that_are_declared(kwire, stub_cl
         structs = {part.name for part in node.body if isinstance(part, ast.ClassDef)}
         # Names of other codecs are listed in dir(), but raise AttributeError with
         # advice.
-        found = {name for name in dir(cls) if inspect.isclass(getattr(cls, name, None))}
-        assert structs == {name for name in found if not name.startswith("_")}, name
+        nested_classes = {
+            name for name in dir(cls) if inspect.isclass(getattr(cls, name, None))
+        }
+        assert structs == {
+            name for name in nested_classes if not name.startswith("_")
+        }, name
         for at_run_time, class_node in pairs(cls, node):
             fields = [
                 part.target.id
@@ -67,14 +71,16 @@ def test_constructors_take_the_keywords_and_defaults_that_are_declared(
     """Object defaults are declared as ``...``, and other defaults are equal."""
     for name, node in stub_classes.items():
         for cls, class_node in pairs(getattr(kwire.messages, name), node):
-            wanted = keywords(class_node, "__init__")
-            taken = inspect.signature(cls).parameters
-            assert list(wanted) == list(taken), class_node.name
-            assert {p.kind for p in taken.values()} == {inspect.Parameter.KEYWORD_ONLY}
-            assert list(keywords(class_node, "replace")) == list(taken)
-            made = cls()
-            for keyword, default in wanted.items():
-                value = getattr(made, keyword)
+            declared = keywords(class_node, "__init__")
+            parameters = inspect.signature(cls).parameters
+            assert list(declared) == list(parameters), class_node.name
+            assert {p.kind for p in parameters.values()} == {
+                inspect.Parameter.KEYWORD_ONLY
+            }
+            assert list(keywords(class_node, "replace")) == list(parameters)
+            message = cls()
+            for keyword, default in declared.items():
+                value = getattr(message, keyword)
                 if default is ...:
                     assert not isinstance(value, (int, str, bytes, tuple, float))
                 else:

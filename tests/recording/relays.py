@@ -25,16 +25,16 @@ def talk(address, data, size=0):
     host, _, port = address.rpartition(":")
     with socket.create_connection((host, int(port)), TIMEOUT_S) as client:
         client.sendall(data)
-        got = b""
-        while not size or len(got) < size:
+        received = b""
+        while not size or len(received) < size:
             try:
                 chunk = client.recv(1 << 16)
             except ConnectionError:
                 break
             if not chunk:
                 break
-            got += chunk
-        return got
+            received += chunk
+        return received
 
 
 def echo(connection):

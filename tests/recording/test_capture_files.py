@@ -98,14 +98,14 @@ def test_recordings_and_files_come_in_order(tmp_path):
         write(writer, 5, 9)
         write(writer, 0, 4)
         write(writer, 10**12, 10**12 + 1)
-    found = [
+    listed = [
         pair
         for batch in read_captures(tmp_path, ["recording", "sequence"])
         for pair in zip(*(c.to_pylist() for c in batch.columns), strict=True)
     ]
     numbers = [*range(10), 10**12, 10**12 + 1]
     recordings = sorted([one.recording, two.recording])
-    assert found == [(name, number) for name in recordings for number in numbers]
+    assert listed == [(name, number) for name in recordings for number in numbers]
 
 
 def test_merging_puts_small_files_into_one(tmp_path):
@@ -123,16 +123,16 @@ def test_a_kill_while_merging_shows_each_row_once(tmp_path, deleted):
     writer = CaptureWriter(tmp_path)
     small = [write(writer, 0, 4), write(writer, 5, 5), write(writer, 6, 9)]
     write(writer, 10, 12)
-    kept = tmp_path / "kept"
-    shutil.copytree(writer.folder, kept)
+    snapshot = tmp_path / "kept"
+    shutil.copytree(writer.folder, snapshot)
     merged = Path(writer.merge(small).path)
-    partial = kept / f".{merged.name}.partial"
+    partial = snapshot / f".{merged.name}.partial"
     partial.write_bytes(merged.read_bytes()[: merged.stat().st_size // 2])
-    assert sequences(kept) == list(range(13))
-    shutil.copy(merged, kept / merged.name)
+    assert sequences(snapshot) == list(range(13))
+    shutil.copy(merged, snapshot / merged.name)
     for file in small[:deleted]:
-        (kept / Path(file.path).name).unlink()
-    assert sequences(kept) == list(range(13))
+        (snapshot / Path(file.path).name).unlink()
+    assert sequences(snapshot) == list(range(13))
 
 
 def test_file_merged_after_the_listing_is_read_completely(tmp_path):
@@ -163,11 +163,11 @@ def test_files_merged_while_they_are_listed_are_not_missed(tmp_path, monkeypatch
     torn = []
 
     def listing(filesystem, root):
-        found = whole(filesystem, root)
+        listed_files = whole(filesystem, root)
         if not torn:
             torn.append(writer.merge(middle))
-            return [file for file in found if file.first in (0, 10)]
-        return found
+            return [file for file in listed_files if file.first in (0, 10)]
+        return listed_files
 
     monkeypatch.setattr(capture_files, "_list_folder", listing)
     assert sequences(tmp_path) == list(range(13))

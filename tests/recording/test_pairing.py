@@ -30,9 +30,9 @@ def produce(acks, correlation_id, version=9):
 
 def test_an_answer_has_the_header_of_its_request():
     talk = Conversation()
-    asked = talk.request(request(messages.MetadataRequest(), 12, 7))
-    assert asked == (Header(3, 12, 7, "shop"), False)
-    assert talk.response(b"\0\0\0\x07rest") == asked
+    request_header = talk.request(request(messages.MetadataRequest(), 12, 7))
+    assert request_header == (Header(3, 12, 7, "shop"), False)
+    assert talk.response(b"\0\0\0\x07rest") == request_header
 
 
 def test_ids_may_repeat():
@@ -133,12 +133,12 @@ def test_tokens_without_headers_are_secret(turns):
     """Raw tokens start after a handshake of version 0, until the next request."""
     talk = Conversation()
     handshake = messages.SaslHandshakeRequest(mechanism="PLAIN")
-    asked = talk.request(request(handshake, 0, 1))
-    assert talk.response(answer(messages.SaslHandshakeResponse(), 0, 1)) == asked
+    header = talk.request(request(handshake, 0, 1))
+    assert talk.response(answer(messages.SaslHandshakeResponse(), 0, 1)) == header
     raw(talk, *turns)
-    asked = talk.request(request(messages.MetadataRequest(), 12, 2))
-    assert asked == (Header(3, 12, 2, "shop"), False)
-    assert talk.response(b"\0\0\0\x02--") == asked
+    header = talk.request(request(messages.MetadataRequest(), 12, 2))
+    assert header == (Header(3, 12, 2, "shop"), False)
+    assert talk.response(b"\0\0\0\x02--") == header
 
 
 @pytest.mark.parametrize("version", [0, 1, 2, 99, -1])
@@ -146,17 +146,17 @@ def test_tokens_without_headers_are_secret_after_any_handshake(version):
     """Some clients confuse handshake versions, and newer versions may exist."""
     for token in (SECRET, b"n,,n=shop,r=abc", b"", b"\0$oo\0sesame", b"\0A\0pw"):
         talk = Conversation()
-        asked = talk.request(
+        header = talk.request(
             b"\0\x11" + version.to_bytes(2, "big", signed=True) + b"\0\0\0\1\0\2me"
         )
-        assert asked[0].correlation_id == 1
-        assert talk.response(b"\0\0\0\1\0\0") == asked
+        assert header[0].correlation_id == 1
+        assert talk.response(b"\0\0\0\1\0\0") == header
         raw(talk, (token, b""), (SECRET, b"v=proof"))
         # A response without a request may also be a token.
         assert talk.response(b"v=proof") == (NOTHING, True)
-        asked = talk.request(request(messages.MetadataRequest(), 12, 2))
-        assert asked == (Header(3, 12, 2, "shop"), False)
-        assert talk.response(b"\0\0\0\x02--") == asked
+        header = talk.request(request(messages.MetadataRequest(), 12, 2))
+        assert header == (Header(3, 12, 2, "shop"), False)
+        assert talk.response(b"\0\0\0\x02--") == header
         assert talk.response(b"\0\0\0\x09") == (Header(correlation_id=9), False)
 
 
@@ -203,7 +203,7 @@ def envelope(inner, times=1, correlation_id=1):
 @pytest.mark.parametrize("times", [1, 2, 4])
 def test_secrets_within_envelopes_are_secret(times):
     """Request or response are secret if they would be secret without an Envelope."""
-    for made, expected in (
+    for inner_message, expected in (
         (messages.SaslAuthenticateRequest(auth_bytes=SECRET), (True, True)),
         (messages.AlterUserScramCredentialsRequest(), (True, False)),
         (messages.CreateDelegationTokenRequest(), (False, True)),
@@ -212,7 +212,7 @@ def test_secrets_within_envelopes_are_secret(times):
         (messages.CreateTopicsRequest(), (False, False)),
     ):
         talk = Conversation()
-        inner = request(made, made.valid_versions.max, 9)
+        inner = request(inner_message, inner_message.valid_versions.max, 9)
         header, is_secret = talk.request(envelope(inner, times))
         assert header == Header(58, 0, 1, "shop")
         assert (is_secret, talk.response(b"\0\0\0\1")[1]) == expected
@@ -297,9 +297,9 @@ def test_the_oldest_header_has_no_client_id():
     from kwire.recording.pairing import Conversation
 
     request = messages.ControlledShutdownRequest(broker_id=65536 + 97)
-    seen = []
+    headers = []
     for version in (0, 1):
         frame = framing.encode_request(request, version, 5, "me")[4:]
         header, is_secret = Conversation().request(frame)
-        seen.append((header.correlation_id, header.client_id, is_secret))
-    assert seen == [(5, None, False), (5, "me", False)]
+        headers.append((header.correlation_id, header.client_id, is_secret))
+    assert headers == [(5, None, False), (5, "me", False)]

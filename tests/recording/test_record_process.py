@@ -93,16 +93,16 @@ def frames_in(out):
 
 def numbers(out):
     """Return the numbers of the recorded frames that clients sent."""
-    found, order = [], []
+    frame_numbers, order = [], []
     columns = ["sequence", "direction", "frame"]
     for batch in read_captures(out, columns):
         for row in batch.to_pylist():
             order.append(row["sequence"])
             if row["direction"] == "request":
-                found.append(int(row["frame"][:12]))
+                frame_numbers.append(int(row["frame"][:12]))
     assert order == list(range(len(order)))
-    assert found == list(range(len(found)))
-    return found
+    assert frame_numbers == list(range(len(frame_numbers)))
+    return frame_numbers
 
 
 @pytest.mark.gate
@@ -144,19 +144,19 @@ def kills_cost_a_second_at_most(folder, waits):
 
         results = {}
         delays = (1.9, 2.3, 2.9)
-        threads = [threading.Thread(target=run, args=(each,)) for each in delays]
+        threads = [threading.Thread(target=run, args=(delay,)) for delay in delays]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
     assert results.keys() == set(delays)
-    kept = []
+    is_promise_kept = []
     for delay_s, (times, killed) in results.items():
         promised = sum(moment <= killed - PROMISED_S for moment in times)
         out = folder / str(delay_s)
-        found = numbers(out) if frames_in(out) else []
-        kept.append(promised > 10 and len(found) >= promised)
-    return all(kept)
+        recorded = numbers(out) if frames_in(out) else []
+        is_promise_kept.append(promised > 10 and len(recorded) >= promised)
+    return all(is_promise_kept)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -224,8 +224,8 @@ def test_a_full_disk_ends_it_clearly_and_keeps_what_was_promised(tmp_path):
         client = Client(port, size=60_000)
         output = process.stderr.read()
         assert process.wait(TIMEOUT_S) == 2
-        for each in (small, client):
-            each.join(TIMEOUT_S)
+        for thread in (small, client):
+            thread.join(TIMEOUT_S)
     (folder,) = tmp_path.iterdir()
     summary = re.search(
         rf"^kwire: {folder}: file too large; recording ended\. The first ([\d,]+)"
@@ -270,17 +270,17 @@ def test_merging_hides_no_row_from_a_reader_and_none_from_a_kill(tmp_path):
             while int(process.stdout.readline()) < 50:
                 pass
             # Small files that the reader has listed were merged and deleted.
-            seen, merged, begin = set(), set(), time.monotonic()
+            visible_names, merged, begin = set(), set(), time.monotonic()
             while time.monotonic() < begin + (TIMEOUT_S if not merged else 1.5):
-                found = sequences(tmp_path)
-                assert found == list(range(len(found)))
+                stored = sequences(tmp_path)
+                assert stored == list(range(len(stored)))
                 there = set(tmp_path.rglob("frames-*"))
-                merged |= seen - there
-                seen |= there
+                merged |= visible_names - there
+                visible_names |= there
         finally:
             process.kill()
         safe = [int(text) for text in process.stdout.read().split("\n")[:-1]][-1]
-    found = sequences(tmp_path)
-    assert found == list(range(len(found)))
-    assert len(found) >= safe > 50
+    stored = sequences(tmp_path)
+    assert stored == list(range(len(stored)))
+    assert len(stored) >= safe > 50
     assert merged

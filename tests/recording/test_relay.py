@@ -94,8 +94,8 @@ def run(tmp_path_factory):
 
 
 def test_clients_see_no_address_but_the_relays(run):
-    seen = {f"{host}:{port}" for host, port in run.seen}
-    assert run.done.seen_brokers | seen == run.listeners
+    addresses = {f"{host}:{port}" for host, port in run.seen}
+    assert run.done.seen_brokers | addresses == run.listeners
     assert len(run.listeners) == len({row["broker_address"] for row in run.rows}) == 3
 
 
@@ -176,10 +176,10 @@ def test_kafka_python_talks_through_the_relay(tmp_path):
             producer.send("orders", b"%d" % number).get(TIMEOUT_S)
         producer.close(TIMEOUT_S)
         assert len(broker.produced["orders"]) == 5
-    found = read_rows(recorder)
-    assert {row["client_id"] for row in found} == {"shop-python"}
-    assert all(encode_row(row, decode_row(row)) == row["frame"] for row in found)
-    rewritten = [decode_row(row) for row in found if row["rewritten"]]
+    rows = read_rows(recorder)
+    assert {row["client_id"] for row in rows} == {"shop-python"}
+    assert all(encode_row(row, decode_row(row)) == row["frame"] for row in rows)
+    rewritten = [decode_row(row) for row in rows if row["rewritten"]]
     assert rewritten and {
         f"{b.host}:{b.port}" for m in rewritten for b in m.brokers
     } == {address}
@@ -192,11 +192,11 @@ def test_undecodable_frames_are_forwarded_and_recorded(tmp_path):
     )
     with Listener(echo) as peer, Recorder(ANY, peer.address, tmp_path) as recorder:
         assert talk(recorder.address, odd, len(odd)) == odd
-    found = read_rows(recorder)
+    rows = read_rows(recorder)
     for direction in ("request", "response"):
-        frames = [row["frame"] for row in found if row["direction"] == direction]
+        frames = [row["frame"] for row in rows if row["direction"] == direction]
         assert b"".join(map(add_size, frames)) == odd
-    assert next(r["api_key"] for r in found if r["frame"][:1] == b"\x7f") == 0x7F00
+    assert next(r["api_key"] for r in rows if r["frame"][:1] == b"\x7f") == 0x7F00
     assert recorder.messages == []
 
 
@@ -237,12 +237,12 @@ def test_no_secret_reaches_the_disk(tmp_path, mechanism):
 
         answer = asyncio.run(ask())
         assert f"{answer.brokers[0].host}:{answer.brokers[0].port}" == recorder.address
-    found = read_rows(recorder)
-    tokens = [row for row in found if row["api_key"] == 36]
+    rows = read_rows(recorder)
+    tokens = [row for row in rows if row["api_key"] == 36]
     assert len(tokens) == (2 if mechanism == "PLAIN" else 4)
     assert all(row["frame"] is None and row["size"] > 10 for row in tokens)
-    assert all(row["frame"] is not None for row in found if row["api_key"] != 36)
-    stored = b"".join(row["frame"] for row in found if row["frame"])
+    assert all(row["frame"] is not None for row in rows if row["api_key"] != 36)
+    stored = b"".join(row["frame"] for row in rows if row["frame"])
     assert b"sesame" not in stored and b"r=" not in stored
 
 
@@ -292,13 +292,13 @@ def test_ports_of_brokers_follow_that_of_the_bootstrap(tmp_path):
         with contextlib.suppress(OSError):
             occupying_socket.bind(("127.0.0.1", port + 1))
             occupying_socket.listen()
-        told = []
+        answers = []
         for _ in range(2):
             head = talk(recorder.address, request, 50)
             answer = framing.decode_response(messages.MetadataResponse, head[4:], 12)[1]
-            told.append([(b.host, b.port) for b in answer.brokers])
-        assert told[0] == told[1]
-        ports = [number for _, number in told[0]]
+            answers.append([(b.host, b.port) for b in answer.brokers])
+        assert answers[0] == answers[1]
+        ports = [number for _, number in answers[0]]
         assert (
             ports == sorted(set(ports)) and port + 1 < ports[0] < ports[1] < port + 50
         )

@@ -43,10 +43,10 @@ def test_invalid_frame_ends_the_connection_and_is_reported(tmp_path, data, sente
 
 def test_a_peer_that_closes_its_half_still_hears_the_rest(tmp_path):
     def answer_at_the_end(connection):
-        got = b""
+        received = b""
         while chunk := connection.recv(1 << 16):
-            got += chunk
-        connection.sendall(add_size(got))
+            received += chunk
+        connection.sendall(add_size(received))
 
     with (
         Listener(answer_at_the_end) as peer,
@@ -56,8 +56,8 @@ def test_a_peer_that_closes_its_half_still_hears_the_rest(tmp_path):
         with socket.create_connection((host, int(port)), TIMEOUT_S) as client:
             client.sendall(add_size(b"first") + add_size(b"second"))
             client.shutdown(socket.SHUT_WR)
-            got = b"".join(iter(lambda: client.recv(1 << 16), b""))
-    assert got == add_size(add_size(b"first") + add_size(b"second"))
+            received = b"".join(iter(lambda: client.recv(1 << 16), b""))
+    assert received == add_size(add_size(b"first") + add_size(b"second"))
 
 
 def test_a_slow_reader_slows_the_sender_and_loses_nothing(tmp_path):
@@ -229,9 +229,9 @@ def test_frames_of_all_sizes_pass_on_both_loops(tmp_path, monkeypatch, kind):
     ):
         host, _, port = recorder.address.rpartition(":")
         with socket.create_connection((host, int(port)), TIMEOUT_S) as client:
-            got = bytearray()
+            received = bytearray()
             reader = threading.Thread(
-                target=lambda: got.extend(
+                target=lambda: received.extend(
                     b"".join(iter(lambda: client.recv(1 << 20), b""))
                 )
             )
@@ -240,21 +240,21 @@ def test_frames_of_all_sizes_pass_on_both_loops(tmp_path, monkeypatch, kind):
             client.shutdown(socket.SHUT_WR)
             reader.join(TIMEOUT_S)
             assert recorder._loop.__class__.__module__.startswith(kind)
-    assert got == sent + add_size(b"the end")
-    found = read_rows(recorder)
+    assert received == sent + add_size(b"the end")
+    rows = read_rows(recorder)
     for direction in ("request", "response"):
-        frames = [add_size(r["frame"]) for r in found if r["direction"] == direction]
+        frames = [add_size(r["frame"]) for r in rows if r["direction"] == direction]
         assert b"".join(frames).startswith(sent)
     assert recorder.messages == []
 
 
 def test_a_large_frame_stays_in_the_memory_that_it_arrived_in(tmp_path):
     """The socket writes into the frame. Recording and forwarding do not copy it."""
-    taken = []
+    frames = []
     add = buffering.CaptureBuffer.add
 
     def look(self, *row):
-        taken.append(row[-2])
+        frames.append(row[-2])
         add(self, *row)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -262,9 +262,9 @@ def test_a_large_frame_stays_in_the_memory_that_it_arrived_in(tmp_path):
         with Listener(echo) as peer, Recorder(ANY, peer.address, tmp_path) as recorder:
             data = add_size(bytes(1 << 20))
             assert talk(recorder.address, data, len(data)) == data
-    assert [type(frame) for frame in taken] == [memoryview, memoryview]
+    assert [type(frame) for frame in frames] == [memoryview, memoryview]
     # The frame with its size, and no other memory.
-    assert [memoryview(frame.obj).nbytes for frame in taken] == [len(data)] * 2
+    assert [memoryview(frame.obj).nbytes for frame in frames] == [len(data)] * 2
 
 
 def test_nothing_is_read_until_the_disk_has_kept_up(tmp_path, monkeypatch):
@@ -309,9 +309,9 @@ def test_a_client_may_send_and_end_before_its_broker_is_connected(
     """The bytes are forwarded when the connection to the broker is open."""
     connect = asyncio.base_events.BaseEventLoop.create_connection
 
-    async def connect_late(self, *place, **options):
+    async def connect_late(self, *address, **options):
         await asyncio.sleep(0.3)
-        return await connect(self, *place, **options)
+        return await connect(self, *address, **options)
 
     monkeypatch.setattr(
         asyncio.base_events.BaseEventLoop, "create_connection", connect_late
@@ -325,13 +325,13 @@ def test_a_client_may_send_and_end_before_its_broker_is_connected(
         with socket.create_connection((host, int(port)), TIMEOUT_S) as client:
             client.sendall(sent)
             client.shutdown(socket.SHUT_WR)
-            got = b"".join(iter(lambda: client.recv(1 << 16), b""))
-    assert got == sent
+            received = b"".join(iter(lambda: client.recv(1 << 16), b""))
+    assert received == sent
 
 
 def echo_to_the_end(connection):
-    got = b"".join(iter(lambda: connection.recv(1 << 16), b""))
-    connection.sendall(got)
+    received = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    connection.sendall(received)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

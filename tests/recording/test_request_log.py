@@ -29,11 +29,13 @@ LINE = next(line for line in LINES if '"kwire-test"' in line and "METADATA" in l
 REQUEST = LINE[LINE.index("{") :].strip()
 
 
-def read(path, *place, **options):
+def read(path, *byte_range, **options):
     """Read a log without invalid lines."""
-    found = list(read_request_log(path, *place, **options))
-    assert all(isinstance(each, LoggedRequest) for each in found), found
-    return [each.request for each in found]
+    logged_requests = list(read_request_log(path, *byte_range, **options))
+    assert all(isinstance(logged, LoggedRequest) for logged in logged_requests), (
+        logged_requests
+    )
+    return [logged.request for logged in logged_requests]
 
 
 def write_log(folder, text, name="request.log"):
@@ -52,17 +54,21 @@ def test_rows_equal_the_requests_of_the_clients(release):
     """
     sent = json.loads((LOGS / "sent.json").read_text("utf-8"))[release]
     names = list(sent[0])
-    expected = [[each[name] for name in names] for each in sent]
+    expected = [[request[name] for name in names] for request in sent]
     if release != "2.8.2":
         # Newer brokers log a null client id as an empty string.
         expected = [
-            ["" if value is None else value for value in each] for each in expected
+            ["" if value is None else value for value in row] for row in expected
         ]
-    found = read(LOGS / f"kafka-{release}.log")
-    rows = [[getattr(each, name) for name in names] for each in found]
-    addresses = {each["client_address"] for each in sent}
+    logged_requests = read(LOGS / f"kafka-{release}.log")
+    rows = [[getattr(logged, name) for name in names] for logged in logged_requests]
+    addresses = {request["client_address"] for request in sent}
     assert [row for row in rows if row[0] in addresses] == expected
-    others = {each.client_id for each in found if each.client_address not in addresses}
+    others = {
+        logged.client_id
+        for logged in logged_requests
+        if logged.client_address not in addresses
+    }
     assert others <= {"", "1"}
 
 
@@ -86,8 +92,8 @@ def test_rows_contain_additional_fields_of_the_broker(release):
 
 def test_offers_of_brokers_are_those_of_their_release():
     """The ranges are those of the ApiVersions responses."""
-    found = read_request_log(LOGS / "kafka-2.8.2.log")
-    offered = [each.offered for each in found if each.offered]
+    logged_requests = read_request_log(LOGS / "kafka-2.8.2.log")
+    offered = [logged.offered for logged in logged_requests if logged.offered]
     assert len(offered) == 5
     assert offered[0] == releases.ranges("2.8", "zkBroker")
 
@@ -131,7 +137,7 @@ def test_fetches_of_replicas_are_distinguished_from_consumers(tmp_path):
     header = (
         '{"requestHeader":{"requestApiKey":1,"requestApiVersion":15,"correlationId":1}'
     )
-    asked = [
+    requests = [
         '{"replicaId":-1}',
         '{"replicaId":2}',
         '{"replicaState":{"replicaId":-1}}',
@@ -139,9 +145,11 @@ def test_fetches_of_replicas_are_distinguished_from_consumers(tmp_path):
         "{}",
         '""',
     ]
-    lines = [f'Completed request:{header},"request":{each}}}\n' for each in asked]
-    found = list(read_request_log(write_log(tmp_path, "".join(lines))))
-    from_broker = [each.is_from_broker for each in found]
+    lines = [
+        f'Completed request:{header},"request":{logged}}}\n' for logged in requests
+    ]
+    logged_requests = list(read_request_log(write_log(tmp_path, "".join(lines))))
+    from_broker = [logged.is_from_broker for logged in logged_requests]
     assert from_broker == [False, True, False, True, False, False]
 
 
@@ -244,10 +252,10 @@ def test_pieces_together_give_each_line_once(size, tmp_path):
         whole = [*read_request_log(path, 0, 9000)]
     else:
         whole = [*read_request_log(path)]
-    found = [each for piece in pieces for each in read_request_log(path, *piece)]
-    assert found == whole
+    entries = [entry for piece in pieces for entry in read_request_log(path, *piece)]
+    assert entries == whole
     if size != 1:
-        numbers = [each.line for each in whole if isinstance(each, BadLine)]
+        numbers = [entry.line for entry in whole if isinstance(entry, BadLine)]
         assert numbers == [16, 23]
 
 
@@ -276,8 +284,8 @@ def test_logs_in_directories_are_found_by_their_content(tmp_path):
     write_log(tmp_path, "[2026-01-01 00:00:00,000] INFO started\n", "server.log")
     write_log(tmp_path, b"\x1f\x8b\x00", "broken.gz")
     write_log(tmp_path, LINE, ".hidden.log")
-    found = list_request_logs(tmp_path)
-    names = [str(Path(each).relative_to(tmp_path)) for each in found]
+    paths = list_request_logs(tmp_path)
+    names = [str(Path(log_path).relative_to(tmp_path)) for log_path in paths]
     assert sorted(names) == [
         "a/b/request.log.2026-01-01-00",
         "a/kafka-request.log",

@@ -88,11 +88,11 @@ def test_brokers_become_listeners_in_every_version(cls, version, attribute, stru
     frame = answer_of(cls, version, attribute, struct, BROKER, OTHER)
     answer = read_answer(Header(cls.api_key, version), frame)
     assert answer.addresses == {BROKER, OTHER}
-    found = decode_frame(cls, answer.write({BROKER: RELAY}), version)
-    nodes = getattr(found, attribute)
+    message = decode_frame(cls, answer.write({BROKER: RELAY}), version)
+    nodes = getattr(message, attribute)
     assert [(node.host, node.port) for node in nodes] == [RELAY, OTHER]
     back = [nodes[0].replace(host=BROKER[0], port=BROKER[1]), nodes[1]]
-    again = framing.encode_response(found.replace(**{attribute: back}), version, 9)
+    again = framing.encode_response(message.replace(**{attribute: back}), version, 9)
     assert again[4:] == frame
 
 
@@ -102,10 +102,10 @@ def test_the_coordinator_at_the_top_of_old_answers(version):
     frame = framing.encode_response(message, version, 9)[4:]
     answer = read_answer(Header(FindCoordinatorResponse.api_key, version), frame)
     assert answer.addresses == {BROKER}
-    found = decode_frame(
+    response = decode_frame(
         FindCoordinatorResponse, answer.write({BROKER: RELAY}), version
     )
-    assert (found.host, found.port) == RELAY
+    assert (response.host, response.port) == RELAY
 
 
 @pytest.mark.parametrize("version", [3, 4])
@@ -145,8 +145,8 @@ def test_tagged_fields_of_the_future_survive():
     ).replace(unknown_tagged_fields=((77, b"new"),))
     frame = framing.encode_response(message, 12, 9)[4:]
     answer = read_answer(Header(3, 12), frame)
-    found = decode_frame(MetadataResponse, answer.write({BROKER: RELAY}), 12)
-    assert found.unknown_tagged_fields == ((77, b"new"),)
+    survived = decode_frame(MetadataResponse, answer.write({BROKER: RELAY}), 12)
+    assert survived.unknown_tagged_fields == ((77, b"new"),)
 
 
 def test_a_version_of_the_future_is_an_error():
@@ -171,8 +171,10 @@ def test_versions_that_cannot_be_rewritten_are_not_offered(version):
     newest = MetadataResponse.valid_versions.max
     frame = offer((0, 0, 3), (3, 0, newest + 2), (19, 0, 99), version=version)
     changed, words = limit_versions(Header(18, version), frame)
-    found = decode_frame(ApiVersionsResponse, changed, version)
-    ends = [(api.api_key, api.min_version, api.max_version) for api in found.api_keys]
+    response = decode_frame(ApiVersionsResponse, changed, version)
+    ends = [
+        (api.api_key, api.min_version, api.max_version) for api in response.api_keys
+    ]
     assert ends == [(0, 0, 3), (3, 0, newest), (19, 0, 99)]
     assert words == [f"Metadata {newest + 1}-{newest + 2}"]
 

@@ -51,14 +51,14 @@ def test_packets_become_the_rows_of_a_capture(tmp_path, colons, iso):
     """Two connections contain frames in several segments, and segments with several."""
     handshake = messages.SaslHandshakeRequest(mechanism="PLAIN")
     token = messages.SaslAuthenticateRequest(auth_bytes=b"\0shop\0sesame")
-    asked = [
+    requests = [
         framing.encode_request(messages.ApiVersionsRequest(), 3, 1, "shop"),
         framing.encode_request(handshake, 1, 2, "shop"),
         framing.encode_request(token, 2, 3, "shop"),
         framing.encode_request(messages.MetadataRequest(), 12, 4, "shop"),
     ]
-    told = framing.encode_response(messages.ApiVersionsResponse(), 3, 1)
-    stream = b"".join(asked)
+    response = framing.encode_response(messages.ApiVersionsResponse(), 3, 1)
+    stream = b"".join(requests)
     cuts = [stream[:9], stream[9:50], stream[50:60], stream[60:]]
     starts = [1, 10, 51, 61]
     answers = framing.encode_response(messages.MetadataResponse(), 12, 4)
@@ -76,8 +76,8 @@ def test_packets_become_the_rows_of_a_capture(tmp_path, colons, iso):
         packet(3, 1, elsewhere, BROKER, 1, other, colons, iso),
         sent(4, cuts[1], starts[1]),
         sent(5, stream[40:], 41),
-        packet(6, 0, BROKER, CLIENT, 1, told, colons, iso),
-        packet(7, 0, BROKER, CLIENT, 1 + len(told), answers, colons, iso),
+        packet(6, 0, BROKER, CLIENT, 1, response, colons, iso),
+        packet(7, 0, BROKER, CLIENT, 1 + len(response), answers, colons, iso),
     ]
     source, target = tmp_path / "kafka.json", tmp_path / "kafka.parquet"
     source.write_text(json.dumps(packets))
@@ -88,11 +88,11 @@ def test_packets_become_the_rows_of_a_capture(tmp_path, colons, iso):
     subprocess.run(command, check=True, timeout=60)
 
     rows = [row for batch in read_captures(target) for row in batch.to_pylist()]
-    found = [
+    summaries = [
         tuple(row[name] for name in ("connection", "direction", "api_key", "client_id"))
         for row in rows
     ]
-    assert found == [
+    assert summaries == [
         (2, "request", 3, "other"),
         *[(1, "request", key, "shop") for key in (18, 17, 36, 3)],
         (1, "response", 18, "shop"),
@@ -101,11 +101,11 @@ def test_packets_become_the_rows_of_a_capture(tmp_path, colons, iso):
     frames = [row["frame"] for row in rows]
     assert frames == [
         other[4:],
-        asked[0][4:],
-        asked[1][4:],
+        requests[0][4:],
+        requests[1][4:],
         None,
-        asked[3][4:],
-        told[4:],
+        requests[3][4:],
+        response[4:],
         answers[4:],
     ]
     times = [row["timestamp"].timestamp() - EPOCH_S for row in rows]
@@ -115,4 +115,6 @@ def test_packets_become_the_rows_of_a_capture(tmp_path, colons, iso):
         "10.0.0.8:40000",
     }
     assert {row["broker_address"] for row in rows} == {"10.0.0.1:9092"}
-    assert [row["size"] for row in rows if row["frame"] is None] == [len(asked[2]) - 4]
+    assert [row["size"] for row in rows if row["frame"] is None] == [
+        len(requests[2]) - 4
+    ]

@@ -76,9 +76,9 @@ def middle_vectors():
 def shortest_vectors():
     """Yield the shortest non-empty vector for each (message, version)."""
     for vectors in golden.by_pair().values():
-        found = [vector for vector in vectors if vector.data]
-        if found:
-            yield min(found, key=lambda vector: len(vector.data))
+        vectors_with_data = [vector for vector in vectors if vector.data]
+        if vectors_with_data:
+            yield min(vectors_with_data, key=lambda vector: len(vector.data))
 
 
 def try_truncations(package, memory, number, task, tried, messages):
@@ -88,14 +88,14 @@ def try_truncations(package, memory, number, task, tried, messages):
     cls, options = getattr(package.messages, name), MODES[task.mode]
     signal.setitimer(signal.ITIMER_REAL, HANG)
     for size in range(len(data)):
-        given = memory.put(data[:size])
+        stored = memory.put(data[:size])
         memory.tell(number, size, tried, messages)
         tried += 1
         try:
-            decode(cls, given, version, **options)
+            decode(cls, stored, version, **options)
         except refusal as error:
-            said = error.message_name, error.version
-            if said != (name, version) or not 0 <= error.offset <= size:
+            named_message = error.message_name, error.version
+            if named_message != (name, version) or not 0 <= error.offset <= size:
                 raise Broken(f"not true of byte {error.offset}: {error}") from error
         else:
             raise Broken("a part of a message was taken for a whole one")
@@ -107,21 +107,21 @@ def change(package, memory, number, task, tried, messages):
     name, version, data, _ = task.vector
     decode, refusal = package.decode, package.DecodeError
     cls, options = getattr(package.messages, name), MODES[task.mode]
-    given, size, tables = memory.put(data), len(data), task.tables
+    stored, size, tables = memory.put(data), len(data), task.tables
     memory.tell(number, size, tried, messages)
-    for at, old in enumerate(data):
+    for index, old in enumerate(data):
         signal.setitimer(signal.ITIMER_REAL, HANG)
-        for new in tables[at % len(tables)][old]:
-            given[at] = new
+        for new in tables[index % len(tables)][old]:
+            stored[index] = new
             tried += 1
             try:
-                decode(cls, given, version, **options)
+                decode(cls, stored, version, **options)
             except refusal as error:
                 if not 0 <= error.offset <= size:
                     raise Broken(f"not true of byte {error.offset}") from error
             else:
                 messages += 1
-        given[at] = old
+        stored[index] = old
     return tried, messages
 
 
@@ -140,7 +140,7 @@ def attempt(package, tasks, memory):
                 os._exit(1)
         memory.tell(len(tasks), 0, tried, messages)
 
-    status, said = in_child(work)
+    status, failure = in_child(work)
     number, size, tried, messages = memory.read_notes()
     if status == 0:
         assert number == len(tasks)
@@ -148,13 +148,13 @@ def attempt(package, tasks, memory):
     if os.WIFSIGNALED(status):
         # All reports of inputs that a fuzzer must not repeat automatically start like
         # this.
-        said = f"the process ended: {signal.Signals(os.WTERMSIG(status)).name}"
-    given = bytes(memory.view[ROOM - size : ROOM])
+        failure = f"the process ended: {signal.Signals(os.WTERMSIG(status)).name}"
+    input_bytes = bytes(memory.view[ROOM - size : ROOM])
     (name, version, _, _), mode, _ = tasks[number]
-    raise Broken(report(package, name, version, mode, given, said))
+    raise Broken(report(package, name, version, mode, input_bytes, failure))
 
 
-def report(package, name, version, mode, data, said):
+def report(package, name, version, mode, data, failure):
     """Save a failed input.
 
     Return a text with the error and a command that repeats it.
@@ -165,11 +165,15 @@ def report(package, name, version, mode, data, said):
     bits = {"java": fuzz_message.JAVA, "zero-copy": fuzz_message.ZERO_COPY}
     bit = sum(bit for word, bit in bits.items() if word in mode)
     first = getattr(package.messages, name).valid_versions.min
-    kept = engines.place_of(name) + bytes((version - first, bit)) + data
-    given = f"{name} {version} {mode} {data.hex() or '-'}"
-    text = f"{said} ({package.backend})\npython -m tools.prove.deep.messages {given}"
-    path = process.FINDINGS / f"fuzz_message-{hashlib.sha256(kept).hexdigest()[:12]}"
+    corpus_entry = engines.place_of(name) + bytes((version - first, bit)) + data
+    arguments = f"{name} {version} {mode} {data.hex() or '-'}"
+    command = f"python -m tools.prove.deep.messages {arguments}"
+    text = f"{failure} ({package.backend})\n{command}"
+    path = (
+        process.FINDINGS
+        / f"fuzz_message-{hashlib.sha256(corpus_entry).hexdigest()[:12]}"
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(kept)
+    path.write_bytes(corpus_entry)
     path.with_suffix(".txt").write_text(f"{text}\n", encoding="utf-8")
     return text

@@ -45,29 +45,29 @@ class Changing:
             for change in CHANGES:
                 size = int.from_bytes(memory[:4], "little")
                 for spot in spots:
-                    place = mmap.PAGESIZE + int(spot * size)
-                    kept = memory[place]
-                    changed = kept ^ change
-                    memory[place] = changed
-                    memory[place] = kept
-                    memory[place] = changed
-                    memory[place] = kept
+                    position = mmap.PAGESIZE + int(spot * size)
+                    original = memory[position]
+                    changed = original ^ change
+                    memory[position] = changed
+                    memory[position] = original
+                    memory[position] = changed
+                    memory[position] = original
 
 
 @contextmanager
 def changed():
     """Yield memory that another process changes."""
-    given = Changing()
+    changing = Changing()
     writer = fork()
     if writer == 0:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(LONGEST_S)
         try:
-            given.write()
+            changing.write()
         finally:
             os._exit(1)
     try:
-        yield given
+        yield changing
     finally:
         os.kill(writer, signal.SIGKILL)
         os.waitpid(writer, 0)
@@ -84,5 +84,5 @@ def check_texts(value):
         assert value.isascii() == raw.isascii(), ("not the text that it says", raw)
         assert raw.decode() == value
     elif isinstance(value, (list, tuple)):
-        for each in value:
-            check_texts(each)
+        for item in value:
+            check_texts(item)

@@ -69,14 +69,16 @@ def ends(entry, package, data):
 def fault(entry, package, error, data):
     """Return the attributes of an error. Raises Unexpected if it is not documented."""
     promised = tuple(getattr(package.errors, name) for name in entry.errors)
-    said = (type(error).__name__, str(error))
+    error_text = (type(error).__name__, str(error))
     if not isinstance(error, promised):
-        raise Unexpected(f"{entry.name}: {said}: {bytes(data).hex()}") from error
+        raise Unexpected(f"{entry.name}: {error_text}: {bytes(data).hex()}") from error
     if isinstance(error, package.errors.DecodeError):
         if type(error.offset) is not int or not 0 <= error.offset <= len(data):
-            raise Unexpected(f"{entry.name}: offset {error.offset}: {said}: {data!r}")
-        said += error.offset, error.path, error.message_name, error.version
-    return "error", *said
+            raise Unexpected(
+                f"{entry.name}: offset {error.offset}: {error_text}: {data!r}"
+            )
+        error_text += error.offset, error.path, error.message_name, error.version
+    return "error", *error_text
 
 
 def without_timestamps(kind):
@@ -105,7 +107,7 @@ def plain(value):
     if hasattr(value, "unknown_tagged_fields"):
         return neutral(value)
     if isinstance(value, dict):
-        return tuple((plain(key), plain(each)) for key, each in value.items())
+        return tuple((plain(key), plain(item)) for key, item in value.items())
     if isinstance(value, (list, tuple)):
         return type(value).__name__, *map(plain, value)
     if isinstance(value, BaseException):
@@ -139,11 +141,11 @@ def primitives():
     for compact in ("", "compact_"):
         for null in ("", "nullable_"):
             seeds |= {f"{compact}{null}string": texts, f"{compact}{null}bytes": bytes_}
-    for name, given in seeds.items():
+    for name, inputs in seeds.items():
         yield Entry(
             f"wire {name}",
             on.call(f"messages.wire.decode_{name}"),
-            given,
+            inputs,
             share=50,
             **ANY,
         )
@@ -164,8 +166,8 @@ def frames():
         (" zero copy", {"zero_copy": True}),
     ):
         run = on.call("messages.framing.decode_request", **options)
-        given = good.requests
-        yield Entry(f"request{title}", run, given, VERSIONED, share=300, **ANY)
+        seeds = good.requests
+        yield Entry(f"request{title}", run, seeds, VERSIONED, share=300, **ANY)
     for name, version in (
         ("MetadataResponse", 12),
         ("FetchResponse", 16),
@@ -174,8 +176,8 @@ def frames():
         ("DescribeGroupsResponse", 5),
     ):
         run = on.message_of(name, "messages.framing.decode_response", version)
-        given = partial(good.responses, name, version)
-        yield Entry(f"response {name}", run, given, share=150, **ANY)
+        seeds = partial(good.responses, name, version)
+        yield Entry(f"response {name}", run, seeds, share=150, **ANY)
     for name in (
         "ConsumerProtocolSubscription",
         "ConsumerProtocolAssignment",
@@ -184,8 +186,8 @@ def frames():
         "OffsetCommitValue",
     ):
         run = on.message_of(name, "messages.framing.decode_prefixed")
-        given = partial(good.prefixed, name)
-        yield Entry(f"prefixed {name}", run, given, VERSIONED, share=150, **ANY)
+        seeds = partial(good.prefixed, name)
+        yield Entry(f"prefixed {name}", run, seeds, VERSIONED, share=150, **ANY)
     yield Entry("splitter", on.split, streams, share=300, **ANY)
     run = partial(on.split, most=None)
     yield Entry("splitter without a limit", run, cut_streams, share=100, **ANY)
@@ -194,7 +196,7 @@ def frames():
 def streams():
     """Return streams of three request frames each."""
     frames = good.requests()
-    return [good.sized(frames[at : at + 3]) for at in range(0, len(frames), 3)]
+    return [good.sized(frames[start : start + 3]) for start in range(0, len(frames), 3)]
 
 
 def cut_streams():
@@ -204,12 +206,12 @@ def cut_streams():
 
 def arrays():
     """Yield entries for Arrow arrays of frames, messages and records."""
-    given = partial(on_rows, good.requests)
+    seeds = partial(on_rows, good.requests)
     for mode in ("raise", "null"):
         run = on.rows("messages.arrow.request_headers_to_arrow", on_error=mode)
         errors = VERSIONED if mode == "raise" else ()
         name = f"header columns {mode}"
-        yield Entry(name, run, given, errors, share=200, is_view=True, growth=400)
+        yield Entry(name, run, seeds, errors, share=200, is_view=True, growth=400)
         for cls, version in (
             ("MetadataResponse", 12),
             ("ProduceRequest", 9),
@@ -264,8 +266,11 @@ def decoded_arrays():
 
 def on_rows(frames):
     """Encode groups of three frames as inputs for arrays of three rows."""
-    found = frames()
-    return [good.rows(found[at : at + 3]) for at in range(0, len(found), 3)]
+    frame_list = frames()
+    return [
+        good.rows(frame_list[start : start + 3])
+        for start in range(0, len(frame_list), 3)
+    ]
 
 
 def record_sets():
@@ -285,15 +290,15 @@ def record_sets():
         yield Entry(name, run, errors=errors, share=40, **RECORDS, **ANY)
     yield Entry("record map", on.mapped_records, share=20, **RECORDS)
     for number, name in enumerate(("gzip", "snappy", "lz4", "zstd"), 1):
-        given = partial(good.payloads, number)
+        seeds = partial(good.payloads, number)
         run = partial(on.decompressed, number)
-        yield Entry(f"payload of {name}", run, given, growth=1100, **ANY)
+        yield Entry(f"payload of {name}", run, seeds, growth=1100, **ANY)
     yield Entry(
         "control record", on.control, good.control_records, VERSIONED, share=150, **ANY
     )
     for topic in on.TOPICS:
-        run, given = partial(on.internal, topic), partial(good.records_of, topic)
-        yield Entry(f"record of {topic}", run, given, VERSIONED, share=80, **ANY)
+        run, seeds = partial(on.internal, topic), partial(good.records_of, topic)
+        yield Entry(f"record of {topic}", run, seeds, VERSIONED, share=80, **ANY)
 
 
 def logs():
@@ -306,8 +311,8 @@ def logs():
     )
     for kind, suffix, names, repair in beside:
         run = partial(on.in_file, f"{20:020}{suffix}", on.logged(kind, *names))
-        given = partial(good.files, f"*/data/*/*{suffix}")
-        yield Entry(kind, run, given, share=40, repair=repair)
+        seeds = partial(good.files, f"*/data/*/*{suffix}")
+        yield Entry(kind, run, seeds, share=40, repair=repair)
     texts = (
         ("read_leader_epochs", "*/data/*/leader-epoch-checkpoint"),
         ("read_offset_checkpoint", "*/data/*-checkpoint"),
@@ -316,14 +321,14 @@ def logs():
     )
     for function, pattern in texts:
         run = partial(on.in_file, "text", on.of_path(f"log.{function}"))
-        given = partial(good.files, pattern)
-        yield Entry(function, run, given, share=40, is_text=True)
-    given = partial(good.files, "*/data/*/*.log", 4000)
+        seeds = partial(good.files, pattern)
+        yield Entry(function, run, seeds, share=40, is_text=True)
+    seeds = partial(good.files, "*/data/*/*.log", 4000)
     options = {"repair": good.repaired, "growth": 1100, "share": 6}
     run = partial(on.in_file, f"{0:020}.log", on.segment)
-    yield Entry("segment", run, given, (), **options)
+    yield Entry("segment", run, seeds, (), **options)
     run = partial(on.in_file, f"{0:020}.log", on.strict_segment)
-    yield Entry("strict segment", run, given, **options)
+    yield Entry("strict segment", run, seeds, **options)
     run = partial(on.in_file, f"{9:020}-{1:010}.checkpoint", on.segment)
     checkpoints = partial(good.files, "*/data/**/*.checkpoint", 20_000)
     yield Entry("snapshot of metadata", run, checkpoints, (), **options)
@@ -337,18 +342,18 @@ def logs():
         "partition.metadata",
     ):
         path = good.NEWEST / "transactions-0" / name
-        run, given = partial(on.verified, name), lambda path=path: [path.read_bytes()]
+        run, seeds = partial(on.verified, name), lambda path=path: [path.read_bytes()]
         repair = good.repaired if name.endswith(".log") else None
         yield Entry(
-            f"verify {name}", run, given, (), share=1, repair=repair, growth=2000
+            f"verify {name}", run, seeds, (), share=1, repair=repair, growth=2000
         )
 
 
 def connections():
     """Yield entries for connections, negotiation, drafts, SASL and recordings."""
     yield Entry("handshake", on.asking, on.first_answers, PEER)
-    given = partial(good.framed, "ApiVersionsRequest")
-    yield Entry("answer to ApiVersions", on.answered, given, PEER)
+    seeds = partial(good.framed, "ApiVersionsRequest")
+    yield Entry("answer to ApiVersions", on.answered, seeds, PEER)
     yield Entry("new client", on.new_client, on.first_replies, (), share=60)
     yield Entry("client", on.client, on.replies, (), share=60)
     yield Entry("server", on.server, streams, (), share=60)
@@ -377,18 +382,20 @@ def connections():
         growth=1100,
         is_buffer=True,
     )
-    given = partial(good.bodies, "FetchResponse", 15)
-    yield Entry("leaders of kip951", on.changes_of_leaders, given, PEER)
+    seeds = partial(good.bodies, "FetchResponse", 15)
+    yield Entry("leaders of kip951", on.changes_of_leaders, seeds, PEER)
     errors = ("RemoteProtocolError",)
-    for number, said in enumerate((on.SERVER_FIRST, on.SERVER_FINAL)):
+    for number, server_message in enumerate((on.SERVER_FIRST, on.SERVER_FINAL)):
         run = partial(on.challenged, number)
-        yield Entry(f"SCRAM {number}", run, (said,), errors, share=15, is_text=True)
+        yield Entry(
+            f"SCRAM {number}", run, (server_message,), errors, share=15, is_text=True
+        )
     yield Entry("recorded frames", on.conversation, good.requests, ())
     errors = (*VERSIONED, "EncodeError")
-    given = partial(good.responses, "MetadataResponse", 9)
-    yield Entry("rewritten", partial(on.rewritten, 9), given, errors)
-    given = partial(good.responses, "ApiVersionsResponse", 3)
-    yield Entry("limited", on.limited, given, errors)
+    seeds = partial(good.responses, "MetadataResponse", 9)
+    yield Entry("rewritten", partial(on.rewritten, 9), seeds, errors)
+    seeds = partial(good.responses, "ApiVersionsResponse", 3)
+    yield Entry("limited", on.limited, seeds, errors)
     run = partial(on.in_file, "request.log", on.request_log)
     yield Entry("request log", run, good.request_lines, (), share=10, is_text=True)
     run = partial(on.in_file, "frames.parquet", on.captures)
@@ -407,12 +414,12 @@ def texts():
     )
     for name, version in (("MetadataResponse", 12), ("FetchRequest", 16)):
         run = on.readable(partial(on.from_json, name, version))
-        given = partial(good.json_forms, name, version)
+        seeds = partial(good.json_forms, name, version)
         errors = ("DecodeError",)
-        yield Entry(f"JSON of {name}", run, given, errors, is_text=True)
-    given = partial(good.json_forms, "MetadataRequest", 12)
+        yield Entry(f"JSON of {name}", run, seeds, errors, is_text=True)
+    seeds = partial(good.json_forms, "MetadataRequest", 12)
     run = on.readable(on.write_json_column)
-    yield Entry("columns of JSON", run, given, (), share=50, is_text=True)
+    yield Entry("columns of JSON", run, seeds, (), share=50, is_text=True)
 
 
 def spark():
@@ -422,8 +429,8 @@ def spark():
         mode = "failfast" if failfast else "permissive"
         options = {"failfast": failfast}
         run = on.column_call("messages.columns.request_headers.read_headers", **options)
-        given = partial(on_rows, good.requests)
-        yield Entry(f"spark headers {mode}", run, given, errors, share=20, growth=900)
+        seeds = partial(on_rows, good.requests)
+        yield Entry(f"spark headers {mode}", run, seeds, errors, share=20, growth=900)
         for name in ("MetadataRequest", "ProduceRequest"):
             run = on.column_call(
                 "messages.columns.message_reading.read_messages", name, **options
@@ -438,7 +445,7 @@ def spark():
         run = on.column_call(
             "messages.columns.message_reading.read_json", None, **options
         )
-        yield Entry(f"spark JSON {mode}", run, given, errors, share=10, growth=400)
+        yield Entry(f"spark JSON {mode}", run, seeds, errors, share=10, growth=400)
         run = on.column_call(
             "messages.columns.message_reading.read_messages",
             "FetchResponse",
@@ -468,9 +475,9 @@ def _all():
     parts += (logs, connections, texts, spark)
     for part in parts:
         for entry in part():
-            given = entry.seeds
-            if not callable(given):
-                entry = entry._replace(seeds=lambda given=given: given)
+            seeds = entry.seeds
+            if not callable(seeds):
+                entry = entry._replace(seeds=lambda seeds=seeds: seeds)
             yield entry._replace(seeds=cache(entry.seeds))
 
 

@@ -46,11 +46,11 @@ def folder():
     It is deleted when the process exits.
     """
     memory = Path("/dev/shm")
-    made = tempfile.mkdtemp(
+    path = tempfile.mkdtemp(
         prefix="kwire-entries-", dir=memory if memory.is_dir() else None
     )
-    atexit.register(shutil.rmtree, made, ignore_errors=True)
-    return Path(made)
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return Path(path)
 
 
 def place():
@@ -61,9 +61,9 @@ def place():
     thread = threading.current_thread()
     if thread is threading.main_thread():
         return folder()
-    made = folder() / thread.name
-    made.mkdir(exist_ok=True)
-    return made
+    path = folder() / thread.name
+    path.mkdir(exist_ok=True)
+    return path
 
 
 @contextmanager
@@ -83,13 +83,13 @@ def rows_of(data):
 
     The size before each row becomes a row of its own, which is null but has bytes.
     """
-    spots, valid, at = [0], [], 0
+    spots, valid, position = [0], [], 0
     view = memoryview(data)
-    while at < len(view):
-        size = int.from_bytes(view[at : at + 2], "big")
-        start = min(len(view), at + 2)
-        at = min(len(view), start + size)
-        spots += start, at
+    while position < len(view):
+        size = int.from_bytes(view[position : position + 2], "big")
+        start = min(len(view), position + 2)
+        position = min(len(view), start + size)
+        spots += start, position
         valid += False, True
     bits = sum(1 << row for row, is_valid in enumerate(valid) if is_valid)
     validity = pa.py_buffer(bits.to_bytes(len(valid) // 8 + 1, "little"))
@@ -121,11 +121,11 @@ def bulk(name):
 
 def message_of(name, path, *arguments, **options):
     """Return a call of a function that takes a message class before the input."""
-    where, _, function = path.rpartition(".")
+    package_path, _, function = path.rpartition(".")
 
     def run(package, data):
         cls = getattr(package.messages, name)
-        return getattr(module(package, where), function)(
+        return getattr(module(package, package_path), function)(
             cls, data, *arguments, **options
         )
 
@@ -171,11 +171,11 @@ def views_of_class(name, version, mode):
     def run(package, data):
         cls = getattr(package.messages, name)
         read = module(package, "messages.arrow").messages_to_arrow
-        made = read(rows_of(data), cls, version, on_error=mode, views=True)
+        array = read(rows_of(data), cls, version, on_error=mode, views=True)
         # Full validation would fail if the bytes of a view changed after its prefix was
         # set.
-        made.validate()
-        return made.cast(without_views(made.type))
+        array.validate()
+        return array.cast(without_views(array.type))
 
     return run
 
@@ -192,10 +192,10 @@ def without_views(kind):
     return kind
 
 
-def checked(made):
+def checked(array):
     """Validate all offsets and strings of an Arrow object, and return it."""
-    made.validate(full=True)
-    return made
+    array.validate(full=True)
+    return array
 
 
 def split(package, data, most=5000):
@@ -215,11 +215,11 @@ def split(package, data, most=5000):
 
 def decode_all(package, data, **options):
     """Decode batches as objects. Return headers, records and control records."""
-    found = []
+    batches = []
     for batch in package.records.decode_batches(data, **options):
         marks = batch.control_records if batch.is_control else ()
-        found.append((batch.header, tuple(batch.records), marks))
-    return found
+        batches.append((batch.header, tuple(batch.records), marks))
+    return batches
 
 
 def columns(package, data, **options):
@@ -233,10 +233,12 @@ def views(package, data, **options):
     table = module(package, "records.columns").decode_records(
         data, views=True, **options
     )
-    made = pa.record_batch(table)
-    made.validate()
-    taken = [column.cast(without_views(column.type)) for column in made.columns]
-    flat = pa.RecordBatch.from_arrays(taken, made.schema.names)
+    batch = pa.record_batch(table)
+    batch.validate()
+    copied_columns = [
+        column.cast(without_views(column.type)) for column in batch.columns
+    ]
+    flat = pa.RecordBatch.from_arrays(copied_columns, batch.schema.names)
     # Copy all columns, because a fixed-width column would keep the input alive, too.
     copied = pa.ipc.read_record_batch(flat.serialize(), flat.schema)
     return copied, table.end_position
@@ -273,8 +275,8 @@ def logged(kind, *names):
     """Return a function that reads an auxiliary log file and returns attributes."""
 
     def read(package, path):
-        made = getattr(package.log, kind)(path)
-        return tuple(getattr(made, name) for name in names)
+        reader = getattr(package.log, kind)(path)
+        return tuple(getattr(reader, name) for name in names)
 
     return read
 
@@ -284,19 +286,22 @@ def segment(package, path):
 
     Objects and columns must contain the same records.
     """
-    one, found = package.log.Segment(path, topic="t", partition=0), []
-    batches = list(one.batches(on_corrupt=found.append))
+    one, object_problems = package.log.Segment(path, topic="t", partition=0), []
+    batches = list(one.batches(on_corrupt=object_problems.append))
     offsets = [r.offset for b in batches if not b.is_control for r in b.records]
     problems, numbers = [], []
     for table in one.columns(on_corrupt=problems.append):
         numbers += table.offset.tolist()
     # Columns skip control batches, so they do not report damage in them.
-    assert offsets == numbers and set(problems) <= set(found), (offsets, numbers)
+    assert offsets == numbers and set(problems) <= set(object_problems), (
+        offsets,
+        numbers,
+    )
     transactions = package.log.find_transactions((one,))
     stable = list(one.batches(on_corrupt="skip", isolation_level="read_committed"))
     return (
         [(batch.header, tuple(batch.records)) for batch in batches],
-        [str(problem) for problem in found],
+        [str(problem) for problem in object_problems],
         list(one.headers(on_corrupt="skip")),
         (transactions.aborted, transactions.open, transactions.last_stable_offset),
         [batch.header for batch in stable],
@@ -312,14 +317,14 @@ def strict_segment(package, path):
 
 
 @cache
-def partition(package, where):
+def partition(package, root):
     """Copy a real partition, so that one file at a time can be damaged."""
-    made = where / package.__name__ / "transactions-0"
-    made.mkdir(parents=True, exist_ok=True)
+    directory = root / package.__name__ / "transactions-0"
+    directory.mkdir(parents=True, exist_ok=True)
     for path in sorted((good.NEWEST / "transactions-0").iterdir()):
         if path.name < "00000000000000000099" or not path.name[0].isdigit():
-            (made / path.name).write_bytes(path.read_bytes())
-    return made
+            (directory / path.name).write_bytes(path.read_bytes())
+    return directory
 
 
 def verified(name, package, data):
@@ -329,12 +334,12 @@ def verified(name, package, data):
     (copy / name).write_bytes(data)
     try:
         one = package.log.LogDirectory(copy.parent)["transactions", 0]
-        problems = [str(each) for each in package.log.verify(one, deep=True)]
-        heads = [each.header for each in one.batches(on_corrupt="skip")]
+        problems = [str(problem) for problem in package.log.verify(one, deep=True)]
+        heads = [problem.header for problem in one.batches(on_corrupt="skip")]
         spots = [one.segments[0].seek(offset) for offset in (0, 5, 17, 1000)]
     finally:
         (copy / name).write_bytes(before)
-    return [each.replace(str(copy), "") for each in problems], heads, spots
+    return [problem.replace(str(copy), "") for problem in problems], heads, spots
 
 
 @cache
@@ -388,7 +393,7 @@ def feed_stream(package, connection, data):
         assert not connection.is_open and connection.failure is failure
     except package.UnsupportedVersion as failure:
         error = failure
-    return [event_values(each) for each in events], connection.data_to_send(), error
+    return [event_values(event) for event in events], connection.data_to_send(), error
 
 
 def event_values(event):
@@ -415,7 +420,7 @@ def client(package, data):
 @cache
 def replies():
     """Return broker responses to ``CALLS``, which use all golden vectors."""
-    found = []
+    streams = []
     for number in range(30):
         frames = []
         for correlation_id, (name, version) in enumerate(CALLS):
@@ -423,8 +428,8 @@ def replies():
             vectors = good.responses(answer, version)
             frame = vectors[number % len(vectors)]
             frames.append(correlation_id.to_bytes(4, "big") + frame[4:])
-        found.append(good.sized(frames))
-    return list(dict.fromkeys(found))
+        streams.append(good.sized(frames))
+    return list(dict.fromkeys(streams))
 
 
 def new_client(package, data):
@@ -434,10 +439,10 @@ def new_client(package, data):
 
 def server(package, data):
     """Feed a server."""
-    made = module(package, "connection").ServerConnection(
+    connection = module(package, "connection").ServerConnection(
         served(package), on_unsupported="empty"
     )
-    return feed_stream(package, made, data)
+    return feed_stream(package, connection, data)
 
 
 def second_draft_response(package):
@@ -449,15 +454,19 @@ def second_draft_response(package):
 
 def answer_draft(name, arguments, package, data):
     """Pass an answer to the client of a draft."""
-    arguments = [each(package) if callable(each) else each for each in arguments]
+    arguments = [
+        argument(package) if callable(argument) else argument for argument in arguments
+    ]
     draft = module(package, f"drafts.{name}")
-    found = draft.ClientStrategy(*arguments).receive_frame(bytes(data))
-    return repr(found)
+    answer = draft.ClientStrategy(*arguments).receive_frame(bytes(data))
+    return repr(answer)
 
 
 def draft_answer(name, arguments, package, data):
     """Pass a request to the server of a draft."""
-    arguments = [each(package) if callable(each) else each for each in arguments]
+    arguments = [
+        argument(package) if callable(argument) else argument for argument in arguments
+    ]
     return module(package, f"drafts.{name}").Server(*arguments).answer(bytes(data))
 
 
@@ -529,10 +538,10 @@ def challenged(is_last, package, data):
 def conversation(package, data):
     """Pass frames to the pairing of a recorder, which never rejects a frame."""
     pairing = module(package, "recording.pairing")
-    talk, found = pairing.Conversation(), []
+    talk, headers = pairing.Conversation(), []
     for frame in (bytes(data), bytes(data[4:]), bytes(data)):
-        found.append(talk.request(frame))
-    return [*found, talk.response(bytes(data[4:])), talk.response(bytes(data))]
+        headers.append(talk.request(frame))
+    return [*headers, talk.response(bytes(data[4:])), talk.response(bytes(data))]
 
 
 def rewritten(version, package, data):
@@ -570,7 +579,9 @@ def request_log(package, path):
 def of_path(path):
     """Return a call of a function that takes a path."""
     name, _, function = path.rpartition(".")
-    return lambda package, place: getattr(module(package, name), function)(place)
+    return lambda package, directory: getattr(module(package, name), function)(
+        directory
+    )
 
 
 def captures(package, path):
@@ -594,7 +605,7 @@ def topic_columns(function, topic, failfast, package, data):
     """Decode records of an internal topic as columns."""
     with split_and_use(data) as (key, value):
         both = [None if one is None else one.tobytes() for one in (key, value)]
-    keys, values = (pa.array([None, each, each], pa.binary()) for each in both)
+    keys, values = (pa.array([None, item, item], pa.binary()) for item in both)
     read = getattr(module(package, "messages.columns.internal_topics"), function)
     return checked(read(topic, keys, values, failfast=failfast))
 
@@ -621,21 +632,21 @@ def write_json_column(package, text):
 
 def mapped(package, data):
     """Map a request. The spans must cover the complete input."""
-    found = module(package, "explain").frame_map(data)
-    at = 0
-    for span in found.spans:
-        assert span.position == at and span.size >= 0
-        at = span.end
-    assert at == len(data)
-    return [tuple(span)[:6] for span in found.spans], found.error
+    frame_map = module(package, "explain").frame_map(data)
+    position = 0
+    for span in frame_map.spans:
+        assert span.position == position and span.size >= 0
+        position = span.end
+    assert position == len(data)
+    return [tuple(span)[:6] for span in frame_map.spans], frame_map.error
 
 
 def mapped_records(package, data):
     """Map a record set. The spans must cover the complete input."""
-    found = module(package, "explain").record_map(data)
-    at = 0
-    for span in found.spans:
-        assert span.position == at and span.size >= 0
-        at = span.end
-    assert at == len(data)
-    return [tuple(span)[:6] for span in found.spans], found.error
+    record_map = module(package, "explain").record_map(data)
+    position = 0
+    for span in record_map.spans:
+        assert span.position == position and span.size >= 0
+        position = span.end
+    assert position == len(data)
+    return [tuple(span)[:6] for span in record_map.spans], record_map.error

@@ -73,32 +73,32 @@ TEXTS = (
 
 def files(pattern, most=2000, least=1):
     """Return the different contents of broker files with a size in this range."""
-    found = {}
+    contents = {}
     for path in sorted(DATA.glob(pattern)):
         data = path.read_bytes()
         if least <= len(data) <= most:
-            found.setdefault(data)
-    return list(found)
+            contents.setdefault(data)
+    return list(contents)
 
 
 @cache
 def batches(most=700):
     """Return up to two batches of each kind from the logs of real brokers."""
-    found: dict[tuple, list[bytes]] = {}
+    batches_by_kind: dict[tuple, list[bytes]] = {}
     for path in sorted(DATA.glob("*/data/*/*.log")):
-        data, at = path.read_bytes(), 0
-        while len(data) - at > 17:
-            size = int.from_bytes(data[at + 8 : at + 12], "big") + 12
-            piece = data[at : at + size]
-            at += size
+        data, start = path.read_bytes(), 0
+        while len(data) - start > 17:
+            size = int.from_bytes(data[start + 8 : start + 12], "big") + 12
+            piece = data[start : start + size]
+            start += size
             if len(piece) < size or not size <= most:
                 continue
             magic = piece[16]
             codes = piece[22] if magic == 2 else piece[17]
             kind = magic, codes, path.parent.name.startswith("__")
-            if len(found.setdefault(kind, [])) < 2:
-                found[kind].append(piece)
-    return [piece for pieces in found.values() for piece in pieces]
+            if len(batches_by_kind.setdefault(kind, [])) < 2:
+                batches_by_kind[kind].append(piece)
+    return [piece for pieces in batches_by_kind.values() for piece in pieces]
 
 
 def payloads(codec):
@@ -112,19 +112,21 @@ def payloads(codec):
 
 def records_of(topic):
     """Return keys and values of an internal topic, from brokers and Kafka's classes."""
-    found = {}
+    pairs_by_kind = {}
     for path in sorted(DATA.glob(f"*/data/{topic}-0/*.log")):
         for batch in kwire.records.decode_batches(path.read_bytes()):
             if not batch.is_control:
                 for record in batch.records:
                     key, value = record.key, record.value
                     kind = (key or b"")[:2], (value or b"")[:3]
-                    found.setdefault(kind, pair(key, value))
+                    pairs_by_kind.setdefault(kind, pair(key, value))
     for line in (golden.FOLDER / "internal-topics.jsonl").read_text().splitlines():
         row = json.loads(line)
         if row["topic"] == topic:
-            found[line] = pair(*(row[k] and bytes.fromhex(row[k]) for k in PARTS))
-    return list(found.values())
+            pairs_by_kind[line] = pair(
+                *(row[k] and bytes.fromhex(row[k]) for k in PARTS)
+            )
+    return list(pairs_by_kind.values())
 
 
 PARTS = "key", "value"
@@ -132,13 +134,13 @@ PARTS = "key", "value"
 
 def control_records():
     """Return keys and values of the control records in the logs of real brokers."""
-    found = {}
+    pairs = {}
     for piece in batches():
         if piece[16] == 2 and piece[22] & 0x20:
             for batch in kwire.records.decode_batches(piece):
                 for record in batch.records:
-                    found[pair(record.key, record.value)] = None
-    return list(found)
+                    pairs[pair(record.key, record.value)] = None
+    return list(pairs)
 
 
 def pair(key, value):
@@ -152,9 +154,9 @@ def bodies(name, *versions, most=400):
     """Return the golden vectors of a message in some versions."""
     return [
         vector.data
-        for (message, version), found in golden.by_pair().items()
+        for (message, version), vectors in golden.by_pair().items()
         if message == name and (not versions or version in versions)
-        for vector in found
+        for vector in vectors
         if len(vector.data) <= most
     ]
 
@@ -171,14 +173,14 @@ def request_frames(name):
 
 def requests(most=300):
     """Return request frames with golden vectors: every fifth one of all APIs."""
-    found = []
+    frames = []
     for (name, version), vectors in golden.by_pair().items():
         cls = getattr(kwire.messages, name)
         if cls.kind == "request" and vectors[0].message == name:
             body = vectors[version % len(vectors)].data
             if len(body) <= most:
-                found.append(request_head(cls, version) + body)
-    return found[::5]
+                frames.append(request_head(cls, version) + body)
+    return frames[::5]
 
 
 def request_head(cls, version):
@@ -207,9 +209,9 @@ def prefixed(name):
     """Return golden vectors with a version prefix."""
     return [
         version.to_bytes(2, "big") + vector.data
-        for (message, version), found in golden.by_pair().items()
+        for (message, version), vectors in golden.by_pair().items()
         if message == name
-        for vector in found
+        for vector in vectors
         if len(vector.data) <= 400
     ]
 
@@ -226,13 +228,13 @@ def rows(pieces):
 
 def request_lines():
     """Return lines of the request logs of real brokers, plain and gzip-compressed."""
-    found = []
+    inputs = []
     for path in sorted((DATA / "request-logs").glob("*.log")):
         lines = path.read_bytes().splitlines(keepends=True)
         shortest = sorted(set(lines), key=len)
-        found += [b"".join(lines[:2]), *shortest[:4], b"".join(shortest[:3])]
-    found.append(gzip.compress(found[-1], mtime=0))
-    return found
+        inputs += [b"".join(lines[:2]), *shortest[:4], b"".join(shortest[:3])]
+    inputs.append(gzip.compress(inputs[-1], mtime=0))
+    return inputs
 
 
 def framed(name):
@@ -258,8 +260,8 @@ def kip87_sets():
     """Return message sets of the KIP-87 draft, and real magic 0 and 1 message sets."""
     draft = importlib.import_module("kwire.drafts.kip87_tombstone_flag")
     three = [draft.Message(offset=n, key=b"k", value=b"v" * n) for n in range(3)]
-    made = [draft.encode(three, compression=name) for name in ("none", "gzip")]
-    return [*made, *(piece for piece in batches() if piece[16] < 2)]
+    sets = [draft.encode(three, compression=name) for name in ("none", "gzip")]
+    return [*sets, *(piece for piece in batches() if piece[16] < 2)]
 
 
 def capture_files():
@@ -268,12 +270,12 @@ def capture_files():
     row = dict.fromkeys(recording.CAPTURE_COLUMNS)
     row |= {"recording": "r", "sequence": 1, "direction": "request", "frame": b"f" * 9}
     table = pa.Table.from_pylist([row] * 3, recording.capture_schema())
-    found = []
+    captures = []
     for codec in ("none", "zstd"):
         sink = io.BytesIO()
         parquet.write_table(table, sink, compression=codec)
-        found.append(sink.getvalue())
-    return found
+        captures.append(sink.getvalue())
+    return captures
 
 
 def schema_texts():
@@ -286,19 +288,21 @@ def schema_texts():
 
 def repaired(data):
     """Correct the checksum of every complete batch."""
-    made, at = bytearray(data), 0
-    while len(made) - at > 16:
-        size = int.from_bytes(made[at + 8 : at + 12], "big", signed=True)
-        end = at + 12 + size
-        if size < 14 or end > len(made):
+    repaired_data, start = bytearray(data), 0
+    while len(repaired_data) - start > 16:
+        size = int.from_bytes(repaired_data[start + 8 : start + 12], "big", signed=True)
+        end = start + 12 + size
+        if size < 14 or end > len(repaired_data):
             break
-        if made[at + 16] < 2:
-            made[at + 12 : at + 16] = zlib.crc32(made[at + 16 : end]).to_bytes(4, "big")
+        if repaired_data[start + 16] < 2:
+            repaired_data[start + 12 : start + 16] = zlib.crc32(
+                repaired_data[start + 16 : end]
+            ).to_bytes(4, "big")
         elif size >= 49:
-            crc = crc32c.crc32c(bytes(made[at + 21 : end]))
-            made[at + 17 : at + 21] = crc.to_bytes(4, "big")
-        at = end
-    return bytes(made)
+            crc = crc32c.crc32c(bytes(repaired_data[start + 21 : end]))
+            repaired_data[start + 17 : start + 21] = crc.to_bytes(4, "big")
+        start = end
+    return bytes(repaired_data)
 
 
 def correct_size(data):
@@ -321,30 +325,32 @@ def with_snapshot_crc(data):
 
 def changed(data, dice):
     """Replace one byte by a hostile or random value."""
-    at = dice.randrange(len(data))
-    new = dice.choice((*HOSTILE, data[at] + 1 & 0xFF, data[at] - 1 & 0xFF, None))
+    position = dice.randrange(len(data))
+    new = dice.choice(
+        (*HOSTILE, data[position] + 1 & 0xFF, data[position] - 1 & 0xFF, None)
+    )
     new = dice.randrange(256) if new is None else new
-    return data[:at] + bytes((new,)) + data[at + 1 :]
+    return data[:position] + bytes((new,)) + data[position + 1 :]
 
 
 def inserted(data, dice):
     """Insert some random bytes."""
-    at = dice.randrange(len(data) + 1)
-    return data[:at] + dice.randbytes(dice.randint(1, 6)) + data[at:]
+    position = dice.randrange(len(data) + 1)
+    return data[:position] + dice.randbytes(dice.randint(1, 6)) + data[position:]
 
 
 def deleted(data, dice):
     """Delete some bytes."""
-    at = dice.randrange(len(data))
-    return data[:at] + data[at + dice.randint(1, 6) :]
+    position = dice.randrange(len(data))
+    return data[:position] + data[position + dice.randint(1, 6) :]
 
 
 def repeated(data, dice):
     """Repeat or reverse some bytes."""
-    at = dice.randrange(len(data))
-    part = data[at : at + dice.randint(1, 20)]
-    behind = data[at + len(part) :]
-    return data[:at] + part[::-1] + (part + behind if dice.randrange(2) else behind)
+    start = dice.randrange(len(data))
+    part = data[start : start + dice.randint(1, 20)]
+    behind = data[start + len(part) :]
+    return data[:start] + part[::-1] + (part + behind if dice.randrange(2) else behind)
 
 
 _ATTACKS = [
@@ -360,16 +366,16 @@ _ATTACKS = [
 
 def enlarged(data, dice):
     """Overwrite the bytes at a random position with a huge length or count."""
-    at = dice.randrange(len(data) + 1)
+    position = dice.randrange(len(data) + 1)
     attack = dice.choice(_ATTACKS)
-    end = at + len(attack) if dice.randrange(2) else at + 1
-    return data[:at] + attack + data[end:]
+    end = position + len(attack) if dice.randrange(2) else position + 1
+    return data[:position] + attack + data[end:]
 
 
 def insert_texts(data, dice):
     """Insert a text fragment, and remove up to two bytes."""
-    at = dice.randrange(len(data) + 1)
-    return data[:at] + dice.choice(TEXTS) + data[at + dice.randrange(3) :]
+    position = dice.randrange(len(data) + 1)
+    return data[:position] + dice.choice(TEXTS) + data[position + dice.randrange(3) :]
 
 
 CHANGES = (changed, changed, inserted, deleted, repeated, enlarged)

@@ -29,7 +29,7 @@ def misalign_array(array, by):
     buffers = [shift_buffer(buffer, by) for buffer in array.buffers()]
     if isinstance(array, pyarrow.StructArray):
         children = [
-            misalign_array(array.field(at), by) for at in range(len(array.type))
+            misalign_array(array.field(index), by) for index in range(len(array.type))
         ]
         buffers = buffers[:1]
     elif isinstance(array, pyarrow.ListArray):
@@ -44,9 +44,12 @@ def misalign_array(array, by):
 @pytest.mark.parametrize("by", [1, 2, 4, 7])
 def test_columns_are_encoded_at_any_alignment(kwire, by):
     """Unaligned, sliced offsets, numbers and validity bitmaps yield the same batch."""
-    rows = [(None if at % 5 else b"key", b"v" * at, at) for at in range(40)]
     rows = [
-        (*row, [("a" * (at % 3), b"b"), ("c", None)]) for at, row in enumerate(rows)
+        (None if number % 5 else b"key", b"v" * number, number) for number in range(40)
+    ]
+    rows = [
+        (*row, [("a" * (number % 3), b"b"), ("c", None)])
+        for number, row in enumerate(rows)
     ]
     table = pyarrow.record_batch(
         kwire.records.columns.decode_records(kwire.records.encode_batch(rows))
@@ -54,7 +57,7 @@ def test_columns_are_encoded_at_any_alignment(kwire, by):
     arrays = [misalign_array(column, by) for column in table.columns]
     other = pyarrow.RecordBatch.from_arrays(arrays, names=table.schema.names)
     for start, end in itertools.combinations((0, 1, 9, 40), 2):
-        one, two = (each.slice(start, end - start) for each in (table, other))
+        one, two = (part.slice(start, end - start) for part in (table, other))
         options = {"base_offset": start}
         assert kwire.records.columns.encode_batch(one, **options) == (
             kwire.records.columns.encode_batch(two, **options)
@@ -66,7 +69,8 @@ def test_messages_and_headers_are_decoded_at_any_alignment(kwire, by):
     """The 32-bit or 64-bit offsets of a binary array may be unaligned."""
     cls = kwire.messages.MetadataRequest
     frames = [
-        kwire.messages.framing.encode_request(cls(), 9, at)[4:] for at in range(20)
+        kwire.messages.framing.encode_request(cls(), 9, correlation_id)[4:]
+        for correlation_id in range(20)
     ]
     bodies = [kwire.encode(cls(), 9)] * 20
     for kind in (pyarrow.binary(), pyarrow.large_binary()):

@@ -169,13 +169,13 @@ def test_the_longest_string(kwire):
 @pytest.mark.parametrize("size", SIZES)
 def test_invalid_utf8_is_found_at_each_position(kwire, size):
     """Non-ASCII bytes are detected at each position, for 8 bytes or 1 at a time."""
-    for at in range(size):
+    for position in range(size):
         for bad in (0x80, 0xFF):
             text = bytearray(b"\x7f" * size)
-            text[at] = bad
+            text[position] = bad
             data = size.to_bytes(2, "big") + text
             call = partial(kwire.messages.wire.decode_string, data)
-            assert fault_of(kwire, call) == ("InvalidValue", 2 + at, "")
+            assert fault_of(kwire, call) == ("InvalidValue", 2 + position, "")
     good = size.to_bytes(2, "big") + b"\x7f" * size
     assert kwire.messages.wire.decode_string(good) == ("\x7f" * size, 2 + size)
 

@@ -44,10 +44,10 @@ READERS = [
 """Entries that read the memory of their argument without copying it."""
 
 
-def outcome(run, package, given):
+def outcome(run, package, argument):
     """Make a call and check its result. Return whether it is a value."""
     try:
-        value = run(package, given)
+        value = run(package, argument)
     except package.KwireError as error:
         check_texts(str(error))
         return False
@@ -78,8 +78,8 @@ def calls(cases, package, seconds):
             for number in itertools.count():
                 if number >= LEAST and time.monotonic() > until:
                     break
-                given = memory.put(seeds[number % len(seeds)])
-                values += outcome(run, package, given)
+                memory_input = memory.put(seeds[number % len(seeds)])
+                values += outcome(run, package, memory_input)
                 done += 1
         counts[:] = struct.pack("=2q", done, values)
 
@@ -173,10 +173,12 @@ def records(package):
 def test_long_text_is_what_it_says(twins, figure, cases):
     """A long text may change between its check and its copy."""
     package = twins.fast
-    given = [(name, run, [seed]) for name, run, seed in cases(package)]
-    done, values = calls(given, package, SECONDS)
+    memory_cases = [(name, run, [seed]) for name, run, seed in cases(package)]
+    done, values = calls(memory_cases, package, SECONDS)
     assert values
-    figure("P21", f"calls on long {cases.__name__}", done, least=len(given) * LEAST)
+    figure(
+        "P21", f"calls on long {cases.__name__}", done, least=len(memory_cases) * LEAST
+    )
 
 
 ROWS = 20
@@ -262,17 +264,20 @@ def test_batch_that_disappears_is_not_converted(kwire, monkeypatch):
 
 def test_a_payload_that_may_change_is_copied(kwire, monkeypatch):
     """Compression libraries receive immutable bytes."""
-    given = []
+    inputs = []
     compression = on.module(kwire, "records.compression")
     batch = kwire.records.encode_batch([(b"k", b"v")], compression="gzip")
     none, gzip, *_ = compression.CODECS
 
     def reader(data, *arguments):
-        given.append(data.obj)
+        inputs.append(data.obj)
         return gzip.read(data, *arguments)
 
     monkeypatch.setattr(compression, "CODECS", [none, gzip._replace(read=reader)])
     for data in (batch, bytearray(batch)):
-        assert [each.records for each in kwire.records.decode_batches(data)]
-    assert given[0] is batch
-    assert type(given[1]) is bytes and given[1] is not batch
+        assert [
+            decoded_batch.records
+            for decoded_batch in kwire.records.decode_batches(data)
+        ]
+    assert inputs[0] is batch
+    assert type(inputs[1]) is bytes and inputs[1] is not batch

@@ -21,11 +21,11 @@ from tests.records.record_bytes import batch
 DEFAULT = 64 * MIB
 
 GROWING = {
-    what: (name, data)
-    for what, (name, data) in BOMBS.items()
-    if what in {"gzip", "gzip, many members", "gzip, size too low", "lz4"}
-    or what in {"snappy, many blocks", "lz4, large blocks", "lz4, size a lie"}
-    or what in {"zstd", "zstd, many frames", "zstd, many frames with sizes"}
+    bomb: (name, data)
+    for bomb, (name, data) in BOMBS.items()
+    if bomb in {"gzip", "gzip, many members", "gzip, size too low", "lz4"}
+    or bomb in {"snappy, many blocks", "lz4, large blocks", "lz4, size a lie"}
+    or bomb in {"zstd", "zstd, many frames", "zstd, many frames with sizes"}
 }
 """Bombs that decompress to at least 250 MiB, whatever size they declare."""
 
@@ -36,30 +36,30 @@ def largest_block(data):
 
 
 BY_ROUTE = [
-    (what, route)
-    for what in sorted(GROWING)
+    (bomb, route)
+    for bomb in sorted(GROWING)
     for route in sorted(ROUTES)
-    if ROUTES[route][0] == GROWING[what][0]
+    if ROUTES[route][0] == GROWING[bomb][0]
 ]
 
 
-@pytest.mark.parametrize(("what", "route"), BY_ROUTE)
-def test_the_default_ceiling_stops_every_bomb(twins, monkeypatch, what, route, figure):
+@pytest.mark.parametrize(("bomb", "route"), BY_ROUTE)
+def test_the_default_ceiling_stops_every_bomb(twins, monkeypatch, bomb, route, figure):
     """At most 64 MiB are decompressed, and at most one block more is allocated."""
     name, missing = ROUTES[route]
-    data = GROWING[what][1]
+    data = GROWING[bomb][1]
     if missing:
         monkeypatch.setitem(sys.modules, missing, None)
-    asked = [0]
+    sizes = [0]
 
     def allocate(size):
-        asked.append(size)
+        sizes.append(size)
         return bytearray(size)
 
     codec = Codec(twins.fast, name)
     with pytest.raises(twins.fast.LimitExceeded):
         codec.read(data, allocate=allocate)
-    blocks = max(0, max(asked) - DEFAULT) / largest_block(data)
+    blocks = max(0, max(sizes) - DEFAULT) / largest_block(data)
     figure("P9", "blocks past the default of 64 MiB", blocks, most=1)
 
 
@@ -96,6 +96,8 @@ def test_bombs_in_batches_are_refused(kwire, reader, figure):
         bound = 2 * MIB + 2 * largest_block(content)
         most = max(most, (peak - len(data)) / bound)
         refused += 1
-    what = "largest part of the memory for a bomb at 1 MiB: twice that, and two blocks"
-    figure("P9", what, most, most=1)
+    figure_name = (
+        "largest part of the memory for a bomb at 1 MiB: twice that, and two blocks"
+    )
+    figure("P9", figure_name, most, most=1)
     figure("P9", "bombs in batches refused", refused, least=10)

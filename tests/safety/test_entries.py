@@ -60,8 +60,8 @@ def test_bad_bytes_are_a_value_or_a_documented_error(twins, figure):
                 note((entry.name, data.hex()))
                 signal.setitimer(signal.ITIMER_PROF, LONGEST)
                 is_guarded = entry.is_view and len(data) <= ROOM
-                given = guarded.put(data) if is_guarded else data
-                values += ends(entry, package, given)
+                buffer = guarded.put(data) if is_guarded else data
+                values += ends(entry, package, buffer)
                 views += is_guarded
                 done += 1
         counts[:] = struct.pack("=3q", done, values, views)
@@ -153,13 +153,13 @@ def test_no_round_leaves_anything(twins, figure):
             for entry in ENTRIES.values()
             if not entry.name.startswith(KEPT_BY_OTHERS)
         ]
-        for entry, given in cases:
-            for data in given:
+        for entry, seeds in cases:
+            for data in seeds:
                 ends(entry, kwire, data)
         gc.collect()
         gc.freeze()
-        for entry, given in cases:
-            for number, data in enumerate(given):
+        for entry, seeds in cases:
+            for number, data in enumerate(seeds):
                 note((entry.name, data.hex()))
                 more = measure_left(partial(ends, entry, kwire, data), LEAK_ROUNDS)
                 if more:
@@ -194,12 +194,12 @@ def test_threads_have_the_outcomes_of_one(kwire, figure):
 
     def work(number):
         try:
-            for entry, given in cases:
+            for entry, outcomes in cases:
                 # The barrier keeps all threads in the same entry.
                 barrier.wait(60)
-                for data, expected in given[:: -1 if number % 2 else 1]:
-                    found = outcome_of(entry, data)
-                    assert found == expected, (entry.name, data.hex()[:99])
+                for data, expected in outcomes[:: -1 if number % 2 else 1]:
+                    result = outcome_of(entry, data)
+                    assert result == expected, (entry.name, data.hex()[:99])
                     done.append(entry.name)
         except BaseException:
             barrier.abort()
@@ -240,8 +240,8 @@ def test_any_contiguous_bytes_like_is_accepted(kwire, figure):
             for data in inputs(entry, share_of(kwire, 2), "kinds"):
                 expected = outcome(entry, kwire, data)
                 for kind, make in KINDS.items():
-                    found = outcome(entry, kwire, make(data))
-                    assert found == expected, (entry.name, kind, data.hex())
+                    result = outcome(entry, kwire, make(data))
+                    assert result == expected, (entry.name, kind, data.hex())
                     done += 1
     figure("P15", "buffers of all kinds, other entries", done, least=2000)
 
@@ -252,18 +252,18 @@ def test_the_input_is_released_and_unchanged(kwire, figure):
     for entry in ENTRIES.values():
         if entry.is_buffer:
             for data in inputs(entry, share_of(kwire, 6), "released"):
-                given = bytearray(data)
+                buffer = bytearray(data)
                 try:
-                    kept = entry.run(kwire, given)
+                    result = entry.run(kwire, buffer)
                 except kwire.KwireError as error:
-                    kept = error
-                assert given == data, entry.name
+                    result = error
+                assert buffer == data, entry.name
                 if "zero copy" in entry.name:
-                    kept = None
+                    result = None
                 try:
-                    given.append(0)
+                    buffer.append(0)
                 except BufferError:
-                    held.append((entry.name, data.hex()[:99], type(kept)))
+                    held.append((entry.name, data.hex()[:99], type(result)))
                 done += 1
     least = INPUTS * 5 // 1000
     figure("P15", "resized after a call, other entries", done, least=least)
@@ -287,8 +287,8 @@ def test_memory_follows_the_input(kwire, figure):
         # Compressed data can declare a wrong size in more ways.
         most = 40 if entry.growth == 1100 else 10
         most = most if kwire.backend == "fast" else 3
-        given = list(inputs(entry, 1, "memory"))
-        for data in given[:: -(-len(given) // most)]:
+        seeds = list(inputs(entry, 1, "memory"))
+        for data in seeds[:: -(-len(seeds) // most)]:
             outcome(entry, kwire, data)
             bound = entry.growth * len(data) + FIXED
             peak, _ = peak_of(partial(ends, entry, kwire, data), bound)
@@ -296,5 +296,5 @@ def test_memory_follows_the_input(kwire, figure):
             worst = max(worst, peak / bound)
             done += 1
     figure("P7", "bad inputs of other entries measured", done, least=len(ENTRIES) * 2)
-    what = "largest part of 400 KiB and what an entry may take for a byte"
-    figure("P7", what, worst, most=1)
+    figure_name = "largest part of 400 KiB and what an entry may take for a byte"
+    figure("P7", figure_name, worst, most=1)

@@ -60,9 +60,9 @@ KINDS = allocators()
 def ran_out(kind, call):
     """Make a call with a specific allocator. Return whether it raised MemoryError."""
     change = ctypes.pythonapi.PyMem_SetAllocator
-    wanted, usual = ctypes.byref(KINDS[kind]), ctypes.byref(KINDS["usual"])
+    failing, usual = ctypes.byref(KINDS[kind]), ctypes.byref(KINDS["usual"])
     raised = False
-    change(RAW, wanted)
+    change(RAW, failing)
     try:
         call()
     except MemoryError:
@@ -180,19 +180,19 @@ def test_decode_reports_failed_allocations(kwire, kind, position):
         else describe_tagged("Value", kind, 0)
     )
     cls = message_class(kwire, field("Rows", "[]Row", fields=[inner]))
-    made = cls(rows=[cls.Row(value=VALUES[kind])])
-    data = kwire.encode(made, 0)
+    sample = cls(rows=[cls.Row(value=VALUES[kind])])
+    data = kwire.encode(sample, 0)
     lacks("no blocks", lambda: kwire.decode(cls, data, 0))
     lacks("no blocks", lambda: kwire.decode(cls, data, 0, compat="java"))
-    assert kwire.decode(cls, data, 0) == made
+    assert kwire.decode(cls, data, 0) == sample
 
 
 @pytest.mark.parametrize("count", [60, 100])
 def test_unknown_tags_report_failed_allocations(kwire, count):
     """Both the list of tags and the final tuple can fail."""
     cls = message_class(kwire, field("Value", "int32"))
-    made = cls(unknown_tagged_fields=[(tag, b"") for tag in range(count)])
-    data = kwire.encode(made, 0)
+    sample = cls(unknown_tagged_fields=[(tag, b"") for tag in range(count)])
+    data = kwire.encode(sample, 0)
     lacks("no blocks", lambda: kwire.decode(cls, data, 0))
 
 
@@ -204,12 +204,12 @@ def test_structs_report_failed_allocations(kwire):
     names = [f"F{index}" for index in range(80)]
     rows = [field(name, "int8") for name in names]
     cls = message_class(kwire, *rows)
-    made = cls(f1=5)
-    data = kwire.encode(made, 0)
+    sample = cls(f1=5)
+    data = kwire.encode(sample, 0)
     lacks("no blocks", lambda: kwire.decode(cls, data, 0))
-    lacks("no blocks", lambda: made.replace(f2=7))
+    lacks("no blocks", lambda: sample.replace(f2=7))
     lacks("no blocks", cls)
-    assert kwire.decode(cls, data, 0) == made
+    assert kwire.decode(cls, data, 0) == sample
 
 
 INNER = {"fields": [field("Number", "int64")], "nullableVersions": "0+"}
@@ -246,13 +246,13 @@ def test_each_end_of_the_first_buffer(kwire, name):
         values["a"] = cls.Inner(number=7)
     failed = set()
     for length in range(930, 1026):
-        made = cls(text="x" * length, **values)
+        sample = cls(text="x" * length, **values)
         # Encode a small message first, so that the next one starts in the small buffer.
         kwire.encode(cls(), 0)
-        failed.add(ran_out("no blocks", lambda made=made: kwire.encode(made, 0)))
+        failed.add(ran_out("no blocks", lambda sample=sample: kwire.encode(sample, 0)))
         kwire.encode(cls(), 0)
-        data = kwire.encode(made, 0)
-        assert kwire.decode(cls, data, 0) == made
+        data = kwire.encode(sample, 0)
+        assert kwire.decode(cls, data, 0) == sample
     assert failed == {True}
 
 
@@ -281,11 +281,11 @@ def test_a_second_message_is_as_large_as_the_first(kwire):
 def test_a_buffer_that_cannot_grow_again(kwire):
     """A buffer that has already been reallocated once is freed on failure."""
     cls = message_class(kwire, field("A", "bytes"), field("B", "bytes"))
-    made = cls(a=bytes(3000), b=bytes(9000))
+    sample = cls(a=bytes(3000), b=bytes(9000))
     kwire.encode(cls(), 0)
-    assert ran_out("no resizing", lambda: kwire.encode(made, 0))
+    assert ran_out("no resizing", lambda: kwire.encode(sample, 0))
     kwire.encode(cls(), 0)
-    assert kwire.decode(cls, kwire.encode(made, 0), 0) == made
+    assert kwire.decode(cls, kwire.encode(sample, 0), 0) == sample
 
 
 def test_single_values_report_failed_allocations(kwire):
@@ -360,11 +360,11 @@ def test_encode_batch_reports_failed_allocations(kwire, name, kind):
 
     def encode():
         # Use a new string, because CPython caches the UTF-8 form in the string.
-        made = row
+        row_copy = row
         if name.startswith("name"):
             pair = ["\xe9" * 601, b""]
-            made = (*row[:3], [tuple(pair) if name == "name" else pair])
-        kwire.records.encode_batch([made] * 20)
+            row_copy = (*row[:3], [tuple(pair) if name == "name" else pair])
+        kwire.records.encode_batch([row_copy] * 20)
 
     if name.startswith("no "):
         with pytest.raises(kwire.EncodeError):

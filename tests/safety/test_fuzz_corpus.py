@@ -48,9 +48,9 @@ def test_the_corpus_passes(figure):
     """No corpus input fails, crashes the process, or makes the engines differ."""
     inputs = []
     for target in TARGETS:
-        found = [data for _, data in corpus.packed(target)]
-        found += spread(list(getattr(seeds, target)()), SEEDS)
-        inputs += ((target, data) for data in found)
+        samples = [data for _, data in corpus.packed(target)]
+        samples += spread(list(getattr(seeds, target)()), SEEDS)
+        inputs += ((target, data) for data in samples)
 
     def work(note):
         for target, data in inputs:
@@ -70,9 +70,9 @@ def seconds_of_children():
     return times.children_user + times.children_system
 
 
-def spread(found, count):
+def spread(inputs, count):
     """Select about ``count`` elements, evenly distributed."""
-    return found[:: max(1, len(found) // count)]
+    return inputs[:: max(1, len(inputs) // count)]
 
 
 def still_open():
@@ -81,13 +81,13 @@ def still_open():
     for target in TARGETS:
         for path in corpus.findings(target):
             judge, data = corpus.judge(target), path.read_bytes()
-            status, said = in_child(lambda note, judge=judge, data=data: judge(data))
+            status, failure = in_child(lambda note, judge=judge, data=data: judge(data))
             if status:
-                still.append((path.name, status, said[:300]))
+                still.append((path.name, status, failure[:300]))
     for name, data in corpus.entry_findings():
-        status, said = in_child(lambda note, n=name, d=data: agree(n, d))
+        status, failure = in_child(lambda note, n=name, d=data: agree(n, d))
         if status:
-            still.append((name, status, said[:300]))
+            still.append((name, status, failure[:300]))
     return still
 
 
@@ -101,7 +101,7 @@ def test_no_finding_is_open(figure):
 def agree(name, data):
     """Run a finding of a deep run at an entry. Both engines must agree."""
     first, *others = (
-        entry_outcome(ENTRIES[name], each, data) for each in engines.packages()
+        entry_outcome(ENTRIES[name], package, data) for package in engines.packages()
     )
     assert all(other == first for other in others), (first, *others)
 

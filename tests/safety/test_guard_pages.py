@@ -52,13 +52,13 @@ def test_bad_input_is_not_read_past_its_end(twins, family):
     guarded = Guarded()
 
     def work(note):
-        for given in hostile.take(family, share(10)):
-            note(given)
-            cls = getattr(package.messages, given.message)
-            data = guarded.put(given.data)
+        for mutant in hostile.take(family, share(10)):
+            note(mutant)
+            cls = getattr(package.messages, mutant.message)
+            data = guarded.put(mutant.data)
             for options in OPTIONS:
                 with contextlib.suppress(package.DecodeError):
-                    package.decode(cls, data, given.version, **options)
+                    package.decode(cls, data, mutant.version, **options)
 
     check(work)
 

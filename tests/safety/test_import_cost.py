@@ -38,7 +38,7 @@ def list_loaded(kwire):
 
 def test_import_loads_no_heavy_module(kwire, figure):
     """Only few modules are loaded, and no slow modules of the standard library."""
-    found = list_loaded(kwire)
-    assert "kwire" in found
-    figure("P19", "heavy modules that import kwire loads", len(found & HEAVY), most=0)
-    figure("P19", "modules that import kwire loads", len(found), most=3)
+    modules = list_loaded(kwire)
+    assert "kwire" in modules
+    figure("P19", "heavy modules that import kwire loads", len(modules & HEAVY), most=0)
+    figure("P19", "modules that import kwire loads", len(modules), most=3)

@@ -135,16 +135,16 @@ def test_input_is_released_and_unchanged_after_any_outcome(kwire):
     """After each call, successful or not, a bytearray is unchanged and resizable."""
     ends = set()
     for data, call in outcomes(kwire):
-        given = bytearray(data)
+        buffer = bytearray(data)
         try:
             # Keep the result or error, because it must not refer to the input.
-            kept = call(given)
+            result = call(buffer)
         except kwire.KwireError as error:
-            kept = error
-        ends.add(type(kept).__name__)
-        assert given == data
-        given.append(0)
-        assert len(given) == len(data) + 1
+            result = error
+        ends.add(type(result).__name__)
+        assert buffer == data
+        buffer.append(0)
+        assert len(buffer) == len(data) + 1
     assert {"ProduceRequest", "Truncated", "TrailingBytes", "LimitExceeded"} <= ends
     assert {"UnsupportedVersion", "tuple", "list", "InvalidLength"} <= ends
 
@@ -160,8 +160,8 @@ def test_zero_copy_points_into_the_input(kwire):
     view = read.topic_data[0].partition_data[0].records
     assert type(view) is memoryview
     assert view == b"0123456789"
-    at = data.index(b"0123456789")
-    data[at] = ord("x")
+    position = data.index(b"0123456789")
+    data[position] = ord("x")
     assert view == b"x123456789"
     with pytest.raises(BufferError):
         data.append(0)
@@ -172,10 +172,10 @@ def test_zero_copy_points_into_the_input(kwire):
 def test_zero_copy_keeps_the_input_alive(kwire):
     """The message keeps the input alive as long as its views exist."""
     cls = kwire.messages.ProduceRequest
-    given = numpy.frombuffer(GOOD, dtype="u1").copy()
-    watched = weakref.ref(given)
-    read = kwire.decode(cls, given, 9, zero_copy=True)
-    del given
+    buffer = numpy.frombuffer(GOOD, dtype="u1").copy()
+    watched = weakref.ref(buffer)
+    read = kwire.decode(cls, buffer, 9, zero_copy=True)
+    del buffer
     assert read == kwire.decode(cls, GOOD, 9)
     del read
     assert watched() is None

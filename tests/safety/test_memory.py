@@ -44,13 +44,13 @@ HUGE = {
 }
 
 
-@pytest.mark.parametrize("what", HUGE)
-def test_a_huge_count_allocates_nothing(kwire, what, figure):
+@pytest.mark.parametrize("bomb_name", HUGE)
+def test_a_huge_count_allocates_nothing(kwire, bomb_name, figure):
     """A count of 2^31 needs less than 1 KiB more than an error without a count."""
-    name, version, huge = bomb(kwire, what)
+    name, version, huge = bomb(kwire, bomb_name)
     cls = getattr(kwire.messages, name)
     # Truncate the input before the count, so that decoding fails in the same way.
-    start = HUGE[what][1]
+    start = HUGE[bomb_name][1]
     small = start if version in cls.flexible_versions else start + b"\0\0"
     peaks = []
     for data in (small, huge):
@@ -94,9 +94,9 @@ ru_maxrss of a new process starts with the maximum of its parent.
 """
 
 
-def bomb(kwire, what):
+def bomb(kwire, bomb_name):
     """Return a message with the huge count of ``what``."""
-    (name, version), start, count = HUGE[what]
+    (name, version), start, count = HUGE[bomb_name]
     if version in getattr(kwire.messages, name).flexible_versions:
         return name, version, start + unsigned_varint(count) + bytes(50)
     return name, version, start + count.to_bytes(4, "big") + bytes(50)
@@ -104,7 +104,9 @@ def bomb(kwire, what):
 
 def test_a_thousand_bombs_leave_the_process_as_it_was(kwire, figure):
     """Measure the peak of the complete process, including memory outside of objects."""
-    code = RESIDENT.format(path=sys.path, bombs=[bomb(kwire, what) for what in HUGE])
+    code = RESIDENT.format(
+        path=sys.path, bombs=[bomb(kwire, bomb_name) for bomb_name in HUGE]
+    )
     done = subprocess.run(
         [sys.executable, "-c", ALONE, code],
         env=os.environ | {"KWIRE_BACKEND": kwire.backend},
@@ -149,8 +151,8 @@ def test_memory_of_unknown_tags_is_bounded(kwire):
         )
         data = b"\1\1" + unsigned_varint(len(tags)) + section
         most = FACTOR * len(data) + FIXED
-        peak, kept = peak_of(partial(kwire.decode, cls, data, 3), most)
-        assert len(kept.unknown_tagged_fields) == len(tags)
+        peak, message = peak_of(partial(kwire.decode, cls, data, 3), most)
+        assert len(message.unknown_tagged_fields) == len(tags)
         assert peak <= most
 
 
@@ -162,8 +164,8 @@ def test_memory_of_text_is_bounded(kwire):
         data = len(raw).to_bytes(2, "big") + raw
         most = FACTOR * len(data) + FIXED
         decode = partial(kwire.decode, cls, data, 0, compat="java")
-        peak, kept = peak_of(decode, most)
-        assert kept.mechanism
+        peak, message = peak_of(decode, most)
+        assert message.mechanism
         assert peak <= most
 
 
@@ -284,20 +286,20 @@ def test_nothing_grows(kwire, figure):
     count = ROUNDS[kwire.backend]
     entries = calls(kwire)
     left = {}
-    for what, call in entries.items():
+    for entry, call in entries.items():
         # The first calls fill caches and compile programs.
         failed = rounds(kwire, call, 20)
-        assert failed == (20 if what in FAILING else 0), what
+        assert failed == (20 if entry in FAILING else 0), entry
         gc.collect()
         references = [sys.getrefcount(value) for value in watched]
         rounds(kwire, call, count)
         gc.collect()
         pairs_ = zip(watched, references, strict=True)
         grown = [sys.getrefcount(value) - number for value, number in pairs_]
-        assert max(grown) < count // 10, (what, grown)
+        assert max(grown) < count // 10, (entry, grown)
         more = measure_left(partial(rounds, kwire, call, 1), TRACED_ROUNDS)
         if more:
-            left[what] = more
+            left[entry] = more
     figure("P11", "entries and errors traced", len(entries), least=35)
     print(left)
     figure("P11", "entries that leave a block", len(left), most=0)

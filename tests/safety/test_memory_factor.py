@@ -168,8 +168,8 @@ class Dearest:
 
     def target(self, layout):
         """Return the array, or the struct for unknown tags, with the most memory."""
-        found = max(self.targets(layout), key=lambda one: one[0], default=(0, None))
-        return found[1]
+        costliest = max(self.targets(layout), key=lambda one: one[0], default=(0, None))
+        return costliest[1]
 
     def targets(self, layout):
         """Yield everything that can be repeated, with its memory per input byte."""
@@ -221,9 +221,9 @@ def assert_paid(package, name, version, factor, data, **options):
     # The first call for a version compiles its program, which is kept.
     call()
     paid = factor * len(data) + SPARE[package.backend]
-    peak, kept = peak_of(call, paid)
+    peak, message = peak_of(call, paid)
     assert peak <= paid, (name, version, peak, len(data))
-    return isinstance(kept, cls), (peak - SPARE[package.backend]) / max(1, len(data))
+    return isinstance(message, cls), (peak - SPARE[package.backend]) / max(1, len(data))
 
 
 def test_no_pair_costs_more_than_its_plan_says(kwire, figure):

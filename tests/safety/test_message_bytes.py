@@ -87,28 +87,28 @@ class Faulty:
         self.DecodeError = package.DecodeError
         self.memory, self.real, self.fault = memory, package.decode, fault
 
-    def decode(self, cls, given, version, **options):
+    def decode(self, cls, data, version, **options):
         """Decode correctly, but trigger the bug if the last byte is 0x80."""
-        if given[-1:] == b"\x80":
-            getattr(self, self.fault)(given)
-        return self.real(cls, given, version, **options)
+        if data[-1:] == b"\x80":
+            getattr(self, self.fault)(data)
+        return self.real(cls, data, version, **options)
 
-    def read_on(self, given):
+    def read_on(self, data):
         """Read one byte beyond the end."""
-        ctypes.string_at(self.memory.address + ROOM - len(given), len(given) + 1)
+        ctypes.string_at(self.memory.address + ROOM - len(data), len(data) + 1)
 
-    def hang(self, given):
+    def hang(self, data):
         """Loop endlessly."""
         while True:
             pass
 
-    def raise_untyped(self, given):
+    def raise_untyped(self, data):
         """Raise an undocumented error."""
         raise IndexError("out of range")
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "message"),
     [
         ("read_on", "SIGSEGV"),
         ("hang", "SIGALRM"),
@@ -116,7 +116,7 @@ class Faulty:
     ],
 )
 def test_the_harness_names_the_input_at_fault(
-    kwire, fault, said, monkeypatch, tmp_path
+    kwire, fault, message, monkeypatch, tmp_path
 ):
     """The error contains the input that caused the failure, and the input is saved."""
     # The time limit is only shortened for this bug, because a busy machine is slow.
@@ -130,7 +130,7 @@ def test_the_harness_names_the_input_at_fault(
         broken_messages.attempt(faulty, [Task(vector, "java", HOSTILE)], memory)
     line = "tools.prove.deep.messages ApiVersionsRequest 3 java 0261026280"
     failure = str(caught.value)
-    assert said in failure
+    assert message in failure
     assert failure.endswith(f"({kwire.backend})\npython -m {line}")
     saved, text = sorted(tmp_path.iterdir())
     assert saved.read_bytes().endswith(b"\3\1\2a\2b\x80")
@@ -172,9 +172,9 @@ def test_a_failed_call_leaves_nothing_behind(kwire, figure):
     """After any error, decoding a valid message returns the same value as before."""
     dice = random.Random(3)
     seeds = [v for v in golden.vectors() if 0 < len(v.data) <= LARGEST_SEED]
-    what, wanted = "alternations of bad and good", INPUTS // 2
+    figure_name, least_count = "alternations of bad and good", INPUTS // 2
     if kwire.backend == "pure":
-        what, wanted = f"{what} in plain Python", INPUTS // 8
+        figure_name, least_count = f"{figure_name} in plain Python", INPUTS // 8
     cases = []
     for vector in dice.sample(seeds, 1000):
         cls = getattr(kwire.messages, vector.message)
@@ -183,7 +183,7 @@ def test_a_failed_call_leaves_nothing_behind(kwire, figure):
         cases.append((cls, vector.data, vector.version, expected, fails))
     alternations = differences = 0
     for cls, data, version, expected, fails in itertools.islice(
-        itertools.cycle(cases), wanted
+        itertools.cycle(cases), least_count
     ):
         fail, bad = next(fails)
         with pytest.raises((kwire.DecodeError, kwire.EncodeError)):
@@ -191,7 +191,7 @@ def test_a_failed_call_leaves_nothing_behind(kwire, figure):
         message = kwire.decode(cls, data, version)
         differences += message != expected or kwire.encode(message, version) != data
         alternations += 1
-    figure("P12", what, alternations, least=wanted)
+    figure("P12", figure_name, alternations, least=least_count)
     figure("P12", "differences", differences, most=0)
 
 

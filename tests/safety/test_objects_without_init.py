@@ -28,13 +28,13 @@ LEAST_TYPES = 5
 
 def types_of_the_engine():
     """Return all classes that modules of the compiled engine define, by name."""
-    found = {}
+    types = {}
     for module in pkgutil.iter_modules(engine.__path__):
         names = vars(importlib.import_module(f"{engine.__name__}.{module.name}"))
         for value in names.values():
             if isinstance(value, type) and value.__module__.startswith(engine.__name__):
-                found[value.__qualname__] = value
-    return found
+                types[value.__qualname__] = value
+    return types
 
 
 def methods_of(cls):
@@ -48,12 +48,12 @@ def methods_of(cls):
 
 def test_a_method_of_an_empty_object_raises():
     """An uninitialized object raises an error and returns no result or capsule."""
-    found = types_of_the_engine()
-    assert len(found) >= LEAST_TYPES
-    assert methods_of(found["Array"]) and methods_of(found["RecordList"])
+    types = types_of_the_engine()
+    assert len(types) >= LEAST_TYPES
+    assert methods_of(types["Array"]) and methods_of(types["RecordList"])
 
     def work(note):
-        for name, cls in found.items():
+        for name, cls in types.items():
             try:
                 empty = cls.__new__(cls)
             except TypeError:
@@ -75,8 +75,8 @@ def test_an_empty_array_is_no_child():
 
 def test_empty_memory_is_no_bytes():
     """Uninitialized memory is an empty buffer, which can be part of an array."""
-    found = types_of_the_engine()
-    memory = found["Memory"].__new__(found["Memory"])
+    types = types_of_the_engine()
+    memory = types["Memory"].__new__(types["Memory"])
     assert bytes(memory) == b"" and len(memory) == 0
-    made = found["Array"]("c", "", 0, 0, (None, memory))
-    assert made.__arrow_c_array__()
+    array = types["Array"]("c", "", 0, 0, (None, memory))
+    assert array.__arrow_c_array__()

@@ -22,12 +22,12 @@ def test_errors_are_the_same_each_time(kwire):
     cuts = list(range(len(data)))
 
     def outcomes():
-        found = {}
+        texts = {}
         for end in cuts:
             with pytest.raises(kwire.DecodeError) as caught:
                 kwire.decode(cls, data[:end], 12)
-            found[end] = str(caught.value)
-        return found
+            texts[end] = str(caught.value)
+        return texts
 
     first = outcomes()
     random.Random(1).shuffle(cuts)

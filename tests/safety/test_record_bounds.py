@@ -45,10 +45,12 @@ def offsets(kwire, data, **options):
     """Decode offsets as objects and as columns, which must agree."""
     options = {"check_crc": False} | options
     rows = kwire.records.decode_batches(data, **options)
-    found = [each.offset for one in rows for each in one.records]
+    decoded_offsets = [
+        decoded_record.offset for one in rows for decoded_record in one.records
+    ]
     table = columns_of(kwire).decode_records(data, **options)
-    assert table.offset.tolist() == found
-    return found
+    assert table.offset.tolist() == decoded_offsets
+    return decoded_offsets
 
 
 def test_header_is_within_the_readable_range(kwire):
@@ -237,9 +239,9 @@ def test_no_byte_after_the_last_record_is_read(twins):
     last += [framed(b"\0\0\0\1\1" + b"\x80" * length) for length in range(1, 5)]
 
     def work(note):
-        for each in last:
+        for last_record in last:
             for first in (record(value=b"v" * 60), record(value=b"v" * 200)):
-                data = batch(first, each)
+                data = batch(first, last_record)
                 note(data)
                 with contextlib.suppress(twins.fast.DecodeError):
                     decode(guarded.put(data))
@@ -252,11 +254,14 @@ def test_lengths_in_a_message_are_limited_by_its_size(kwire, magic):
     """Keys and values have lengths of four bytes, and -1 is null."""
     good = message(magic, key=b"k", value=None)
     assert offsets(kwire, good) == [0]
-    place = 26 if magic else 18
-    for at, lengths in ((place, (-2, 0, 2, 5, 6, 2**31 - 1)), (place + 5, (-2, 1, 2))):
+    length_position = 26 if magic else 18
+    for position, lengths in (
+        (length_position, (-2, 0, 2, 5, 6, 2**31 - 1)),
+        (length_position + 5, (-2, 1, 2)),
+    ):
         for length in lengths:
             data = bytearray(good)
-            data[at : at + 4] = length.to_bytes(4, "big", signed=True)
+            data[position : position + 4] = length.to_bytes(4, "big", signed=True)
             with pytest.raises(kwire.DecodeError):
                 offsets(kwire, repaired(data))
             with pytest.raises(kwire.DecodeError):
@@ -288,8 +293,8 @@ def test_start_and_end_offset_select_records(kwire, kind):
     for start in range(9, 21):
         for end in range(9, 21):
             table = decode(data, start_offset=start, end_offset=end)
-            wanted = [each for each in range(10, 19) if start <= each < end]
-            assert table.offset.tolist() == wanted, (start, end)
+            expected = [offset for offset in range(10, 19) if start <= offset < end]
+            assert table.offset.tolist() == expected, (start, end)
 
 
 def test_header_offsets_decide_about_the_range(kwire):
@@ -297,8 +302,10 @@ def test_header_offsets_decide_about_the_range(kwire):
     data = batch(record(offset=0), record(offset=7), base_offset=10, last_delta=2)
     decode = columns_of(kwire).decode_records
     for start, end in ((10, 13), (9, 14)):
-        found = decode(data, start_offset=start, end_offset=end).offset.tolist()
-        assert found == [10, 17]
+        decoded_offsets = decode(
+            data, start_offset=start, end_offset=end
+        ).offset.tolist()
+        assert decoded_offsets == [10, 17]
     assert decode(data, start_offset=10, end_offset=12).offset.tolist() == [10]
     assert decode(data, start_offset=11, end_offset=13).offset.tolist() == []
 
@@ -318,13 +325,13 @@ def test_unselected_batches_are_not_decoded(kwire, kind):
     """Damage in batches outside the range is ignored."""
     decode = partial(columns_of(kwire).decode_records, check_crc=False)
     first, *_, last = SETS[kind]
-    bad_first, bad_last = (each[:-1] + b"\x7f" for each in (first, last))
+    bad_first, bad_last = (batch_bytes[:-1] + b"\x7f" for batch_bytes in (first, last))
     middle = b"".join(SETS[kind][1:-1])
     data = bad_first + middle + bad_last
     low = 13 if kind == "batches" else 11
     high = 16 if kind == "batches" else 18
-    found = decode(data, start_offset=low, end_offset=high).offset.tolist()
-    assert found == list(range(low, high))
+    decoded_offsets = decode(data, start_offset=low, end_offset=high).offset.tolist()
+    assert decoded_offsets == list(range(low, high))
     for options in (
         {"start_offset": low - 1, "end_offset": high},
         {"start_offset": low, "end_offset": high + 1},
@@ -414,5 +421,5 @@ def test_timestamps_within_the_range_of_a_unit(kwire, unit):
         table = decode(message(1, timestamp=number))
         shown = number // 1000 if unit == "s" else number * factor
         valid = abs(number) <= last or factor == 1
-        found = table.timestamp.astype("i8").tolist() if valid else None
-        assert found == ([shown] if valid else None)
+        timestamps = table.timestamp.astype("i8").tolist() if valid else None
+        assert timestamps == ([shown] if valid else None)

@@ -74,10 +74,10 @@ def try_each(failing, package, call, width, read):
     start = calm = ran_out = 0
     while calm < CALM:
         assert start < MOST, "there is no end of the allocations"
-        found = error = None
+        result = error = None
         failing.set_nomemory(start, start + width)
         try:
-            found = call()
+            result = call()
         except MemoryError:
             pass
         except package.KwireError as raised:
@@ -89,8 +89,8 @@ def try_each(failing, package, call, width, read):
         finally:
             failing.remove_mem_hooks()
         calm += 1
-        if found is not None:
-            assert read(found) == expected, start
+        if result is not None:
+            assert read(result) == expected, start
         elif error is not None:
             assert str(error) == expected, start
         else:
@@ -104,23 +104,23 @@ def try_each(failing, package, call, width, read):
 def outcome_of(package, call, read):
     """Make a call. Return the comparable form of its result or error."""
     try:
-        found = call()
+        result = call()
     except package.KwireError as error:
         return str(error)
-    return read(found)
+    return read(result)
 
 
-def read_column(made):
+def read_column(value):
     """Return the values of a column."""
     import pyarrow
 
-    return pyarrow.array(made).to_pylist()
+    return pyarrow.array(value).to_pylist()
 
 
 def calls(kwire, cls, vector):
     """Yield calls with names, and functions that make their results comparable."""
     version, data = vector.version, vector.data
-    made = kwire.decode(cls, data, version)
+    message = kwire.decode(cls, data, version)
     engine = importlib.import_module(f"{kwire.__name__}._engine.active").record_engine
     framing = kwire.messages.framing
     decode = partial(kwire.decode, cls, data, version)
@@ -129,15 +129,15 @@ def calls(kwire, cls, vector):
     yield "cut", partial(kwire.decode, cls, data[:-1], version), neutral
     yield "views", partial(decode, zero_copy=True), again
     yield "lenient", partial(decode, compat="java"), neutral
-    yield "encode", partial(kwire.encode, made, version), bytes
-    yield "replace", made.replace, neutral
-    yield "to_dict", made.to_dict, neutral
+    yield "encode", partial(kwire.encode, message, version), bytes
+    yield "replace", message.replace, neutral
+    yield "to_dict", message.to_dict, neutral
     if cls.kind in ("request", "response"):
         if cls.kind == "request":
-            write = partial(framing.encode_request, made, version, 7, "client")
+            write = partial(framing.encode_request, message, version, 7, "client")
             read = framing.decode_request
         else:
-            write = partial(framing.encode_response, made, version, 7)
+            write = partial(framing.encode_response, message, version, 7)
             read = partial(framing.decode_response, cls, version=version)
         frame = write()
         yield "frame", write, bytes
@@ -145,10 +145,10 @@ def calls(kwire, cls, vector):
         # The input starts with a size, so the error contains a hint.
         yield "frame, size", partial(read, frame), neutral
         yield "body, size", partial(kwire.decode, cls, frame, version), neutral
-    for what, rows in (("columns", data + data), ("columns, cut", data + data[:-1])):
+    for label, rows in (("columns", data + data), ("columns, cut", data + data[:-1])):
         offsets = struct.pack("=3i", 0, len(data), len(rows))
         column = (None, offsets, rows, 0, 2, False, True)
-        yield what, partial(engine.decode_messages, cls, version, *column), read_column
+        yield label, partial(engine.decode_messages, cls, version, *column), read_column
 
 
 @pytest.mark.parametrize("lack", LACKS)
@@ -163,8 +163,8 @@ def test_each_failing_allocation_of_messages(kwire, failing, lack):
     def work(note):
         ran_out = 0
         for cls, vector in chosen:
-            for what, call, read in calls(kwire, cls, vector):
-                note((what, cls.__name__, vector.version))
+            for label, call, read in calls(kwire, cls, vector):
+                note((label, cls.__name__, vector.version))
                 ran_out += try_each(failing, kwire, call, LACKS[lack], read)
         assert ran_out > 100_000
 
@@ -177,7 +177,7 @@ def calls_beside(kwire):
     wire, framing = kwire.messages.wire, kwire.messages.framing
     heartbeat = kwire.messages.HeartbeatRequest(group_id="g", member_id="m")
     good = framing.encode_request(heartbeat, 4, 7, "client")[4:]
-    for what, bad in (("version", b"\0\1\0\x7f"), ("cut", good[:9])):
+    for label, bad in (("version", b"\0\1\0\x7f"), ("cut", good[:9])):
         offsets = struct.pack("=3i", 0, len(good), len(good + bad))
         column = (None, offsets, good + bad, 0, 2, False)
         decode = partial(
@@ -186,8 +186,8 @@ def calls_beside(kwire):
             framing.decode_request,
             *column,
         )
-        yield f"headers, {what}", partial(decode, False), read_column
-        yield f"headers, {what}, kept", partial(decode, True), read_column
+        yield f"headers, {label}", partial(decode, False), read_column
+        yield f"headers, {label}, kept", partial(decode, True), read_column
     for name, value in (
         ("array", [1000, "x" * 30, None, b"y"]),
         ("array", 5),
@@ -217,8 +217,8 @@ def test_each_failing_allocation_of_other_functions(kwire, failing, lack):
 
     def work(note):
         ran_out = 0
-        for what, call, read in calls_beside(kwire):
-            note(what)
+        for label, call, read in calls_beside(kwire):
+            note(label)
             ran_out += try_each(failing, kwire, call, LACKS[lack], read)
         assert ran_out > 100
 

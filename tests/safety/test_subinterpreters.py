@@ -100,35 +100,35 @@ def outcomes(backend, *, is_first, isolated=False):
         lines = file.read().splitlines()
     assert done.returncode == 0, done.stderr
     assert len(lines) == 4
-    return [tuple(found) for line in lines for found in json.loads(line)]
+    return [tuple(outcome) for line in lines for outcome in json.loads(line)]
 
 
 def test_plain_python_works_in_every_interpreter(figure):
     """Test subinterpreters with and without an import in the main interpreter."""
-    found = [
+    results = [
         one
         for is_first, isolated in ((True, False), (False, DATETIME_WORKS))
         for one in outcomes("pure", is_first=is_first, isolated=isolated)
     ]
-    wrong = [one for one in found if one != ("works", "")]
-    figure("P14", "imports in subinterpreters, plain Python", len(found), least=24)
+    wrong = [one for one in results if one != ("works", "")]
+    figure("P14", "imports in subinterpreters, plain Python", len(results), least=24)
     figure("P14", "of which failed", len(wrong), most=0)
 
 
 def test_the_compiled_engine_works_or_refuses_by_one_error(kwire, figure):
     """All failed imports raise the same error, and the main interpreter still works."""
-    found = outcomes(kwire.backend, is_first=True)
-    assert {kind for kind, _ in found} <= {"works", "refused"}
-    texts = {text for kind, text in found if kind == "refused"}
+    results = outcomes(kwire.backend, is_first=True)
+    assert {kind for kind, _ in results} <= {"works", "refused"}
+    texts = {text for kind, text in results if kind == "refused"}
     assert all("KWIRE_BACKEND=pure" in text for text in texts)
     figure("P14", "kinds of error in subinterpreters", len(texts), most=1)
 
 
 def test_the_first_interpreter_to_import_has_the_engine(kwire):
     """Another interpreter may import the engine first. Later imports work or fail."""
-    found = outcomes(kwire.backend, is_first=False)
-    assert found[:3] == [("works", "")] * 3
-    assert {kind for kind, _ in found} <= {"works", "refused"}
+    results = outcomes(kwire.backend, is_first=False)
+    assert results[:3] == [("works", "")] * 3
+    assert {kind for kind, _ in results} <= {"works", "refused"}
 
 
 @pytest.mark.skipif(
@@ -136,16 +136,16 @@ def test_the_first_interpreter_to_import_has_the_engine(kwire):
 )
 def test_isolated_interpreters_are_refused_by_the_true_reason(kwire):
     """No interpreter owns the engine, so the error must not mention another one."""
-    found = outcomes(kwire.backend, is_first=False, isolated=True)
+    results = outcomes(kwire.backend, is_first=False, isolated=True)
     if kwire.backend == "pure":
-        assert found == [("works", "")] * 12
+        assert results == [("works", "")] * 12
         return
     text = (
         "kwire's compiled engine works in one interpreter of a process, and this one is"
         " an isolated subinterpreter, which it does not support; set KWIRE_BACKEND=pure"
         " before this one imports kwire"
     )
-    assert found == [("refused", text)] * 12
+    assert results == [("refused", text)] * 12
 
 
 AGAIN = """

@@ -33,8 +33,8 @@ def in_threads(kwire, figure):
 
     def run(work, rounds=ROUNDS):
         started = [one_round(work) for _ in range(rounds)]
-        what = "rounds of threads that start as one"
-        figure("P13", what, len(started), least=ROUNDS)
+        figure_name = "rounds of threads that start as one"
+        figure("P13", figure_name, len(started), least=ROUNDS)
         figure("P13", "threads", min(started), least=8)
 
     return run
@@ -79,7 +79,7 @@ def test_messages_are_read_and_written_at_once(kwire, in_threads):
 
 def test_invalid_messages_are_rejected_concurrently(kwire, in_threads):
     """Each input has the same result or error as in a single thread."""
-    given = [one for name in hostile.FAMILIES for one in hostile.take(name, 10)]
+    mutants = [one for name in hostile.FAMILIES for one in hostile.take(name, 10)]
 
     def result(one):
         cls = getattr(kwire.messages, one.message)
@@ -88,12 +88,12 @@ def test_invalid_messages_are_rejected_concurrently(kwire, in_threads):
         except kwire.DecodeError as error:
             return str(error), error.offset, error.path
 
-    alone = list(map(result, given))
+    alone = list(map(result, mutants))
 
     def work(number):
-        for index in range(len(given)):
-            at = (index + 7 * number) % len(given)
-            assert result(given[at]) == alone[at]
+        for index in range(len(mutants)):
+            turned = (index + 7 * number) % len(mutants)
+            assert result(mutants[turned]) == alone[turned]
 
     in_threads(work)
 
@@ -169,8 +169,8 @@ def test_definitions_are_met_at_once(kwire, figure):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    what = "messages first met by eight threads at once"
-    figure("P13", what, int(done.stdout), least=min(ROUNDS, 10))
+    figure_name = "messages first met by eight threads at once"
+    figure("P13", figure_name, int(done.stdout), least=min(ROUNDS, 10))
 
 
 def test_one_message_is_shared(kwire, in_threads):
@@ -181,8 +181,8 @@ def test_one_message_is_shared(kwire, in_threads):
 
     def work(number):
         for _ in range(3):
-            found = kwire.encode(message, 12), hash(message), repr(message)
-            assert found == expected
+            outcome = kwire.encode(message, 12), hash(message), repr(message)
+            assert outcome == expected
             assert message.replace(cluster_id="other") != message
 
     in_threads(work)
@@ -197,7 +197,7 @@ def test_records_are_read_and_written_at_once(kwire, in_threads):
     def work(number):
         data = bytearray(plain + packed)
         batches = list(kwire.records.decode_batches(data))
-        assert [len(each.records) for each in batches] == [30, 30]
+        assert [len(batch.records) for batch in batches] == [30, 30]
         assert batches[0].records[number].value == rows[number][1]
         assert kwire.records.encode_batch(rows) == plain
         data[-1] ^= 1
@@ -255,9 +255,9 @@ def test_each_thread_has_a_connection(kwire, in_threads):
         server = connection.ServerConnection(table)
         for step in range(3):
             client.send(request(topics=None))
-            (asked,) = server.receive_data(client.data_to_send())
-            assert asked.client_id == f"client-{number}"
-            server.send(asked, cls(cluster_id=f"{number}-{step}"))
+            (received,) = server.receive_data(client.data_to_send())
+            assert received.client_id == f"client-{number}"
+            server.send(received, cls(cluster_id=f"{number}-{step}"))
             (answer,) = client.receive_data(server.data_to_send())
             assert answer.response.cluster_id == f"{number}-{step}"
 

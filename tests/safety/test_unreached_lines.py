@@ -66,13 +66,13 @@ def test_arrays_of_bytes_and_bools(kwire, version):
     Generated code for classic and compact encodings is tested.
     """
     cls = message(kwire, field("Parts", "[]bytes"), field("Flags", "[]bool"))
-    made = cls(parts=[b"x", b""], flags=[True, False])
-    data = kwire.encode(made, version)
+    sample = cls(parts=[b"x", b""], flags=[True, False])
+    data = kwire.encode(sample, version)
     size = b"\0\0\0\2", b"\0\0\0\1x", b"\0\0\0\0", b"\0\0\0\2\1\0"
     compact = b"\3", b"\2x", b"\1", b"\3\1\0\0"
     assert data == b"".join(compact if version else size)
-    assert kwire.decode(cls, data, version) == made
-    assert kwire.decode(cls, data, version, compat="java") == made
+    assert kwire.decode(cls, data, version) == sample
+    assert kwire.decode(cls, data, version, compat="java") == sample
     views = kwire.decode(cls, data, version, zero_copy=True).parts
     assert [type(part) for part in views] == [memoryview] * 2
     assert kwire.encode(cls(parts=[bytearray(b"x"), b""], flags=(1 == 1, False)), 1)
@@ -101,16 +101,18 @@ def test_emitted_code_needs_no_second_try(twins):
         field("Flags", "[]bool"),
         describe_tagged("Text", "string", 0),
     )
-    made = cls(flags=[True], text="ab", unknown_tagged_fields=[(2, b"x"), (7000, b"")])
-    data = twins.pure.encode(made, 1)
+    sample = cls(
+        flags=[True], text="ab", unknown_tagged_fields=[(2, b"x"), (7000, b"")]
+    )
+    data = twins.pure.encode(sample, 1)
     assert data == b"\0\0\0\0\2\1" + b"\3\0\3\3ab\2\1x\xd86\0"
     program = cls._binding.programs[1]
     compile(program.source, "source", "exec")
     assert program.source.startswith("def read(data, at, end):")
     assert "\n\n\ndef write(o0, put):" in program.source
-    assert program.read(data, 0, len(data)) == (made, len(data))
+    assert program.read(data, 0, len(data)) == (sample, len(data))
     parts = []
-    program.write(made, parts.append)
+    program.write(sample, parts.append)
     assert b"".join(parts) == data
 
 
@@ -141,12 +143,12 @@ def test_both_python_encoders_return_the_same_bytes(twins):
         {"inner": cls.Inner(number=7), "text": "x" * 20000, "numbers": range(20000)},
         {"tag": b"x" * 20000, "unknown_tagged_fields": [(1, b""), (9, b"y" * 20000)]},
     ):
-        made = cls(**values)
-        data = twins.pure.encode(made, 1)
+        sample = cls(**values)
+        data = twins.pure.encode(sample, 1)
         writer = encoder.Writer()
-        encoder.write_struct(writer, cls._binding.plan(1), made, cls._binding)
+        encoder.write_struct(writer, cls._binding.plan(1), sample, cls._binding)
         assert writer.out == data
-        assert twins.pure.decode(cls, data, 1) == made
+        assert twins.pure.decode(cls, data, 1) == sample
 
 
 def test_unknown_tags_are_checked_before_they_are_written(kwire):
@@ -203,16 +205,19 @@ def test_int32_arrays_are_not_shared_if_all_differ(twins):
         ([range(17), range(17)], 0, False),
     ):
         rows = [
-            row(replica_nodes=each, isr_nodes=[one + apart * 1000 for one in each])
-            for each in lists
+            row(
+                replica_nodes=replicas,
+                isr_nodes=[one + apart * 1000 for one in replicas],
+            )
+            for replicas in lists
         ]
         topic = cls.MetadataResponseTopic(name="t", partitions=rows)
         data = twins.fast.encode(cls(topics=[topic]), 1)
         read = twins.fast.decode(cls, data, 1)
         assert read.topics == (topic,)
         again = twins.pure.decode(twin, data, 1)
-        found = [each.replica_nodes for each in again.topics[0].partitions]
-        assert found == [tuple(each) for each in lists]
+        decoded = [replicas.replica_nodes for replicas in again.topics[0].partitions]
+        assert decoded == [tuple(replicas) for replicas in lists]
         first, second = read.topics[0].partitions[:2]
         assert (first.isr_nodes is second.isr_nodes) == is_one
 
@@ -270,15 +275,15 @@ def test_attributes_set_without_the_constructor(kwire):
     For others, encode detects the error.
     """
     for name, wrong in (("topics", [1]), ("unknown_tagged_fields", [(5, b"")])):
-        made = kwire.messages.FetchRequest()
+        request = kwire.messages.FetchRequest()
         if kwire.backend == "fast":
             with pytest.raises(AttributeError):
-                object.__setattr__(made, name, wrong)
-            kwire.encode(made, 13)
+                object.__setattr__(request, name, wrong)
+            kwire.encode(request, 13)
             continue
-        object.__setattr__(made, name, wrong)
+        object.__setattr__(request, name, wrong)
         with pytest.raises(kwire.EncodeError) as caught:
-            kwire.encode(made, 13)
+            kwire.encode(request, 13)
         assert caught.value.path == name
 
 
@@ -440,7 +445,7 @@ def test_blocks_and_arrays_of_arrow(kwire):
 def test_array_cannot_be_initialized_twice(twins):
     """A second ``__init__`` would modify memory that others read without the GIL."""
     arrays = module(twins.fast, "arrays")
-    made = arrays.Array("l", "", 1, 0, (None, arrays.new_memory(8)))
+    array = arrays.Array("l", "", 1, 0, (None, arrays.new_memory(8)))
     with pytest.raises(TypeError, match="cannot be changed"):
-        made.__init__("l", "", 2, 0, (None, arrays.new_memory(16)))
-    assert (made.length, made.buffers[1].size) == (1, 8)
+        array.__init__("l", "", 2, 0, (None, arrays.new_memory(16)))
+    assert (array.length, array.buffers[1].size) == (1, 8)

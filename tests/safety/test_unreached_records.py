@@ -91,12 +91,25 @@ def test_checksum_of_the_first_message_is_verified_once(kwire, name, kind):
     behind, count = RUNS[name]
     data = kind(FIRST + behind)
     first = kwire.records.read_batch_header(data, check_crc=False)
-    found, run = engine_of(kwire).read_message_run(data, first)
-    rows = [(each.offset, each.timestamp, each.key, each.value) for each in found]
+    records, run = engine_of(kwire).read_message_run(data, first)
+    rows = [
+        (
+            decoded_record.offset,
+            decoded_record.timestamp,
+            decoded_record.key,
+            decoded_record.value,
+        )
+        for decoded_record in records
+    ]
     good = kwire.records.decode_batches(message(1, 7, b"k", b"v", 5) + behind)
     assert rows == [
-        (each.offset, each.timestamp, each.key, each.value)
-        for each in next(good).records
+        (
+            decoded_record.offset,
+            decoded_record.timestamp,
+            decoded_record.key,
+            decoded_record.value,
+        )
+        for decoded_record in next(good).records
     ]
     assert len(rows) == run.record_count == count
     assert run.last_offset == rows[-1][0]
@@ -162,9 +175,12 @@ def test_a_batch_may_have_a_delete_horizon(kwire):
         for key in (b"k", bytearray(b"k"), memoryview(b"k"))
     }
     (data,) = batches
-    (found,) = kwire.records.decode_batches(data)
-    assert [each.timestamp for each in found.records] == [5, 2**62]
-    assert found.header.base_timestamp == 3
+    (decoded_batch,) = kwire.records.decode_batches(data)
+    assert [decoded_record.timestamp for decoded_record in decoded_batch.records] == [
+        5,
+        2**62,
+    ]
+    assert decoded_batch.header.base_timestamp == 3
 
 
 def test_no_batch_begins_below_zero(kwire):
@@ -248,21 +264,21 @@ def test_offsets_of_a_column_are_int32(twins):
         memory([2**30, 2**30])
 
 
-@pytest.mark.parametrize("place", ["key", "value"])
-def test_a_released_view_is_no_content(kwire, place):
+@pytest.mark.parametrize("part", ["key", "value"])
+def test_a_released_view_is_no_content(kwire, part):
     """A released view as key, value or header value is rejected."""
-    gone = memoryview(b"abc")
-    gone.release()
-    row = {"key": b"k", "value": b"v"} | {place: gone}
+    released = memoryview(b"abc")
+    released.release()
+    row = {"key": b"k", "value": b"v"} | {part: released}
     for build in (
         lambda: kwire.records.encode_batch([(row["key"], row["value"])]),
         lambda: kwire.records.BatchBuilder(99).append(row["key"], row["value"]),
     ):
         with pytest.raises(kwire.EncodeError, match="expected bytes or None") as caught:
             build()
-        assert caught.value.path.endswith(place)
+        assert caught.value.path.endswith(part)
     with pytest.raises(kwire.EncodeError, match="expected bytes or None") as caught:
-        kwire.records.encode_batch([(b"", b"", 1, [("name", gone)])])
+        kwire.records.encode_batch([(b"", b"", 1, [("name", released)])])
     assert caught.value.path == "records[0].headers[0].value"
 
 
@@ -281,31 +297,34 @@ def test_a_wrapper_is_read_by_both_entries(twins):
     for magic, offset, attributes in ((0, None, 0), (1, 0, 0), (1, 50, 8), (1, 1, 0)):
         inner = message(magic, 0, b"k", b"v", 3), message(magic, 1, None, None, 9)
         data = wrapper(magic, *inner, offset=offset, attributes=attributes, timestamp=7)
-        found = []
+        results = []
         for package in twins:
             (one,) = package.records.decode_batches(data)
             columns = columns_of(package).decode_records(data)
-            rows = [(each.offset, each.timestamp) for each in one.records]
+            rows = [
+                (decoded_record.offset, decoded_record.timestamp)
+                for decoded_record in one.records
+            ]
             pairs = zip(
                 columns.offset.tolist(), columns.timestamp.tolist(), strict=True
             )
             assert rows == list(pairs)
-            found.append(rows)
-        assert found[0] == found[1]
+            results.append(rows)
+        assert results[0] == results[1]
 
 
-@pytest.mark.parametrize("place", range(4))
-def test_columns_that_change_meanwhile(twins, place):
+@pytest.mark.parametrize("part", range(4))
+def test_columns_that_change_meanwhile(twins, part):
     """Offsets are validated again when bytes are copied, because they may change."""
     package = twins.fast
     count, size = 40, 400
     good = struct.pack(f"={count + 1}i", *range(count + 1))
     changing = bytearray(good)
     wrong = [(0, -1), (count, size), (count, 2**31 - 1), (count // 2, 300)]
-    places = [changing if index == place else good for index in range(4)]
-    texts = [(None, each, bytes(size), 0) for each in places]
-    lists = (places[3], 0, size if place == 3 else count, texts[1], texts[2])
-    if place == 3:
+    places = [changing if index == part else good for index in range(4)]
+    texts = [(None, part, bytes(size), 0) for part in places]
+    lists = (places[3], 0, size if part == 3 else count, texts[1], texts[2])
+    if part == 3:
         long = struct.pack(f"={size + 1}i", *range(size + 1))
         lists = (changing, 0, size, (None, long, bytes(size), 0), NONE)
     encode, fields = engine_of(package).encode_columns, head(package)

@@ -22,10 +22,10 @@ class LogTables:
         for name in ("options", "planning", "reading"):
             setattr(self, name, importlib.import_module(f"{spark}.log.{name}"))
 
-    def read(self, *paths, columns=None, bounds=None, **given):
+    def read(self, *paths, columns=None, bounds=None, **settings):
         """Read a table split by split."""
         options = self.options.read_options(
-            {"paths": json.dumps(list(map(str, paths))), **given}
+            {"paths": json.dumps(list(map(str, paths))), **settings}
         )
         layout = self.layout.default_layout(options)
         if columns is not None:

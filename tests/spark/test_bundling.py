@@ -59,10 +59,12 @@ def import_unpacked(tmp_path, archive):
 
 
 def test_what_is_installed_is_found_as_kwire(tmp_path):
-    root, (place, found) = import_unpacked(tmp_path, bundle(tmp_path / "deps.zip"))
+    root, (import_line, packages) = import_unpacked(
+        tmp_path, bundle(tmp_path / "deps.zip")
+    )
     package = root / "kwire" / "kwire" / "__init__.py"
-    assert place == f"{package} {kwire.backend} {kwire.__version__}"
-    assert found == "['cramjam', 'pyspark_kwire']"
+    assert import_line == f"{package} {kwire.backend} {kwire.__version__}"
+    assert packages == "['cramjam', 'pyspark_kwire']"
 
 
 def test_formats_and_definitions_are_in_it_and_sources_of_the_engine_are_not(tmp_path):
@@ -125,12 +127,12 @@ def test_wheels_take_the_place_of_what_is_installed(tmp_path):
         "kwire-9.data/platlib/pyspark_kwire.py",
     )
     other = write_wheel(tmp_path / "cramjam.whl", "cramjam/__init__.py")
-    wanted = {"__init__.py", "kwire/__init__.py", engine, "pyspark_kwire.py"}
-    wanted |= {"kwire-9.dist-info/METADATA"}
+    expected = {"__init__.py", "kwire/__init__.py", engine, "pyspark_kwire.py"}
+    expected |= {"kwire-9.dist-info/METADATA"}
     one = bundle(tmp_path / "one.zip", wheel=ours)
-    assert names_in(one) == wanted
+    assert names_in(one) == expected
     two = bundle(tmp_path / "two.zip", wheel=[ours, str(other)])
-    assert names_in(two) == wanted | {"cramjam/__init__.py"}
+    assert names_in(two) == expected | {"cramjam/__init__.py"}
 
 
 def test_what_is_no_wheel_of_ours_is_refused(tmp_path):

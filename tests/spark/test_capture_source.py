@@ -67,11 +67,11 @@ def test_rows_are_those_of_the_files(read, tmp_path):
     assert all(field.nullable for field in frame.schema)
     # Spark converts timestamps to the local time zone. The stored number has none.
     exact = frame.selectExpr("*", "unix_micros(timestamp) AS micros")
-    found = sorted(exact.collect(), key=lambda row: row.sequence)
-    assert [row.micros - MICROSECONDS for row in found] == list(range(5))
+    rows = sorted(exact.collect(), key=lambda row: row.sequence)
+    assert [row.micros - MICROSECONDS for row in rows] == list(range(5))
     others = [name for name in CAPTURE_COLUMNS if name != "timestamp"]
     stored = [row for b in read_captures(tmp_path, others) for row in b.to_pylist()]
-    assert [{name: row[name] for name in others} for row in found] == stored
+    assert [{name: row[name] for name in others} for row in rows] == stored
     assert stored[4]["frame"] == b"frame 004"
 
 
@@ -97,8 +97,8 @@ def test_damaged_file_ends_the_job_with_its_path_or_is_skipped(read, tmp_path):
     with pytest.raises(Exception, match="set mode to DROPMALFORMED") as caught:
         read().load(str(tmp_path)).collect()
     assert f"{bad}: this file cannot be read as a capture" in str(caught.value)
-    kept = read().option("mode", "dropMalformed").load(str(tmp_path))
-    assert kept.count() == 3 and good.exists()
+    remaining = read().option("mode", "dropMalformed").load(str(tmp_path))
+    assert remaining.count() == 3 and good.exists()
 
 
 def source(**options):

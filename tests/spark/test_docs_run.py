@@ -43,8 +43,8 @@ def test_the_udf_of_the_readme_and_its_replacement_return_the_same(spark):
 
     def decode_by_hand(data):
         """Decode a record set. As in README.md, the type has no headers."""
-        found = by_hand.decode_records(data)
-        return found and [record[:4] for record in found]
+        decoded = by_hand.decode_records(data)
+        return decoded and [record[:4] for record in decoded]
 
     names = {"rows": rows, "decode_by_hand": decode_by_hand}
     exec(compile(text, "README.md", "exec"), names)
@@ -73,10 +73,10 @@ def test_the_page_about_kafka_log_runs(spark, tmp_path, monkeypatch):
     folder = Folder(tmp_path / "kafka-logs" / "orders-0")
     folder.segment(0, log_of([3] * 10))
     monkeypatch.chdir(tmp_path)
-    found = blocks("spark/index.md")
-    assert len(found) >= 6
+    examples = blocks("spark/index.md")
+    assert len(examples) >= 6
     names = {"spark": spark}
-    for number, text in enumerate(found):
+    for number, text in enumerate(examples):
         # The page has relative paths, but Spark's JVM started in another directory.
         for folder in ("kafka-logs/", "checkpoint/", "orders/"):
             text = text.replace(f'"{folder}"', f'"{tmp_path / folder}"')

@@ -34,20 +34,22 @@ def test_both_ways_give_the_same_records():
         ]
     )
     column = record_sets_to_arrow(rows, schema=pyarrow.list_(record))
-    found = [
+    decoded = [
         row
         and [
             (
-                each["offset"],
-                each["timestamp"],
-                each["key"],
-                each["value"],
-                each["headers"]
-                and [(header["key"], header["value"]) for header in each["headers"]],
+                record_row["offset"],
+                record_row["timestamp"],
+                record_row["key"],
+                record_row["value"],
+                record_row["headers"]
+                and [
+                    (header["key"], header["value"]) for header in record_row["headers"]
+                ],
             )
-            for each in row
+            for record_row in row
         ]
         for row in column.to_pylist()
     ]
-    assert found == [by_hand.decode_records(row) for row in rows.to_pylist()]
-    assert len(found[0]) == 142 and found[1:] == [None, []]
+    assert decoded == [by_hand.decode_records(row) for row in rows.to_pylist()]
+    assert len(decoded[0]) == 142 and decoded[1:] == [None, []]

@@ -119,14 +119,14 @@ def test_mixed_streams_become_json(requests):
 
     options = {"as": "json", "mode": "permissive"}
     own = ks.from_kafka_message("frame", None, options=options)
-    told = ks.from_kafka_message(
+    specified = ks.from_kafka_message(
         "frame",
         F.when(F.col("id") == 54, "Fetch").otherwise("Metadata"),
         F.lit("request"),
         F.lit(None).cast("int"),
         options,
     )
-    for row in requests.select(own.alias("own"), told.alias("given")).collect():
+    for row in requests.select(own.alias("own"), specified.alias("given")).collect():
         assert row.own == row.given
         assert row.own is None or (row.own.json is None) is bool(row.own._error)
     last = requests.where("id = 54").select(own.json).first()[0]
@@ -194,9 +194,9 @@ def test_a_schema_is_the_type_of_the_result(spark, requests):
         (f"array<struct<{text}>>", types.ArrayType(record)),
         (text, types.ArrayType(record)),
     ):
-        made = rows.select(ks.from_kafka_records("data", schema=schema).alias("r"))
-        assert made.schema["r"].dataType == kind
-        assert made.first().r == expected
+        results = rows.select(ks.from_kafka_records("data", schema=schema).alias("r"))
+        assert results.schema["r"].dataType == kind
+        assert results.first().r == expected
         exploded = ks.read_records(rows, "data", ["id"], schema=schema)
         assert exploded.schema.simpleString() == (
             "struct<id:int,timestamp:bigint,KEY:binary>"
@@ -205,17 +205,17 @@ def test_a_schema_is_the_type_of_the_result(spark, requests):
 
     text = "topics array<struct<name:string>>, allowAutoTopicCreation boolean"
     column = ks.from_kafka_message("frame", "Metadata", schema=text)
-    made = requests.select("id", column.alias("m"))
-    assert made.schema["m"].dataType.fieldNames() == [
+    results = requests.select("id", column.alias("m"))
+    assert results.schema["m"].dataType.fieldNames() == [
         "topics",
         "allowAutoTopicCreation",
     ]
-    found = {row.id: row.m for row in made.collect()}
-    assert [found[version] for version in (1, 9)] == [
+    messages_by_id = {row.id: row.m for row in results.collect()}
+    assert [messages_by_id[version] for version in (1, 9)] == [
         ([("orders",)], None),
         ([("orders",)], True),
     ]
-    assert [found[number] for number in (50, 51, 52, 53, 54)] == [None] * 5
+    assert [messages_by_id[number] for number in (50, 51, 52, 53, 54)] == [None] * 5
 
 
 def test_wrong_schemas_are_rejected_before_a_job(requests):
@@ -256,7 +256,7 @@ def test_internal_topics(spark, topic):
     ).collect()
     expected = internal_topic_columns.read_topic(topic, *columns(pairs)).to_pylist()
     assert [row.r.asDict(recursive=True) for row in read] == expected
-    assert [row.j.record for row in read] == [each["record"] for each in expected]
+    assert [row.j.record for row in read] == [line["record"] for line in expected]
     assert all(row.j._error is None for row in read)
 
 
@@ -265,10 +265,10 @@ def test_chosen_record_types(spark):
     pairs = [row[:2] for row in records()["__consumer_offsets"]]
     rows = spark.createDataFrame(pairs, "key binary, value binary")
     options = {"records": "OffsetCommit, GroupMetadata", "mode": "FAILFAST"}
-    made = rows.select(ks.from_consumer_offsets("key", "value", options).alias("r"))
+    results = rows.select(ks.from_consumer_offsets("key", "value", options).alias("r"))
     names = ["record", "version", "key", "offset_commit", "group_metadata"]
-    assert sorted(made.schema["r"].dataType.names) == sorted(names)
-    assert made.where("r.offset_commit IS NOT NULL").count() == sum(
+    assert sorted(results.schema["r"].dataType.names) == sorted(names)
+    assert results.where("r.offset_commit IS NOT NULL").count() == sum(
         row[2] == "OffsetCommitValue" for row in records()["__consumer_offsets"]
     )
 
@@ -290,11 +290,14 @@ def test_pairs_in_spark(spark):
     rows = spark.createDataFrame(capture.rows[::-1], schema).repartition(3)
     paired = ks.pair_requests(rows)
     column = ks.from_kafka_message("response", "Heartbeat", "response", "api_version")
-    found = [row.asDict() for row in paired.withColumn("r", column).collect()]
-    assert sum(row["r"] is not None and row["r"]._error is None for row in found) == 30
-    made = {row["request_sequence"]: row["response_sequence"] for row in found}
-    assert made == {number: other for (_, number), other in capture.pairs.items()}
-    assert {number for _, number in pairs_of(kwire, capture)[1]} == made.keys()
+    paired_rows = [row.asDict() for row in paired.withColumn("r", column).collect()]
+    assert (
+        sum(row["r"] is not None and row["r"]._error is None for row in paired_rows)
+        == 30
+    )
+    pairs = {row["request_sequence"]: row["response_sequence"] for row in paired_rows}
+    assert pairs == {number: other for (_, number), other in capture.pairs.items()}
+    assert {number for _, number in pairs_of(kwire, capture)[1]} == pairs.keys()
 
 
 def test_functions_of_sql(spark, requests):
@@ -320,7 +323,7 @@ def test_headers_as_columns(requests):
     flat = ks.read_headers(requests, "frame", ["id"])
     structs = requests.select("id", ks.kafka_header("frame").alias("h"))
     assert flat.columns == ["id", *structs.schema["h"].dataType.names]
-    found = {row.id: row.h for row in structs.collect()}
+    headers_by_id = {row.id: row.h for row in structs.collect()}
     for row in flat.collect():
-        expected = found[row.id]
+        expected = headers_by_id[row.id]
         assert tuple(row)[1:] == (tuple(expected) if expected else (None,) * 6)

@@ -32,10 +32,10 @@ def room(kwire, name):
 @cache
 def by_message():
     """Group Kafka's vectors of all versions by message."""
-    found = {}
+    vectors_by_name = {}
     for vector in golden.vectors():
-        found.setdefault(vector.message, []).append(vector)
-    return found
+        vectors_by_name.setdefault(vector.message, []).append(vector)
+    return vectors_by_name
 
 
 def names_of(part):
@@ -74,13 +74,13 @@ def expected(value, struct, version):
     """
     row = {}
     for field in struct.fields:
-        found = getattr(value, field.attribute)
+        content = getattr(value, field.attribute)
         if version not in field.versions:
             row[field.attribute] = None
-        elif field.is_array and found is not None:
-            row[field.attribute] = [one(each, field, version) for each in found]
+        elif field.is_array and content is not None:
+            row[field.attribute] = [one(element, field, version) for element in content]
         else:
-            row[field.attribute] = one(found, field, version)
+            row[field.attribute] = one(content, field, version)
     return row
 
 
@@ -98,9 +98,9 @@ def one(value, field, version):
 def without_nan(value):
     """Replace NaN by a value that is equal to itself."""
     if isinstance(value, dict):
-        return {name: without_nan(each) for name, each in value.items()}
+        return {name: without_nan(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [without_nan(each) for each in value]
+        return [without_nan(item) for item in value]
     return "nan" if isinstance(value, float) and math.isnan(value) else value
 
 
@@ -122,19 +122,21 @@ def test_every_message_and_version(kwire, part):
         cls = getattr(kwire.messages, name)
         vectors = vectors_of(name)
         expected_rows = [
-            expected(kwire.decode(cls, each.data, each.version), struct, each.version)
-            for each in vectors
+            expected(
+                kwire.decode(cls, vector.data, vector.version), struct, vector.version
+            )
+            for vector in vectors
         ]
-        numbers = versions([*(each.version for each in vectors), None])
-        bodies = binary([*(each.data for each in vectors), None])
-        frames = binary([*(add_prefix(kwire, each) for each in vectors), None])
+        numbers = versions([*(vector.version for vector in vectors), None])
+        bodies = binary([*(vector.data for vector in vectors), None])
+        frames = binary([*(add_prefix(kwire, vector) for vector in vectors), None])
         for rows, is_framed in ((bodies, False), (frames, True)):
             column = reading.read_messages(rows, name, numbers, framed=is_framed)
             column.validate(full=True)
-            *found, last = column.to_pylist()
+            *body_rows, last = column.to_pylist()
             assert last is None
-            assert {row.pop("_error") for row in found} == {None}, name
-            assert without_nan(found) == expected_rows, name
+            assert {row.pop("_error") for row in body_rows} == {None}, name
+            assert without_nan(body_rows) == expected_rows, name
 
 
 def test_every_layout_is_among_the_vectors(kwire):
@@ -152,14 +154,14 @@ def test_json_is_what_kafka_writes(kwire, part):
     """The JSON of a column is that of Kafka's own converter."""
     reading = room(kwire, "columns.message_reading")
     for name in names_of(part):
-        vectors = [each for each in vectors_of(name) if each.json is not None]
-        rows = binary([add_prefix(kwire, each) for each in vectors])
+        vectors = [vector for vector in vectors_of(name) if vector.json is not None]
+        rows = binary([add_prefix(kwire, vector) for vector in vectors])
         column = reading.read_json(
-            rows, name, versions=versions([each.version for each in vectors])
+            rows, name, versions=versions([vector.version for vector in vectors])
         )
         assert column.field("_error").null_count == len(vectors), name
-        found = [json.loads(text) for text in column.field("json").to_pylist()]
-        assert found == [each.json for each in vectors], name
+        documents = [json.loads(text) for text in column.field("json").to_pylist()]
+        assert documents == [vector.json for vector in vectors], name
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -171,8 +173,8 @@ def test_written_messages_are_read_again(kwire, part):
     )
     for name in names_of(part):
         vectors = vectors_of(name)
-        rows = binary([*(add_prefix(kwire, each) for each in vectors), None])
-        numbers = versions([*(each.version for each in vectors), None])
+        rows = binary([*(add_prefix(kwire, vector) for vector in vectors), None])
+        numbers = versions([*(vector.version for vector in vectors), None])
         column = reading.read_messages(rows, name, numbers)
         written = writing.write_messages(column, name, numbers)
         assert written.field("_error").null_count == len(rows), name
@@ -195,16 +197,16 @@ def test_written_frames_are_the_frames(kwire):
     plain = [
         kwire.encode(
             kwire.decode(
-                kwire.messages.HeartbeatRequest, each.data, each.version
+                kwire.messages.HeartbeatRequest, vector.data, vector.version
             ).replace(unknown_tagged_fields=()),
-            each.version,
+            vector.version,
         )
-        for each in vectors
+        for vector in vectors
     ]
     vectors = [
-        each._replace(data=data) for each, data in zip(vectors, plain, strict=True)
+        vector._replace(data=data) for vector, data in zip(vectors, plain, strict=True)
     ]
-    rows = binary([add_prefix(kwire, each) for each in vectors])
+    rows = binary([add_prefix(kwire, vector) for vector in vectors])
     written = writing.write_messages(
         reading.read_messages(rows, "HeartbeatRequest"),
         "HeartbeatRequest",
@@ -231,7 +233,9 @@ def test_truncated_frame_is_null_with_a_reason(kwire, name):
     """An invalid row is null in all fields, with the error of ``messages.framing``."""
     reading = room(kwire, "columns.message_reading")
     cls = getattr(kwire.messages, name)
-    newest = max(vectors_of(name), key=lambda each: (each.version, len(each.data)))
+    newest = max(
+        vectors_of(name), key=lambda vector: (vector.version, len(vector.data))
+    )
     frame = add_prefix(kwire, newest)
     cuts = [*[frame[:size] for size in range(len(frame))][-400:], frame, None]
     if cls.kind == "request":
@@ -262,19 +266,20 @@ def test_hostile_bodies_have_the_errors_of_decode(kwire):
     count = hostile.share(1) // len(hostile.FAMILIES)
     by_name = {}
     for family in hostile.FAMILIES:
-        for each in hostile.take(family, count):
-            by_name.setdefault(each.message, []).append(each)
+        for mutant in hostile.take(family, count):
+            by_name.setdefault(mutant.message, []).append(mutant)
     bad = 0
     for name, inputs in by_name.items():
         cls = getattr(kwire.messages, name)
         column = reading.read_messages(
-            binary([each.data for each in inputs]),
+            binary([mutant.data for mutant in inputs]),
             name,
-            versions([each.version for each in inputs]),
+            versions([mutant.version for mutant in inputs]),
             framed=False,
         )
         expected_errors = [
-            error_of(kwire.decode, cls, each.data, each.version) for each in inputs
+            error_of(kwire.decode, cls, mutant.data, mutant.version)
+            for mutant in inputs
         ]
         assert column.field("_error").to_pylist() == expected_errors
         bad += sum(text is not None for text in expected_errors)

@@ -63,8 +63,8 @@ def test_a_udf_returns_records(rows, decode, arrow):
     skip_unless_objects_are_accepted(decode, arrow)
     from pyspark.sql.functions import udf
 
-    made = rows.select(udf(decode, RECORDS, useArrow=arrow)("data").alias("r"))
-    assert [row.r for row in made.collect()] == EXPECTED
+    results = rows.select(udf(decode, RECORDS, useArrow=arrow)("data").alias("r"))
+    assert [row.r for row in results.collect()] == EXPECTED
 
 
 @pytest.mark.parametrize("arrow", [True, False])
@@ -73,9 +73,11 @@ def test_a_udf_returns_messages(rows, arrow):
     skip_unless_objects_are_accepted(make_response, arrow)
     from pyspark.sql.functions import udf
 
-    made = rows.select(udf(make_response, RESPONSE, useArrow=arrow)("data").alias("m"))
+    results = rows.select(
+        udf(make_response, RESPONSE, useArrow=arrow)("data").alias("m")
+    )
     expected = (7, [("orders", [(3,)])])
-    assert [row.m for row in made.collect()] == [expected, None]
+    assert [row.m for row in results.collect()] == [expected, None]
 
 
 def test_a_pandas_udf_returns_dicts_of_records(rows):
@@ -85,5 +87,5 @@ def test_a_pandas_udf_returns_dicts_of_records(rows):
     def decode(column: pd.Series) -> pd.Series:
         return column.map(list_dicts, na_action="ignore")
 
-    made = rows.select(pandas_udf(decode, RECORDS)("data").alias("r"))
-    assert [row.r for row in made.collect()] == EXPECTED
+    results = rows.select(pandas_udf(decode, RECORDS)("data").alias("r"))
+    assert [row.r for row in results.collect()] == EXPECTED

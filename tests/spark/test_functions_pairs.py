@@ -104,20 +104,20 @@ class Capture:
 def pairs_of(kwire, capture, sizes=(1000,)):
     """Pair a capture; return the rows with the frames of their sequence numbers."""
     by_sequence = {row["sequence"]: row["frame"] for row in capture.rows}
-    found = []
+    rows = []
     for batch in rooms(kwire).pair_batches(capture.batches(kwire, sizes)):
         batch.validate(full=True)
         assert batch.schema.equals(rooms(kwire).PAIRS)
-        found.extend(batch.to_pylist())
-    for row in found:
+        rows.extend(batch.to_pylist())
+    for row in rows:
         assert row["request"] == by_sequence[row["request_sequence"]]
         assert row["response"] == by_sequence.get(row["response_sequence"])
-    made = {
+    pairs = {
         (row["recording"], row["request_sequence"]): row["response_sequence"]
-        for row in found
+        for row in rows
     }
-    assert len(made) == len(found)
-    return found, made
+    assert len(pairs) == len(rows)
+    return rows, pairs
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -144,8 +144,8 @@ def test_produce_without_acks_gets_no_answer(kwire):
     messages = kwire.messages
     capture = Capture(kwire)
     capture.ask(1, 0, messages.ProduceRequest(acks=0), 9)
-    kept = capture.ask(1, 0, messages.ProduceRequest(acks=-1), 9)
-    capture.answer(1, kept, 0, messages.ProduceResponse(), 9)
+    request_number = capture.ask(1, 0, messages.ProduceRequest(acks=-1), 9)
+    capture.answer(1, request_number, 0, messages.ProduceResponse(), 9)
     assert pairs_of(kwire, capture)[1] == capture.pairs == {("r", 0): None, ("r", 1): 2}
 
 
@@ -154,25 +154,25 @@ def test_responses_without_a_request_are_omitted(kwire):
     capture = Capture(kwire)
     capture.answer(1, None, 5)
     capture.answer(1, None, 0, kwire.messages.FetchResponse())
-    asked = capture.ask(1, 5)
+    request_number = capture.ask(1, 5)
     capture.answer(1, None, 5, kwire.messages.FetchResponse())
-    capture.answer(1, asked, 5)
+    capture.answer(1, request_number, 5)
     assert pairs_of(kwire, capture, (2,))[1] == {("r", 2): 4}
 
 
 def test_recordings_and_connections_are_apart(kwire):
     """The same ids occur at the same time. Covers the columns of a pair."""
     capture = Capture(kwire)
-    asked = [
+    request_numbers = [
         capture.ask(connection, 7, recording=recording)
         for recording in "ab"
         for connection in (1, 2)
     ]
-    capture.answer(2, asked[3], 7, recording="b")
-    capture.answer(1, asked[0], 7, recording="a")
-    found, made = pairs_of(kwire, capture)
-    assert made == capture.pairs
-    by_sequence = {row["request_sequence"]: row for row in found}
+    capture.answer(2, request_numbers[3], 7, recording="b")
+    capture.answer(1, request_numbers[0], 7, recording="a")
+    rows, pairs = pairs_of(kwire, capture)
+    assert pairs == capture.pairs
+    by_sequence = {row["request_sequence"]: row for row in rows}
     answered, alone = by_sequence[0], by_sequence[1]
     assert answered["latency_ms"] == 5.0 and alone["latency_ms"] is None
     assert answered["request_timestamp"] == START
@@ -188,14 +188,14 @@ def test_a_capture_of_requests_alone_takes_little_memory(kwire):
         capture.ask(1, number)
     (batch,) = capture.batches(kwire)
     rows = pyarrow.Table.from_batches([batch] * 300).combine_chunks().to_batches()[0]
-    kept = 0
+    row_count = 0
     held = []
-    for made in room.pair_batches(
-        rows.slice(at, 1000) for at in range(0, 12_000, 1000)
+    for pair_batch in room.pair_batches(
+        rows.slice(start, 1000) for start in range(0, 12_000, 1000)
     ):
-        kept += len(made)
-        held.append(len(made))
-    assert kept == 12_000 and held == [1000, 1000, 10_000]
+        row_count += len(pair_batch)
+        held.append(len(pair_batch))
+    assert row_count == 12_000 and held == [1000, 1000, 10_000]
 
 
 def test_headers_of_frames(kwire):

@@ -32,14 +32,15 @@ def batch(kwire, count, start=0, **options):
     return kwire.records.encode_batch(rows, base_offset=start, **options)
 
 
-def facts(made):
+def facts(column):
     """List offset, key, value and error of the records in all rows."""
     return [
         row
         and [
-            (each["offset"], each["key"], each["value"], each["_error"]) for each in row
+            (record["offset"], record["key"], record["value"], record["_error"])
+            for record in row
         ]
-        for row in made.to_pylist()
+        for row in column.to_pylist()
     ]
 
 
@@ -47,8 +48,8 @@ def expected_facts(kwire, data):
     """List the expected content of a row in the format of ``facts``."""
     return [
         (record.offset, record.key, record.value, None)
-        for each in kwire.records.decode_batches(data)
-        for record in each.records
+        for decoded_batch in kwire.records.decode_batches(data)
+        for record in decoded_batch.records
     ]
 
 
@@ -97,9 +98,9 @@ def test_a_record_without_a_timestamp_has_null(kwire, magic):
     times = [-1, 5] if magic else [-1, -1]
     data = kwire.records.encode_batch([(b"a", b"1", t) for t in times], magic=magic)
     column = room(kwire).read_records(binary([data, data[:-1] + b"?", data]))
-    found = column.values.field("timestamp").cast("int64").to_pylist()
+    timestamps = column.values.field("timestamp").cast("int64").to_pylist()
     micros = [None if t == -1 else 1000 * t for t in times]
-    assert found[:2] == found[-2:] == micros
+    assert timestamps[:2] == timestamps[-2:] == micros
 
 
 def test_a_record_without_headers_has_null_as_in_sparks_own_source(kwire):
@@ -109,9 +110,9 @@ def test_a_record_without_headers_has_null_as_in_sparks_own_source(kwire):
     data = kwire.records.encode_batch(rows)
     bad = data[:-1] + b"?"
     column = room(kwire).read_records(binary([data, data + bad + data, None]))
-    found = [record["headers"] for record in column.values.to_pylist()]
+    row_headers = [record["headers"] for record in column.values.to_pylist()]
     three = [None, [{"key": "h", "value": b"1"}], None]
-    assert found == [*three, *three, None, *three]
+    assert row_headers == [*three, *three, None, *three]
     # The plain form has the count of the encoded bytes, which may be 0.
     plain = kwire.records.arrow.records_to_arrow(data)["headers"]
     assert plain.null_count == 0 and plain.to_pylist()[0] == []
@@ -136,12 +137,14 @@ def test_damage_costs_its_batch_alone(kwire):
         row_facts = facts(make(binary([good, b"".join(batches), good])))
         assert row_facts[0] == row_facts[2] == expected_facts(kwire, good)
         expected = [
-            each
+            fact
             for turn, data in enumerate(batches)
-            for each in ([None] if turn in bad else expected_facts(kwire, data))
+            for fact in ([None] if turn in bad else expected_facts(kwire, data))
         ]
-        found = [None if text else (o, k, v, text) for o, k, v, text in row_facts[1]]
-        assert found == expected
+        good_facts = [
+            None if text else (o, k, v, text) for o, k, v, text in row_facts[1]
+        ]
+        assert good_facts == expected
     assert hurt > 20
 
 
@@ -151,7 +154,7 @@ def test_errors_point_into_their_row(kwire):
     good, bad = batch(kwire, 2), bytearray(batch(kwire, 2))
     bad[-1] ^= 1
     rows = binary([good, good + bytes(bad) + good + bytes(bad)])
-    texts = [each[3] for each in facts(rooms.read_records(rows))[1] if each[3]]
+    texts = [fact[3] for fact in facts(rooms.read_records(rows))[1] if fact[3]]
     places = len(good), 3 * len(good)
     assert [text.split(":")[0] for text in texts] == [
         f"byte {position}" for position in places
@@ -165,7 +168,7 @@ def test_row_ends_at_bytes_that_are_not_batches(kwire):
     """There is one error per row, for any number of any bytes."""
     rows = [bytes(100_000), b"\xff" * 1000, b"GET / HTTP/1.1\r\n\r\n" * 9]
     row_facts = facts(room(kwire).read_records(binary([*rows, batch(kwire, 1)])))
-    assert [[each[:3] for each in row] for row in row_facts[:3]] == [[(None,) * 3]] * 3
+    assert [[fact[:3] for fact in row] for row in row_facts[:3]] == [[(None,) * 3]] * 3
     assert all(row[0][3].startswith("byte 0: ") for row in row_facts[:3])
     assert row_facts[3] == expected_facts(kwire, batch(kwire, 1))
 

@@ -198,12 +198,17 @@ def test_messages_have_requested_fields_at_every_level(kwire):
     column.validate(full=True)
     assert column.type == schema
     topic = {"partitions": [{"leader_id": 1, "partitionIndex": 3}]}
-    found = column.to_pylist()
-    assert [row and row["ThrottleTimeMs"] for row in found[:4]] == [None, 5, 5, 5]
-    assert [row["topics"] for row in found[:4]] == [
+    message_rows = column.to_pylist()
+    assert [row and row["ThrottleTimeMs"] for row in message_rows[:4]] == [
+        None,
+        5,
+        5,
+        5,
+    ]
+    assert [row["topics"] for row in message_rows[:4]] == [
         [topic | {"topicId": uuid}] for uuid in (None, None, "A" * 22, "A" * 22)
     ]
-    assert found[4:] == [None] * 3
+    assert message_rows[4:] == [None] * 3
     with_error = pyarrow.struct([*schema, ("_error", pyarrow.string())])
     texts = read(rows, "MetadataResponse", versions, schema=with_error).to_pylist()
     is_bad = [bool(row and row["_error"]) for row in texts]

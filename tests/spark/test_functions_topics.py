@@ -29,15 +29,15 @@ TOPICS = sorted(COLUMNS)
 @cache
 def records():
     """Read Kafka's records: topic -> [(key, value, message of the value, version)]."""
-    found = {}
+    records_by_topic = {}
     with open(golden.FOLDER / "internal-topics.jsonl") as lines:
         for line in map(json.loads, lines):
             pair = (
                 line[part] and bytes.fromhex(line[part]) for part in ("key", "value")
             )
             rest = line["value_message"], line["version"]
-            found.setdefault(line["topic"], []).append((*pair, *rest))
-    return found
+            records_by_topic.setdefault(line["topic"], []).append((*pair, *rest))
+    return records_by_topic
 
 
 def rooms(kwire):
@@ -58,7 +58,10 @@ def test_there_are_records_of_every_topic(kwire):
     """Kafka's records include all record types of all topics."""
     assert sorted(records()) == TOPICS == sorted(kwire.messages.internal_topics.TOPICS)
     for topic in TOPICS:
-        types = {each.value for each in rooms(kwire).record_types(topic).values()}
+        types = {
+            record_type.value
+            for record_type in rooms(kwire).record_types(topic).values()
+        }
         missing = types - {row[2] for row in records()[topic]}
         # These types were only written by older releases, or by none.
         assert missing <= {"RemoveFeatureLevelRecord"}, topic
@@ -71,22 +74,28 @@ def test_records_equal_those_of_internal_topics(kwire, topic):
     rows = [*records()[topic], (None, None, None, None)]
     column = rooms(kwire).read_topic(topic, *columns(rows))
     column.validate(full=True)
-    *found, last = column.to_pylist()
+    *decoded_rows, last = column.to_pylist()
     assert last is None
-    types = {each.value: each for each in rooms(kwire).record_types(topic).values()}
-    for row, (raw_key, raw_value, name, version) in zip(found, rows, strict=False):
+    types = {
+        content.value: content for content in rooms(kwire).record_types(topic).values()
+    }
+    for row, (raw_key, raw_value, name, version) in zip(
+        decoded_rows, rows, strict=False
+    ):
         key, value = kwire.messages.internal_topics.decode(topic, raw_key, raw_value)
-        wanted = {"record": types[name].name, "version": version}
+        expected_row = {"record": types[name].name, "version": version}
         if key is not None:
             struct = registry.load(type(key).__name__).struct
-            wanted["key"] = expected(key, struct, key.valid_versions.max)
+            expected_row["key"] = expected(key, struct, key.valid_versions.max)
         struct = registry.load(name).struct
         if value is not None and struct.fields:
-            wanted[types[name].column] = expected(value, struct, version)
-        if "key" in wanted:
-            row["key"] = {k: v for k, v in row["key"].items() if k in wanted["key"]}
-        fields = {name: each for name, each in row.items() if each is not None}
-        assert without_nan(fields) == without_nan(wanted)
+            expected_row[types[name].column] = expected(value, struct, version)
+        if "key" in expected_row:
+            row["key"] = {
+                k: v for k, v in row["key"].items() if k in expected_row["key"]
+            }
+        fields = {name: content for name, content in row.items() if content is not None}
+        assert without_nan(fields) == without_nan(expected_row)
 
 
 @pytest.mark.parametrize("topic", TOPICS)
@@ -153,8 +162,8 @@ def test_bad_rows_keep_what_is_good(kwire, topic):
     for read in (make, to_json):
         column = read(topic, *columns(rows))
         column.validate(full=True)
-        found = [row and row["_error"] for row in column.to_pylist()]
-        assert found == expected
+        errors = [row and row["_error"] for row in column.to_pylist()]
+        assert errors == expected
         if not is_framed:
             cut_values = column[len(good) : 2 * len(good)]
             for name in ("record", "key"):
@@ -171,10 +180,14 @@ def test_tombstones_have_a_key_alone(kwire):
         for row in records()["__consumer_offsets"]
         if row[2] == "OffsetCommitValue"
     )
-    (made,) = rooms(kwire).read_topic(
+    (tombstone,) = rooms(kwire).read_topic(
         "__consumer_offsets", binary([key]), binary([None])
     )
-    fields = {name: each for name, each in made.as_py().items() if each is not None}
+    fields = {
+        name: content
+        for name, content in tombstone.as_py().items()
+        if content is not None
+    }
     assert fields.keys() == {"record", "key"} and fields["record"] == "OffsetCommit"
     assert {"group", "topic", "partition"} <= fields["key"].keys()
 
@@ -237,15 +250,15 @@ def test_chosen_types_alone_are_decoded(kwire):
         assert column.field(name).equals(whole.field(name))
         assert texts.field(name).equals(whole.field(name))
     assert column.field("offset_commit").equals(whole.field("offset_commit"))
-    for each in (column, texts):
-        assert each.field("key").is_valid().to_pylist() == [
+    for result in (column, texts):
+        assert result.field("key").is_valid().to_pylist() == [
             True,
             False,
             False,
             True,
             False,
         ]
-        assert [bool(text) for text in each.field("_error").to_pylist()] == [
+        assert [bool(text) for text in result.field("_error").to_pylist()] == [
             False,
             False,
             False,

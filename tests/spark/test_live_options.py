@@ -24,9 +24,9 @@ JAAS = (
 )
 
 
-def options(is_stream=False, **given):
+def options(is_stream=False, **settings):
     basic = {"kafka.bootstrap.servers": "broker:9092", "subscribe": "orders"}
-    return read_live_options({**basic, **given}, is_stream)
+    return read_live_options({**basic, **settings}, is_stream)
 
 
 def test_defaults_are_those_of_sparks_own_source():
@@ -86,7 +86,7 @@ def test_settings_of_security_are_followed_or_refused(name):
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
+    ("settings", "text"),
     [
         ({"kafka.bootstrap.servers": " "}, "requires brokers: give kafka.bootstrap"),
         ({"kafka.bootstrap.servers": "broker"}, "options kafka.* of kafka-live: "),
@@ -102,14 +102,14 @@ def test_settings_of_security_are_followed_or_refused(name):
         ({"kafka.isolaton.level": "x"}, "did you mean kafka.isolation.level?"),
     ],
 )
-def test_wrong_options_are_errors_with_a_correction(given, text):
+def test_wrong_options_are_errors_with_a_correction(settings, text):
     with pytest.raises(ValueError, match=r"\w") as caught:
-        options(**given)
+        options(**settings)
     assert text in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
+    ("settings", "text"),
     [
         (
             {
@@ -133,12 +133,12 @@ def test_wrong_options_are_errors_with_a_correction(given, text):
         ({"kafka.ssl.keystore.type": "PKCS12"}, "openssl pkcs12 -in store.p12"),
     ],
 )
-def test_properties_that_spark_cannot_use_have_an_alternative(given, text):
+def test_properties_that_spark_cannot_use_have_an_alternative(settings, text):
     """The recommended alternative is not a function, which an option cannot pass."""
     with pytest.raises(
         ValueError, match=r"^options kafka\.\* of kafka-live: "
     ) as caught:
-        options(**{"kafka.security.protocol": "SASL_SSL", **given})
+        options(**{"kafka.security.protocol": "SASL_SSL", **settings})
     assert text in str(caught.value) and "sasl=" not in str(caught.value)
     assert "s3cr3t" not in str(caught.value)
 
@@ -153,9 +153,11 @@ def test_properties_that_spark_cannot_use_have_an_alternative(given, text):
 )
 def test_limits_of_a_stream_are_named_if_a_batch_ignores_them(limits):
     """Spark's own source warns as well. A stream respects the limits."""
-    with pytest.warns(UserWarning, match="kafka-live ignores m.* in a batch") as seen:
+    with pytest.warns(
+        UserWarning, match="kafka-live ignores m.* in a batch"
+    ) as warning_list:
         options(**limits)
-    assert all(name.lower() in str(seen[0].message).lower() for name in limits)
+    assert all(name.lower() in str(warning_list[0].message).lower() for name in limits)
     assert options(is_stream=True, **limits)
 
 
@@ -165,33 +167,35 @@ def test_no_option_of_the_client_shows_its_value_or_a_part_of_one():
     names = {*LIVE_OPTIONS.honoured, *LIVE_OPTIONS.ignored, *LIVE_OPTIONS.refused}
     failures = 0
     for secret in ("hunter2-Kx9", "wonderland", key):
-        given = [
+        settings = [
             {name: secret}
             for name in sorted(names)
             if (name.startswith("kafka.") and "location" not in name) or secret is key
         ]
-        given += [
+        settings += [
             {secret: "x"},
             {f"kafka.{secret}": "x"},
             {f"kafka.ssl.{secret}": "x"},
             {f"kafka.sasl.password{secret}": ""},
             {f"kafka.sasl.{secret}": "x"},
         ]
-        for each in given:
+        for setting in settings:
             for protocol in ("PLAINTEXT", "SSL", "SASL_PLAINTEXT"):
-                with warnings.catch_warnings(record=True) as seen:
+                with warnings.catch_warnings(record=True) as warning_list:
                     warnings.simplefilter("always")
                     try:
-                        read = options(**{"kafka.security.protocol": protocol, **each})
+                        read = options(
+                            **{"kafka.security.protocol": protocol, **setting}
+                        )
                     except (ValueError, OSError) as error:
                         shown = "".join(traceback.format_exception(error))
                         failures += 1
                     else:
-                        shown = repr(read) if "kafka." in str(each) else ""
-                shown += "".join(str(warning.message) for warning in seen)
+                        shown = repr(read) if "kafka." in str(setting) else ""
+                shown += "".join(str(warning.message) for warning in warning_list)
                 for piece in ("hunter2-Kx9", "wonderland", "MIGHAgEA"):
                     # Addresses and topics are shown, unless they are secrets.
-                    assert piece not in shown, (each, shown)
+                    assert piece not in shown, (setting, shown)
     assert failures > 100
 
 

@@ -34,31 +34,31 @@ def broker():
         yield running
 
 
-def reader_of(broker, *, headers=False, **given):
+def reader_of(broker, *, headers=False, **settings):
     options = {
         "kafka.bootstrap.servers": broker.address,
         "includeHeaders": str(headers),
     }
-    read = read_live_options({**options, **given})
+    read = read_live_options({**options, **settings})
     return LiveReader(read, default_live_layout(read.include_headers))
 
 
 def table_of(reader):
     """Read all tasks. As in Spark's workers, they are unpickled separately."""
-    found = []
+    batches = []
     for part in reader.partitions():
         worker, part = pickle.loads(pickle.dumps((reader, part)))
-        found += list(worker.read(part))
-    return pa.Table.from_batches(found) if found else None
+        batches += list(worker.read(part))
+    return pa.Table.from_batches(batches) if batches else None
 
 
 def offsets_of(reader):
     """Return {(topic, partition): offsets} in order, without empty partitions."""
     table = table_of(reader)
-    found = {}
+    offsets = {}
     for row in table.to_pylist() if table else ():
-        found.setdefault((row["topic"], row["partition"]), []).append(row["offset"])
-    return found
+        offsets.setdefault((row["topic"], row["partition"]), []).append(row["offset"])
+    return offsets
 
 
 def ranges_of(reader):
@@ -96,7 +96,7 @@ def test_rows_have_the_columns_of_sparks_own_source(broker):
 
 
 @pytest.mark.parametrize(
-    ("given", "topics"),
+    ("settings", "topics"),
     [
         ({"subscribe": "orders"}, {("orders", 0): 35, ("orders", 1): 20}),
         ({"subscribe": "other, orders-eu"}, {("orders-eu", 0): 5, ("other", 0): 7}),
@@ -108,10 +108,10 @@ def test_rows_have_the_columns_of_sparks_own_source(broker):
         ({"subscribePattern": "nothing"}, {}),
     ],
 )
-def test_topics_are_chosen_as_sparks_own_source_does(broker, given, topics):
+def test_topics_are_chosen_as_sparks_own_source_does(broker, settings, topics):
     """By name, by partition, or by a pattern that matches a part of the name."""
-    found = offsets_of(reader_of(broker, **given))
-    assert found == {
+    offsets = offsets_of(reader_of(broker, **settings))
+    assert offsets == {
         topic_partition: list(range(count)) for topic_partition, count in topics.items()
     }
 
@@ -121,7 +121,7 @@ def at(*numbers):
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted"),
+    ("settings", "expected"),
     [
         ({}, [(0, 0, 35), (1, 0, 20)]),
         ({"startingOffsets": at(7, -2)}, [(0, 7, 35), (1, 0, 20)]),
@@ -150,12 +150,12 @@ def at(*numbers):
         ),
     ],
 )
-def test_offsets_are_those_that_the_options_name(broker, given, wanted):
-    assert ranges_of(reader_of(broker, subscribe="orders", **given)) == wanted
+def test_offsets_are_those_that_the_options_name(broker, settings, expected):
+    assert ranges_of(reader_of(broker, subscribe="orders", **settings)) == expected
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
+    ("settings", "text"),
     [
         ({"startingTimestamp": "1031"}, "orders-1 has no record of timestamp 1031"),
         ({"startingOffsets": '{"orders": {"0": 3}}'}, "names no offset for orders-1"),
@@ -165,13 +165,13 @@ def test_offsets_are_those_that_the_options_name(broker, given, wanted):
         ({"endingOffsets": "earliest"}, "endingOffsets of a batch cannot be earliest"),
     ],
 )
-def test_offsets_that_spark_refuses_are_refused_with_a_reason(broker, given, text):
+def test_offsets_that_spark_refuses_are_refused_with_a_reason(broker, settings, text):
     with pytest.raises(ValueError, match=text):
-        reader_of(broker, subscribe="orders", **given).partitions()
+        reader_of(broker, subscribe="orders", **settings).partitions()
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted"),
+    ("settings", "expected"),
     [
         ({"maxRecordsPerPartition": "12"}, [11, 12, 12, 10, 10]),
         ({"minPartitions": "2"}, [35, 20]),
@@ -180,13 +180,13 @@ def test_offsets_that_spark_refuses_are_refused_with_a_reason(broker, given, tex
         ({"minPartitions": "100"}, None),
     ],
 )
-def test_ranges_are_cut_for_tasks(broker, given, wanted):
+def test_ranges_are_cut_for_tasks(broker, settings, expected):
     """The default is one task per partition. All rows are read once."""
-    reader = reader_of(broker, subscribe="orders", **given)
+    reader = reader_of(broker, subscribe="orders", **settings)
     sizes = [end - start for _, start, end in ranges_of(reader)]
-    assert sorted(sizes) == sorted(wanted or [1] * 55)
-    found = offsets_of(reader)
-    assert found == {("orders", 0): list(range(35)), ("orders", 1): list(range(20))}
+    assert sorted(sizes) == sorted(expected or [1] * 55)
+    offsets = offsets_of(reader)
+    assert offsets == {("orders", 0): list(range(35)), ("orders", 1): list(range(20))}
 
 
 def test_a_record_without_a_timestamp_has_null():
@@ -202,9 +202,9 @@ def test_a_record_without_a_timestamp_has_null():
 
 def test_a_range_begins_and_ends_within_a_record_batch(broker):
     """Brokers return complete batches, but the rows are limited to the range."""
-    given = {"startingOffsets": at(13, 3), "endingOffsets": at(27, 4)}
-    found = offsets_of(reader_of(broker, subscribe="orders", **given))
-    assert found == {("orders", 0): list(range(13, 27)), ("orders", 1): [3]}
+    settings = {"startingOffsets": at(13, 3), "endingOffsets": at(27, 4)}
+    offsets = offsets_of(reader_of(broker, subscribe="orders", **settings))
+    assert offsets == {("orders", 0): list(range(13, 27)), ("orders", 1): [3]}
 
 
 def test_aborted_records_are_omitted_from_committed_reads():
@@ -226,38 +226,40 @@ def test_aborted_records_are_omitted_from_committed_reads():
         assert ranges_of(reader) == [(0, 0, 9)]
         assert offsets_of(reader) == {("orders", 0): [0, 1, 2, 6, 7]}
         # Records of an open transaction are not lost.
-        given = {**level, "endingOffsets": '{"orders": {"0": 12}}'}
-        assert ranges_of(reader_of(broker, subscribe="orders", **given)) == [(0, 0, 9)]
+        settings = {**level, "endingOffsets": '{"orders": {"0": 12}}'}
+        assert ranges_of(reader_of(broker, subscribe="orders", **settings)) == [
+            (0, 0, 9)
+        ]
 
 
 def test_deleted_offsets_end_the_query_by_default():
     with LogBroker({"orders": (30,)}) as broker:
         broker.log("orders").delete_before(12)
-        given = {"startingOffsets": '{"orders": {"0": 5}}'}
+        settings = {"startingOffsets": '{"orders": {"0": 5}}'}
         with pytest.raises(
             DataLost, match="at offset 5: the log begins at offset 12; set failOnData"
         ):
-            reader_of(broker, subscribe="orders", **given).partitions()
-        given["failOnDataLoss"] = "false"
+            reader_of(broker, subscribe="orders", **settings).partitions()
+        settings["failOnDataLoss"] = "false"
         with pytest.warns(UserWarning, match="5: the log begins at offset 12$"):
-            found = offsets_of(reader_of(broker, subscribe="orders", **given))
-        assert found == {("orders", 0): list(range(12, 30))}
-        given = {"endingOffsets": '{"orders": {"0": 40}}'}
+            offsets = offsets_of(reader_of(broker, subscribe="orders", **settings))
+        assert offsets == {("orders", 0): list(range(12, 30))}
+        settings = {"endingOffsets": '{"orders": {"0": 40}}'}
         with pytest.raises(DataLost, match="at offset 40: the log ends at offset 30"):
-            reader_of(broker, subscribe="orders", **given).partitions()
+            reader_of(broker, subscribe="orders", **settings).partitions()
 
 
 @pytest.mark.parametrize("fails", ["true", "false"])
 def test_offsets_that_go_between_the_plan_and_the_read_are_a_loss(fails):
     """Deleted records are missing, and a task never reads another task's offsets."""
-    given = {"failOnDataLoss": fails, "maxRecordsPerPartition": "10"}
+    settings = {"failOnDataLoss": fails, "maxRecordsPerPartition": "10"}
     with LogBroker({"orders": (30,)}) as broker:
-        reader = reader_of(broker, subscribe="orders", **given)
+        reader = reader_of(broker, subscribe="orders", **settings)
         first, second, third = reader.partitions()
         broker.log("orders").delete_before(15)
 
         def seen(part):
-            rows = [row for each in reader.read(part) for row in each.to_pylist()]
+            rows = [row for batch in reader.read(part) for row in batch.to_pylist()]
             return [row["offset"] for row in rows]
 
         if fails == "true":
@@ -286,19 +288,19 @@ def test_a_log_that_became_shorter_is_a_loss():
         with pytest.raises(DataLost, match="the log ends at offset 10"):
             list(reader.read(part))
         with pytest.warns(UserWarning, match="the log ends at offset 10"):
-            assert sum(each.num_rows for each in careless.read(part)) == 10
+            assert sum(batch.num_rows for batch in careless.read(part)) == 10
 
 
 def test_a_task_never_reads_offsets_before_its_own():
     """If a scan lost its position, it would continue in the range of another task."""
-    given = {"maxRecordsPerPartition": "10", "failOnDataLoss": "false"}
+    settings = {"maxRecordsPerPartition": "10", "failOnDataLoss": "false"}
     with LogBroker({"orders": (30,)}) as broker:
-        reader = reader_of(broker, subscribe="orders", **given)
+        reader = reader_of(broker, subscribe="orders", **settings)
         last = reader.partitions()[-1]
         broker.log("orders").new_leader(cut=12)
         broker.node.learn()
         with pytest.warns(UserWarning, match="the log ends at offset 10"):
-            assert sum(each.num_rows for each in reader.read(last)) == 0
+            assert sum(batch.num_rows for batch in reader.read(last)) == 0
 
 
 def test_compacted_records_are_not_a_data_loss():
@@ -308,16 +310,16 @@ def test_compacted_records_are_not_a_data_loss():
         log.compact()
         left = sorted(log.readable(0, 60, False))
         assert len(left) < 60
-        given = {"maxRecordsPerPartition": "7"}
-        found = offsets_of(reader_of(broker, subscribe="orders", **given))
-        assert found == {("orders", 0): left}
+        settings = {"maxRecordsPerPartition": "7"}
+        offsets = offsets_of(reader_of(broker, subscribe="orders", **settings))
+        assert offsets == {("orders", 0): left}
 
 
 def test_topics_are_read_through_tls_and_sasl_by_kafkas_option_names(tmp_path):
     """Tasks open their own connections with the options of the pickled reader."""
     certificate, key = make_certificate(tmp_path)
     login = "org.apache.kafka.common.security.scram.ScramLoginModule required"
-    given = {
+    settings = {
         "kafka.security.protocol": "SASL_SSL",
         "kafka.sasl.mechanism": "SCRAM-SHA-512",
         "kafka.sasl.jaas.config": f'{login} username="reader" password="pencil-9";',
@@ -327,13 +329,16 @@ def test_topics_are_read_through_tls_and_sasl_by_kafkas_option_names(tmp_path):
     context = server_context(certificate, key)
     users = {"reader": "pencil-9"}
     with LogBroker({"orders": (12,)}, users=users, context=context) as broker:
-        found = offsets_of(reader_of(broker, subscribe="orders", **given))
-        assert found == {("orders", 0): list(range(12))}
+        offsets = offsets_of(reader_of(broker, subscribe="orders", **settings))
+        assert offsets == {("orders", 0): list(range(12))}
         with pytest.raises(ClusterError, match=broker.address):
             reader_of(broker, subscribe="orders").partitions()
-        del given["kafka.ssl.truststore.type"], given["kafka.ssl.truststore.location"]
+        del (
+            settings["kafka.ssl.truststore.type"],
+            settings["kafka.ssl.truststore.location"],
+        )
         with pytest.raises(ClusterError, match=f"{broker.address}: .*not trusted"):
-            reader_of(broker, subscribe="orders", **given).partitions()
+            reader_of(broker, subscribe="orders", **settings).partitions()
 
 
 def test_names_of_headers_that_are_not_utf_8_are_read_as_kafka_reads_them():
@@ -361,8 +366,8 @@ def test_damaged_bytes_end_the_query_with_their_place():
 
 def test_columns_are_those_of_a_schema(broker):
     """A schema selects columns. The error of a wrong schema lists all columns."""
-    given = {"kafka.bootstrap.servers": broker.address, "subscribe": "other"}
-    source = KafkaLiveSource(given)
+    settings = {"kafka.bootstrap.servers": broker.address, "subscribe": "other"}
+    source = KafkaLiveSource(settings)
     offset, value = (
         StructField("offset", LongType()),
         StructField("value", BinaryType()),

@@ -23,8 +23,8 @@ def cluster():
         yield running
 
 
-def write(table, address, mode="append", **given):
-    options = {"kafka.bootstrap.servers": address, **given}
+def write(table, address, mode="append", **settings):
+    options = {"kafka.bootstrap.servers": address, **settings}
     table.write.format("kafka-live").options(**options).mode(mode).save()
 
 
@@ -59,11 +59,11 @@ def test_a_batch_is_written_as_its_rows_are(spark, cluster):
     topic = cluster.make_topic()
     write(rows_of(spark, 100), cluster.address, topic=topic)
     numbers = [*range(10), *range(41, 100)]
-    found = flatten(cluster.read(topic, len(numbers)))
-    written = [(key, value, headers) for _, key, value, headers in found]
+    messages = flatten(cluster.read(topic, len(numbers)))
+    written = [(key, value, headers) for _, key, value, headers in messages]
     order = repr
     assert sorted(written, key=order) == sorted(map(expected, numbers), key=order)
-    for partition, key, value, headers in found:
+    for partition, key, value, headers in messages:
         text = key or value or (headers and headers[0][1])
         if text and int(text) % 7 == 0:
             assert partition == 2
@@ -95,11 +95,11 @@ def test_large_types_of_arrow_are_written(spark, cluster):
     assert len(flatten(cluster.read(topic, 5))) == 5
 
 
-def run(spark, cluster, source, checkpoint, topic, **given):
+def run(spark, cluster, source, checkpoint, topic, **settings):
     """Run a stream of text files to its end, and stop it."""
     lines = spark.readStream.format("text").load(str(source))
     writer = lines.writeStream.format("kafka-live").options(
-        **{"kafka.bootstrap.servers": cluster.address, "topic": topic, **given}
+        **{"kafka.bootstrap.servers": cluster.address, "topic": topic, **settings}
     )
     query = (
         writer.option("checkpointLocation", str(checkpoint))
@@ -120,17 +120,17 @@ def test_stream_continues_from_its_checkpoint(spark, cluster, tmp_path):
         lines = [f"{number}-{n}" for n in range(100)]
         (source / f"{number}.txt").write_text("\n".join(lines))
         run(spark, cluster, source, checkpoint, topic)
-        found = flatten(cluster.read(topic, 100 * (number + 1)))
-        values = {value.decode() for _, _, value, _ in found}
+        messages = flatten(cluster.read(topic, 100 * (number + 1)))
+        values = {value.decode() for _, _, value, _ in messages}
         assert values == {
-            f"{each}-{n}" for each in range(number + 1) for n in range(100)
+            f"{batch}-{n}" for batch in range(number + 1) for n in range(100)
         }
     run(spark, cluster, source, checkpoint, topic)
     cluster.read(topic, 300)
 
 
 @pytest.mark.parametrize(
-    ("change", "given", "text"),
+    ("change", "settings", "text"),
     [
         (
             ["key"],
@@ -144,10 +144,10 @@ def test_stream_continues_from_its_checkpoint(spark, cluster, tmp_path):
         (["value"], {"topic": "t", "kafka.acks": "0"}, "kafka.acks must be one of"),
     ],
 )
-def test_unsupported_write_is_rejected_immediately(spark, change, given, text):
+def test_unsupported_write_is_rejected_immediately(spark, change, settings, text):
     """The one-sentence error is raised before a request is sent to a broker."""
     with pytest.raises(PySparkException) as caught:
-        write(rows_of(spark, 5).selectExpr(*change), "127.0.0.1:1", **given)
+        write(rows_of(spark, 5).selectExpr(*change), "127.0.0.1:1", **settings)
     assert text in str(caught.value) and "kwire/" not in str(caught.value)
 
 
@@ -178,7 +178,7 @@ def test_modes_other_than_append_are_errors(spark, tmp_path):
 
 def test_a_task_that_fails_names_topic_partition_and_cause(spark):
     """The error contains neither a traceback of kwire nor secrets."""
-    given = {
+    settings = {
         "topic": "orders",
         "kafka.security.protocol": "SASL_PLAINTEXT",
         "kafka.sasl.mechanism": "PLAIN",
@@ -188,7 +188,7 @@ def test_a_task_that_fails_names_topic_partition_and_cause(spark):
     table = spark.sql("SELECT 'poison' AS value, 1 AS partition")
     with LogBroker({"orders": (0, 0)}, users={"writer": PASSWORD}) as broker:
         with pytest.raises(PySparkException) as caught:
-            write(table, broker.address, **given)
+            write(table, broker.address, **settings)
         text = str(caught.value)
         expected_error = (
             "DeliveryFailed: writing 1 records to orders-1: the broker answered INV"
@@ -196,11 +196,11 @@ def test_a_task_that_fails_names_topic_partition_and_cause(spark):
         assert (
             expected_error in text and "Traceback" not in text and PASSWORD not in text
         )
-        given["topic"] = "ordres"
+        settings["topic"] = "ordres"
         with pytest.raises(PySparkException, match="'ordres' does not exist") as caught:
-            write(table, broker.address, **given)
+            write(table, broker.address, **settings)
         assert f"{broker.address}: topic 'ordres'" in str(caught.value)
-        given["kafka.sasl.password"] = PASSWORD + "-2"
+        settings["kafka.sasl.password"] = PASSWORD + "-2"
         with pytest.raises(PySparkException, match="AuthenticationFailed") as caught:
-            write(table, broker.address, **given)
+            write(table, broker.address, **settings)
         assert PASSWORD not in str(caught.value)

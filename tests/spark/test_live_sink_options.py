@@ -20,8 +20,8 @@ PASSWORD = "s3cr3t-Kx9"
 HEADERS = "array<struct<key:string,value:binary>>"
 
 
-def options(**given):
-    return read_sink_options({"kafka.bootstrap.servers": "broker:9092", **given})
+def options(**settings):
+    return read_sink_options({"kafka.bootstrap.servers": "broker:9092", **settings})
 
 
 def test_guide_lists_the_effect_of_every_option():
@@ -96,7 +96,7 @@ def test_unsupported_options_are_rejected_with_an_alternative(name):
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
+    ("settings", "text"),
     [
         ({"kafka.bootstrap.servers": " "}, "the sink kafka-live requires brokers: "),
         ({"tpic": "x"}, "has no option 'tpic': did you mean topic?"),
@@ -125,9 +125,9 @@ def test_unsupported_options_are_rejected_with_an_alternative(name):
         ({"kafka.security.protocol": "TLS"}, "options kafka.* of kafka-live: security"),
     ],
 )
-def test_wrong_options_are_errors_with_a_correction(given, text):
+def test_wrong_options_are_errors_with_a_correction(settings, text):
     with pytest.raises(ValueError, match=r"\w") as caught:
-        options(**given)
+        options(**settings)
     assert text in str(caught.value)
 
 
@@ -155,9 +155,9 @@ def test_columns_are_found_by_name_wherever_they_are():
         ("key", "binary"),
         ("partition", "int"),
     ]
-    found = SinkColumns(key=4, value=1, headers=2, partition=5, topic=3)
-    assert find_columns(columns, None) == found
-    assert find_columns(columns, "orders") == found._replace(topic=None)
+    expected = SinkColumns(key=4, value=1, headers=2, partition=5, topic=3)
+    assert find_columns(columns, None) == expected
+    assert find_columns(columns, "orders") == expected._replace(topic=None)
     assert find_columns([("value", "binary"), ("topic", "int")], "orders") == (
         SinkColumns(None, 0, None, None, None)
     )

@@ -29,20 +29,20 @@ def broker():
         yield running
 
 
-def reader(spark, address, **given):
-    options = {"kafka.bootstrap.servers": address, **given}
+def reader(spark, address, **settings):
+    options = {"kafka.bootstrap.servers": address, **settings}
     return spark.read.format("kafka-live").options(**options)
 
 
 def test_spark_finds_the_format_without_registration():
-    found = importlib.import_module("pyspark_kwire_live")
-    assert found.DefaultSource is kwire.spark.KafkaLiveSource
+    module = importlib.import_module("pyspark_kwire_live")
+    assert module.DefaultSource is kwire.spark.KafkaLiveSource
 
 
 def test_a_query_reads_topics_from_brokers(spark, broker):
     """All columns with headers are read by Spark's own workers."""
-    given = {"subscribePattern": "orders|bills", "includeHeaders": "true"}
-    table = reader(spark, broker.address, minPartitions="4", **given).load()
+    settings = {"subscribePattern": "orders|bills", "includeHeaders": "true"}
+    table = reader(spark, broker.address, minPartitions="4", **settings).load()
     assert table.dtypes == [
         ("key", "binary"),
         ("value", "binary"),
@@ -75,20 +75,20 @@ def test_a_schema_and_sql_names_work_as_with_the_other_formats(spark, broker):
 
 def test_secrets_are_in_no_plan_and_no_error(spark):
     """Covers a correct and a wrong password."""
-    given = {
+    settings = {
         "subscribe": "orders",
         "kafka.security.protocol": "SASL_PLAINTEXT",
         "kafka.sasl.mechanism": "PLAIN",
         "kafka.sasl.jaas.config": JAAS.format(PASSWORD),
     }
     with LogBroker({"orders": (3,)}, users={"reader": PASSWORD}) as broker:
-        table = reader(spark, broker.address, **given).load()
+        table = reader(spark, broker.address, **settings).load()
         assert table.count() == 3
         plans = table._jdf.queryExecution().toString()
         assert "kafka-live" in plans.lower() and PASSWORD not in plans
-        given["kafka.sasl.jaas.config"] = JAAS.format(PASSWORD + "-2")
+        settings["kafka.sasl.jaas.config"] = JAAS.format(PASSWORD + "-2")
         with pytest.raises(PySparkException) as caught:
-            reader(spark, broker.address, **given).load().count()
+            reader(spark, broker.address, **settings).load().count()
     text = str(caught.value)
     assert PASSWORD not in text and broker.address in text
     assert "AuthenticationFailed" in text and "Traceback" not in text
@@ -124,12 +124,12 @@ def test_wrong_options_are_rejected_immediately(spark, broker):
         query.processAllAvailable()
 
 
-def run(spark, broker, out, checkpoint, name="kafka-live", **given):
+def run(spark, broker, out, checkpoint, name="kafka-live", **settings):
     """Run a query over all records; return the end offset of every batch."""
     query = (
         spark.readStream.format(name)
         .option("kafka.bootstrap.servers", broker.address)
-        .options(subscribe="orders", startingOffsets="earliest", **given)
+        .options(subscribe="orders", startingOffsets="earliest", **settings)
         .load()
         .writeStream.format("parquet")
         .option("checkpointLocation", str(checkpoint))

@@ -32,20 +32,22 @@ def broker():
         yield running
 
 
-def reader_of(broker, **given):
-    topics = {} if "subscribePattern" in given else {"subscribe": "orders"}
-    options = {"kafka.bootstrap.servers": broker.address, **topics, **given}
+def reader_of(broker, **settings):
+    topics = {} if "subscribePattern" in settings else {"subscribe": "orders"}
+    options = {"kafka.bootstrap.servers": broker.address, **topics, **settings}
     stream = LiveStream(read_live_options(options, True), default_live_layout(False))
     return stream_reader.make_stream_reader(lambda: stream)
 
 
 def offsets(reader, start, end):
     """Return the offsets of a micro-batch. As in Spark, readers are pickled."""
-    found = []
+    batches = []
     for part in reader.partitions(start, end):
         worker, part = pickle.loads(pickle.dumps((reader, part)))
-        found += list(worker.read(part))
-    return pa.Table.from_batches(found).column("offset").to_pylist() if found else []
+        batches += list(worker.read(part))
+    return (
+        pa.Table.from_batches(batches).column("offset").to_pylist() if batches else []
+    )
 
 
 def at(*numbers):
@@ -66,7 +68,7 @@ def add_partition(broker, start=0, count=0):
 
 
 @pytest.mark.parametrize(
-    ("given", "first"),
+    ("settings", "first"),
     [
         ({}, 30),
         ({"startingOffsets": "earliest"}, 0),
@@ -76,9 +78,9 @@ def add_partition(broker, start=0, count=0):
         ({"startingTimestamp": "1013"}, 12),
     ],
 )
-def test_a_query_begins_where_sparks_own_source_does(broker, given, first):
+def test_a_query_begins_where_sparks_own_source_does(broker, settings, first):
     """The default is the end of the topic."""
-    reader = reader_of(broker, **given)
+    reader = reader_of(broker, **settings)
     assert reader.initialOffset() == at(first)
     assert reader.latestOffset(at(first), EVERYTHING) == at(30)
     assert reader.reportLatestOffset() == at(30)
@@ -110,7 +112,7 @@ def test_limits_are_those_of_the_options(broker, monkeypatch):
     now += 60
     assert reader.latestOffset(at(30), limit) == at(32)
     parts = reader_of(broker, maxRecordsPerPartition="9").partitions(at(2), at(30))
-    assert [(each.value.start, each.value.end) for each in parts] == [
+    assert [(part.value.start, part.value.end) for part in parts] == [
         (2, 9),
         (9, 16),
         (16, 23),
@@ -215,13 +217,13 @@ def test_the_checkpoint_of_another_source_is_recognised(broker):
 
 def test_a_file_of_certificates_that_is_missing_is_refused_when_spark_calls(broker):
     """Spark does not show an error of ``streamReader`` to the user."""
-    given = {
+    settings = {
         "kafka.security.protocol": "SSL",
         "kafka.ssl.truststore.type": "PEM",
         "kafka.ssl.truststore.location": "/no/such/store.pem",
     }
     reader = stream_reader.make_stream_reader(
-        lambda: reader_of(broker, **given)._stream
+        lambda: reader_of(broker, **settings)._stream
     )
     with pytest.raises(FileNotFoundError, match=r"truststore\.location") as caught:
         reader.initialOffset()

@@ -56,9 +56,9 @@ def schema_of(names):
     return StructType([StructField(name, TYPES[name]) for name in names])
 
 
-def write(address, batches, names=tuple(TYPES), **given):
+def write(address, batches, names=tuple(TYPES), **settings):
     """Write batches in one task, with an unpickled writer."""
-    options = {"kafka.bootstrap.servers": address, **given}
+    options = {"kafka.bootstrap.servers": address, **settings}
     sent = pickle.dumps(make_writer(options, schema_of(names), False))
     return pickle.loads(sent).write(iter(batches))
 
@@ -89,14 +89,19 @@ def test_every_column_is_written(cluster):
         (None, b"keyed", None, topic, "by key"),
     ]
     write(cluster.address, [batch_of(*rows)])
-    found = cluster.read(topic, 5)
-    assert flatten({1: found[1][:4]}) == [
+    messages_by_partition = cluster.read(topic, 5)
+    assert flatten({1: messages_by_partition[1][:4]}) == [
         (1, b"k", b"both", [("a", b"1"), ("a", None)]),
         (1, b"k", None, None),
         (1, None, b"", None),
         (1, b"", "€".encode(), None),
     ]
-    (keyed,) = [m for each in found.values() for m in each if m.key() == b"keyed"]
+    (keyed,) = [
+        m
+        for messages in messages_by_partition.values()
+        for m in messages
+        if m.key() == b"keyed"
+    ]
     assert keyed.partition() == by_key(b"keyed")
 
 
@@ -108,8 +113,8 @@ def test_rows_go_to_the_topic_that_they_name(cluster):
     write(cluster.address, batches)
     for number, topic in enumerate(topics):
         expected = [b"%d" % n for n in range(3000) if n % 7 % 3 == number]
-        found = cluster.read(topic, len(expected))
-        assert [each.value() for each in found[2]] == expected
+        messages_by_partition = cluster.read(topic, len(expected))
+        assert [message.value() for message in messages_by_partition[2]] == expected
     one = cluster.make_topic()
     write(cluster.address, batches, topic=one)
     assert len(cluster.read(one, 3000)[2]) == 3000
@@ -174,10 +179,12 @@ def test_a_large_value_is_one_request(cluster):
     topic = cluster.make_topic()
     values = pa.array([b"before", bytes(2_000_000), b"after"])
     batch = pa.RecordBatch.from_arrays([values], ["value"])
-    given = {"topic": topic, "kafka.max.request.size": "1000"}
-    write(cluster.address, [batch], ("value",), **given)
-    found = cluster.read(topic, 3)
-    lengths = sorted(len(m.value()) for each in found.values() for m in each)
+    settings = {"topic": topic, "kafka.max.request.size": "1000"}
+    write(cluster.address, [batch], ("value",), **settings)
+    messages_by_partition = cluster.read(topic, 3)
+    lengths = sorted(
+        len(m.value()) for messages in messages_by_partition.values() for m in messages
+    )
     assert lengths == [5, 6, 2_000_000]
 
 
@@ -185,10 +192,12 @@ def test_a_large_value_is_one_request(cluster):
 def test_options_of_the_producer_are_followed(cluster, codec):
     topic = cluster.make_topic()
     batch = pa.RecordBatch.from_pydict({"value": ["x" * 50] * 500})
-    given = {"kafka.compression.type": codec, "kafka.acks": "1", "topic": topic}
-    write(cluster.address, [batch], ("value",), **given)
-    found = cluster.read(topic, 500)
-    assert {m.value() for each in found.values() for m in each} == {b"x" * 50}
+    settings = {"kafka.compression.type": codec, "kafka.acks": "1", "topic": topic}
+    write(cluster.address, [batch], ("value",), **settings)
+    messages_by_partition = cluster.read(topic, 500)
+    assert {
+        m.value() for messages in messages_by_partition.values() for m in messages
+    } == {b"x" * 50}
 
 
 @pytest.mark.parametrize(
@@ -237,9 +246,9 @@ def test_rows_that_a_broker_refuses_are_named():
 
 def test_unreachable_brokers_are_named_in_the_error():
     batch = pa.RecordBatch.from_pydict({"value": ["x"]})
-    given = {"topic": "orders", "kafka.max.block.ms": "300"}
+    settings = {"topic": "orders", "kafka.max.block.ms": "300"}
     with pytest.raises(ClusterError, match=r"127\.0\.0\.1:1"):
-        write("127.0.0.1:1", [batch], ("value",), **given)
+        write("127.0.0.1:1", [batch], ("value",), **settings)
 
 
 def test_rows_make_the_same_batches(cluster, monkeypatch):
@@ -253,7 +262,7 @@ def test_rows_make_the_same_batches(cluster, monkeypatch):
         for n in range(7)
     ] + [(None, None, None, 2, topic, None)]
     batches = list(live_writing.make_batches(iter(rows), places))
-    assert [each.num_rows for each in batches] == [3, 3, 2]
+    assert [batch.num_rows for batch in batches] == [3, 3, 2]
     write(cluster.address, batches)
     assert flatten(cluster.read(topic, 8)) == [
         *((2, b"k", b"v%d" % n, [("h", b"1")]) for n in range(7)),
@@ -263,15 +272,15 @@ def test_rows_make_the_same_batches(cluster, monkeypatch):
 
 def test_writers_append_and_nothing_else():
     """Overwriting is rejected. A stream overwrites in the mode complete."""
-    given = {"kafka.bootstrap.servers": "broker:9092", "topic": "orders"}
+    settings = {"kafka.bootstrap.servers": "broker:9092", "topic": "orders"}
     schema = schema_of(["value"])
     with pytest.raises(ValueError, match=r'use mode\("append"\) \(got overwrite\)'):
-        make_writer(given, schema, True)
+        make_writer(settings, schema, True)
     with pytest.raises(ValueError, match=r'outputMode\("append"\) \(got complete\)'):
-        make_stream_writer(given, schema, True)
-    writer = make_writer(given, schema, False)
+        make_stream_writer(settings, schema, True)
+    writer = make_writer(settings, schema, False)
     writer.commit([None])
     writer.abort([None])
-    stream = make_stream_writer(given, schema, False)
+    stream = make_stream_writer(settings, schema, False)
     stream.commit([None], 1)
     stream.abort([None], 1)

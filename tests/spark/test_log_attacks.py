@@ -44,31 +44,31 @@ def at(number, topic="orders", partition="0"):
     return {topic: {partition: number}}
 
 
-def rows_of(*paths, **given):
+def rows_of(*paths, **settings):
     """Read a table in the same way as Spark tasks."""
-    options = read_options({"paths": json.dumps(list(map(str, paths))), **given})
+    options = read_options({"paths": json.dumps(list(map(str, paths))), **settings})
     layout = default_layout(options)
-    found = planning.find_partitions(options)
-    pieces = planning.plan_pieces(found, options, planning.Bounds())
+    partitions = planning.find_partitions(options)
+    pieces = planning.plan_pieces(partitions, options, planning.Bounds())
     return [
         row
         for split in planning.pack(pieces, options)
-        for each in read_pieces(split, layout, options)
-        for row in each.to_pylist()
+        for table in read_pieces(split, layout, options)
+        for row in table.to_pylist()
     ]
 
 
-def offsets_of(*paths, **given):
-    return [row["offset"] for row in rows_of(*paths, **given)]
+def offsets_of(*paths, **settings):
+    return [row["offset"] for row in rows_of(*paths, **settings)]
 
 
-def read_log(root, **given):
-    options = read_options({"path": str(root), **given})
+def read_log(root, **settings):
+    options = read_options({"path": str(root), **settings})
     return options, default_layout(options)
 
 
-def reader_of(root, **given):
-    stream = log_stream.LogStream(*read_log(root, **given))
+def reader_of(root, **settings):
+    stream = log_stream.LogStream(*read_log(root, **settings))
     return stream_reader.make_stream_reader(lambda: stream)
 
 
@@ -77,8 +77,8 @@ def batch_of(reader, start, end):
     return [
         row
         for part in reader.partitions(start, end)
-        for each in reader.read(part)
-        for row in each.to_pylist()
+        for table in reader.read(part)
+        for row in table.to_pylist()
     ]
 
 
@@ -110,20 +110,20 @@ def wrappers(tmp_path):
 @pytest.mark.parametrize("end", range(31))
 def test_an_end_within_a_wrapper_loses_none_of_it(wrappers, end):
     """A wrapper has the offset of its last message, so a split may start with it."""
-    given = {"endingOffsets": json.dumps(at(end)), **SMALL}
-    assert offsets_of(wrappers.path, **given) == list(range(end))
+    settings = {"endingOffsets": json.dumps(at(end)), **SMALL}
+    assert offsets_of(wrappers.path, **settings) == list(range(end))
 
 
 def test_micro_batches_that_end_within_wrappers_lose_nothing(wrappers):
     reader = reader_of(wrappers.path, **SMALL)
-    found = [read_offsets(reader, at(n), at(n + 2)) for n in range(0, 30, 2)]
-    assert found == [[n, n + 1] for n in range(0, 30, 2)]
+    batches = [read_offsets(reader, at(n), at(n + 2)) for n in range(0, 30, 2)]
+    assert batches == [[n, n + 1] for n in range(0, 30, 2)]
 
 
 def test_the_batches_view_has_the_wrapper_that_the_end_is_in(wrappers):
-    given = {"view": "batches", "endingOffsets": json.dumps(at(4))}
-    found = [row["last_offset"] for row in rows_of(wrappers.path, **given)]
-    assert found == [2, 5]
+    settings = {"view": "batches", "endingOffsets": json.dumps(at(4))}
+    last_offsets = [row["last_offset"] for row in rows_of(wrappers.path, **settings)]
+    assert last_offsets == [2, 5]
 
 
 def test_directory_with_two_paths_is_read_once(orders):
@@ -141,8 +141,11 @@ def test_directory_with_two_paths_is_read_once(orders):
 def test_offsets_apply_to_a_directory_without_a_partition_number(tmp_path):
     """If the name has no number, the partition is -1 in rows and options."""
     Folder(tmp_path / "orders").segment(0, log_of([3]))
-    given = {"startingOffsets": '{"orders": {"-1": 2}}', "assign": '{"orders": [-1]}'}
-    assert offsets_of(tmp_path, **given) == [2]
+    settings = {
+        "startingOffsets": '{"orders": {"-1": 2}}',
+        "assign": '{"orders": [-1]}',
+    }
+    assert offsets_of(tmp_path, **settings) == [2]
 
 
 # Losses and damage
@@ -158,9 +161,9 @@ def test_a_damaged_end_of_a_segment_is_damage_and_no_loss(orders):
     """The bytes exist, so that the mode applies, also in streams."""
     orders.segment(30, log_of([3], 30))
     overwrite(orders.log, orders.spans[9][0] + 8, b"\xff\xff\xff\xff")
-    given = {"failOnDataLoss": "true", **BAD}
+    settings = {"failOnDataLoss": "true", **BAD}
     expected = [*range(27), None, 30, 31, 32]
-    assert offsets_of(orders.root, **given) == expected
+    assert offsets_of(orders.root, **settings) == expected
     assert read_offsets(reader_of(orders.root, **BAD), at(0), at(33)) == expected
     with pytest.raises(ValueError, match="good up to offset 26, again from 30"):
         read_offsets(reader_of(orders.root), at(0), at(33))
@@ -169,11 +172,11 @@ def test_a_damaged_end_of_a_segment_is_damage_and_no_loss(orders):
 def test_stream_that_starts_within_a_bad_region_reports_it(orders):
     """No earlier batch has reported it, and the offsets from there on are lost."""
     flip(orders.log, orders.spans[3][0] + 80)
-    given = {"startingOffsets": json.dumps(at(10))}
-    reader = reader_of(orders.root, **given)
+    settings = {"startingOffsets": json.dumps(at(10))}
+    reader = reader_of(orders.root, **settings)
     with pytest.raises(ValueError, match="again from 12"):
         read_offsets(reader, reader.initialOffset(), at(30))
-    reader = reader_of(orders.root, **given, **BAD)
+    reader = reader_of(orders.root, **settings, **BAD)
     assert read_offsets(reader, at(10), at(30)) == [None, *range(12, 30)]
 
 
@@ -232,27 +235,27 @@ def test_log_whose_start_offset_is_after_its_last_batch_is_empty(orders):
 
 def test_deleted_topic_ends_a_query_only_with_fail_on_data_loss(orders):
     bills = Folder(orders.root / "bills-0").segment(0, log_of([3]))[0]
-    given = {"subscribe": "orders,bills"}
-    careless = reader_of(orders.root, **given, failOnDataLoss="false")
+    settings = {"subscribe": "orders,bills"}
+    careless = reader_of(orders.root, **settings, failOnDataLoss="false")
     start = careless.initialOffset()
     bills.unlink()
     with pytest.warns(UserWarning, match="bills-0 at offset 0: the partition no"):
         end = careless.latestOffset(start, EVERYTHING)
     assert end == {"bills": {"0": 0}, "orders": {"0": 30}}
     with pytest.raises(ValueError, match="no bills under"):
-        reader_of(orders.root, **given).latestOffset(start, EVERYTHING)
+        reader_of(orders.root, **settings).latestOffset(start, EVERYTHING)
     with pytest.raises(ValueError, match="no bills under"):
-        reader_of(orders.root, **given, failOnDataLoss="false").initialOffset()
+        reader_of(orders.root, **settings, failOnDataLoss="false").initialOffset()
 
 
 def test_file_deleted_during_the_listing_is_not_an_error(orders, monkeypatch):
     """A broker deletes old segments, which the next listing does not contain."""
     orders.segment(30, log_of([3], 30))
 
-    def list_and_delete(*given):
-        found = planning.find_partitions(*given)
+    def list_and_delete(*arguments):
+        partitions = planning.find_partitions(*arguments)
         orders.log.unlink(missing_ok=True)
-        return found
+        return partitions
 
     for module, ask in (
         (log_stream, lambda: read_offsets(reader_of(orders.root), at(30), at(33))),
@@ -339,16 +342,16 @@ def test_a_schema_of_no_columns_is_refused():
 def test_a_column_that_must_not_be_null_is_refused():
     """Spark would only fail at the first batch, without the name of the column."""
     source = log_source.KafkaLogSource({"path": "logs"})
-    wanted = StructType([StructField("offset", LongType(), nullable=False)])
+    required = StructType([StructField("offset", LongType(), nullable=False)])
     with pytest.raises(ValueError, match="'offset' of kafka-log can be null"):
-        source.reader(wanted)
+        source.reader(required)
 
 
 def test_catalog_table_is_rejected_with_an_alternative():
     """Spark does not store its options, so that the table could never be read."""
-    given = {"path": "file:/logs", "owner": "me", "provider": "kafka_log"}
+    properties = {"path": "file:/logs", "owner": "me", "provider": "kafka_log"}
     with pytest.raises(ValueError, match="CREATE TEMPORARY VIEW name USING kafka_log"):
-        read_options(given)
+        read_options(properties)
 
 
 def test_paths_as_hadoop_writes_them_are_read(orders):
@@ -367,8 +370,8 @@ def test_every_batch_of_rows_has_the_schema_to_the_byte(orders):
         schema = importlib.import_module("kwire.spark.topics.layout").arrow_schema(
             layout
         )
-        found = planning.find_partitions(options)
-        pieces = planning.plan_pieces(found, options, planning.Bounds())
+        partitions = planning.find_partitions(options)
+        pieces = planning.plan_pieces(partitions, options, planning.Bounds())
         read = list(read_pieces(pieces, layout, options))
-        assert all(each.schema.equals(schema, check_metadata=True) for each in read)
+        assert all(table.schema.equals(schema, check_metadata=True) for table in read)
         assert pa.Table.from_batches(read).num_rows == 24, names

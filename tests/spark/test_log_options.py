@@ -12,8 +12,8 @@ from tests.spark.guide_tables import SPARK_REFUSES, SPARKS_OPTIONS, listed_optio
 _, HONOURED, IGNORED, REFUSED = LOG_OPTIONS
 
 
-def options(**given):
-    return read_options({"path": "logs", **given})
+def options(**settings):
+    return read_options({"path": "logs", **settings})
 
 
 def test_defaults_are_those_of_the_documentation():
@@ -70,13 +70,17 @@ def test_settings_that_kafka_does_not_know_are_ignored_as_kafka_ignores_them():
 
 def test_a_slip_in_a_setting_of_kafka_is_named_in_a_warning():
     """Kafka logs such names, too. A name that is a secret is not shown."""
-    with pytest.warns(UserWarning, match=r"min\.byte, .* did you mean kaf") as seen:
+    with pytest.warns(
+        UserWarning, match=r"min\.byte, .* did you mean kaf"
+    ) as warning_list:
         options(**{"kafka.fetch.min.byte": "1", "kafka.max.poll.recods": "2"})
-    (warning,) = seen
+    (warning,) = warning_list
     assert "kafka.max.poll.recods" in str(warning.message)
-    with pytest.warns(UserWarning, match="not shown") as seen:
+    with pytest.warns(UserWarning, match="not shown") as warning_list:
         options(**{"kafka.MIGHAgEAMBMGByqGSM49AgEGC": "", "kafka.hunter2": ""})
-    assert "MIG" not in str(seen[0].message) and "hunter" not in str(seen[0].message)
+    assert "MIG" not in str(warning_list[0].message) and "hunter" not in str(
+        warning_list[0].message
+    )
 
 
 def test_kafkas_isolation_level_is_honoured():
@@ -146,7 +150,7 @@ def test_several_paths_come_as_json():
 
 
 @pytest.mark.parametrize(
-    ("given", "topic", "partition", "taken"),
+    ("settings", "topic", "partition", "is_selected"),
     [
         ({}, "any", 0, True),
         ({"subscribe": "orders, bills"}, "bills", 3, True),
@@ -162,12 +166,14 @@ def test_several_paths_come_as_json():
         ({"assign": '{"orders": [0, 2]}'}, "orders", 1, False),
     ],
 )
-def test_partitions_are_chosen_as_by_sparks_own_source(given, topic, partition, taken):
-    assert options(**given).takes(topic, partition) is taken
+def test_partitions_are_chosen_as_by_sparks_own_source(
+    settings, topic, partition, is_selected
+):
+    assert options(**settings).takes(topic, partition) is is_selected
 
 
 @pytest.mark.parametrize(
-    ("given", "starting"),
+    ("settings", "starting"),
     [
         (
             {"startingOffsets": '{"t": {"0": 5, "1": -2}}'},
@@ -187,9 +193,9 @@ def test_partitions_are_chosen_as_by_sparks_own_source(given, topic, partition, 
         ),
     ],
 )
-def test_first_of_the_three_start_options_applies(given, starting):
+def test_first_of_the_three_start_options_applies(settings, starting):
     """As in Spark: one timestamp, timestamps by partition, offsets."""
-    assert options(**given).starting == starting
+    assert options(**settings).starting == starting
 
 
 WRONG = [
@@ -230,11 +236,13 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("given", "text"), WRONG, ids=[str(each) for each, _ in WRONG])
-def test_wrong_option_is_an_error_with_valid_choices(given, text):
+@pytest.mark.parametrize(
+    ("settings", "text"), WRONG, ids=[str(case) for case, _ in WRONG]
+)
+def test_wrong_option_is_an_error_with_valid_choices(settings, text):
     """Spark only shows the text of the error."""
     with pytest.raises(ValueError, match=r".") as caught:
-        options(**given)
+        options(**settings)
     assert text in str(caught.value)
 
 
@@ -275,13 +283,13 @@ def test_a_schema_chooses_among_all_columns_in_its_order():
 
 
 @pytest.mark.parametrize(
-    ("wanted", "text"),
+    ("requested", "text"),
     [
         (("place", "bigint"), "has no column 'place' in view=records; it has key,"),
         (("offset", "int"), "column 'offset' of kafka-log must be bigint (got"),
     ],
 )
-def test_a_schema_that_does_not_fit_is_refused(wanted, text):
+def test_a_schema_that_does_not_fit_is_refused(requested, text):
     with pytest.raises(ValueError, match="kafka-log") as caught:
-        chosen_layout(options(), [wanted])
+        chosen_layout(options(), [requested])
     assert text in str(caught.value)

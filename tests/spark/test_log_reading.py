@@ -54,7 +54,9 @@ def as_consumed(row):
     """Return a row as librdkafka does: timestamp types 0 (none), 1 and 2."""
     moment = row["timestamp"]
     kind = row["timestampType"]
-    headers = [[each["key"], text(each["value"])] for each in row["headers"] or ()]
+    headers = [
+        [header["key"], text(header["value"])] for header in row["headers"] or ()
+    ]
     milliseconds = (
         None if moment is None else (moment - EPOCH) // timedelta(milliseconds=1)
     )
@@ -127,10 +129,12 @@ def test_a_record_without_headers_has_null_as_in_sparks_own_source(tables, tmp_p
 def test_a_record_without_a_timestamp_has_null(tables, tmp_path, magic):
     """Spark's own source shows it as one millisecond before 1970."""
     times = [-1, BASE_TIME, -1] if magic else [-1, -1, -1]
-    rows = [(b"k", b"v", each) for each in times]
+    rows = [(b"k", b"v", timestamp) for timestamp in times]
     Folder(tmp_path / "orders-0").segment(0, [records.encode_batch(rows, magic=magic)])
-    found = tables.read(tmp_path)["timestamp"].cast("int64").to_pylist()
-    assert found == [None if each == -1 else 1000 * each for each in times]
+    micros = tables.read(tmp_path)["timestamp"].cast("int64").to_pylist()
+    assert micros == [
+        None if timestamp == -1 else 1000 * timestamp for timestamp in times
+    ]
 
 
 @pytest.mark.parametrize("most", [1, 4, 7, 30, 59, 60, 1000])
@@ -140,13 +144,13 @@ def test_no_split_exceeds_the_maximum_number_of_offsets(tables, orders, most):
         {"path": str(orders.root), "maxRecordsPerPartition": str(most)}
     )
     layout = tables.layout.default_layout(options)
-    found = []
+    splits = []
     for split in tables.splits(options):
-        found.append([])
-        for each in tables.reading.read_pieces(split, layout, options):
-            found[-1] += each.column("offset").to_pylist()
-    assert [row for each in found for row in each] == list(range(60))
-    sizes = [len(each) for each in found]
+        splits.append([])
+        for table in tables.reading.read_pieces(split, layout, options):
+            splits[-1] += table.column("offset").to_pylist()
+    assert [row for table in splits for row in table] == list(range(60))
+    sizes = [len(table) for table in splits]
     assert max(sizes) <= most and max(sizes) - min(sizes) <= 1
     assert len(sizes) == -(-60 // most)
 
@@ -162,7 +166,7 @@ def test_partitions_do_not_share_a_split_that_is_bounded_by_records(tables, tmp_
 
 
 @pytest.mark.parametrize(
-    ("given", "found"),
+    ("settings", "expected_range"),
     [
         (
             {
@@ -181,16 +185,16 @@ def test_partitions_do_not_share_a_split_that_is_bounded_by_records(tables, tmp_
     ],
 )
 def test_a_start_above_the_end_is_refused_as_by_sparks_own_source(
-    tables, orders, given, found
+    tables, orders, settings, expected_range
 ):
     """Two exchanged values once returned no rows without an error."""
     with pytest.raises(ValueError, match="the start must not exceed the end") as caught:
-        tables.read(orders.root, **given)
-    assert f"orders-0 would be read {found};" in str(caught.value)
+        tables.read(orders.root, **settings)
+    assert f"orders-0 would be read {expected_range};" in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("settings", "expected"),
     [
         ({"startingOffsets": '{"orders": {"0": 7}}'}, range(7, 60)),
         ({"startingOffsets": '{"orders": {"0": -2}}'}, range(60)),
@@ -227,11 +231,11 @@ def test_a_start_above_the_end_is_refused_as_by_sparks_own_source(
     ],
 )
 def test_offsets_and_times_choose_as_in_sparks_own_source(
-    tables, orders, given, expected
+    tables, orders, settings, expected
 ):
-    assert offsets(tables.read(orders.root, maxPartitionBytes="500", **given)) == list(
-        expected
-    )
+    assert offsets(
+        tables.read(orders.root, maxPartitionBytes="500", **settings)
+    ) == list(expected)
 
 
 def test_a_time_means_the_first_offset_that_late_not_all_rows(tables, tmp_path):
@@ -247,7 +251,7 @@ def test_a_time_means_the_first_offset_that_late_not_all_rows(tables, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
+    ("settings", "text"),
     [
         ({"startingOffsets": "latest"}, "startingOffsets of a batch cannot be -1"),
         ({"endingOffsets": "earliest"}, "endingOffsets of a batch cannot be -2"),
@@ -257,9 +261,9 @@ def test_a_time_means_the_first_offset_that_late_not_all_rows(tables, tmp_path):
         ({"startingTimestamp": str(2**50)}, "no record of timestamp"),
     ],
 )
-def test_impossible_plan_is_a_one_sentence_error(tables, orders, given, text):
+def test_impossible_plan_is_a_one_sentence_error(tables, orders, settings, text):
     with pytest.raises(ValueError, match=r"orders|batch") as caught:
-        tables.read(orders.root, **given)
+        tables.read(orders.root, **settings)
     assert text in str(caught.value)
 
 
@@ -343,7 +347,9 @@ def test_large_records_come_in_small_batches(tables, tmp_path):
     options = tables.options.read_options({"path": str(tmp_path)})
     layout = tables.layout.default_layout(options)
     (split,) = tables.splits(options)
-    sizes = [each.nbytes for each in tables.reading.read_pieces(split, layout, options)]
+    sizes = [
+        table.nbytes for table in tables.reading.read_pieces(split, layout, options)
+    ]
     assert sum(sizes) > 20_000_000 and max(sizes) < 5_000_000
 
 
@@ -362,7 +368,10 @@ def test_a_task_gets_the_transactions_of_its_segment_alone(tables, tmp_path):
         {"path": str(tmp_path), "isolationLevel": "read_committed"}
     )
     pieces = [piece for split in tables.splits(options) for piece in split]
-    aborted = [[each.first_offset for each in p.transactions.aborted] for p in pieces]
+    aborted = [
+        [transaction.first_offset for transaction in p.transactions.aborted]
+        for p in pieces
+    ]
     assert aborted == [[0], [10], [20]]
     table = tables.read(tmp_path, isolationLevel="read_committed")
     assert offsets(table) == [n for n in range(30) if n % 10 > 5]
@@ -375,8 +384,10 @@ def plan_of(tables, root, **bounds):
     options = tables.options.read_options(
         {"path": str(root), "maxPartitionBytes": "400", "minPartitions": "1000"}
     )
-    found = tables.planning.find_partitions(options)
-    return tables.planning.plan_pieces(found, options, tables.planning.Bounds(**bounds))
+    partitions = tables.planning.find_partitions(options)
+    return tables.planning.plan_pieces(
+        partitions, options, tables.planning.Bounds(**bounds)
+    )
 
 
 def test_bounds_skip_segments_without_matching_rows(tables, orders):
@@ -386,7 +397,7 @@ def test_bounds_skip_segments_without_matching_rows(tables, orders):
     assert plan_of(tables, orders.root, partitions=frozenset([3])) == []
     assert len(plan_of(tables, orders.root, start_offset=45)) <= 16
     first = plan_of(tables, orders.root, end_offset=30)
-    assert {each.path for each in first} == {str(orders.first)}
+    assert {piece.path for piece in first} == {str(orders.first)}
     late = plan_of(tables, orders.root, start_timestamp=BASE_TIME + 50)
     assert 0 < len(late) <= 4
 

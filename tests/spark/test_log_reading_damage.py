@@ -116,10 +116,10 @@ def test_a_checksum_that_is_right_over_records_that_are_not(tables, tmp_path):
 
 def test_deleted_file_is_handled_according_to_the_mode(tables, orders):
     """A broker may delete a segment between the plan and the read."""
-    given = {"path": str(orders.root), "columnNameOfCorruptRecord": "bad"}
+    basic = {"path": str(orders.root), "columnNameOfCorruptRecord": "bad"}
     plans = {}
     for mode in tables.options.MODES:
-        options = tables.options.read_options({**given, "mode": mode})
+        options = tables.options.read_options({**basic, "mode": mode})
         plans[mode] = (
             options,
             tables.layout.default_layout(options),
@@ -129,10 +129,10 @@ def test_deleted_file_is_handled_according_to_the_mode(tables, orders):
 
     def read(mode):
         options, layout, splits = plans[mode]
-        found = [
+        batches = [
             b for s in splits for b in tables.reading.read_pieces(s, layout, options)
         ]
-        return pa.Table.from_batches(found).to_pylist()
+        return pa.Table.from_batches(batches).to_pylist()
 
     with pytest.raises(FileNotFoundError, match=r"missing: .*topic orders"):
         read("FAILFAST")
@@ -155,17 +155,17 @@ def oddly_named(tmp_path):
 @pytest.mark.parametrize("view", ["records", "batches"])
 def test_topic_name_that_is_not_utf_8_is_escaped(tables, oddly_named, view):
     """The name is shown with escapes, and the other topic is complete."""
-    given = {"view": view, "mode": "PERMISSIVE"}
-    rows = tables.read(oddly_named, **given).to_pylist()
+    settings = {"view": view, "mode": "PERMISSIVE"}
+    rows = tables.read(oddly_named, **settings).to_pylist()
     assert {row["topic"] for row in rows} == {"good", r"b\xffd"}
-    rows = tables.read(oddly_named, subscribe=r"b\xffd", **given).to_pylist()
+    rows = tables.read(oddly_named, subscribe=r"b\xffd", **settings).to_pylist()
     assert {row["topic"] for row in rows} == {r"b\xffd"}
     columns = ["offset", "topic", "file_path", "_corrupt_record"]
     if view == "records":
-        rows = tables.read(oddly_named, columns=columns, **given).to_pylist()
+        rows = tables.read(oddly_named, columns=columns, **settings).to_pylist()
         assert any(rf"b\xffd-0{os.sep}" in row["file_path"] for row in rows)
         bad = [row["_corrupt_record"] for row in rows if row["_corrupt_record"]]
-        assert len(bad) == 2 and all(each["bytes"] for each in bad)
+        assert len(bad) == 2 and all(problem["bytes"] for problem in bad)
 
 
 @pytest.mark.parametrize("view", ["problems", "index"])
@@ -175,10 +175,10 @@ def test_views_of_such_a_topic_have_text_too(tables, oddly_named, view):
     rows = []
     for partition in tables.planning.find_partitions(options):
         if view == "problems":
-            found = tables.reading.read_problems(partition, layout, options)
+            pieces = tables.reading.read_problems(partition, layout, options)
         else:
-            found = tables.reading.read_indexes(partition.segments, layout)
-        rows += [row for each in found for row in each.to_pylist()]
+            pieces = tables.reading.read_indexes(partition.segments, layout)
+        rows += [row for table in pieces for row in table.to_pylist()]
     assert {row["topic"] for row in rows} == {"good", r"b\xffd"}
     assert sum(rf"b\xffd-0{os.sep}" in row["path"] for row in rows) == 1
 
@@ -191,7 +191,7 @@ def test_foreign_and_empty_files_cost_nothing_good(tables, orders):
     (orders.path / f"{70:020}.log").write_bytes(batch(70, 2))
     rows = tables.read(orders.root, columns=CORRUPT, mode="PERMISSIVE").to_pylist()
     bad = [row["_corrupt_record"] for row in rows if row["_corrupt_record"]]
-    assert [each["length"] for each in bad] == [4 + 256 * 20]
+    assert [bad_region["length"] for bad_region in bad] == [4 + 256 * 20]
     assert len(bad[0]["bytes"]) == 4096
     assert [r["offset"] for r in rows if r["offset"] is not None] == [
         *range(60),
@@ -211,10 +211,10 @@ def test_random_damage_read_in_random_splits_loses_nothing_else(tables, tmp_path
         0, log_of(sizes, codec=codec, value=chance.randbytes(90))
     )
     for _ in range(chance.randrange(1, 5)):
-        at, size = spans[chance.randrange(len(spans))]
-        where = at + chance.randrange(size)
+        start, size = spans[chance.randrange(len(spans))]
+        position = start + chance.randrange(size)
         content = chance.choice([bytes(40), chance.randbytes(30), b"\xff"])
-        overwrite(path, where, content[: path.stat().st_size - where])
+        overwrite(path, position, content[: path.stat().st_size - position])
     whole = tables.read(
         tmp_path,
         columns=CORRUPT,
@@ -254,12 +254,12 @@ def test_a_bad_region_is_reported_once_with_any_number_of_records(tables, orders
     """Covers regions at both ends of the range, and between splits of segments."""
     for number in (2, 5, 9):
         flip(orders.first, orders.spans[number][0] + 80)
-    given = {
+    settings = {
         "maxRecordsPerPartition": str(most),
         "startingOffsets": '{"orders": {"0": 7}}',
         "endingOffsets": '{"orders": {"0": 29}}',
     }
-    table = tables.read(orders.root, mode="PERMISSIVE", columns=CORRUPT, **given)
+    table = tables.read(orders.root, mode="PERMISSIVE", columns=CORRUPT, **settings)
     rows = table.to_pylist()
     assert [
         row["_corrupt_record"]["position"] for row in rows if not row["offset"]

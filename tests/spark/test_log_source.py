@@ -108,9 +108,9 @@ def test_filters_give_the_same_rows_pushed_down_or_not(spark, orders):
         spark.conf.set(PUSHDOWN, setting)
         try:
             for condition in conditions:
-                found = names(reader.load(orders.root).where(condition).collect())
+                names_read = names(reader.load(orders.root).where(condition).collect())
                 expected = names(row for row in rows if row[condition])
-                assert found == expected, (setting, condition)
+                assert names_read == expected, (setting, condition)
         finally:
             spark.conf.unset(PUSHDOWN)
 
@@ -151,14 +151,14 @@ def test_failfast_error_text_is_complete(spark, orders):
     flip(orders.first, orders.spans[3][0] + 80)
     with pytest.raises(Exception, match="CorruptBatch") as caught:
         spark.read.format("kafka-log").load(orders.root).count()
-    said = str(caught.value)
+    message = str(caught.value)
     for words in (
         str(orders.first),
         f"byte {orders.spans[3][0]}",
         "good up to offset 8, again from 12",
         "mode=PERMISSIVE returns a row",
     ):
-        assert words in said
+        assert words in message
 
 
 def test_permissive_rows_and_the_problems_view_agree(spark, orders):
@@ -179,12 +179,14 @@ def test_permissive_rows_and_the_problems_view_agree(spark, orders):
     )
     (row,) = problems.collect()
     names = ("topic", "partition", "path", "position", "length", "reason")
-    assert [tuple(each) for each in corrupt] == [tuple(row[name] for name in names)]
+    assert [tuple(problem) for problem in corrupt] == [
+        tuple(row[name] for name in names)
+    ]
     assert (row.last_good_offset, row.next_good_offset) == (8, 12)
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
+    ("settings", "text"),
     [
         ({"moode": "FAILFAST"}, "no option 'moode': did you mean mode?"),
         ({"startingOffsets": "latest"}, "startingOffsets of a batch cannot be -1"),
@@ -192,10 +194,10 @@ def test_permissive_rows_and_the_problems_view_agree(spark, orders):
     ],
 )
 def test_wrong_options_are_rejected_when_the_query_is_planned(
-    spark, orders, given, text
+    spark, orders, settings, text
 ):
     with pytest.raises(Exception, match=r"kafka-log|Offsets|no bills") as caught:
-        spark.read.format("kafka-log").options(**given).load(orders.root).count()
+        spark.read.format("kafka-log").options(**settings).load(orders.root).count()
     assert text in str(caught.value)
 
 

@@ -35,8 +35,8 @@ def orders(tmp_path):
     return folder
 
 
-def reader_of(root, **given):
-    options = read_options({"path": str(root), **given})
+def reader_of(root, **settings):
+    options = read_options({"path": str(root), **settings})
     stream = LogStream(options, default_layout(options))
     return stream_reader.make_stream_reader(lambda: stream)
 
@@ -45,11 +45,13 @@ def offsets(reader, start, end):
     """Return the offsets of a micro-batch. Readers are pickled as between processes."""
     import pickle
 
-    found = []
+    batches = []
     for part in reader.partitions(start, end):
         part = pickle.loads(pickle.dumps(part))
-        found += list(reader.read(part))
-    return pa.Table.from_batches(found).column("offset").to_pylist() if found else []
+        batches += list(reader.read(part))
+    return (
+        pa.Table.from_batches(batches).column("offset").to_pylist() if batches else []
+    )
 
 
 def at(number, topic="orders", partition="0"):
@@ -71,7 +73,7 @@ def test_offsets_are_those_of_sparks_own_source(orders):
 
 
 @pytest.mark.parametrize(
-    ("given", "first"),
+    ("settings", "first"),
     [
         ({}, 0),
         ({"startingOffsets": "latest"}, 30),
@@ -80,8 +82,8 @@ def test_offsets_are_those_of_sparks_own_source(orders):
         ({"startingTimestamp": str(1_700_000_000_012)}, 12),
     ],
 )
-def test_query_starts_at_the_configured_offsets(orders, given, first):
-    assert reader_of(orders.root, **given).initialOffset() == at(first)
+def test_query_starts_at_the_configured_offsets(orders, settings, first):
+    assert reader_of(orders.root, **settings).initialOffset() == at(first)
 
 
 def test_later_records_are_read_once(orders):
@@ -116,16 +118,16 @@ def test_limit_is_shared_in_proportion_to_available_offsets(orders):
     reader = reader_of(orders.root, maxOffsetsPerTrigger="8")
     limit = reader.getDefaultReadLimit()
     assert limit == ReadMaxRows(8)
-    position, seen, sizes = reader.initialOffset(), [], []
+    position, offsets_read, sizes = reader.initialOffset(), [], []
     while True:
         end = reader.latestOffset(position, limit)
         if end == position:
             break
         sizes.append(sum(end["orders"].values()) - sum(position["orders"].values()))
-        seen += offsets(reader, position, end)
+        offsets_read += offsets(reader, position, end)
         position = end
     assert position == {"orders": {"0": 30, "1": 10}}
-    assert sorted(seen) == sorted([*range(30), *range(10)])
+    assert sorted(offsets_read) == sorted([*range(30), *range(10)])
     assert max(sizes) == 8 and len(sizes) == 5
     everything = reader.latestOffset(reader.initialOffset(), EVERYTHING)
     assert everything == position
@@ -171,8 +173,8 @@ def test_offsets_of_new_partitions_count_for_the_minimum(orders, monkeypatch):
 
 def test_available_now_waits_for_no_minimum(orders):
     """Otherwise the rest would remain unread, because no more records arrive."""
-    given = {"minOffsetsPerTrigger": "12", "maxOffsetsPerTrigger": "12"}
-    reader = reader_of(orders.root, **given)
+    settings = {"minOffsetsPerTrigger": "12", "maxOffsetsPerTrigger": "12"}
+    reader = reader_of(orders.root, **settings)
     reader.prepareForTriggerAvailableNow()
     limit, position, ends = reader.getDefaultReadLimit(), at(0), []
     while position not in ends:
@@ -186,21 +188,29 @@ def test_a_micro_batch_is_divided_by_records(orders):
     orders.segment(30, log_of([3] * 2, 30))
     reader = reader_of(orders.root, maxRecordsPerPartition="7")
     splits = reader.partitions(at(2), at(36))
-    found = [
-        [row["offset"] for each in reader.read(part) for row in each.to_pylist()]
+    offsets_by_part = [
+        [
+            row["offset"]
+            for part_offsets in reader.read(part)
+            for row in part_offsets.to_pylist()
+        ]
         for part in splits
     ]
-    assert [len(each) for each in found] == [6, 7, 7, 7, 7]
-    assert [row for each in found for row in each] == list(range(2, 36))
+    assert [len(part_offsets) for part_offsets in offsets_by_part] == [6, 7, 7, 7, 7]
+    assert [row for part_offsets in offsets_by_part for row in part_offsets] == list(
+        range(2, 36)
+    )
 
 
 def test_a_stream_waits_for_the_first_log_and_warns_once(tmp_path):
     """An empty directory may be the target of a running copy."""
     reader = reader_of(tmp_path)
-    with pytest.warns(UserWarning, match="no partition to read in .*waits") as told:
+    with pytest.warns(
+        UserWarning, match="no partition to read in .*waits"
+    ) as warning_list:
         assert reader.initialOffset() == {}
         assert reader.latestOffset({}, EVERYTHING) == {}
-    assert len(told) == 1
+    assert len(warning_list) == 1
     Folder(tmp_path / "orders-0").segment(0, log_of([3]))
     end = reader.latestOffset({}, EVERYTHING)
     assert end == at(3) and offsets(reader, {}, end) == [0, 1, 2]
@@ -258,14 +268,14 @@ def test_bad_region_is_reported_once_by_several_micro_batches(orders):
         rows = []
         for start, end in pairwise(cuts):
             for part in reader.partitions(at(start), at(end)):
-                for each in reader.read(part):
-                    rows += each.to_pylist()
+                for table in reader.read(part):
+                    rows += table.to_pylist()
         assert [row["offset"] for row in rows if not row["bad"]] == [
             *range(9),
             *range(12, 30),
         ]
-        told = [row["bad"]["reason"] for row in rows if row["bad"]]
-        assert told == ["crc"], cuts
+        reasons = [row["bad"]["reason"] for row in rows if row["bad"]]
+        assert reasons == ["crc"], cuts
 
 
 def test_a_damaged_tail_waits_until_it_is_one(orders):
@@ -297,15 +307,15 @@ def test_committed_records_alone_stop_at_an_open_transaction(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
+    ("settings", "text"),
     [
         ({"view": "batches"}, "view must be records in a stream"),
         ({"endingOffsets": '{"orders": {"0": 3}}'}, "a stream has no end"),
     ],
 )
-def test_unsupported_stream_options_are_rejected_immediately(orders, given, text):
+def test_unsupported_stream_options_are_rejected_immediately(orders, settings, text):
     with pytest.raises(ValueError, match=text):
-        reader_of(orders.root, **given)
+        reader_of(orders.root, **settings)
 
 
 def test_replicas_have_to_be_chosen(orders, tmp_path):
@@ -317,11 +327,11 @@ def test_replicas_have_to_be_chosen(orders, tmp_path):
     assert chosen.latestOffset(at(0), EVERYTHING) == at(30)
 
 
-def run(spark, root, out, checkpoint, **given):
+def run(spark, root, out, checkpoint, **settings):
     """Run a query over all records; return the end offset of every batch."""
     query = (
         spark.readStream.format("kafka-log")
-        .options(**given)
+        .options(**settings)
         .load(str(root))
         .writeStream.format("parquet")
         .option("checkpointLocation", str(checkpoint))
@@ -336,12 +346,12 @@ def run(spark, root, out, checkpoint, **given):
 def test_query_in_spark_continues_after_a_restart(spark, orders, tmp_path):
     """Covers limited batches, a restart, and a log that grows in between."""
     out, checkpoint = tmp_path / "out", tmp_path / "checkpoint"
-    given = {"maxOffsetsPerTrigger": "12"}
-    ends = run(spark, orders.root, out, checkpoint, **given)
+    settings = {"maxOffsetsPerTrigger": "12"}
+    ends = run(spark, orders.root, out, checkpoint, **settings)
     assert [at(12), at(24), at(30)] == [end for end in ends if end is not None][:3]
     append(orders.log, batch(30, 5))
     orders.segment(35, [batch(35, 2)])
-    run(spark, orders.root, out, checkpoint, **given)
+    run(spark, orders.root, out, checkpoint, **settings)
     rows = spark.read.parquet(str(out)).select("offset").collect()
     assert sorted(row.offset for row in rows) == list(range(37))
 

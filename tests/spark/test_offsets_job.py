@@ -16,10 +16,10 @@ def test_spark_makes_the_same_tables(spark, tmp_path):
     """Covers a simulated cluster and a real broker's directory. Pages are equal."""
     write_cluster(tmp_path / "cluster")
     for name, path in (("made", tmp_path / "cluster"), ("real", DATA)):
-        told = []
+        progress = []
         here = jobs.offsets(path, tmp_path / name / "here")
         there = jobs.offsets(
-            path, tmp_path / name / "there", spark=spark, progress=told.append
+            path, tmp_path / name / "there", spark=spark, progress=progress.append
         )
         assert here.counts == there.counts
         assert here.findings == there.findings
@@ -27,9 +27,9 @@ def test_spark_makes_the_same_tables(spark, tmp_path):
         for table, folder in here.tables.items():
             one = pyarrow.parquet.read_table(folder)
             assert one.equals(pyarrow.parquet.read_table(there.tables[table])), table
-        pages = [Path(each.report).read_text("utf-8") for each in (here, there)]
+        pages = [Path(result.report).read_text("utf-8") for result in (here, there)]
         assert pages[0] == pages[1]
-        assert sum(told) == sum(each.stat().st_size for each in path.rglob("*.log"))
+        assert sum(progress) == sum(log.stat().st_size for log in path.rglob("*.log"))
     states = spark.read.parquet(here.tables["group_state"])
     row = states.where("group = 'lasting-group'").selectExpr("members[0].host").first()
     assert row[0] == "/127.0.0.1"

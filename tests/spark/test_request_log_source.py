@@ -29,9 +29,9 @@ def source(**options):
     return KafkaRequestLogSource({"path": str(LOGS)} | options)
 
 
-def batches(made, schema=None):
+def batches(log_source, schema=None):
     """Read a source in the same way as Spark, in this process."""
-    reader = made.reader(StructType.fromDDL(schema or made.schema()))
+    reader = log_source.reader(StructType.fromDDL(schema or log_source.schema()))
     for partition in reader.partitions():
         yield from reader.read(partition)
 
@@ -57,17 +57,17 @@ def test_spark_returns_the_rows_of_the_reader(known):
         .option("maxPartitionBytes", "16k")
         .load(str(LOGS))
     )
-    kinds = {each.name: each.dataType.simpleString() for each in frame.schema}
+    kinds = {request.name: request.dataType.simpleString() for request in frame.schema}
     assert kinds == REQUEST_TYPES
     assert frame.rdd.getNumPartitions() > 6
     rows = frame.selectExpr("unix_micros(timestamp)", *list(REQUEST_TYPES)[1:])
-    wanted = [
-        tuple(each.request)
+    expected = [
+        tuple(request.request)
         for path in sorted(LOGS.glob("*.log"))
-        for each in read_request_log(path)
-        if isinstance(each, LoggedRequest)
+        for request in read_request_log(path)
+        if isinstance(request, LoggedRequest)
     ]
-    assert sorted(map(tuple, rows.collect()), key=repr) == sorted(wanted, key=repr)
+    assert sorted(map(tuple, rows.collect()), key=repr) == sorted(expected, key=repr)
 
 
 def test_spark_shows_invalid_lines_in_a_requested_column(known, damaged):
@@ -93,22 +93,24 @@ def test_audit_gives_the_same_on_spark(known, tmp_path):
     assert here.findings == there.findings == 2
     for name in here.tables:
         one, other = (
-            pyarrow.parquet.read_table(each.tables[name]) for each in (here, there)
+            pyarrow.parquet.read_table(result.tables[name]) for result in (here, there)
         )
         assert one.equals(other), name
-    pages = [Path(each.report).read_text("utf-8") for each in (here, there)]
+    pages = [Path(result.report).read_text("utf-8") for result in (here, there)]
     assert pages[0] == pages[1]
 
 
 def test_invalid_line_is_handled_according_to_the_mode(damaged):
     """FAILFAST reports path, line, byte and fix, while other modes continue."""
-    place = rf"request\.log: line 3, byte {sum(len(x.encode()) for x in LINES[:2])}: "
-    with pytest.raises(ValueError, match=place + ".*mode=PERMISSIVE"):
+    location = (
+        rf"request\.log: line 3, byte {sum(len(x.encode()) for x in LINES[:2])}: "
+    )
+    with pytest.raises(ValueError, match=location + ".*mode=PERMISSIVE"):
         list(batches(source(path=damaged)))
     dropped = list(batches(source(path=damaged, mode="DROPMALFORMED")))
     assert [batch.num_rows for batch in dropped] == [3]
-    kept = list(batches(source(path=damaged, mode="PERMISSIVE")))
-    assert [batch.num_rows for batch in kept] == [4]
+    remaining = list(batches(source(path=damaged, mode="PERMISSIVE")))
+    assert [batch.num_rows for batch in remaining] == [4]
     named = source(path=damaged, mode="PERMISSIVE", columnNameOfCorruptRecord="broken")
     (batch,) = batches(named)
     assert batch.schema.names == [*REQUEST_TYPES, "broken"]
@@ -156,14 +158,14 @@ def test_wrong_options_are_errors_with_the_choices(options, words):
 def test_missing_and_empty_paths_are_errors(tmp_path):
     """The error is raised when the read is planned."""
     for path, words in ((tmp_path / "gone", "gone"), (tmp_path, "no request logs")):
-        made = source(path=str(path))
-        reader = made.reader(StructType.fromDDL(made.schema()))
+        request_log = source(path=str(path))
+        reader = request_log.reader(StructType.fromDDL(request_log.schema()))
         with pytest.raises(FileNotFoundError, match=words):
             reader.partitions()
 
 
 def test_format_is_found_without_being_registered():
     """Spark uses ``DefaultSource`` of modules named ``pyspark_*``."""
-    found = importlib.import_module("pyspark_kwire_request_log")
-    assert found.DefaultSource is KafkaRequestLogSource
-    assert found.DefaultSource.name() == "kafka-request-log"
+    module = importlib.import_module("pyspark_kwire_request_log")
+    assert module.DefaultSource is KafkaRequestLogSource
+    assert module.DefaultSource.name() == "kafka-request-log"

@@ -35,13 +35,13 @@ def work():
 
 def test_tasks_run_in_workers_and_come_back_in_order(spark, work):
     """There are more tasks than cores. Sizes are reported when tasks end."""
-    told = []
+    progress = []
     tasks = [("give", number) for number in range(7)]
     sizes = [10**number for number in range(7)]
-    done = run_tasks(work, tasks, sizes=sizes, spark=spark, progress=told.append)
+    done = run_tasks(work, tasks, sizes=sizes, spark=spark, progress=progress.append)
     assert [value for value, _ in done] == list(range(7))
     assert os.getpid() not in {process for _, process in done}
-    assert sum(told) == sum(sizes)
+    assert sum(progress) == sum(sizes)
 
 
 def test_a_failure_is_the_tasks_own(spark, work):

@@ -47,46 +47,50 @@ TO_SPARK = {"mapInArrow", "mapInPandas", "applyInArrow", "arrow_udf", "pandas_ud
 
 
 def subclasses(kind):
-    for each in kind.__subclasses__():
-        yield each
-        yield from subclasses(each)
+    for subclass in kind.__subclasses__():
+        yield subclass
+        yield from subclasses(subclass)
 
 
 def our_classes():
     for module in pkgutil.walk_packages([str(SOURCES)], "kwire.spark."):
         importlib.import_module(module.name)
-    found = {each for kind in SPARKS for each in subclasses(kind)}
-    return [each for each in found if each.__module__.startswith("kwire.")]
+    all_classes = {subclass for kind in SPARKS for subclass in subclasses(kind)}
+    return [
+        subclass for subclass in all_classes if subclass.__module__.startswith("kwire.")
+    ]
 
 
 def test_every_method_that_spark_calls_has_short_errors():
     """All public methods of sources and readers use one wrapper."""
     classes = our_classes()
     assert len(classes) >= 9
-    seen = set()
-    for each in classes:
-        assert issubclass(each, SparkEntry), each
-        for name, method in vars(each).items():
+    method_names = set()
+    for entry in classes:
+        assert issubclass(entry, SparkEntry), entry
+        for name, method in vars(entry).items():
             if not name.startswith("_") and isinstance(method, types.FunctionType):
-                assert hasattr(method, "__wrapped__"), f"{each.__name__}.{name}"
-                seen.add(name)
-    assert seen >= {"schema", "reader", "streamReader", "partitions", "read"}
-    assert seen >= {"initialOffset", "latestOffset", "pushFilters"}
+                assert hasattr(method, "__wrapped__"), f"{entry.__name__}.{name}"
+                method_names.add(name)
+    assert method_names >= {"schema", "reader", "streamReader", "partitions", "read"}
+    assert method_names >= {"initialOffset", "latestOffset", "pushFilters"}
 
 
 def test_every_function_given_to_spark_has_short_errors():
     """Functions for ``mapInArrow`` and similar methods are wrapped when passed."""
-    found = 0
+    call_count = 0
     for path in SOURCES.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             name = isinstance(node, ast.Call) and (
                 getattr(node.func, "attr", "") or getattr(node.func, "id", "")
             )
             if name in TO_SPARK:
-                found += 1
-                given = ast.unparse(node.args[0])
-                assert given.startswith("shorten_errors("), f"{path.name}: {given}"
-    assert found >= 3
+                call_count += 1
+                argument = ast.unparse(node.args[0])
+                assert argument.startswith("shorten_errors("), (
+                    f"{path.name}: {argument}"
+                )
+    assert call_count >= 3
 
 
 def kwires_own(body):
@@ -177,8 +181,8 @@ def test_tracebacks_are_hidden_in_workers_alone(monkeypatch):
 
 def test_entries_keep_signatures_and_pickle():
     """Spark inspects signatures, and pickles functions."""
-    wanted = inspect.signature(TopicStreamReader.partitions)
-    assert list(wanted.parameters) == ["self", "start", "end"]
+    signature = inspect.signature(TopicStreamReader.partitions)
+    assert list(signature.parameters) == ["self", "start", "end"]
     reader = pickle.loads(pickle.dumps(RefusedStreamReader(ValueError("no"))))
     with pytest.raises(ValueError, match="no"):
         reader.initialOffset()

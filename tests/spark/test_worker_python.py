@@ -44,8 +44,8 @@ def session(spark, executable, **more):
 
     The root of its files is that of the real session.
     """
-    given = {"master": "local[2]", "environment": {}, "_python_includes": None}
-    context = SimpleNamespace(**(given | more), pythonExec=executable)
+    defaults = {"master": "local[2]", "environment": {}, "_python_includes": None}
+    context = SimpleNamespace(**(defaults | more), pythonExec=executable)
     return SimpleNamespace(sparkContext=context)
 
 
@@ -103,8 +103,8 @@ def test_a_path_that_spark_gives_its_workers_counts(
     executable = python(f'exec "{sys.executable}" -S "$@"')
     assert "has no kwire" in find_worker_problem(session(spark, executable))
     environment = {"PYTHONPATH": str(folder)}
-    given = session(spark, executable, environment=environment)
-    assert find_worker_problem(given) is None
+    worker_session = session(spark, executable, environment=environment)
+    assert find_worker_problem(worker_session) is None
     monkeypatch.setattr(SparkFiles, "getRootDirectory", lambda: str(folder))
     assert find_worker_problem(session(spark, executable)) is None
 
@@ -173,7 +173,7 @@ def test_an_environment_that_is_not_activated(tmp_path, bare):
         )
     )
     hidden = {"PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "PYTHONPATH"}
-    kept = {key: value for key, value in os.environ.items() if key not in hidden}
+    environment = {key: value for key, value in os.environ.items() if key not in hidden}
     java = os.path.dirname(shutil.which("java"))
     done = subprocess.run(
         [sys.executable, str(program)],
@@ -181,7 +181,7 @@ def test_an_environment_that_is_not_activated(tmp_path, bare):
         text=True,
         timeout=600,
         check=False,
-        env=kept
+        env=environment
         | {
             "PATH": os.pathsep.join((str(tmp_path), java, "/usr/bin", "/bin")),
             "SPARK_LOCAL_IP": "127.0.0.1",

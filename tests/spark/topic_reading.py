@@ -82,7 +82,7 @@ def mock_cluster():
 def flatten(messages_by_partition):
     """Return the messages as (partition, key, value, headers), in order."""
     return [
-        (partition, each.key(), each.value(), each.headers())
+        (partition, message.key(), message.value(), message.headers())
         for partition, messages in sorted(messages_by_partition.items())
-        for each in messages
+        for message in messages
     ]

@@ -40,7 +40,7 @@ def test_plain_docstrings_become_what_sphinx_reads():
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "is_found"),
     [
         ('<script src="_static/a.js"></script><a href="https://x.y">', []),
         ('<script src="https://x.y/a.js"></script>', ["https://x.y/a.js"]),
@@ -48,11 +48,11 @@ def test_plain_docstrings_become_what_sphinx_reads():
         ('<img src="data:image/png;base64,AAAA">', []),
     ],
 )
-def test_a_page_that_loads_from_elsewhere_is_found(tmp_path, text, found):
+def test_a_page_that_loads_from_elsewhere_is_found(tmp_path, text, is_found):
     """External links are allowed, but not scripts, styles, fonts and pictures."""
     page = tmp_path / "page.html"
     page.write_text(text)
-    assert docs.loads_from_elsewhere(page) == found
+    assert docs.loads_from_elsewhere(page) == is_found
 
 
 def test_every_api_has_a_page_and_its_messages_lead_there():

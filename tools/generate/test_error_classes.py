@@ -15,9 +15,9 @@ REFERENCE = error_classes.PAGE.parent
 
 def list_subclasses(base):
     """Yield all loaded subclasses of a class recursively."""
-    for each in base.__subclasses__():
-        yield each
-        yield from list_subclasses(each)
+    for subclass in base.__subclasses__():
+        yield subclass
+        yield from list_subclasses(subclass)
 
 
 def test_the_table_of_exceptions_is_up_to_date():
@@ -33,9 +33,10 @@ def test_each_exception_of_kwire_is_in_the_table():
         importlib.import_module(f"kwire.{name}")
     assert kwire.jobs.JobError.__module__ == "kwire.jobs.running"
     loaded = {
-        each.__name__
-        for each in list_subclasses(kwire.KwireError)
-        if each.__module__.startswith("kwire.") and not each.__name__.startswith("_")
+        subclass.__name__
+        for subclass in list_subclasses(kwire.KwireError)
+        if subclass.__module__.startswith("kwire.")
+        and not subclass.__name__.startswith("_")
     }
     assert {"ClusterError", "JobError", "ListenError", "SaslError"} <= loaded
     assert loaded <= set(listed)

@@ -33,8 +33,8 @@ class TestSources:
         with zipfile.ZipFile(tmp_path / "kafka-clients-9.jar", "w") as jar:
             jar.writestr("common/message/PongResponse.json", PONG)
             jar.writestr("META-INF/MANIFEST.MF", "")
-        found = schema_sources.read_schemas([tmp_path])
-        assert {name: origin for name, (_, origin) in found.items()} == {
+        schemas = schema_sources.read_schemas([tmp_path])
+        assert {name: origin for name, (_, origin) in schemas.items()} == {
             "PingRequest": (
                 "clients/src/main/resources/common/message/PingRequest.json"
             ),
@@ -44,10 +44,10 @@ class TestSources:
     def test_samples_and_copies_of_a_checkout_are_passed_over(
         self, tmp_path: Path
     ) -> None:
-        for place in ("src/test/resources", "build/resources", "src/main"):
-            folder = tmp_path / place
+        for source in ("src/test/resources", "build/resources", "src/main"):
+            folder = tmp_path / source
             folder.mkdir(parents=True)
-            versions = "0" if place == "src/main" else "0-9"
+            versions = "0" if source == "src/main" else "0-9"
             (folder / "PingRequest.json").write_text(schema(versions))
         message, _ = schema_sources.read_schemas([tmp_path])["PingRequest"]
         assert str(message.valid_versions) == "0"

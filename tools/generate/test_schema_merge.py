@@ -296,13 +296,13 @@ def without_versions_below(message: Message, lowest: int) -> Message:
         return done[id(struct)]
 
     def cut_fields(struct: Struct) -> Iterator[Field]:
-        for known in struct.fields:
-            if known.versions & live:
-                cut = copy.copy(known)
+        for source_field in struct.fields:
+            if source_field.versions & live:
+                cut = copy.copy(source_field)
                 cut.versions &= live
                 cut.tagged_versions &= live
                 cut.nullable_versions &= live
-                cut.struct = known.struct and cut_struct(known.struct)
+                cut.struct = source_field.struct and cut_struct(source_field.struct)
                 yield cut
 
     return Message(
@@ -317,12 +317,14 @@ def without_versions_below(message: Message, lowest: int) -> Message:
 
 
 def test_no_definition_loses_a_version_that_a_later_release_removes() -> None:
-    for known in map(registry.load, registry.names()):
-        for lowest in list(known.valid_versions)[1:]:
-            merged = schema_merge.merge(known, without_versions_below(known, lowest))
-            assert merged.valid_versions == known.valid_versions, known.name
-            for version in known.valid_versions:
-                before, after = (compile_plan(m, version) for m in (known, merged))
+    for message in map(registry.load, registry.names()):
+        for lowest in list(message.valid_versions)[1:]:
+            merged = schema_merge.merge(
+                message, without_versions_below(message, lowest)
+            )
+            assert merged.valid_versions == message.valid_versions, message.name
+            for version in message.valid_versions:
+                before, after = (compile_plan(m, version) for m in (message, merged))
                 exact = schema_merge.VALUES if version >= lowest else schema_merge.NAMES
                 change = schema_merge.layout_change(before, after, exact)
-                assert change == "", f"{known.name} version {version}"
+                assert change == "", f"{message.name} version {version}"

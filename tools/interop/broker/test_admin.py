@@ -64,10 +64,10 @@ class Setting:
                 producer.send_many(name, [(None, b"x")] * COUNT, partition=number)
         return name
 
-    def offsets(self, topic: str, at: str) -> tuple[Any, Any]:
+    def offsets(self, topic: str, position: str) -> tuple[Any, Any]:
         """Return the offsets of all partitions of a topic, from kwire and from Java."""
-        ours = name_partitions(self.kafka.offsets([topic], at=at))
-        return ours, self.java.call("offsets", list(ours), at)
+        ours = name_partitions(self.kafka.offsets([topic], at=position))
+        return ours, self.java.call("offsets", list(ours), position)
 
 
 @pytest.fixture(scope="module")
@@ -112,13 +112,13 @@ def test_the_cluster_is_described(setting: Setting) -> None:
     ours = {
         "id": response.cluster_id,
         "nodes": {
-            str(each.broker_id): [each.host, each.port] for each in response.brokers
+            str(item.broker_id): [item.host, item.port] for item in response.brokers
         },
     }
     assert ours == setting.java.call("cluster")
     versions = setting.kafka.broker_versions()
     assert {str(n): [v.host, v.port] for n, v in versions.items()} == ours["nodes"]
-    assert all(each.table is not None for each in versions.values())
+    assert all(item.table is not None for item in versions.values())
 
 
 @pytest.mark.parametrize("creator", ["kwire", "java"])
@@ -137,8 +137,8 @@ def test_topics_are_created_extended_and_deleted(
     def read() -> tuple[Any, Any]:
         return read_topics(kafka, counts), java.call("topics", list(counts))
 
-    found = wait_equal(read)
-    assert {name: len(each["partitions"]) for name, each in found.items()} == counts
+    topics = wait_equal(read)
+    assert {name: len(topic["partitions"]) for name, topic in topics.items()} == counts
     for name in counts:
 
         def read_topic(name: str = name) -> tuple[Any, Any]:
@@ -247,10 +247,10 @@ def test_records_are_deleted(setting: Setting, writer: str) -> None:
     topic = setting.topic(f"admin-records-{writer}")
     offsets = {(topic, n): n + 1 for n in range(PARTITIONS)}
     if writer == "kwire":
-        found = name_partitions(setting.kafka.delete_records(offsets))
+        offsets_left = name_partitions(setting.kafka.delete_records(offsets))
     else:
-        found = setting.java.call("delete_records", name_partitions(offsets))
-    assert found == name_partitions(offsets)
+        offsets_left = setting.java.call("delete_records", name_partitions(offsets))
+    assert offsets_left == name_partitions(offsets)
     earliest = wait_equal(lambda: setting.offsets(topic, "earliest"))
     assert earliest == name_partitions(offsets)
     latest = wait_equal(lambda: setting.offsets(topic, "latest"))
@@ -285,7 +285,9 @@ def test_groups_are_listed_and_described(setting: Setting, protocol: str) -> Non
         deadline = time.monotonic() + SECONDS
         for member in members:
             member.subscribe([topic])
-        while any(len(each.assignment()) != PARTITIONS // 2 for each in members):
+        while any(
+            len(consumer.assignment()) != PARTITIONS // 2 for consumer in members
+        ):
             for member in members:
                 member.poll(0.2)
             assert time.monotonic() < deadline
@@ -296,10 +298,12 @@ def test_groups_are_listed_and_described(setting: Setting, protocol: str) -> Non
             ours = format_group(setting.kafka.describe_group(group_id))
             return ours, setting.java.call("describe_group", group_id)
 
-        found = wait_equal(read)
-        assert (found["group_type"], found["state"]) == (protocol, "Stable")
+        group = wait_equal(read)
+        assert (group["group_type"], group["state"]) == (protocol, "Stable")
         partitions = [
-            p for each in found["members"].values() for p in each["partitions"]
+            p
+            for described in group["members"].values()
+            for p in described["partitions"]
         ]
         assert sorted(partitions) == [f"{topic}-{n}" for n in range(PARTITIONS)]
         listed = wait_equal(
@@ -339,8 +343,8 @@ def test_group_offsets_are_set_and_groups_deleted(
         assert ours == java.call("describe_group", name)
         assert ours["state"] == "Empty"
     response = kafka.request(DescribeGroupsRequest(groups=names))
-    assert [each.group_id for each in response.groups] == names
-    assert {each.error_code for each in response.groups} == {0}
+    assert [result.group_id for result in response.groups] == names
+    assert {result.error_code for result in response.groups} == {0}
     assert set(names) <= set(
         wait_equal(lambda: (read_groups(kafka), java.call("groups")))
     )
@@ -376,24 +380,26 @@ def test_split_requests_have_the_answers_of_java(setting: Setting) -> None:
     topic = setting.topic("admin-split")
     assert len(set(setting.cluster.leaders(topic).values())) == 3
     names = [f"{topic}-{n}" for n in range(PARTITIONS)]
-    for timestamp, at in ((EARLIEST, "earliest"), (LATEST, "latest")):
+    for timestamp, position in ((EARLIEST, "earliest"), (LATEST, "latest")):
         response = kafka.request(list_offsets(topic, timestamp))
         ours = {
-            f"{each.name}-{part.partition_index}": part.offset
-            for each in response.topics
-            for part in each.partitions
+            f"{item.name}-{part.partition_index}": part.offset
+            for item in response.topics
+            for part in item.partitions
         }
-        assert ours == java.call("offsets", names, at)
+        assert ours == java.call("offsets", names, position)
     make = DescribeProducersRequest
-    asked = make.TopicRequest(name=topic, partition_indexes=[*range(PARTITIONS)])
-    described = kafka.request(make(topics=[asked]))
+    topic_request = make.TopicRequest(
+        name=topic, partition_indexes=[*range(PARTITIONS)]
+    )
+    described = kafka.request(make(topics=[topic_request]))
     producers = {
-        f"{each.name}-{part.partition_index}": [
+        f"{item.name}-{part.partition_index}": [
             [state.producer_id, state.producer_epoch, state.last_sequence]
             for state in part.active_producers
         ]
-        for each in described.topics
-        for part in each.partitions
+        for item in described.topics
+        for part in item.partitions
     }
     assert producers == java.call("producers", names)
     assert all(producers.values())
@@ -415,20 +421,20 @@ def test_requests_to_every_broker_have_the_answers_of_java(setting: Setting) -> 
     def read() -> tuple[Any, Any]:
         listed = kafka.request(ListTransactionsRequest())
         assert listed.error_code == 0
-        names = sorted(each.transactional_id for each in listed.transaction_states)
+        names = sorted(state.transactional_id for state in listed.transaction_states)
         response = kafka.request(DescribeTransactionsRequest(transactional_ids=names))
         ours = {
-            each.transactional_id: {
-                "state": each.transaction_state,
-                "producer_id": each.producer_id,
-                "producer_epoch": each.producer_epoch,
+            state.transactional_id: {
+                "state": state.transaction_state,
+                "producer_id": state.producer_id,
+                "producer_epoch": state.producer_epoch,
             }
-            for each in response.transaction_states
+            for state in response.transaction_states
         }
         return ours, java.call("transactions")
 
-    found = wait_equal(read)
-    assert set(ids) <= set(found)
+    states = wait_equal(read)
+    assert set(ids) <= set(states)
 
 
 def read_log_dirs(kafka: KafkaSync) -> Any:
@@ -458,7 +464,7 @@ def test_a_request_reaches_the_node_or_the_address_in_to(setting: Setting) -> No
         request = make(resources=[resource])
         targets: list[Any] = [None, number, node.address, number % 3 + 1]
         answers = [setting.kafka.request(request, to=to).results[0] for to in targets]
-        codes[number] = [each.error_code for each in answers]
-        assert {each.configs[0].value for each in answers[:3]} == {str(number)}
-    assert {tuple(each[:3]) for each in codes.values()} == {(0, 0, 0)}
-    assert all(each[3] for each in codes.values()), "another broker answered"
+        codes[number] = [answer.error_code for answer in answers]
+        assert {answer.configs[0].value for answer in answers[:3]} == {str(number)}
+    assert {tuple(answer[:3]) for answer in codes.values()} == {(0, 0, 0)}
+    assert all(answer[3] for answer in codes.values()), "another broker answered"

@@ -82,22 +82,22 @@ class Members:
 
     def __exit__(self, *_: object) -> None:
         # Do not leave processes running if the check fails.
-        for each in list(self.running):
-            self.kill(each)
+        for member in list(self.running):
+            self.kill(member)
 
     def end(self) -> None:
         """Stop all members with SIGTERM, so that they leave the group."""
-        for each in self.running:
-            each.terminate()
-        for each in self.running:
-            if each.wait(SECONDS):
+        for member in self.running:
+            member.terminate()
+        for member in self.running:
+            if member.wait(SECONDS):
                 raise BrokerError(f"a member of {self.group} ended with an error")
         self.running.clear()
 
     def check(self) -> None:
         """Raise ``BrokerError`` if a member has ended unexpectedly."""
-        for each in self.running:
-            if each.poll() is not None:
+        for member in self.running:
+            if member.poll() is not None:
                 raise BrokerError(f"a member of {self.group} ended by itself")
 
     def rows(self) -> list[tuple[str, float, int, int, int]]:
@@ -110,9 +110,9 @@ class Members:
             for line in path.read_text().splitlines():
                 words = line.split()
                 if len(words) == 5 and line:
-                    what, at, *numbers = words
+                    event, moment, *numbers = words
                     partition, start, after = map(int, numbers)
-                    rows.append((what, float(at), partition, start, after))
+                    rows.append((event, float(moment), partition, start, after))
         return sorted(rows, key=lambda row: row[1])
 
 
@@ -159,10 +159,10 @@ def check_rows(
     done = dict.fromkeys(ends, 0)
     safe = dict.fromkeys(ends, 0)
     again = 0
-    for what, _, partition, start, after in rows:
-        if what == "committed":
+    for event, _, partition, start, after in rows:
+        if event == "committed":
             safe[partition] = max(safe[partition], after)
-        elif what == "read":
+        elif event == "read":
             if start > done[partition]:
                 raise BrokerError(f"partition {partition}: a gap before {start}")
             if start < safe[partition]:
@@ -283,11 +283,17 @@ def test_members_copy_each_record_once_while_members_are_killed(
         wait_for("the end of transactions", is_closed, [members])
         members.end()
     rows = clients.read_rows(cluster, copies, committed=True)
-    values = [[row.value or b"" for row in each] for each in rows.values()]
+    values = [
+        [row.value or b"" for row in partition_values]
+        for partition_values in rows.values()
+    ]
     written = sorted(value for _, _, value in writer.acknowledged)
-    assert sorted(value for each in values for value in each) == written
-    for each in values:
-        numbers = [int(value.rstrip(b".")) for value in each]
+    assert (
+        sorted(value for partition_values in values for value in partition_values)
+        == written
+    )
+    for partition_values in values:
+        numbers = [int(value.rstrip(b".")) for value in partition_values]
         harness.expect_ordered(b"%d %d" % (n % PARTITIONS, n) for n in numbers)
     print(
         f"{len(written)} records copied in transactions by {COPIERS} members, of which"
@@ -344,19 +350,19 @@ def test_kwire_and_java_members_share_a_group(cluster: Cluster, tmp_path: Path) 
             writer.start()
             time.sleep(3)
             writer.end()
-            for each in running:
-                each.terminate()
-            for each in running:
-                each.wait(SECONDS)
+            for member in running:
+                member.terminate()
+            for member in running:
+                member.wait(SECONDS)
         finally:
-            for each in running:
-                each.kill()
+            for member in running:
+                member.kill()
         ends = find_ends(cluster, topic)
         is_at_end = lambda: committed(cluster, topic, group) == ends  # noqa: E731
         wait_for("the end", is_at_end, [members])
         members.end()
     by_kwire = sum(
-        after - start for what, _, _, start, after in members.rows() if what == "read"
+        after - start for event, _, _, start, after in members.rows() if event == "read"
     )
     by_java = [len(set(path.read_bytes().splitlines())) for path in printed]
     total = sum(ends.values())
@@ -378,7 +384,7 @@ def test_offsets_of_partitions_that_are_assigned_manually(kafka: Broker) -> None
     time.sleep(2)
     writer.end()
     ends = find_ends(kafka, topic)
-    seen: dict[int, int] = dict.fromkeys(ends, 0)
+    next_offsets: dict[int, int] = dict.fromkeys(ends, 0)
     with client.connect_sync(kafka.address) as opened:
         for _ in range(2):
             # The second consumer continues at the position of the first one.
@@ -389,14 +395,14 @@ def test_offsets_of_partitions_that_are_assigned_manually(kafka: Broker) -> None
                     chunk = consumer.poll(10)
                     if chunk is None:
                         break
-                    assert chunk.start_offset == seen[chunk.partition]
-                    seen[chunk.partition] = chunk.next_offset
+                    assert chunk.start_offset == next_offsets[chunk.partition]
+                    next_offsets[chunk.partition] = chunk.next_offset
                     consumer.commit(chunk)
         with opened.consumer(topic, group_id="by-hand", partitions="all") as consumer:
-            while seen != ends:
+            while next_offsets != ends:
                 chunk = consumer.poll(10)
-                assert chunk is not None, f"read up to {seen}, not {ends}"
-                seen[chunk.partition] = chunk.next_offset
+                assert chunk is not None, f"read up to {next_offsets}, not {ends}"
+                next_offsets[chunk.partition] = chunk.next_offset
             consumer.commit()
         assert committed(kafka, topic, "by-hand") == ends
         # Kafka 3.7 to 3.9 support the request, but the protocol is disabled.

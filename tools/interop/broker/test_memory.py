@@ -54,11 +54,11 @@ def test_the_memory_of_a_scan_stays_within_its_budget(large: str, budget: int) -
         text=True,
         check=True,
     )
-    found = json.loads(done.stdout)
-    assert found["records"] == RECORDS
-    assert found["grown"] <= budget + SLACK
+    result = json.loads(done.stdout)
+    assert result["records"] == RECORDS
+    assert result["grown"] <= budget + SLACK
     print(
-        f"1 GB in one scan, each record once, in {found['seconds']:.0f} s"
-        f" ({found['cpu']:.0f} s of CPU); memory grew by"
-        f" {found['grown'] / (1 << 20):.0f} MiB, the budget is {budget >> 20} MiB"
+        f"1 GB in one scan, each record once, in {result['seconds']:.0f} s"
+        f" ({result['cpu']:.0f} s of CPU); memory grew by"
+        f" {result['grown'] / (1 << 20):.0f} MiB, the budget is {budget >> 20} MiB"
     )

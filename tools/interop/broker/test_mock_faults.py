@@ -100,13 +100,13 @@ class Mock:
     def __init__(self) -> None:
         """Start the brokers on the loopback interface."""
         package = Path(confluent_kafka.__file__).parent
-        found = [
+        libraries = [
             *package.parent.glob("confluent_kafka.libs/librdkafka*"),
             *package.glob("librdkafka*"),
         ]
-        if not found:
+        if not libraries:
             raise BrokerError("confluent-kafka brings no librdkafka of its own")
-        self._library: Any = ctypes.CDLL(str(found[0]))
+        self._library: Any = ctypes.CDLL(str(libraries[0]))
         for name in ("conf_new", "new", "mock_cluster_new", "mock_cluster_bootstraps"):
             getattr(self._library, f"rd_kafka_{name}").restype = ctypes.c_void_p
         self._library.rd_kafka_mock_cluster_bootstraps.restype = ctypes.c_char_p
@@ -258,9 +258,9 @@ class Faults(threading.Thread):
                     self._errors[request], k=self._random.randint(1, 3)
                 )
                 self._mock.push_errors(request.api_key, some)
-        for each in range(1, BROKERS + 1):
-            self._mock.set_up(each, True)
-            self._mock.set_delay(each, 0)
+        for broker_id in range(1, BROKERS + 1):
+            self._mock.set_up(broker_id, True)
+            self._mock.set_delay(broker_id, 0)
         self._mock.forget_errors()
 
 
@@ -360,15 +360,15 @@ def test_scans_return_each_record_once_under_faults(
 ) -> None:
     scans, seed = plan
     mock.create_topic(TOPIC)
-    wanted = write(mock.address)
+    expected = write(mock.address)
     count = 0
     for number in range(seed, seed + scans):
         pause_s = random.Random(number).choice([0.01, 0.04])
         with disturb(mock, number, TOPIC, ERRORS) as faults:
-            got = read(mock.address, bool(number % 2), pause_s)
+            rows_read = read(mock.address, bool(number % 2), pause_s)
         count += faults.count
         # The sort is stable, so it preserves the order within partitions.
-        assert sorted(got, key=lambda row: row[0]) == wanted, f"seed {number}"
+        assert sorted(rows_read, key=lambda row: row[0]) == expected, f"seed {number}"
     print(f"{scans} scans under {count} faults, each record once and in order")
 
 

@@ -109,10 +109,10 @@ def test_advertised_apis_are_those_of_the_release(
     expect("the guessed release", guess, release)
     versions = wire.versions(ApiVersionsRequest)
     for version in versions:
-        asked = ApiVersionsRequest(
+        request = ApiVersionsRequest(
             client_software_name="kwire", client_software_version="0"
         )
-        answer = wire.ask(asked, version)
+        answer = wire.ask(request, version)
         same = ApiVersionTable.from_response(answer).ranges()
         expect(f"the table of ApiVersions {version}", same, expected)
     print(f"{len(expected)} APIs, which says {guess}; ApiVersions {span(versions)}")
@@ -128,8 +128,8 @@ def test_topics_are_created_and_seen_in_each_version(
         topic = CreateTopicsRequest.CreatableTopic(
             name=name, num_partitions=1, replication_factor=1
         )
-        asked = CreateTopicsRequest(topics=[topic], timeout_ms=clients.SECONDS * 1000)
-        answer = wire.ask(asked, version)
+        request = CreateTopicsRequest(topics=[topic], timeout_ms=clients.SECONDS * 1000)
+        answer = wire.ask(request, version)
         check_error(f"CreateTopics {version}", answer.topics[0].error_code)
     versions = wire.versions(MetadataRequest)
     for version in versions:
@@ -169,10 +169,10 @@ def test_classic_members_join_and_commit_in_each_version(
     """Join, send heartbeats and commit offsets in every version."""
     finds = wire.versions(FindCoordinatorRequest)
     for version in finds:
-        asked = FindCoordinatorRequest(key="classic-0")
+        request = FindCoordinatorRequest(key="classic-0")
         if version >= FIRST_WITH_KEYS:
-            asked = FindCoordinatorRequest(coordinator_keys=["classic-0"])
-        answer = wire.ask(asked, version)
+            request = FindCoordinatorRequest(coordinator_keys=["classic-0"])
+        answer = wire.ask(request, version)
         (coordinator,) = answer.coordinators or [answer]
         check_error(f"FindCoordinator {version}", coordinator.error_code)
         expect("the coordinator", (coordinator.host, coordinator.port), place_of(kafka))
@@ -201,17 +201,17 @@ def join(wire: Connection, topic: str, group: str, version: int) -> tuple[str, i
     protocol = JoinGroupRequest.JoinGroupRequestProtocol(
         name="range", metadata=framing.encode_prefixed(subscription, 0)
     )
-    asked = JoinGroupRequest(
+    request = JoinGroupRequest(
         group_id=group,
         session_timeout_ms=SESSION_MS,
         rebalance_timeout_ms=SESSION_MS,
         protocol_type="consumer",
         protocols=[protocol],
     )
-    answer = wire.ask(asked, version)
+    answer = wire.ask(request, version)
     if answer.error_code == error_codes.MEMBER_ID_REQUIRED:
-        asked = asked.replace(member_id=answer.member_id)
-        answer = wire.ask(asked, version)
+        request = request.replace(member_id=answer.member_id)
+        answer = wire.ask(request, version)
     check_error(f"JoinGroup {version}", answer.error_code)
     expect(f"JoinGroup {version}: the leader", answer.leader, answer.member_id)
     return answer.member_id, answer.generation_id
@@ -230,7 +230,7 @@ def sync(
         own = SyncGroupRequest.SyncGroupRequestAssignment(
             member_id=member, assignment=data
         )
-        asked = SyncGroupRequest(
+        request = SyncGroupRequest(
             group_id=group,
             generation_id=generation,
             member_id=member,
@@ -238,7 +238,7 @@ def sync(
             protocol_name="range",
             assignments=[own],
         )
-        answer = wire.ask(asked, version)
+        answer = wire.ask(request, version)
         check_error(f"SyncGroup {version}", answer.error_code)
         expect(f"SyncGroup {version}: the assignment", answer.assignment, data)
 
@@ -246,11 +246,11 @@ def sync(
 def heartbeat(wire: Connection, group: str, member: str, generation: int) -> None:
     """Send heartbeats in every version. Those of an unknown member must be rejected."""
     for version in wire.versions(HeartbeatRequest):
-        asked = HeartbeatRequest(
+        request = HeartbeatRequest(
             group_id=group, generation_id=generation, member_id=member
         )
-        check_error(f"Heartbeat {version}", wire.ask(asked, version).error_code)
-        stranger = wire.ask(asked.replace(member_id="stranger"), version)
+        check_error(f"Heartbeat {version}", wire.ask(request, version).error_code)
+        stranger = wire.ask(request.replace(member_id="stranger"), version)
         expect(
             f"Heartbeat {version} of a stranger",
             error_codes.name(stranger.error_code),
@@ -274,14 +274,14 @@ def commit(
         committed = OffsetCommitRequest.OffsetCommitRequestTopic(
             name=topic, partitions=[part], **topic_id
         )
-        asked = OffsetCommitRequest(
+        request = OffsetCommitRequest(
             group_id=group,
             generation_id_or_member_epoch=generation,
             member_id=member,
             topics=[committed],
         )
-        (kept,) = wire.ask(asked, version).topics[0].partitions
-        check_error(f"OffsetCommit {version}", kept.error_code)
+        (stored,) = wire.ask(request, version).topics[0].partitions
+        check_error(f"OffsetCommit {version}", stored.error_code)
         for read in wire.versions(OffsetFetchRequest, FIRST_IN_KAFKA):
             committed_offset = read_offset(wire, topic, group, read, topic_id)
             expect(
@@ -299,8 +299,8 @@ def read_offset(
         old = OffsetFetchRequest.OffsetFetchRequestTopic(
             name=topic, partition_indexes=[0]
         )
-        asked = OffsetFetchRequest(group_id=group, topics=[old])
-        answer = wire.ask(asked, version)
+        request = OffsetFetchRequest(group_id=group, topics=[old])
+        answer = wire.ask(request, version)
     else:
         new = OffsetFetchRequest.OffsetFetchRequestTopics(
             name=topic, partition_indexes=[0], **topic_id
@@ -314,11 +314,11 @@ def read_offset(
 
 def leave(wire: Connection, group: str, member: str, version: int) -> None:
     """Leave a group."""
-    asked = LeaveGroupRequest(group_id=group, member_id=member)
+    request = LeaveGroupRequest(group_id=group, member_id=member)
     if version >= FIRST_WITH_MEMBERS:
         who = LeaveGroupRequest.MemberIdentity(member_id=member)
-        asked = LeaveGroupRequest(group_id=group, members=[who])
-    check_error(f"LeaveGroup {version}", wire.ask(asked, version).error_code)
+        request = LeaveGroupRequest(group_id=group, members=[who])
+    check_error(f"LeaveGroup {version}", wire.ask(request, version).error_code)
 
 
 def test_consumer_members_are_assigned_in_each_version(
@@ -331,12 +331,12 @@ def test_consumer_members_are_assigned_in_each_version(
         return
     expected = [(wire.topic_id(topic), [0])]
     for version in versions:
-        what = f"ConsumerGroupHeartbeat {version}"
+        title = f"ConsumerGroupHeartbeat {version}"
         group = f"consumers-{version}"
         # Find the coordinator first, because a new broker then creates
         # __consumer_offsets.
         wire.ask(FindCoordinatorRequest(coordinator_keys=[group]), FIRST_WITH_KEYS)
-        asked = ConsumerGroupHeartbeatRequest(
+        request = ConsumerGroupHeartbeatRequest(
             group_id=group,
             # Since version 1, the member generates its own id.
             member_id="kwire-member" if version else "",
@@ -348,21 +348,21 @@ def test_consumer_members_are_assigned_in_each_version(
         assigned: list[Any] = []
         while assigned != expected:
             if time.monotonic() > deadline:
-                raise BrokerError(f"{what}: assigned is {assigned}, not {expected}")
-            answer = wire.ask(asked, version)
-            check_error(what, answer.error_code)
+                raise BrokerError(f"{title}: assigned is {assigned}, not {expected}")
+            answer = wire.ask(request, version)
+            check_error(title, answer.error_code)
             if answer.assignment is not None:
                 parts = answer.assignment.topic_partitions
                 assigned = [(part.topic_id, list(part.partitions)) for part in parts]
-            asked = ConsumerGroupHeartbeatRequest(
+            request = ConsumerGroupHeartbeatRequest(
                 group_id=group,
                 member_id=answer.member_id,
                 member_epoch=answer.member_epoch,
             )
-        expect(f"{what}: an epoch", answer.member_epoch > 0, True)
-        left = wire.ask(asked.replace(member_epoch=LEAVE), version)
-        check_error(f"{what}, leaving", left.error_code)
-        expect(f"{what}: the last epoch", left.member_epoch, LEAVE)
+        expect(f"{title}: an epoch", answer.member_epoch > 0, True)
+        left = wire.ask(request.replace(member_epoch=LEAVE), version)
+        check_error(f"{title}, leaving", left.error_code)
+        expect(f"{title}: the last epoch", left.member_epoch, LEAVE)
     print(f"ConsumerGroupHeartbeat {span(versions)}: joined, assigned, left")
 
 
@@ -371,13 +371,13 @@ def test_responses_keep_the_order_of_pipelined_requests(
 ) -> None:
     """Send many requests, some without a response, before reading any response."""
     count = 60
-    asked = []
+    correlation_ids = []
     # Wait until the new topic has a leader. This request is repeated automatically, but
     # writes without acknowledgements are not.
     wire.fetch(topic, 4)
     for turn in range(count):
         if turn % 3:
-            asked.append(wire.wire.send(MetadataRequest(topics=[])))
+            correlation_ids.append(wire.wire.send(MetadataRequest(topics=[])))
         else:
             batch = encoded([clients.Row(b"silent", b"%d" % turn, [], 0)])
             part = ProduceRequest.PartitionProduceData(index=0, records=batch)
@@ -386,13 +386,13 @@ def test_responses_keep_the_order_of_pipelined_requests(
             version = min(wire.versions(ProduceRequest)[-1], TOPIC_ID_PRODUCE - 1)
             silent = ProduceRequest(acks=0, timeout_ms=1000, topic_data=[data])
             wire.wire.send(silent, version)
-    for correlation_id in asked:
+    for correlation_id in correlation_ids:
         event = wire.next_event()
         if not isinstance(event, ResponseReceived):
             raise BrokerError(f"instead of response {correlation_id}: {event}")
         expect("a correlation id", event.correlation_id, correlation_id)
     stored = [r for r in all_records(wire.fetch(topic, 4)) if r.key == b"silent"]
-    expect("records without acks", len(stored), count - len(asked))
+    expect("records without acks", len(stored), count - len(correlation_ids))
     print(f"{count} requests at once, {len(stored)} of them without a response")
 
 
@@ -414,9 +414,9 @@ def test_a_version_that_the_broker_lacks_ends_the_connection(
             try:
                 other.wire.send(request, version)
                 event = other.next_event()
-                what = f"{cls.__name__} {version}"
-                expect(f"{what} is answered by", type(event), ConnectionClosed)
-                expect(f"{what}: the table is alive", other.table.is_alive, False)
+                title = f"{cls.__name__} {version}"
+                expect(f"{title} is answered by", type(event), ConnectionClosed)
+                expect(f"{title}: the table is alive", other.table.is_alive, False)
             finally:
                 other.close()
         name = cls.__name__.removesuffix("Request")

@@ -88,14 +88,14 @@ def listener(
     (port,) = brokers.free_ports(1)
     certificate = security.make_certificate(folder, HOST)
     security.add_listener(kafka, port, certificate, advertised=f"{HOST}:{PORT}")
-    made = Listener(kafka, port, folder)
-    made.trust(certificate)
+    relay = Listener(kafka, port, folder)
+    relay.trust(certificate)
     try:
         kafka.start()
         workloads.create_topic(kafka, TOPIC)
         rows = workloads.numbered_rows(TOPIC, ROWS)
         clients.produce_with_librdkafka(kafka, TOPIC, rows, "none", 50)
-        yield made
+        yield relay
     finally:
         kafka.stop()
 

@@ -79,16 +79,18 @@ class AsyncWriter(Writer):
 
 def check(kafka: Cluster, writers: list[Writer]) -> int:
     """Compare the written records with the records that librdkafka reads back."""
-    found = clients.read_rows(kafka, TOPIC)
-    values = [row.value or b"" for rows in found.values() for row in rows]
+    rows_by_partition = clients.read_rows(kafka, TOPIC)
+    values = [row.value or b"" for rows in rows_by_partition.values() for row in rows]
     counts = Counter(values)
     for writer in writers:
         for value in writer.written:
             assert counts.pop(value, 0) == 1, f"{writer.name}: {value!r}"
         for receipt in writer.receipts:
             end = receipt.base_offset + receipt.record_count
-            assert end <= len(found[receipt.partition]), f"{writer.name}: {receipt}"
-        total = sum(each.record_count for each in writer.receipts)
+            assert end <= len(rows_by_partition[receipt.partition]), (
+                f"{writer.name}: {receipt}"
+            )
+        total = sum(written.record_count for written in writer.receipts)
         assert total == len(writer.written), writer.name
     assert not counts, "records that were never written"
     harness.expect_ordered(values)
@@ -107,15 +109,15 @@ def test_records_are_written_once_and_in_order_while_leaders_are_killed(
         AsyncWriter(cluster, "asyncio producer"),
     ]
     tasks: list[Task] = [*writers]
-    for each in tasks:
-        each.start()
+    for task in tasks:
+        task.start()
     wait_for("the first records", lambda: all(w.receipts for w in writers), tasks)
     for _ in range(kills):
         leader = harness.find_leader(cluster, TOPIC, source)
         harness.crash(cluster, [leader], source)
-        for each in tasks:
-            each.check()
-    for each in tasks:
-        each.end()
+        for task in tasks:
+            task.check()
+    for task in tasks:
+        task.end()
     count = check(cluster, writers)
     print(f"{kills} kills of leaders: {count} records of two producers, each once")

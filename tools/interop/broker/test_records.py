@@ -45,8 +45,8 @@ def test_clients_read_what_kwire_writes(kafka: Broker, wire: Connection) -> None
         for version in versions:
             if codec != "zstd" or version >= ZSTD_PRODUCE:
                 data = encoded(workloads.ODD_ROWS, compression=codec)
-                given = wire.produce(topic, data, version)
-                expect(f"{topic}: the base offset", given, len(rows))
+                base_offset = wire.produce(topic, data, version)
+                expect(f"{topic}: the base offset", base_offset, len(rows))
                 rows += workloads.ODD_ROWS
         for client, read in clients.READERS.items():
             expect_rows(
@@ -90,8 +90,8 @@ def check_fetched(
     formats = {(batch.magic, batch.compression) for batch in batches}
     # Clients store a batch uncompressed if compression would not reduce its size.
     formats.discard((magic, "none"))
-    wanted = {(magic, codec)} - {(magic, "none")}
-    expect(f"{topic}, Fetch {version}: formats", formats, wanted)
+    expected = {(magic, codec)} - {(magic, "none")}
+    expect(f"{topic}, Fetch {version}: formats", formats, expected)
     if magic < 2:
         rows = [row._replace(headers=[]) for row in rows]
     if magic < 1:
@@ -110,14 +110,14 @@ def test_committed_records_are_those_of_librdkafka(
         write_transaction(wire, topic, sequence, commit)
     wait_for_ends(wire, topic)
     messages_of = clients.librdkafka_messages(kafka, topic, committed=True)
-    wanted = [message.offset() for message in messages_of]
+    expected = [message.offset() for message in messages_of]
     everything = len(all_records(wire.fetch(topic, 4)))
     versions = wire.versions(messages.FetchRequest, 4)
     for version in versions:
         batches = wire.fetch(topic, version, committed=True)
         offsets = [record.offset for record in all_records(batches)]
-        expect(f"read_committed, Fetch {version}: offsets", offsets, wanted)
-    print(f"{len(wanted)} of {everything} records are committed, as librdkafka says")
+        expect(f"read_committed, Fetch {version}: offsets", offsets, expected)
+    print(f"{len(expected)} of {everything} records are committed, as librdkafka says")
 
 
 def write_transaction(
@@ -125,10 +125,10 @@ def write_transaction(
 ) -> None:
     """Write one transaction with two batches, using only kwire."""
     name = f"kwire-{sequence}"
-    asked = messages.InitProducerIdRequest(
+    request = messages.InitProducerIdRequest(
         transactional_id=name, transaction_timeout_ms=60_000
     )
-    producer = wire.ask(asked, 4)
+    producer = wire.ask(request, 4)
     check_error("InitProducerId", producer.error_code)
     identity = {
         "producer_id": producer.producer_id,
@@ -158,12 +158,16 @@ def write_transaction(
 def wait_for_ends(wire: Connection, topic: str) -> None:
     """Wait for all transaction markers, which are written after the response."""
     request = messages.ListOffsetsRequest
-    wanted = request.ListOffsetsPartition(timestamp=LATEST)
-    asked = request(topics=[request.ListOffsetsTopic(name=topic, partitions=[wanted])])
+    partition = request.ListOffsetsPartition(timestamp=LATEST)
+    offsets_request = request(
+        topics=[request.ListOffsetsTopic(name=topic, partitions=[partition])]
+    )
     deadline = time.monotonic() + clients.SECONDS
     while True:
         answers = [
-            wire.ask(asked.replace(isolation_level=level), 2).topics[0].partitions[0]
+            wire.ask(offsets_request.replace(isolation_level=level), 2)
+            .topics[0]
+            .partitions[0]
             for level in (1, 0)
         ]
         if answers[0].offset == answers[1].offset:
@@ -193,15 +197,15 @@ def test_magic_0_and_1_are_written_and_read(kafka: Broker, wire: Connection) -> 
                 rows += sent
             if magic == 0:
                 rows = [row._replace(timestamp=-1) for row in rows]
-            wanted = numbered(rows)
+            expected = numbered(rows)
             for client, read in clients.READERS.items():
                 # The Python clients cannot read the incorrect lz4 header of magic 0.
                 if client == "librdkafka" or (magic, codec) != (0, "lz4"):
                     expect_rows(
-                        f"{topic}, read by {client}", read(kafka, topic), wanted
+                        f"{topic}, read by {client}", read(kafka, topic), expected
                     )
             batches = wire.fetch(topic, 11)
             formats = {(batch.magic, batch.compression) for batch in batches}
             expect(f"{topic}: formats", formats, {(magic, codec)})
-            expect_rows(f"{topic}, read by kwire", all_records(batches), wanted)
+            expect_rows(f"{topic}, read by kwire", all_records(batches), expected)
     print("magic 0 and 1 through Produce 0-2 in 4 codecs, read by 3 clients")

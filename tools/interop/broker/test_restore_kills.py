@@ -44,7 +44,7 @@ Fields = tuple[int, bytes | None, bytes | None, tuple[tuple[str, bytes | None], 
 
 def make_logs(folder: Path, mib: float, source: random.Random) -> list[list[Fields]]:
     """Write the log of each partition and return its records."""
-    wanted: list[list[Fields]] = []
+    rows_by_partition: list[list[Fields]] = []
     count = int(mib * (1 << 20) / RECORD_BYTES / PARTITIONS)
     for partition in range(PARTITIONS):
         rows: list[Fields] = []
@@ -59,7 +59,7 @@ def make_logs(folder: Path, mib: float, source: random.Random) -> list[list[Fiel
                     headers,
                 )
             )
-        wanted.append(rows)
+        rows_by_partition.append(rows)
         path = folder / f"{TOPIC}-{partition}" / f"{0:020}.log"
         path.parent.mkdir()
         offset = start = 0
@@ -73,12 +73,12 @@ def make_logs(folder: Path, mib: float, source: random.Random) -> list[list[Fiel
                 )
                 start += len(part)
                 offset += len(part) + source.randrange(3)
-    return wanted
+    return rows_by_partition
 
 
 def read_back(kafka: Cluster) -> list[list[Fields]]:
     """Read the topic with librdkafka. Checks that the offsets have no gaps."""
-    found = []
+    rows_by_partition = []
     for messages in clients.read_back(kafka, TOPIC, committed=True).values():
         rows: list[Fields] = []
         for message in messages:
@@ -87,8 +87,8 @@ def read_back(kafka: Cluster) -> list[list[Fields]]:
             assert message.offset() == len(rows)
             headers: Any = tuple(message.headers() or ())
             rows.append((stamp, message.key(), message.value(), headers))
-        found.append(rows)
-    return found
+        rows_by_partition.append(rows)
+    return rows_by_partition
 
 
 class Restore:
@@ -121,7 +121,7 @@ def test_a_restore_that_is_killed_goes_on_until_each_record_is_there_once(
 ) -> None:
     kills, seed = plan
     source = random.Random(seed)
-    wanted = make_logs(tmp_path, MIB, source)
+    expected = make_logs(tmp_path, MIB, source)
     # Limit the rate, so that the restore is still incomplete at the last kill.
     rate = max(MIB / (3 * kills), 1.0)
     codes: Counter[int] = Counter()
@@ -147,13 +147,13 @@ def test_a_restore_that_is_killed_goes_on_until_each_record_is_there_once(
         down.start()
     code, err = Restore(cluster, tmp_path, None).end(None)
     assert code == 0, err
-    found = read_back(cluster)
-    assert len(found) == PARTITIONS
-    for partition, rows in enumerate(wanted):
-        harness.expect_same(f"{TOPIC}-{partition}", found[partition], rows)
+    restored = read_back(cluster)
+    assert len(restored) == PARTITIONS
+    for partition, rows in enumerate(expected):
+        harness.expect_same(f"{TOPIC}-{partition}", restored[partition], rows)
     cluster.wait_in_sync()
     print(
-        f"{sum(map(len, found))} records, {kills} runs ended early (exit codes"
+        f"{sum(map(len, restored))} records, {kills} runs ended early (exit codes"
         f" {dict(codes)}) and {kills // BROKER_KILL_EVERY} kills of a leader; each"
         f" record once, in order, unchanged ({err.splitlines()[-1]})"
     )

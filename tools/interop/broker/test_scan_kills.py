@@ -46,7 +46,9 @@ class Reader(Task):
 
     def __init__(self, kafka: Cluster, name: str) -> None:
         super().__init__(name)
-        self.seen: dict[int, list[Fields]] = {each: [] for each in range(PARTITIONS)}
+        self.seen: dict[int, list[Fields]] = {
+            partition: [] for partition in range(PARTITIONS)
+        }
         self.position: dict[Place, int] = {}
         self.longest_silence = 0.0
         self._address = kafka.address
@@ -120,24 +122,26 @@ class BoundedReader(Task):
             while not self.is_ending:
                 begun = time.monotonic()
                 start: dict[int, int] = {}
-                seen: dict[int, list[Fields]] = {}
+                rows: dict[int, list[Fields]] = {}
                 try:
                     ends = kafka.offsets(TOPIC)
-                    start |= {each: max(end - 1000, 0) for each, end in ends.items()}
-                    seen |= {each: [] for each in start}
+                    start |= {
+                        number: max(end - 1000, 0) for number, end in ends.items()
+                    }
+                    rows |= {number: [] for number in start}
                     for chunk in kafka.scan(TOPIC, start=start, memory_bytes=1 << 15):
-                        seen[chunk.partition] += map(fields_of, chunk.records())
+                        rows[chunk.partition] += map(fields_of, chunk.records())
                 except BrokersUnreachable:
-                    if any(seen.values()) or begun > self.down_until:
+                    if any(rows.values()) or begun > self.down_until:
                         raise
                     self.refused += 1
                     time.sleep(0.2)
                     continue
                 for partition, end in ends.items():
-                    got = seen[partition]
-                    if end and (not got or got[-1][0] < end - 1):
+                    rows_read = rows[partition]
+                    if end and (not rows_read or rows_read[-1][0] < end - 1):
                         raise BrokerError(f"{TOPIC}-{partition} has ended before {end}")
-                self.scans.append((start, seen))
+                self.scans.append((start, rows))
                 time.sleep(0.2)
 
 
@@ -170,31 +174,33 @@ def disturb(
 
 
 def check(
-    wanted: dict[int, list[Fields]],
+    expected: dict[int, list[Fields]],
     writer: Writer,
     readers: list[Reader],
     bounded: BoundedReader,
 ) -> None:
     """Compare the records of every scan with the records that librdkafka reads back."""
     by_value = {
-        (partition, row[3]): row[0] for partition in wanted for row in wanted[partition]
+        (partition, row[3]): row[0]
+        for partition in expected
+        for row in expected[partition]
     }
     for partition, offset, value in writer.acknowledged:
         stored_offset = by_value.get((partition, value))
         if stored_offset is None or offset not in (stored_offset, None):
             raise BrokerError(f"the cluster has lost {TOPIC}-{partition} at {offset}")
     for reader in readers:
-        for partition, rows in wanted.items():
+        for partition, rows in expected.items():
             name = f"{reader.name}, {TOPIC}-{partition}"
             expect_same(name, reader.seen[partition], rows)
             position = reader.position.get((TOPIC, partition))
             if position != len(rows):
                 raise BrokerError(f"{name}: position {position}, not {len(rows)}")
-    for start, seen in bounded.scans:
-        for partition, got in seen.items():
+    for start, scanned in bounded.scans:
+        for partition, rows_read in scanned.items():
             first = start[partition]
-            part = wanted[partition][first : first + len(got)]
-            expect_same(f"{bounded.name}, {TOPIC}-{partition}", got, part)
+            part = expected[partition][first : first + len(rows_read)]
+            expect_same(f"{bounded.name}, {TOPIC}-{partition}", rows_read, part)
 
 
 @pytest.mark.plan(5, 951)
@@ -210,19 +216,19 @@ def test_scans_return_each_record_once_while_brokers_are_killed(
     ]
     bounded = BoundedReader(cluster)
     tasks: list[Task] = [writer, *readers, bounded]
-    for each in tasks:
-        each.start()
+    for task in tasks:
+        task.start()
     wait_for(
         "the first records",
-        lambda: bool(bounded.scans) and all(each.position for each in readers),
+        lambda: bool(bounded.scans) and all(task.position for task in readers),
         tasks,
     )
-    for what, seconds in disturb(cluster, bounded, kills, seed):
-        for each in tasks:
-            each.check()
-        print(f"  {what}: {seconds:.1f} s", flush=True)
+    for disturbance, seconds in disturb(cluster, bounded, kills, seed):
+        for task in tasks:
+            task.check()
+        print(f"  {disturbance}: {seconds:.1f} s", flush=True)
     writer.end()
-    wanted = {
+    expected = {
         partition: [fields_of(row) for row in rows]
         for partition, rows in clients.read_rows(cluster, TOPIC).items()
     }
@@ -231,7 +237,7 @@ def test_scans_return_each_record_once_while_brokers_are_killed(
             f"{reader.name} at the end",
             lambda reader=reader: all(  # type: ignore[misc]
                 reader.position.get((TOPIC, partition), 0) >= len(rows)
-                for partition, rows in wanted.items()
+                for partition, rows in expected.items()
             ),
             [reader],
         )
@@ -239,8 +245,8 @@ def test_scans_return_each_record_once_while_brokers_are_killed(
         reader.stop_reading()
         reader.end()
     bounded.end()
-    check(wanted, writer, readers, bounded)
-    silences = ", ".join(f"{each.longest_silence:.1f} s" for each in readers)
+    check(expected, writer, readers, bounded)
+    silences = ", ".join(f"{task.longest_silence:.1f} s" for task in readers)
     print(
         f"{kills} kills: {len(writer.acknowledged)} records, each once and in order in"
         f" both scans that follow (longest silence {silences}) and in"

@@ -67,15 +67,15 @@ def secure(version: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     security.add_listener(kafka, port, certificate, SESSION_MS)
     rows = workloads.numbered_rows(TOPIC, ROWS)
     values = sorted(row.value for row in rows if row.value is not None)
-    made = Secure(kafka, f"{brokers.LOOPBACK}:{port}", certificate, values)
+    secured = Secure(kafka, f"{brokers.LOOPBACK}:{port}", certificate, values)
     try:
         kafka.start()
         security.add_user(kafka)
         workloads.create_topic(kafka, TOPIC)
         clients.produce_with_librdkafka(kafka, TOPIC, rows, "lz4", 50)
         for mechanism in security.SCRAM:
-            wait_for_user(made, mechanism)
-        yield made
+            wait_for_user(secured, mechanism)
+        yield secured
     finally:
         kafka.stop()
 
@@ -104,9 +104,9 @@ def new_token(seconds: float = 3600) -> str:
     """Create an unsigned token, which Kafka's default handlers accept."""
     now = time.time()
     claims = {"sub": USER, "iat": now - 1, "exp": now + seconds}
-    parts = [json.dumps(each).encode() for each in ({"alg": "none"}, claims)]
+    parts = [json.dumps(part).encode() for part in ({"alg": "none"}, claims)]
     return ".".join(
-        [*(base64.urlsafe_b64encode(each).decode().rstrip("=") for each in parts), ""]
+        [*(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in parts), ""]
     )
 
 
@@ -174,14 +174,14 @@ NAMES = ("PLAIN", *security.SCRAM, security.OAUTH)
 def test_topics_are_read_through_tls_and_sasl(secure: Secure, name: str) -> None:
     make = mechanisms(PASSWORD)[name]
     address, context = secure.address, secure.context
-    found = [
+    results = [
         read(client.connect_sync(address, ssl=context, sasl=make)),
         read_async(client.connect(address, ssl=context, sasl=make)),
     ]
     if name != security.OAUTH:
         config = properties(name, address, secure.certificate)
-        found.append(read(client.connect_sync(config=config)))
-    for values in found:
+        results.append(read(client.connect_sync(config=config)))
+    for values in results:
         assert sorted(filter(None, values)) == secure.values
 
 
@@ -212,14 +212,14 @@ def test_a_scan_outlives_its_sasl_sessions(secure: Secure) -> None:
         tokens.append(new_token(SESSION_MS / 1000))
         return tokens[-1]
 
-    found: list[int] = []
+    offsets: list[int] = []
     with client.connect_sync(
         secure.address, ssl=secure.context, sasl=lambda: sasl.OAuthBearer(token)
     ) as cluster:
         scan = cluster.scan(topic, follow=True)
 
         def follow() -> None:
-            found.extend(row.offset for row in scan.records())
+            offsets.extend(row.offset for row in scan.records())
 
         reader = threading.Thread(target=follow)
         reader.start()
@@ -231,13 +231,13 @@ def test_a_scan_outlives_its_sasl_sessions(secure: Secure) -> None:
             number += 10
             time.sleep(0.2)
         deadline = time.monotonic() + SECONDS
-        while len(found) < number and reader.is_alive():
+        while len(offsets) < number and reader.is_alive():
             if time.monotonic() > deadline:
                 break
             time.sleep(0.1)
         scan.close()
         reader.join(SECONDS)
-    assert found == list(range(number))
+    assert offsets == list(range(number))
     assert len(tokens) >= SESSIONS
     print(f"  {len(tokens)} sessions of one scan, each record once")
 
@@ -252,8 +252,8 @@ def test_versions_are_read_through_tls_and_sasl(
     options = ["--tls", "--ca", str(secure.certificate), "--username", USER]
     options += ["--sasl-mechanism", mechanism, "--password-file"]
     plain = kwire_versions(secure.kafka.address, "-o", "jsonl")
-    said = kwire_versions(secure.address, *options, str(password), "-o", "jsonl")
-    row = json.loads(said.splitlines()[0])
+    output = kwire_versions(secure.address, *options, str(password), "-o", "jsonl")
+    row = json.loads(output.splitlines()[0])
     assert row["address"] == secure.address
     assert row["apis"] == json.loads(plain.splitlines()[0])["apis"]
     error = kwire_versions(secure.address, *options, str(wrong), code=2)
@@ -272,8 +272,8 @@ def test_versions_are_read_with_tokens_of_an_endpoint(
         options = ["--tls", "--ca", str(secure.certificate), "--username", USER]
         options += ["--sasl-mechanism", security.OAUTH, "--token-url", endpoint.url]
         options += ["--password-file", str(password), "-o", "jsonl"]
-        said = kwire_versions(secure.address, *options)
-    assert json.loads(said.splitlines()[0])["address"] == secure.address
+        output = kwire_versions(secure.address, *options)
+    assert json.loads(output.splitlines()[0])["address"] == secure.address
     assert endpoint.requests
 
 

@@ -108,7 +108,9 @@ def rows_of(table: Any) -> list[Fields]:
     rows = []
     for row in table.to_pylist():
         stamp = round((row["timestamp"] - epoch).total_seconds() * 1000)
-        headers = tuple((each["key"], each["value"]) for each in row["headers"] or ())
+        headers = tuple(
+            (header["key"], header["value"]) for header in row["headers"] or ()
+        )
         fields = row["offset"], stamp, row["key"], row["value"], headers
         rows.append((row["partition"], *fields))
     return sorted(rows, key=lambda row: row[:2])
@@ -129,15 +131,15 @@ def test_scans_return_what_librdkafka_reads(odd_broker: Broker, isolation: Any) 
     count = 0
     topics = list_topics(odd_broker)
     for topic in topics:
-        wanted = read_with_librdkafka(odd_broker, topic, isolation)
+        expected = read_with_librdkafka(odd_broker, topic, isolation)
         with client.connect_sync(odd_broker.address) as cluster:
             rows = map(fields_of, cluster.scan(topic, **options).records())
-            expect_same(f"{topic}, blocking", sorted(rows, key=order), wanted)
+            expect_same(f"{topic}, blocking", sorted(rows, key=order), expected)
             table = pyarrow.table(cluster.scan(topic, timestamp_unit="ms", **options))
-            expect_same(f"{topic}, Arrow", rows_of(table), wanted)
-        got = asyncio.run(read(topic))
-        expect_same(f"{topic}, asyncio", sorted(got, key=order), wanted)
-        count += len(wanted)
+            expect_same(f"{topic}, Arrow", rows_of(table), expected)
+        rows_read = asyncio.run(read(topic))
+        expect_same(f"{topic}, asyncio", sorted(rows_read, key=order), expected)
+        count += len(expected)
     assert count >= LEAST_ROWS
     print(f"{isolation}: {len(topics)} topics, {count} records")
 
@@ -172,8 +174,8 @@ def read_with_kafka_python(
             if one_by_one:
                 records += map(describe, consumer)
             else:
-                for found in consumer.poll(1000).values():
-                    records += map(describe, found)
+                for polled in consumer.poll(1000).values():
+                    records += map(describe, polled)
     except Exception as failure:
         error = repr(failure)
     position = consumer.position(tp)
@@ -205,10 +207,10 @@ def read_with_aiokafka(
             while await consumer.position(tp) < end and time.monotonic() < deadline:
                 if one_by_one:
                     try:
-                        found = await asyncio.wait_for(anext(consumer), 1)
+                        record = await asyncio.wait_for(anext(consumer), 1)
                     except TimeoutError:
                         continue
-                    records.append(describe(found))
+                    records.append(describe(record))
                 else:
                     for batch in (await consumer.getmany(timeout_ms=1000)).values():
                         records += map(describe, batch)

@@ -134,7 +134,7 @@ class Copier(Task):
     async def _copy(self, kafka: client.Kafka, producer: client.Producer) -> None:
         position = await asyncio.to_thread(committed, self._address)
         start: dict[Any, Any] = dict.fromkeys(
-            ((WRITTEN, each) for each in range(PARTITIONS)), "earliest"
+            ((WRITTEN, partition) for partition in range(PARTITIONS)), "earliest"
         )
         scan = kafka.scan(
             WRITTEN,
@@ -147,8 +147,8 @@ class Copier(Task):
                 async with producer.transaction() as transaction:
                     rows = [(row.key, row.value) for row in chunk.records()]
                     await producer.send_many(COPIED, rows)
-                    place = chunk.topic, chunk.partition
-                    offsets = {place: chunk.next_offset}
+                    topic_partition = chunk.topic, chunk.partition
+                    offsets = {topic_partition: chunk.next_offset}
                     await transaction.send_offsets(GROUP, offsets)
                     if self._random.random() < 0.03 and not self.is_ending:
                         # Leave the transaction open: neither commit nor abort it.
@@ -185,9 +185,11 @@ def read_values(kafka: Cluster, topic: str) -> dict[int, list[bytes]]:
 def check(kafka: Cluster, writer: Writer) -> int:
     """Compare the committed records with the reported outcomes."""
     written = read_values(kafka, WRITTEN)
-    seen = [value for each in written.values() for value in each]
-    left = set(seen)
-    assert len(seen) == len(left), "a record is there twice"
+    written_values = [
+        value for partition_values in written.values() for value in partition_values
+    ]
+    left = set(written_values)
+    assert len(written_values) == len(left), "a record is there twice"
     for outcome, values in writer.outcomes:
         there = left & set(values)
         left -= there
@@ -195,11 +197,13 @@ def check(kafka: Cluster, writer: Writer) -> int:
         assert len(there) in counts.get(outcome, [0]), (outcome, len(values))
     assert not left, "records that were never written"
     copied = read_values(kafka, COPIED)
-    copies = [value for each in copied.values() for value in each]
-    assert sorted(copies) == sorted(seen)
-    for each in [*written.values(), *copied.values()]:
-        harness.expect_ordered(each)
-    return len(seen)
+    copies = [
+        value for partition_values in copied.values() for value in partition_values
+    ]
+    assert sorted(copies) == sorted(written_values)
+    for partition_values in [*written.values(), *copied.values()]:
+        harness.expect_ordered(partition_values)
+    return len(written_values)
 
 
 def is_copied(kafka: Cluster) -> bool:
@@ -220,8 +224,8 @@ def test_transactions_are_atomic_while_leaders_and_coordinators_are_killed(
         cluster.create_topic(topic, PARTITIONS)
     writer, copier = Writer(cluster, seed), Copier(cluster, seed)
     tasks: list[Task] = [writer, copier]
-    for each in tasks:
-        each.start()
+    for task in tasks:
+        task.start()
     wait_for("the first copies", lambda: copier.copied > 0, tasks)
     for number in range(1, kills + 1):
         begun = time.monotonic()
@@ -249,8 +253,8 @@ def test_transactions_are_atomic_while_leaders_and_coordinators_are_killed(
     copier.end()
     total = check(cluster, writer)
     outcomes = ", ".join(
-        f"{writer.count(each)} {each}"
-        for each in ("committed", "aborted", "failed", "in doubt")
+        f"{writer.count(task)} {task}"
+        for task in ("committed", "aborted", "failed", "in doubt")
     )
     print(
         f"{kills} kills of leaders and coordinators: transactions {outcomes}; {total}"

@@ -28,13 +28,13 @@ def lines_by_key(text: str) -> dict[int, str]:
     assert tail == ")"
     has_comma = [line.endswith(",") for line in lines]
     assert has_comma == [True] * (len(lines) - 1) + [False]
-    found = {-1: head}
+    line_by_key = {-1: head}
     for line in lines:
         key = re.match(r"\t\w+\((\d+)\): ", line)
         assert key is not None, line
-        found[int(key[1])] = line.rstrip(",")
-    assert list(found) == sorted(found)
-    return found
+        line_by_key[int(key[1])] = line.rstrip(",")
+    assert list(line_by_key) == sorted(line_by_key)
+    return line_by_key
 
 
 def expected_lines(kafka: Broker) -> dict[int, str]:
@@ -44,10 +44,10 @@ def expected_lines(kafka: Broker) -> dict[int, str]:
     list them.
     """
     tool = brokers.find_release("4.x")
-    said = brokers.tool(
+    output = brokers.tool(
         tool, "BrokerApiVersionsCommand", "--bootstrap-server", kafka.address
     )
-    expected = lines_by_key(said)
+    expected = lines_by_key(output)
     newer = releases.changes(line_of(tool), releases.NAMES[-1]).added
     for key in releases.ranges(releases.NAMES[-1], "broker"):
         if key not in releases.ranges(line_of(tool), "broker") and key in newer:
@@ -64,8 +64,8 @@ def line_of(release: str) -> str:
 @pytest.mark.releases("4.x", "3.9", "2.8")
 def test_lines_are_those_of_kafkas_tool(kafka: Broker) -> None:
     expected = expected_lines(kafka)
-    found = lines_by_key(kwire_versions(kafka.address, "-o", "compat"))
-    assert found == expected
+    lines = lines_by_key(kwire_versions(kafka.address, "-o", "compat"))
+    assert lines == expected
     row = json.loads(kwire_versions(kafka.address, "-o", "jsonl").splitlines()[0])
     assert row["release"] == line_of(kafka.release)
-    print(f"{len(found)} lines as in Kafka's tool; guessed {row['release']}")
+    print(f"{len(lines)} lines as in Kafka's tool; guessed {row['release']}")
