@@ -21,8 +21,8 @@ COLUMNS = 80
 def run_in_terminal(args, monkeypatch):
     """Run a command; return its exit code and its terminal output."""
     parent, child = pty.openpty()
-    sent = []
-    reader = threading.Thread(target=read_all, args=(parent, sent))
+    pieces = []
+    reader = threading.Thread(target=read_all, args=(parent, pieces))
     with monkeypatch.context() as patch, ExitStack() as streams:
         patch.setenv("TERM", "xterm-256color")
         patch.setenv("COLUMNS", str(COLUMNS))
@@ -39,10 +39,10 @@ def run_in_terminal(args, monkeypatch):
             code = end.code
     reader.join()
     os.close(parent)
-    return code, b"".join(sent).decode()
+    return code, b"".join(pieces).decode()
 
 
-def read_all(terminal, sent):
+def read_all(terminal, pieces):
     """Read the terminal output until the other side is closed."""
     while True:
         try:
@@ -51,4 +51,4 @@ def read_all(terminal, sent):
             return
         if not piece:
             return
-        sent.append(piece)
+        pieces.append(piece)

@@ -386,8 +386,8 @@ def test_the_middle_of_long_values_is_not_in_the_page(kwire, run, tmp_path):
     _, text = page_of(run, path, *FETCH, f"@{source}")
     assert path.stat().st_size < 60_000
     (hidden,) = re.findall("<div class=more>([0-9,]+) bytes more</div>", text)
-    shown = text.count("76 76") + text.count(" 76<")
-    assert int(hidden.replace(",", "")) > 999_000 and shown
+    shown_bytes = text.count("76 76") + text.count(" 76<")
+    assert int(hidden.replace(",", "")) > 999_000 and shown_bytes
     lines = re.findall(r"<div><i>([0-9a-f]+)</i>", text)
     assert len(lines) * 16 + int(hidden.replace(",", "")) - len(data) in range(16)
 

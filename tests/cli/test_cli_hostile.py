@@ -19,10 +19,10 @@ from tests.harness.loopback_brokers import Broker
 def cluster():
     """Broker that also lists another broker, which is not running."""
     broker = Broker(ApiVersionTable.of_release("3.9"), 1, rack="r1")
-    other = SimpleNamespace(node_id=2, host="a..b", port=9092, rack=None)
-    broker.cluster = [broker, other]
+    second_broker = SimpleNamespace(node_id=2, host="a..b", port=9092, rack=None)
+    broker.cluster = [broker, second_broker]
     with broker:
-        yield broker, other
+        yield broker, second_broker
 
 
 @pytest.mark.parametrize(
@@ -30,8 +30,8 @@ def cluster():
     [("a..b", 1), ("a" * 300, 1), ("\0", 1), ("127.0.0.1", -5), ("127.0.0.1", 99999)],
 )
 def test_a_broker_at_no_address_costs_no_other(run, cluster, host, port):
-    broker, other = cluster
-    other.host, other.port = host, port
+    broker, second_broker = cluster
+    second_broker.host, second_broker.port = host, port
     done = run("versions", broker.address, "--timeout", 2)
     assert done.code == 2
     assert "3.9" in done.out and "2 brokers, not reached: 1" in done.err
@@ -39,8 +39,8 @@ def test_a_broker_at_no_address_costs_no_other(run, cluster, host, port):
 
 def test_a_host_cannot_steer_the_terminal(run, cluster):
     """Titles, colors and the writing direction must not be changed."""
-    broker, other = cluster
-    other.host = "\x1b]0;mine\x07\x9b31m\u202e..h"
+    broker, second_broker = cluster
+    second_broker.host = "\x1b]0;mine\x07\x9b31m\u202e..h"
     done = run("versions", broker.address, "--timeout", 2)
     assert done.code == 2 and "mine" in done.err
     assert all(c.isprintable() or c == "\n" for c in done.out + done.err)

@@ -158,11 +158,11 @@ def test_segments_of_one_partition_keep_its_transactions(run, tmp_path):
     folder = tmp_path / "transactions-0"
     shutil.copytree(NEWEST / "transactions-0", folder)
     options = "-o", "jsonl", "--isolation-level", "read_committed"
-    whole = [row["offset"] for row in run("dump", folder, *options).rows]
+    all_offsets = [row["offset"] for row in run("dump", folder, *options).rows]
     newest = sorted(folder.glob("*.log"))[-1]
     start = int(newest.name.partition(".")[0])
     part = run("dump", folder, *options, "--from", start).rows
-    assert [row["offset"] for row in part] == [n for n in whole if n >= start]
+    assert [row["offset"] for row in part] == [n for n in all_offsets if n >= start]
 
 
 @pytest.mark.parametrize("release", ["2.8.2", "3.9.2", "4.3.1"])

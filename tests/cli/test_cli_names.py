@@ -83,8 +83,8 @@ def test_verify(run, disk, form):
     assert ran.code == 1
     for name in (f"good-0{os.sep}", f"{BAD}-0{os.sep}", f"{ODD}-0{os.sep}"):
         # JSON doubles the backslash.
-        shown = name.replace("\\", "\\\\") if form == "jsonl" else name
-        assert ran.out.count(shown) == 1
+        shown_name = name.replace("\\", "\\\\") if form == "jsonl" else name
+        assert ran.out.count(shown_name) == 1
     if form == "jsonl":
         assert {row["topic"] for row in ran.rows} == TOPICS
 

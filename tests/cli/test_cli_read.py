@@ -116,8 +116,8 @@ def test_files_of_columns_have_the_bytes(run, address, tmp_path, form):
         table = pyarrow.ipc.open_file(path).read_all()
     rows = table.to_pylist()
     assert sorted((r["partition"], r["offset"]) for r in rows if r["key"]) == ALL
-    (other,) = (row for row in rows if row["topic"] == "other")
-    assert (other["key"], other["value"]) == (None, b"\xff\x00")
+    (other_row,) = (row for row in rows if row["topic"] == "other")
+    assert (other_row["key"], other_row["value"]) == (None, b"\xff\x00")
 
 
 def start(address, *args, stdout=subprocess.PIPE):

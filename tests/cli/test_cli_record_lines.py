@@ -103,10 +103,10 @@ def test_fields_of_many_values_are_those_of_each_value(values, byte_format):
     assert [json.loads(b"{%b}" % field) for field in fields] == expected
 
 
-@pytest.mark.parametrize("others", [0, 1, 5000])
-def test_value_of_nuls_takes_memory_for_its_base64_only(others):
+@pytest.mark.parametrize("small_count", [0, 1, 5000])
+def test_value_of_nuls_takes_memory_for_its_base64_only(small_count):
     """Values are separated by NUL while they are formatted together."""
-    values = [b"\0" * 1_000_000] + [b"x"] * others
+    values = [b"\0" * 1_000_000] + [b"x"] * small_count
     tracemalloc.start()
     try:
         first, *rest = format_fields(b"value", values, "text")
@@ -114,7 +114,7 @@ def test_value_of_nuls_takes_memory_for_its_base64_only(others):
     finally:
         tracemalloc.stop()
     assert first.startswith(b'"value_base64":"AAAA')
-    assert rest == [b'"value":"x"'] * others
+    assert rest == [b'"value":"x"'] * small_count
     assert peak < 8_000_000
 
 
@@ -230,10 +230,10 @@ def test_compressed_batches_are_joined_by_their_decompressed_size():
 def test_runs_of_different_batches_are_not_joined():
     """The timestamp type is printed, and control records are decoded."""
     run = make_plain_run([Record(offset=0)])
-    others = [run._replace(timestamp_type=0), run._replace(is_control=True)]
-    others += [run._replace(partition=4), run._replace(topic="other")]
-    for other in others:
-        assert list(join_runs([run, other])) == [run, other]
+    other_runs = [run._replace(timestamp_type=0), run._replace(is_control=True)]
+    other_runs += [run._replace(partition=4), run._replace(topic="other")]
+    for other_run in other_runs:
+        assert list(join_runs([run, other_run])) == [run, other_run]
 
 
 def test_records_before_a_failure_are_written():

@@ -81,9 +81,9 @@ def test_list_as_json_lines_has_numbers_and_lists(run):
 
 def test_all_lists_messages_of_no_api_too(run, kwire):
     rows = run("schema", "--all", "-o", "jsonl").rows
-    others = [row for row in rows if row["kind"] != "api"]
-    assert len(rows) - len(others) == 95
-    assert 2 * 95 + len(others) == len(kwire.messages.ALL)
+    inner_messages = [row for row in rows if row["kind"] != "api"]
+    assert len(rows) - len(inner_messages) == 95
+    assert 2 * 95 + len(inner_messages) == len(kwire.messages.ALL)
     assert "\nGroup coordinator\n" in run("schema", "--all").out
 
 

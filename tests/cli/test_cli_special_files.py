@@ -109,12 +109,12 @@ def test_commands_skip_paths_that_are_not_regular_files(run, orders, tmp_path, k
     # The target of a broken link may have been a file.
     assert exported.code == (1 if is_link else 0)
     problems = pyarrow.parquet.read_table(tmp_path / "out" / "problems").to_pylist()
-    named = {row["path"] for row in problems}
+    reported_paths = {row["path"] for row in problems}
     for ran in (listed, verified, dumped):
         assert ran.code == (2 if is_link else 0)
         for path in paths[:-1] if is_link else paths:
             assert f"{path}: {WORDS[kind]}" in ran.err
-            assert str(path) in named
+            assert str(path) in reported_paths
 
 
 @pytest.mark.parametrize("kind", KINDS[:4])

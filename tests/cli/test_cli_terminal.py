@@ -159,8 +159,8 @@ def test_nothing_steers_the_terminal(read_screen, args):
 def test_brokers_do_not_steer_the_terminal(read_screen, form):
     """Racks, hosts and feature names are strings from a broker."""
     broker = Broker(ApiVersionTable.of_release("3.9"), 1, rack=TEXT)
-    other = SimpleNamespace(node_id=2, host=f"{NAME}..h", port=9092, rack=TEXT)
-    broker.cluster = [broker, other]
+    second_broker = SimpleNamespace(node_id=2, host=f"{NAME}..h", port=9092, rack=TEXT)
+    broker.cluster = [broker, second_broker]
     with broker:
         code, text = read_screen("versions", broker.address, "--timeout", 2, "-o", form)
     assert code == 2 and "Traceback" not in text
@@ -344,12 +344,12 @@ def test_csv_is_safe_in_files_and_exact_in_pipes(hostile, tmp_path, option):
     environment = os.environ | {"PYTHONPATH": str(SOURCE)}
     with open(tmp_path / "redirected", "wb") as file:
         subprocess.run(command, stdout=file, env=environment, check=True)
-    named = tmp_path / "named.csv"
-    subprocess.run([*command, "--output", str(named)], env=environment, check=True)
+    named_file = tmp_path / "named.csv"
+    subprocess.run([*command, "--output", str(named_file)], env=environment, check=True)
     pipe = subprocess.run(command, capture_output=True, env=environment, check=True)
     texts = {
         "redirected": (tmp_path / "redirected").read_bytes(),
-        "named": named.read_bytes(),
+        "named": named_file.read_bytes(),
         "pipe": pipe.stdout,
     }
     for name, text in texts.items():

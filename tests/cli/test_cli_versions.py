@@ -342,12 +342,12 @@ def test_options_that_do_not_fit(run, certificate, tmp_path, args, words):
 
 def test_encrypted_key_is_rejected_without_a_password_prompt(tmp_path):
     """OpenSSL would prompt in the terminal, so that a job would wait forever."""
-    both = tmp_path / "both.pem"
+    bundle = tmp_path / "both.pem"
     files = make_certificate(tmp_path, b"secret")
-    both.write_bytes(b"".join(file.read_bytes() for file in files))
+    bundle.write_bytes(b"".join(file.read_bytes() for file in files))
     parent, child = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "kwire", "versions", "k:1", "--tls", "--cert", both],
+        [sys.executable, "-m", "kwire", "versions", "k:1", "--tls", "--cert", bundle],
         stdin=child,
         stdout=child,
         stderr=child,

@@ -227,9 +227,15 @@ def test_a_bad_line_does_not_take_those_before_it_along(write, rows):
     assert "stdin, line 5: not JSON" in err
     assert "the first 4 records were written; continue with --skip 4" in err
     skip = re.search(r"--skip (\d+)", err)[1]
-    whole = b"\n".join(lines)
+    input_bytes = b"\n".join(lines)
     code, err = write(
-        "--input-format", "jsonl", "--to-partition", "0", "--skip", skip, stdin=whole
+        "--input-format",
+        "jsonl",
+        "--to-partition",
+        "0",
+        "--skip",
+        skip,
+        stdin=input_bytes,
     )
     assert (code, err.count("2 records written")) == (0, 1)
     assert [row["value"] for row in rows()] == list("012345")

@@ -57,7 +57,7 @@ def test_damaged_files_are_records_or_a_typed_error(kwire, kind, figure):
 
     def work(note):
         dice = random.Random(kind)
-        ends = {True: 0, False: 0}
+        counts_by_outcome = {True: 0, False: 0}
         path = fuzz_tables.input_path()
         for number in range(INPUTS):
             data = damage(dice.choice(good), dice)
@@ -65,8 +65,8 @@ def test_damaged_files_are_records_or_a_typed_error(kwire, kind, figure):
             path.write_bytes(data)
             _, error = fuzz_tables.read_file(kwire, kind, path)
             assert error is None or "\n" not in error, error
-            ends[error is None] += 1
-        assert all(ends.values()), ends
+            counts_by_outcome[error is None] += 1
+        assert all(counts_by_outcome.values()), counts_by_outcome
 
     check(work, longest_s=300)
     figure("P6", f"damaged files, {kind}", INPUTS, least=INPUTS)

@@ -34,7 +34,7 @@ class Figures:
                 old = self.rows.setdefault((new.promise, new.what, new.test), new)
                 worse = min if new.least is not None else max
                 self.rows[new.promise, new.what, new.test] = worse(
-                    old, new, key=lambda one: one.figure
+                    old, new, key=lambda figure: figure.figure
                 )
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:

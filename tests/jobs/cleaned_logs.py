@@ -29,7 +29,7 @@ class Cleaned:
             root / f"broker-{number}" for number in range(self.random.choice((2, 3)))
         ]
         end = self.log[-1][-1][0] + 1
-        held, states = {}, []
+        rows_by_key, states = {}, []
         for broker in self.brokers:
             folder = broker / "ids-0"
             folder.mkdir(parents=True)
@@ -37,9 +37,9 @@ class Cleaned:
                 f"0\n1\nids 0 {end}\n"
             )
             (broker / "cleaner-offset-checkpoint").write_text("0\n1\nids 0 5\n")
-            state = self._replica(folder, starts, held)
+            state = self._replica(folder, starts, rows_by_key)
             states.append(state)
-        self.rows = sorted(held.values(), key=lambda row: row[0])
+        self.rows = sorted(rows_by_key.values(), key=lambda row: row[0])
         self.lost = ranges_of(
             offset
             for offset in range(end)
@@ -72,7 +72,7 @@ class Cleaned:
             offset += count
         return starts
 
-    def _replica(self, folder, starts, held):
+    def _replica(self, folder, starts, rows_by_key):
         """Write one replica; return the state of its offsets."""
         state, before, is_whole = {}, 0, True
         for number, start in enumerate(starts):
@@ -99,7 +99,7 @@ class Cleaned:
                     batch[61 + self.random.randrange(len(batch) - 61)] ^= 4
                     is_whole = False
                 else:
-                    held.update((row[0], row) for row in remaining)
+                    rows_by_key.update((row[0], row) for row in remaining)
                     # Offsets between two intact batches were compacted.
                     between = KNOWN if is_whole else DAMAGED
                     state.update(dict.fromkeys(range(before, first), between))

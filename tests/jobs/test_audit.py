@@ -198,16 +198,18 @@ def test_riskiest_clients_come_first(audited):
 
 def test_each_request_is_a_row(capture, audited):
     """Rows are in order, with sizes, times and latencies. SASL tokens have no row."""
-    sent = [
+    expected_requests = [
         row
         for row in capture.rows
         if row["direction"] == "request" and row["frame"] is not None
     ]
     rows = rows_of(audited, "requests")
-    assert len(rows) == len(sent) == audited.counts["requests"]
+    assert len(rows) == len(expected_requests) == audited.counts["requests"]
     names = ("client_address", "broker_address", "api_key", "api_version", "size")
     for name in names:
-        assert [row[name] for row in rows] == [row.get(name) for row in sent], name
+        assert [row[name] for row in rows] == [
+            row.get(name) for row in expected_requests
+        ], name
     begin = datetime.fromtimestamp(START // 1_000_000, UTC)
     assert rows[0]["timestamp"] == begin
     answers = {
@@ -217,16 +219,16 @@ def test_each_request_is_a_row(capture, audited):
     }
     latencies = [
         1.0 if (row["connection"], row.get("correlation_id")) in answers else None
-        for row in sent
+        for row in expected_requests
     ]
     assert [row["latency_ms"] for row in rows] == latencies
 
 
 def test_software_is_that_of_the_connection(audited):
     """The software is known from the ApiVersions request on, which is included."""
-    named = [row for row in rows_of(audited, "requests") if row["software_name"]]
-    assert len(named) == 4 + 3 + 4 + 4
-    assert {row["client_id"] for row in named} == {
+    named_rows = [row for row in rows_of(audited, "requests") if row["software_name"]]
+    assert len(named_rows) == 4 + 3 + 4 + 4
+    assert {row["client_id"] for row in named_rows} == {
         "rdkafka",
         "producer-1",
         "consumer-1",
@@ -252,9 +254,9 @@ def test_page_has_the_numbers_of_the_tables(audited):
     assert "6 of 16 clients" in page
     for name in ("breaks", "clients", "problems"):
         rows = rows_of(audited, name)
-        shown = table_of(page, name)
-        assert len(shown) == len(rows)
-        for cells, row in zip(shown, rows, strict=True):
+        table_rows = table_of(page, name)
+        assert len(table_rows) == len(rows)
+        for cells, row in zip(table_rows, rows, strict=True):
             for key, text in cells.items():
                 assert text == write_value(row[key]), (name, key)
 
@@ -308,17 +310,19 @@ def test_recordings_do_not_mix(capture, tmp_path):
 
     The same applies to the clients of these recordings.
     """
-    other = Capture("other")
-    talk = other.talk("10.0.7.7:1", client_id="new")
+    second_capture = Capture("other")
+    talk = second_capture.talk("10.0.7.7:1", client_id="new")
     talk.ask_versions(3, "3.9", ("lib", "1")).ask(FETCH, 16, FetchResponse())
     capture.write(tmp_path / "captures" / "one" / "frames.parquet")
-    other.write(tmp_path / "captures" / "two" / "frames.parquet")
+    second_capture.write(tmp_path / "captures" / "two" / "frames.parquet")
     result = jobs.audit([tmp_path / "captures"], tmp_path / "out", target="4.1")
     assert result.counts["clients"] == len(capture.expected) + 1
     assert len(list(Path(result.tables["requests"]).iterdir())) == 2
     # Rows of both recordings may be in one file, in any order.
     mixed = Capture()
-    mixed.rows = sorted(capture.rows + other.rows, key=lambda row: row["sequence"])
+    mixed.rows = sorted(
+        capture.rows + second_capture.rows, key=lambda row: row["sequence"]
+    )
     mixed.write(tmp_path / "mixed.parquet")
     again = jobs.audit([tmp_path / "mixed.parquet"], tmp_path / "again", target="4.1")
     assert rows_of(again, "clients") == rows_of(result, "clients")
@@ -328,9 +332,9 @@ def test_recordings_do_not_mix(capture, tmp_path):
 def test_damaged_inputs_are_problems_and_never_the_end(capture, tmp_path):
     """Covers a damaged capture, another Parquet file, and a truncated line."""
     folder = tmp_path / "mixed"
-    whole = capture.write(folder / "frames.parquet")
+    complete_file = capture.write(folder / "frames.parquet")
     torn = folder / "torn.parquet"
-    torn.write_bytes(whole.read_bytes()[:-100])
+    torn.write_bytes(complete_file.read_bytes()[:-100])
     pyarrow.parquet.write_table(pyarrow.table({"a": [1]}), folder / "foreign.parquet")
     log = (LOGS / "kafka-3.9.2.log").read_bytes()
     (folder / "request.log").write_bytes(log[:-200])
@@ -429,11 +433,11 @@ def test_command_ends_with_3_if_a_client_breaks(capture, tmp_path):
 def test_command_exits_with_0_without_breaks_and_1_after_problems(tmp_path):
     """Release 3.9 supports all versions, but warns about some of them."""
     log = tmp_path / "request.log.gz"
-    whole = gzip.compress((LOGS / "kafka-3.9.2.log").read_bytes())
-    log.write_bytes(whole)
+    complete_log = gzip.compress((LOGS / "kafka-3.9.2.log").read_bytes())
+    log.write_bytes(complete_log)
     done = run("audit", log, "--target", "3.9", "--output", tmp_path / "out")
     assert (done.exit_code, "none break on 3.9" in done.stderr) == (0, True)
-    log.write_bytes(whole[:-300])
+    log.write_bytes(complete_log[:-300])
     done = run("audit", log, "--target", "3.9", "--output", tmp_path / "again")
     assert (done.exit_code, "1 problem in the input" in done.stderr) == (1, True)
 

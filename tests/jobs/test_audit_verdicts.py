@@ -112,10 +112,10 @@ def test_software_that_is_known_by_name_has_asked():
 def test_java_clients_have_the_versions_of_their_release():
     """The versions that an old broker offered have no influence."""
     asking = make_usage((API_VERSIONS, 3), (PRODUCE, 2), (FETCH, 2))
-    named = {"software_name": JAVA, "software_version": "2.8.2"}
-    assert verdict(asking, "4.1", {FETCH: 2}, **named).verdict == OK
-    named["software_version"] = "7.5.0-ccs"
-    assert verdict(asking, "4.1", {FETCH: 2}, **named).verdict == UNKNOWN
+    software = {"software_name": JAVA, "software_version": "2.8.2"}
+    assert verdict(asking, "4.1", {FETCH: 2}, **software).verdict == OK
+    software["software_version"] = "7.5.0-ccs"
+    assert verdict(asking, "4.1", {FETCH: 2}, **software).verdict == UNKNOWN
 
 
 def test_produce_that_is_offered_but_refused_breaks():
@@ -195,14 +195,14 @@ def test_results_of_tasks_are_merged():
     other.add(request("a:2", FETCH, 3, BROKER, 30))
     other.offer(BROKER, [(FETCH, 11), (PRODUCE, 3)])
     for first, second in ((one, other), (other, one)):
-        whole = Sightings()
-        whole.merge(first)
-        whole.merge(second)
-        usage = whole.clients[client]
+        merged = Sightings()
+        merged.merge(first)
+        merged.merge(second)
+        usage = merged.clients[client]
         assert usage.versions[FETCH, 2] == SeenRequests(3, 10, 20)
         assert usage.total() == SeenRequests(4, 10, 30)
         assert usage.brokers == {FETCH: {BROKER, "other:9092"}}
-        assert whole.offered == {BROKER: {FETCH: 11, PRODUCE: 3}}
+        assert merged.offered == {BROKER: {FETCH: 11, PRODUCE: 3}}
 
 
 def test_first_and_last_time_do_not_depend_on_the_order():

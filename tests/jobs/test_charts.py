@@ -53,8 +53,8 @@ def titles(svg):
 
 def extremes():
     """Yield charts with no, one, very many, huge and hostile values."""
-    many = [f"{number}-{'x' * 50}" for number in range(1000)]
-    for names in ([], [EVIL], many):
+    many_names = [f"{number}-{'x' * 50}" for number in range(1000)]
+    for names in ([], [EVIL], many_names):
         cells = {(a, b): HeatCell(HUGE, "bad", EVIL) for a in names for b in names[:30]}
         yield charts.draw_heat_map(names, names[:30], cells, {"bad": EVIL})
         yield charts.draw_heat_map(names, [], {})
@@ -181,8 +181,8 @@ def test_words_of_an_axis_never_touch(room, length, label, note):
     On phones the axis is as wide as the page, otherwise as wide as the drawing.
     """
     svg = charts.draw_timeline([Track(label, T0, T0 + length, [], note)])
-    shown = [text for _, text in PageReader(svg).find("span")]
-    drawing = room - sum(map(measure_text, shown)) - 16 if room >= 700 else room
+    labels = [text for _, text in PageReader(svg).find("span")]
+    drawing = room - sum(map(measure_text, labels)) - 16 if room >= 700 else room
     spans = []
     for looks, part, words in axis(svg):
         if room >= 700 or "wide" not in looks:

@@ -107,8 +107,10 @@ def test_majority_of_replicas_wins_within_an_epoch(tmp_path):
     """A segment of one replica has another leader. The problem contains the reason."""
     folders, batches = one_log(tmp_path, brokers=3)
     generator = random.Random(2)
-    others = [make_batch(generator, b.base, 4, b.epoch, mark=b"x") for b in batches]
-    data = b"".join(batch.data for batch in others[7:14])
+    other_batches = [
+        make_batch(generator, b.base, 4, b.epoch, mark=b"x") for b in batches
+    ]
+    data = b"".join(batch.data for batch in other_batches[7:14])
     (folders[0] / f"{28:020}.log").write_bytes(data)
     result = run_export(tmp_path)
     assert recovered_rows(result)["t", 0] == [
@@ -124,8 +126,10 @@ def test_contradicting_file_is_not_used_for_other_batches(tmp_path):
     """The other batches have another leader too, so it is safer to lose them."""
     folders, batches = one_log(tmp_path, brokers=3)
     generator = random.Random(2)
-    others = [make_batch(generator, b.base, 4, b.epoch, mark=b"x") for b in batches]
-    data = b"".join(batch.data for batch in others[7:14])
+    other_batches = [
+        make_batch(generator, b.base, 4, b.epoch, mark=b"x") for b in batches
+    ]
+    data = b"".join(batch.data for batch in other_batches[7:14])
     (folders[0] / f"{28:020}.log").write_bytes(data)
     for folder in folders[1:]:
         flip(folder, batches, 52)

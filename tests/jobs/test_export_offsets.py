@@ -28,11 +28,11 @@ def test_a_false_offset_does_not_condemn_the_batch_before(tmp_path):
     batches = [
         make_batch(generator, base, 10, 0, codec="none") for base in range(0, 70, 10)
     ]
-    other = make_batch(generator, 50, 10, 0, codec="none", mark=b"other")
+    contradicting = make_batch(generator, 50, 10, 0, codec="none", mark=b"other")
     for number in range(3):
         folder = tmp_path / "in" / f"b{number}" / "t-0"
         if number == 2:
-            write_log(folder, [*batches[:5], other, batches[6]])
+            write_log(folder, [*batches[:5], contradicting, batches[6]])
             continue
         write_log(folder, batches)
         path = folder / f"{0:020}.log"
@@ -66,21 +66,23 @@ def test_a_false_header_field_costs_no_other_batch(tmp_path):
             make_batch(generator, base, 5, 3, codec="none") for base in range(0, 70, 5)
         ]
         beside = index + 1 if index in (0, 7) else index - 1
-        other = make_batch(generator, 5 * beside, 5, 3, codec="none", mark=b"other")
+        contradicting = make_batch(
+            generator, 5 * beside, 5, 3, codec="none", mark=b"other"
+        )
         for broker in range(3):
             folder = tmp_path / "in" / f"b{broker}" / f"t-{number}"
-            held = list(batches)
+            held_batches = list(batches)
             if broker == 2:
-                held[beside] = other
-            write_log(folder, held)
+                held_batches[beside] = contradicting
+            write_log(folder, held_batches)
             if broker < 2:
                 path, start = position(batches, 5 * index)
                 set_field(folder / path, start, field, change)
-        held = batches
+        held_batches = batches
         if field != "epoch" and index in (6, 13):
-            held = [batch for batch in batches if batch is not batches[index]]
+            held_batches = [batch for batch in batches if batch is not batches[index]]
             lost["t", number] = [(5 * index, 5 * index + 4)]
-        expected["t", number] = [row for batch in held for row in batch.rows]
+        expected["t", number] = [row for batch in held_batches for row in batch.rows]
     lines = ["0", str(len(cases)), *(f"t {n} 70" for n in range(len(cases)))]
     for folder in (tmp_path / "in").iterdir():
         (folder / "replication-offset-checkpoint").write_text("\n".join(lines) + "\n")

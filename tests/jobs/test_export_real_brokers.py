@@ -48,16 +48,16 @@ def test_two_broken_copies_of_a_real_disk_make_a_whole_one(tmp_path):
     paths = sorted((tmp_path / "in" / "broker-0").rglob("*.log"))
     for path in paths:
         if path.stat().st_size:
-            other = Path(
+            damaged_file = Path(
                 str(path).replace("broker-0", f"broker-{generator.randrange(2)}")
             )
-            data = bytearray(other.read_bytes())
+            data = bytearray(damaged_file.read_bytes())
             data[generator.randrange(61, len(data))] ^= 1
-            other.write_bytes(data)
-    whole = jobs.export([DATA / "4.3.1" / "data"], tmp_path / "whole")
+            damaged_file.write_bytes(data)
+    undamaged = jobs.export([DATA / "4.3.1" / "data"], tmp_path / "whole")
     result = run_export(tmp_path)
-    assert recovered_rows(result) == recovered_rows(whole)
-    assert listed_losses(result) == listed_losses(whole)
+    assert recovered_rows(result) == recovered_rows(undamaged)
+    assert listed_losses(result) == listed_losses(undamaged)
 
 
 def test_tiered_storage_fills_what_brokers_no_longer_have(tmp_path):
@@ -66,9 +66,9 @@ def test_tiered_storage_fills_what_brokers_no_longer_have(tmp_path):
     local = jobs.export([data], tmp_path / "local")
     assert listed_losses(local) == {("tiered", 0): [(0, 159)]}
     assert "leader epochs" in read_table(local, "lost")[0]["detail"]
-    both = jobs.export([data, remote], tmp_path / "both")
-    assert both.findings == 0
-    rows = recovered_rows(both)["tiered", 0]
+    merged = jobs.export([data, remote], tmp_path / "both")
+    assert merged.findings == 0
+    rows = recovered_rows(merged)["tiered", 0]
     assert [row[0] for row in rows] == list(range(200))
 
 

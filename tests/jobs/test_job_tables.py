@@ -90,23 +90,23 @@ def test_wrong_schema_leaves_nothing(tmp_path):
 
 def test_output_appears_at_the_end(tmp_path):
     """All tables and the page are published at the same time."""
-    out = tmp_path / "deep" / "out"
-    with Output(out) as output:
+    target = tmp_path / "deep" / "out"
+    with Output(target) as output:
         for task in 0, 1:
             with open_table(output.table_path("rows", task), SCHEMA) as writer:
                 writer.write(batch(0, 5 + task))
         output.write_table("small", pa.table({"a": [1, 2]}))
         output.write_report("<p>\u6f22</p>\n")
-        assert not out.exists()
-    assert names(out.parent) == ["out"]
+        assert not target.exists()
+    assert names(target.parent) == ["out"]
     result = output.result(7)
     assert result == Result(
-        {"rows": str(out / "rows"), "small": str(out / "small")},
+        {"rows": str(target / "rows"), "small": str(target / "small")},
         {"rows": 11, "small": 2},
-        str(out / "report.html"),
+        str(target / "report.html"),
         7,
     )
-    assert names(out / "rows") == ["part-00000.parquet", "part-00001.parquet"]
+    assert names(target / "rows") == ["part-00000.parquet", "part-00001.parquet"]
     assert Path(result.report).read_text(encoding="utf-8") == "<p>\u6f22</p>\n"
     assert pickle.loads(pickle.dumps(result)) == result
 
@@ -122,9 +122,9 @@ def test_failure_leaves_nothing(tmp_path):
 def test_existing_directory_is_rejected_before_any_work(tmp_path):
     """Existing files are never changed. An empty directory is allowed."""
     (tmp_path / "file").write_text("x")
-    for out in tmp_path, tmp_path / "file":
+    for target in tmp_path, tmp_path / "file":
         with pytest.raises(FileExistsError, match="remove it or choose another"):
-            Output(out).__enter__()
+            Output(target).__enter__()
     assert names(tmp_path) == ["file"]
     (tmp_path / "empty").mkdir()
     with Output(f"{tmp_path}/empty/") as output:
@@ -134,20 +134,20 @@ def test_existing_directory_is_rejected_before_any_work(tmp_path):
 
 def test_directory_created_during_the_job_is_not_replaced(tmp_path):
     """If two jobs use one directory, the second job fails."""
-    out = tmp_path / "out"
-    with pytest.raises(FileExistsError), Output(out) as output:
+    target = tmp_path / "out"
+    with pytest.raises(FileExistsError), Output(target) as output:
         output.write_report("mine")
-        out.mkdir()
-        (out / "theirs").write_text("theirs")
+        target.mkdir()
+        (target / "theirs").write_text("theirs")
     assert names(tmp_path) == ["out"]
-    assert names(out) == ["theirs"]
+    assert names(target) == ["theirs"]
 
 
 def test_files_of_a_killed_process_do_not_block_a_job(tmp_path):
     """In a container, the next process may have the id of the killed process."""
-    rest = tmp_path / f"out.partial-{os.getpid()}"
-    (rest / "rows").mkdir(parents=True)
-    (rest / "rows" / "part-00007.parquet").write_text("half")
+    leftovers = tmp_path / f"out.partial-{os.getpid()}"
+    (leftovers / "rows").mkdir(parents=True)
+    (leftovers / "rows" / "part-00007.parquet").write_text("half")
     with Output(tmp_path / "out") as output:
         output.write_table("rows", pa.table({"a": [1]}))
     assert names(tmp_path / "out" / "rows") == ["part-00000.parquet"]

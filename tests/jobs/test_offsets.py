@@ -139,9 +139,9 @@ def test_a_consumer_group_is_put_together_from_its_records(offsets, tmp_path):
     """Assigning, reconciling, stable, empty, dead, and the time of a rebalance."""
     Topic(tmp_path, "orders", 0, topic_id=TOPIC_ID_TEXT).write()
     groups = Groups(tmp_path)
-    one = {"m1": (1, [0, 1])}
+    assignments = {"m1": (1, [0, 1])}
     for delay, *records in (
-        (0, *consumer_records("g", 1, one, joined=["m1"], assigned=1)),
+        (0, *consumer_records("g", 1, assignments, joined=["m1"], assigned=1)),
         (1, *consumer_records("g", 2, {}, joined=["m2"])),
         (2, *consumer_records("g", None, {"m1": (2, [0])}, assigned=2)),
         (3, *consumer_records("g", None, {"m2": (1, [])})),
@@ -361,8 +361,8 @@ def test_damage_only_affects_its_batch_and_is_reported(offsets, tmp_path):
     size = int.from_bytes(data[8:12], "big") + 12
     assert (damage[0]["path"], damage[0]["position"]) == (str(path), 0)
     assert (damage[0]["length"], damage[0]["offset"]) == (size, lost)
-    left = [row for row in groups.lag if row["log_offset"] != lost]
-    assert by_commit(read_rows(result, "lag")) == left
+    remaining_lags = [row for row in groups.lag if row["log_offset"] != lost]
+    assert by_commit(read_rows(result, "lag")) == remaining_lags
 
 
 def test_undecodable_records_are_rows_of_the_problems(offsets, tmp_path):

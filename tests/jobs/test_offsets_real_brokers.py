@@ -34,16 +34,16 @@ def printed_records(release):
     paths = [p for p in files if p.startswith(TOPIC) and p.endswith(".log")]
     for path in sorted(paths):
         for batch in files[path]["batches"]:
-            here = batch["records"]
+            batch_records = batch["records"]
             if batch["is_control"]:
-                if "ABORT" in here[0]["control"]:
+                if "ABORT" in batch_records[0]["control"]:
                     for record in running.pop(batch["producer_id"], ()):
                         records.remove(record)
                 running.pop(batch["producer_id"], None)
                 continue
-            records += here
+            records += batch_records
             if batch["is_transactional"]:
-                running.setdefault(batch["producer_id"], []).extend(here)
+                running.setdefault(batch["producer_id"], []).extend(batch_records)
     return records
 
 

@@ -79,8 +79,12 @@ def test_a_partition_is_unknown_while_it_is_assigned_and_uncommitted(offsets, tm
         if minutes >= 180:
             lags_by_minute.setdefault((minutes - 1) // 20 * 20, set()).add(row["lag"])
     assert lags_by_minute == {180: {0}, 200: {None}, 220: {1000}, 240: {None}, 260: {0}}
-    other = [row for row in read_rows(result, "lag_over_time") if row["topic"] != "t"]
-    assert {(row["unknown_lags"], row["missing_logs"]) for row in other} == {(1, 1)}
+    other_rows = [
+        row for row in read_rows(result, "lag_over_time") if row["topic"] != "t"
+    ]
+    assert {(row["unknown_lags"], row["missing_logs"]) for row in other_rows} == {
+        (1, 1)
+    }
     (group,) = read_rows(result, "groups")
     assert (group["lag"], group["unknown_lags"]) == (0, 0)
 

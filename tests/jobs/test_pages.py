@@ -46,9 +46,9 @@ def audit(folder):
     talk = capture.talk("10.0.0.1:1", client_id=HOSTILE)
     talk.ask_versions(3, "3.9", (HOSTILE, HOSTILE)).ask(ProduceRequest(), 0)
     capture.write(folder / "in" / "frames.parquet")
-    out = folder / "out"
-    run("audit", folder / "in", "--target", "4.1", "--output", out)
-    return out / "report.html"
+    target = folder / "out"
+    run("audit", folder / "in", "--target", "4.1", "--output", target)
+    return target / "report.html"
 
 
 def export(folder):
@@ -57,9 +57,9 @@ def export(folder):
     partition_directory.mkdir(parents=True)
     batch = bytearray(records.encode_batch([(b"k", b"v" * 50)]))
     (partition_directory / f"{0:020}.log").write_bytes(bytes(batch) * 2 + b"\xff" * 90)
-    out = folder / "out"
-    run("export", folder / "in", "--output", out)
-    return out / "report.html"
+    target = folder / "out"
+    run("export", folder / "in", "--output", target)
+    return target / "report.html"
 
 
 def offsets(folder):
@@ -248,9 +248,9 @@ def test_a_template_that_forgets_to_escape_escapes():
     """Templates escape plain text automatically, and only once."""
     template = pages._make_environment().from_string("<p>{{ a }}{{ b }}{{ 7 }}</p>")
     inside = Markup("<i>") + make_text(SIGNS) + Markup("</i>")
-    shown = PageReader(template.render(a=SIGNS, b=inside))
-    assert [tag for tag, _, _ in shown.tags] == ["p", "i"]
-    assert shown.find("p")[0][1] == shown.find("i")[0][1] + "7"
+    reader = PageReader(template.render(a=SIGNS, b=inside))
+    assert [tag for tag, _, _ in reader.tags] == ["p", "i"]
+    assert reader.find("p")[0][1] == reader.find("i")[0][1] + "7"
 
 
 def test_markup_is_written_nowhere_else():

@@ -36,8 +36,8 @@ def test_cells_have_words_for_people_and_raw_values():
     assert reader.table("things") == [
         ["orders", "1234567", "1500", "1700000000123", "61000", "BREAKS"]
     ]
-    shown = [text for _, text in reader.find("td")]
-    assert shown == [
+    cell_texts = [text for _, text in reader.find("td")]
+    assert cell_texts == [
         "orders",
         "1,234,567",
         "1.5 KB",
@@ -59,10 +59,10 @@ def test_booleans_and_fractions_are_shown_as_people_write_them():
     """The raw values are still those of the table."""
     reader = page({"text": True}, {"text": False}, {"text": 200 / 3})
     assert [row[0] for row in reader.table("things")] == ["True", "False", str(200 / 3)]
-    shown = [
+    cell_texts = [
         text for cell, text in reader.find("td") if "text" in cell["class"].split()
     ]
-    assert shown == ["yes", "no", "66.6667"]
+    assert cell_texts == ["yes", "no", "66.6667"]
 
 
 def test_missing_values_are_none_and_empty_text_is_not():

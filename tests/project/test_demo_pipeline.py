@@ -271,11 +271,11 @@ def test_a_terminal_gets_a_bar_and_a_file_gets_no_control_characters(capsys):
     process = subprocess.Popen(command, cwd=PROJECT, stdout=terminal, env=environment)
     assert process.wait() == 0
     os.close(terminal)
-    shown = os.read(main, 1 << 16).decode()
+    output = os.read(main, 1 << 16).decode()
     os.close(main)
-    assert "First part" in shown
-    assert "[red]a line[/red] " + "x" * 90 in shown
-    assert shown.endswith("\x1b[2K"), "the bar is not removed"
+    assert "First part" in output
+    assert "[red]a line[/red] " + "x" * 90 in output
+    assert output.endswith("\x1b[2K"), "the bar is not removed"
 
 
 def test_the_page_shows_traffic_negotiation_records_and_the_race(
@@ -303,15 +303,15 @@ def test_the_page_shows_traffic_negotiation_records_and_the_race(
         seconds,
         17,
     )
-    shown = PageReader(page.write(out, results).read_text("utf-8"))
-    titles = [title.partition(":")[0] for _, title in shown.find("h2")]
+    reader = PageReader(page.write(out, results).read_text("utf-8"))
+    titles = [title.partition(":")[0] for _, title in reader.find("h2")]
     assert set(titles) == {"Traffic", "Negotiation", "Records", "Race"}
     requests = sum(frame.direction == "request" for frame in run.frames)
-    cells = [facts for facts, _ in shown.find("rect") if "data-column" in facts]
+    cells = [facts for facts, _ in reader.find("rect") if "data-column" in facts]
     assert sum(int(cell["data-value"]) for cell in cells) == requests
     sizes = sum(
         int(value) - int(start)
-        for facts, _ in shown.find("rect", class_="fill bad")
+        for facts, _ in reader.find("rect", class_="fill bad")
         if "data-start" in facts
         for value, start in [(facts["data-end"], facts["data-start"])]
     )
@@ -319,7 +319,7 @@ def test_the_page_shows_traffic_negotiation_records_and_the_race(
     assert sizes == len(lost) + 2
     rates = {
         facts["data-label"]: int(facts["data-value"])
-        for facts, _ in shown.find("rect")
+        for facts, _ in reader.find("rect")
         if "data-label" in facts and "," in facts["data-label"]
     }
     assert rates == {
@@ -328,7 +328,7 @@ def test_the_page_shows_traffic_negotiation_records_and_the_race(
         "compiled, alone": 2_000_000,
         "pure Python, alone": 100_000,
     }
-    links = [facts["href"] for facts, _ in shown.find("a")]
+    links = [facts["href"] for facts, _ in reader.find("a")]
     assert links == [f"{job}/report.html" for job in ("audit", "export", "offsets")]
     assert all((out / link).exists() for link in links)
 

@@ -110,11 +110,11 @@ def test_a_command_that_a_page_shows_has_its_options(page):
 def test_commands_are_found_and_wrong_ones_fail():
     """Test a continued line, a comment after a command, and text in between."""
     text = "    kwire ls x --deep   what it is\n$ kwire dump \\\n  --tail 3\nkwire is\n"
-    shown = list(shown_commands(text))
-    assert shown == [["ls", "x", "--deep"], ["dump", "--tail", "3"]]
+    commands = list(shown_commands(text))
+    assert commands == [["ls", "x", "--deep"], ["dump", "--tail", "3"]]
     command = program.get_command(click.Context(program), "ls")
     with pytest.raises(click.NoSuchOption):
-        command.make_parser(click.Context(command)).parse_args(shown[0][1:])
+        command.make_parser(click.Context(command)).parse_args(commands[0][1:])
 
 
 @pytest.mark.parametrize(

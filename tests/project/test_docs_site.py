@@ -264,7 +264,7 @@ def test_package_docstring_lists_its_imports():
         assert len(head.splitlines()) <= 10, name
         imports = head.partition("May import:")[2].partition("\n\n")[0]
         if name not in ("_text", "cli"):  # no package, and every package
-            named = re.findall(r"``(\w+)``", imports)
-            assert named == re.findall(r"`(\w+)`", permitted), name
+            listed_names = re.findall(r"``(\w+)``", imports)
+            assert listed_names == re.findall(r"`(\w+)`", permitted), name
             checked += 1
     assert checked > 10

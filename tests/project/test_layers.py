@@ -228,9 +228,9 @@ def executed_nodes(node):
     """Yield the executed nodes of a tree, including function bodies."""
     for child in ast.iter_child_nodes(node):
         if is_for_type_checkers(child) and "not" not in ast.unparse(child.test):
-            for other in child.orelse:
-                yield other
-                yield from executed_nodes(other)
+            for statement in child.orelse:
+                yield statement
+                yield from executed_nodes(statement)
         else:
             yield child
             yield from executed_nodes(child)

@@ -35,7 +35,7 @@ def test_every_message_and_version_is_there(kwire):
     """No definition is lost in the registry or when its class is created."""
     definitions = [registry.load(name) for name in registry.names()]
     assert len(definitions) == len(kwire.messages.ALL) == MESSAGES
-    assert sum(len(one.valid_versions) for one in definitions) == PAIRS
+    assert sum(len(definition.valid_versions) for definition in definitions) == PAIRS
     assert len(list(pairs(kwire))) == PAIRS
 
 

@@ -100,7 +100,7 @@ def test_vectors_decode_to_the_declared_types(kwire, stub_classes):
         waiting = [kwire.decode(cls, vector.data, vector.version)]
         while waiting:
             struct = waiting.pop()
-            for field, (held, is_array, nullable) in types[
+            for field, (type_name, is_array, nullable) in types[
                 name, type(struct).__name__
             ].items():
                 value = getattr(struct, field)
@@ -108,12 +108,14 @@ def test_vectors_decode_to_the_declared_types(kwire, stub_classes):
                     assert nullable, f"{name}: {field}"
                     continue
                 assert not is_array or type(value) is tuple, f"{name}: {field}"
-                for one in value if is_array else (value,):
-                    if held in PLAIN:
-                        assert type(one) is PLAIN[held], f"{name}: {field}"
+                for element in value if is_array else (value,):
+                    if type_name in PLAIN:
+                        assert type(element) is PLAIN[type_name], f"{name}: {field}"
                     else:
-                        assert type(one).__qualname__ == held, f"{name}: {field}"
-                        waiting.append(one)
+                        assert type(element).__qualname__ == type_name, (
+                            f"{name}: {field}"
+                        )
+                        waiting.append(element)
 
 
 def test_every_name_at_the_top_is_declared(kwire):
@@ -143,11 +145,11 @@ def fields_of(class_node):
     fields = {}
     for part in class_node.body:
         if isinstance(part, ast.AnnAssign):
-            held = ast.unparse(part.annotation.slice)
-            plain = held.removesuffix(" | None")
+            annotation = ast.unparse(part.annotation.slice)
+            plain = annotation.removesuffix(" | None")
             is_array = plain.startswith("tuple[")
-            one = plain.removeprefix("tuple[").removesuffix(", ...]")
-            fields[part.target.id] = one, is_array, plain != held
+            type_name = plain.removeprefix("tuple[").removesuffix(", ...]")
+            fields[part.target.id] = type_name, is_array, plain != annotation
     return fields
 
 

@@ -30,10 +30,10 @@ MICROSECONDS = 1_700_000_000_000_000
 
 def row(sequence, frame=b"abc"):
     """Return a row as the relay creates it."""
-    ends = "10.0.0.1:5", "broker:9092"
+    addresses = "10.0.0.1:5", "broker:9092"
     times = "request", MICROSECONDS + sequence
     size = len(frame or b"")
-    return (1, sequence, *times, *ends, *HEADER, size, frame, False)
+    return (1, sequence, *times, *addresses, *HEADER, size, frame, False)
 
 
 def write(writer, first, last):
@@ -159,11 +159,11 @@ def test_files_merged_while_they_are_listed_are_not_missed(tmp_path, monkeypatch
     write(writer, 10, 12)
     from kwire.recording import capture_files
 
-    whole = capture_files._list_folder
+    list_folder = capture_files._list_folder
     torn = []
 
     def listing(filesystem, root):
-        listed_files = whole(filesystem, root)
+        listed_files = list_folder(filesystem, root)
         if not torn:
             torn.append(writer.merge(middle))
             return [file for file in listed_files if file.first in (0, 10)]

@@ -274,9 +274,9 @@ def test_merging_hides_no_row_from_a_reader_and_none_from_a_kill(tmp_path):
             while time.monotonic() < begin + (TIMEOUT_S if not merged else 1.5):
                 stored = sequences(tmp_path)
                 assert stored == list(range(len(stored)))
-                there = set(tmp_path.rglob("frames-*"))
-                merged |= visible_names - there
-                visible_names |= there
+                present = set(tmp_path.rglob("frames-*"))
+                merged |= visible_names - present
+                visible_names |= present
         finally:
             process.kill()
         safe = [int(text) for text in process.stdout.read().split("\n")[:-1]][-1]

@@ -255,13 +255,13 @@ def test_rejecting_upstream_is_reported_and_retried(tmp_path):
         (sentence,) = recorder.messages
         assert sentence.startswith(f"{address}: the broker cannot be reached (conn")
         port = int(address.rpartition(":")[2])
-        with socket.create_server(("127.0.0.1", port)) as back:
-            back.settimeout(TIMEOUT_S)
+        with socket.create_server(("127.0.0.1", port)) as upstream:
+            upstream.settimeout(TIMEOUT_S)
             frame = add_size(b"\0\x12\0\0\0\0\0\1\xff\xff")
-            host, _, here = recorder.address.rpartition(":")
-            with socket.create_connection((host, int(here)), TIMEOUT_S) as client:
+            host, _, port_text = recorder.address.rpartition(":")
+            with socket.create_connection((host, int(port_text)), TIMEOUT_S) as client:
                 client.sendall(frame)
-                connection, _ = back.accept()
+                connection, _ = upstream.accept()
                 with connection:
                     connection.settimeout(TIMEOUT_S)
                     assert connection.recv(100) == frame
@@ -273,12 +273,12 @@ def test_ports_of_brokers_follow_that_of_the_bootstrap(tmp_path):
     """The next port is in use, so the one after it is chosen."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    others = [("kafka-2.invalid", 9092), ("kafka-3.invalid", 9092)]
+    other_brokers = [("kafka-2.invalid", 9092), ("kafka-3.invalid", 9092)]
     node = messages.MetadataResponse.MetadataResponseBroker
 
     def script(connection):
         while connection.recv(1 << 16):
-            nodes = [node(host=host, port=number) for host, number in others]
+            nodes = [node(host=host, port=number) for host, number in other_brokers]
             answer = messages.MetadataResponse(brokers=nodes)
             connection.sendall(framing.encode_response(answer, 12, 5))
 

@@ -74,19 +74,19 @@ def test_a_slow_reader_slows_the_sender_and_loses_nothing(tmp_path):
         host, _, port = recorder.address.rpartition(":")
         with socket.create_connection((host, int(port)), TIMEOUT_S) as client:
             client.settimeout(0.2)
-            sent = 0
+            sent_count = 0
             with pytest.raises(TimeoutError):
-                while sent < count:
+                while sent_count < count:
                     client.sendall(frame)
-                    sent += 1
+                    sent_count += 1
             assert recorder.counts.frames < count - 10
             client.settimeout(TIMEOUT_S)
             deadline = time.monotonic() + TIMEOUT_S
-            while recorder.counts.frames < sent and time.monotonic() < deadline:
+            while recorder.counts.frames < sent_count and time.monotonic() < deadline:
                 time.sleep(0.01)
-        while len(read) < sent * len(frame) and time.monotonic() < deadline:
+        while len(read) < sent_count * len(frame) and time.monotonic() < deadline:
             time.sleep(0.01)
-    assert len(read) >= sent * len(frame)
+    assert len(read) >= sent_count * len(frame)
 
 
 def test_a_client_that_vanishes_leaves_the_others_alone(tmp_path):
@@ -141,11 +141,11 @@ def test_connections_are_limited(tmp_path):
             address = host, int(port)
             return stack.enter_context(socket.create_connection(address, TIMEOUT_S))
 
-        first, *others = [come() for _ in range(3)]
+        first, *other_clients = [come() for _ in range(3)]
         wait_until(lambda: recorder.counts.connections == 3)
         for _ in range(3):
             assert talk(recorder.address, add_size(b"more")) == b""
-        assert not any(map(is_ended, (first, *others)))
+        assert not any(map(is_ended, (first, *other_clients)))
         first.close()
         wait_until(
             lambda: talk(recorder.address, add_size(b"ok"), 6) == add_size(b"ok")
@@ -216,7 +216,9 @@ def test_frames_of_all_sizes_pass_on_both_loops(tmp_path, monkeypatch, kind):
         uvloop = pytest.importorskip("uvloop")
         monkeypatch.setattr(asyncio, "new_event_loop", uvloop.new_event_loop)
     sizes = [0, 1, 65_532, 5 << 20, 65_533, *[7] * 2000, 1 << 20, 3]
-    sent = b"".join(add_size(bytes((n % 251,)) * size) for n, size in enumerate(sizes))
+    sent_bytes = b"".join(
+        add_size(bytes((n % 251,)) * size) for n, size in enumerate(sizes)
+    )
 
     def answer_at_the_end(connection):
         for chunk in iter(lambda: connection.recv(1 << 20), b""):
@@ -236,15 +238,15 @@ def test_frames_of_all_sizes_pass_on_both_loops(tmp_path, monkeypatch, kind):
                 )
             )
             reader.start()
-            client.sendall(sent)
+            client.sendall(sent_bytes)
             client.shutdown(socket.SHUT_WR)
             reader.join(TIMEOUT_S)
             assert recorder._loop.__class__.__module__.startswith(kind)
-    assert received == sent + add_size(b"the end")
+    assert received == sent_bytes + add_size(b"the end")
     rows = read_rows(recorder)
     for direction in ("request", "response"):
         frames = [add_size(r["frame"]) for r in rows if r["direction"] == direction]
-        assert b"".join(frames).startswith(sent)
+        assert b"".join(frames).startswith(sent_bytes)
     assert recorder.messages == []
 
 
@@ -316,17 +318,17 @@ def test_a_client_may_send_and_end_before_its_broker_is_connected(
     monkeypatch.setattr(
         asyncio.base_events.BaseEventLoop, "create_connection", connect_late
     )
-    sent = add_size(bytes(200_000)) + add_size(b"second")
+    sent_bytes = add_size(bytes(200_000)) + add_size(b"second")
     with (
         Listener(echo_to_the_end) as peer,
         Recorder(ANY, peer.address, tmp_path) as recorder,
     ):
         host, _, port = recorder.address.rpartition(":")
         with socket.create_connection((host, int(port)), TIMEOUT_S) as client:
-            client.sendall(sent)
+            client.sendall(sent_bytes)
             client.shutdown(socket.SHUT_WR)
             received = b"".join(iter(lambda: client.recv(1 << 16), b""))
-    assert received == sent
+    assert received == sent_bytes
 
 
 def echo_to_the_end(connection):

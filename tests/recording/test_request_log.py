@@ -52,9 +52,9 @@ def test_rows_equal_the_requests_of_the_clients(release):
     The remaining rows are connections of the broker itself, and the ApiVersions
     requests with which the tool waits for the broker.
     """
-    sent = json.loads((LOGS / "sent.json").read_text("utf-8"))[release]
-    names = list(sent[0])
-    expected = [[request[name] for name in names] for request in sent]
+    sent_requests = json.loads((LOGS / "sent.json").read_text("utf-8"))[release]
+    names = list(sent_requests[0])
+    expected = [[request[name] for name in names] for request in sent_requests]
     if release != "2.8.2":
         # Newer brokers log a null client id as an empty string.
         expected = [
@@ -62,14 +62,14 @@ def test_rows_equal_the_requests_of_the_clients(release):
         ]
     logged_requests = read(LOGS / f"kafka-{release}.log")
     rows = [[getattr(logged, name) for name in names] for logged in logged_requests]
-    addresses = {request["client_address"] for request in sent}
+    addresses = {request["client_address"] for request in sent_requests}
     assert [row for row in rows if row[0] in addresses] == expected
-    others = {
+    other_client_ids = {
         logged.client_id
         for logged in logged_requests
         if logged.client_address not in addresses
     }
-    assert others <= {"", "1"}
+    assert other_client_ids <= {"", "1"}
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -249,13 +249,13 @@ def test_pieces_together_give_each_line_once(size, tmp_path):
     pieces = split_request_log(path, size)
     if size == 1:
         pieces = [(n, n + 1) for n in range(0, path.stat().st_size, 1)][:9000]
-        whole = [*read_request_log(path, 0, 9000)]
+        all_entries = [*read_request_log(path, 0, 9000)]
     else:
-        whole = [*read_request_log(path)]
+        all_entries = [*read_request_log(path)]
     entries = [entry for piece in pieces for entry in read_request_log(path, *piece)]
-    assert entries == whole
+    assert entries == all_entries
     if size != 1:
-        numbers = [entry.line for entry in whole if isinstance(entry, BadLine)]
+        numbers = [entry.line for entry in all_entries if isinstance(entry, BadLine)]
         assert numbers == [16, 23]
 
 

@@ -91,8 +91,10 @@ def test_brokers_become_listeners_in_every_version(cls, version, attribute, stru
     message = decode_frame(cls, answer.write({BROKER: RELAY}), version)
     nodes = getattr(message, attribute)
     assert [(node.host, node.port) for node in nodes] == [RELAY, OTHER]
-    back = [nodes[0].replace(host=BROKER[0], port=BROKER[1]), nodes[1]]
-    again = framing.encode_response(message.replace(**{attribute: back}), version, 9)
+    original_nodes = [nodes[0].replace(host=BROKER[0], port=BROKER[1]), nodes[1]]
+    again = framing.encode_response(
+        message.replace(**{attribute: original_nodes}), version, 9
+    )
     assert again[4:] == frame
 
 
@@ -172,10 +174,10 @@ def test_versions_that_cannot_be_rewritten_are_not_offered(version):
     frame = offer((0, 0, 3), (3, 0, newest + 2), (19, 0, 99), version=version)
     changed, words = limit_versions(Header(18, version), frame)
     response = decode_frame(ApiVersionsResponse, changed, version)
-    ends = [
+    version_ranges = [
         (api.api_key, api.min_version, api.max_version) for api in response.api_keys
     ]
-    assert ends == [(0, 0, 3), (3, 0, newest), (19, 0, 99)]
+    assert version_ranges == [(0, 0, 3), (3, 0, newest), (19, 0, 99)]
     assert words == [f"Metadata {newest + 1}-{newest + 2}"]
 
 

@@ -66,14 +66,14 @@ def test_packets_become_the_rows_of_a_capture(tmp_path, colons, iso):
     def sent(number, part, start):
         return packet(number, 0, CLIENT, BROKER, start, part, colons, iso)
 
-    other = framing.encode_request(messages.MetadataRequest(), 9, 4, "other")
+    other_request = framing.encode_request(messages.MetadataRequest(), 9, 4, "other")
     elsewhere = ("10.0.0.8", "40000")
     packets = [
         sent(0, cuts[0], starts[0]),
         # The third segment arrives before the second, and the first is repeated.
         sent(1, cuts[2], starts[2]),
         sent(2, cuts[0], starts[0]),
-        packet(3, 1, elsewhere, BROKER, 1, other, colons, iso),
+        packet(3, 1, elsewhere, BROKER, 1, other_request, colons, iso),
         sent(4, cuts[1], starts[1]),
         sent(5, stream[40:], 41),
         packet(6, 0, BROKER, CLIENT, 1, response, colons, iso),
@@ -100,7 +100,7 @@ def test_packets_become_the_rows_of_a_capture(tmp_path, colons, iso):
     ]
     frames = [row["frame"] for row in rows]
     assert frames == [
-        other[4:],
+        other_request[4:],
         requests[0][4:],
         requests[1][4:],
         None,

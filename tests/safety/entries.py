@@ -86,7 +86,9 @@ def without_timestamps(kind):
     if pa.types.is_timestamp(kind):
         return pa.int64()
     if pa.types.is_struct(kind):
-        return pa.struct([(one.name, without_timestamps(one.type)) for one in kind])
+        return pa.struct(
+            [(field.name, without_timestamps(field.type)) for field in kind]
+        )
     if pa.types.is_list(kind):
         inner = kind.value_field
         return pa.list_(pa.field(inner.name, without_timestamps(inner.type)))
@@ -154,8 +156,8 @@ def primitives():
             run = on.call(f"messages.wire.decode_{compact}array", type=kind)
             yield Entry(f"wire {compact}array {kind}", run, lists, share=30, **ANY)
     for name in ("unsigned_varints", "varints", "varlongs"):
-        many = (b"\0\1\2\3", b"\xac\2" * 6, b"\x80\1\xff\xff\3\7" * 3)
-        yield Entry(f"wire {name}", on.bulk(f"decode_{name}"), many, share=50, **ANY)
+        samples = (b"\0\1\2\3", b"\xac\2" * 6, b"\x80\1\xff\xff\3\7" * 3)
+        yield Entry(f"wire {name}", on.bulk(f"decode_{name}"), samples, share=50, **ANY)
 
 
 def frames():

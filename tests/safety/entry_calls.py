@@ -185,7 +185,7 @@ def without_views(kind):
     if kind == pa.binary_view():
         return pa.binary()
     if pa.types.is_struct(kind):
-        return pa.struct([one.with_type(without_views(one.type)) for one in kind])
+        return pa.struct([field.with_type(without_views(field.type)) for field in kind])
     if pa.types.is_list(kind):
         inner = kind.value_field
         return pa.list_(inner.with_type(without_views(inner.type)))
@@ -286,34 +286,36 @@ def segment(package, path):
 
     Objects and columns must contain the same records.
     """
-    one, object_problems = package.log.Segment(path, topic="t", partition=0), []
-    batches = list(one.batches(on_corrupt=object_problems.append))
+    log_segment, object_problems = package.log.Segment(path, topic="t", partition=0), []
+    batches = list(log_segment.batches(on_corrupt=object_problems.append))
     offsets = [r.offset for b in batches if not b.is_control for r in b.records]
     problems, numbers = [], []
-    for table in one.columns(on_corrupt=problems.append):
+    for table in log_segment.columns(on_corrupt=problems.append):
         numbers += table.offset.tolist()
     # Columns skip control batches, so they do not report damage in them.
     assert offsets == numbers and set(problems) <= set(object_problems), (
         offsets,
         numbers,
     )
-    transactions = package.log.find_transactions((one,))
-    stable = list(one.batches(on_corrupt="skip", isolation_level="read_committed"))
+    transactions = package.log.find_transactions((log_segment,))
+    stable = list(
+        log_segment.batches(on_corrupt="skip", isolation_level="read_committed")
+    )
     return (
         [(batch.header, tuple(batch.records)) for batch in batches],
         [str(problem) for problem in object_problems],
-        list(one.headers(on_corrupt="skip")),
+        list(log_segment.headers(on_corrupt="skip")),
         (transactions.aborted, transactions.open, transactions.last_stable_offset),
         [batch.header for batch in stable],
-        [one.seek(offset) for offset in (0, 3, 20, 2**40)],
-        one.seek_timestamp(1_700_000_000_000),
+        [log_segment.seek(offset) for offset in (0, 3, 20, 2**40)],
+        log_segment.seek_timestamp(1_700_000_000_000),
     )
 
 
 def strict_segment(package, path):
     """Read a segment, and raise an error if it is damaged or truncated."""
-    one = package.log.Segment(path, topic="t", partition=0)
-    return [batch.header for batch in one.batches(strict_tail=True)]
+    log_segment = package.log.Segment(path, topic="t", partition=0)
+    return [batch.header for batch in log_segment.batches(strict_tail=True)]
 
 
 @cache
@@ -333,10 +335,12 @@ def verified(name, package, data):
     before = (copy / name).read_bytes()
     (copy / name).write_bytes(data)
     try:
-        one = package.log.LogDirectory(copy.parent)["transactions", 0]
-        problems = [str(problem) for problem in package.log.verify(one, deep=True)]
-        heads = [problem.header for problem in one.batches(on_corrupt="skip")]
-        spots = [one.segments[0].seek(offset) for offset in (0, 5, 17, 1000)]
+        log_partition = package.log.LogDirectory(copy.parent)["transactions", 0]
+        problems = [
+            str(problem) for problem in package.log.verify(log_partition, deep=True)
+        ]
+        heads = [batch.header for batch in log_partition.batches(on_corrupt="skip")]
+        spots = [log_partition.segments[0].seek(offset) for offset in (0, 5, 17, 1000)]
     finally:
         (copy / name).write_bytes(before)
     return [problem.replace(str(copy), "") for problem in problems], heads, spots
@@ -566,14 +570,14 @@ def request_log(package, path):
     Both must return the same lines.
     """
     reader = module(package, "recording.request_log")
-    whole = list(reader.read_request_log(path))
+    all_entries = list(reader.read_request_log(path))
     parts = reader.split_request_log(path, 900)
     cut = [one for part in parts for one in reader.read_request_log(path, *part)]
     assert [one for one in cut if type(one) is not reader.BadLine] == [
-        one for one in whole if type(one) is not reader.BadLine
+        one for one in all_entries if type(one) is not reader.BadLine
     ]
-    assert len(cut) == len(whole)
-    return reader.is_request_log(path), whole
+    assert len(cut) == len(all_entries)
+    return reader.is_request_log(path), all_entries
 
 
 def of_path(path):
@@ -604,8 +608,8 @@ def column_call(path, *arguments, **options):
 def topic_columns(function, topic, failfast, package, data):
     """Decode records of an internal topic as columns."""
     with split_and_use(data) as (key, value):
-        both = [None if one is None else one.tobytes() for one in (key, value)]
-    keys, values = (pa.array([None, item, item], pa.binary()) for item in both)
+        key_and_value = [None if one is None else one.tobytes() for one in (key, value)]
+    keys, values = (pa.array([None, item, item], pa.binary()) for item in key_and_value)
     read = getattr(module(package, "messages.columns.internal_topics"), function)
     return checked(read(topic, keys, values, failfast=failfast))
 

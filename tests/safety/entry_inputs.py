@@ -400,8 +400,11 @@ def damage_forever(entry, name="") -> Iterator[bytes]:
             if not data:
                 continue
             if dice.random() < 0.1:
-                other = dice.choice(good)
-                bad = data[: dice.randrange(len(data))] + other[dice.randrange(20) :]
+                second_input = dice.choice(good)
+                bad = (
+                    data[: dice.randrange(len(data))]
+                    + second_input[dice.randrange(20) :]
+                )
             else:
                 bad = dice.choice(kinds)(data, dice)
                 while bad and dice.random() < 0.2:

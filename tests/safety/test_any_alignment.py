@@ -55,9 +55,9 @@ def test_columns_are_encoded_at_any_alignment(kwire, by):
         kwire.records.columns.decode_records(kwire.records.encode_batch(rows))
     )
     arrays = [misalign_array(column, by) for column in table.columns]
-    other = pyarrow.RecordBatch.from_arrays(arrays, names=table.schema.names)
+    misaligned = pyarrow.RecordBatch.from_arrays(arrays, names=table.schema.names)
     for start, end in itertools.combinations((0, 1, 9, 40), 2):
-        one, two = (part.slice(start, end - start) for part in (table, other))
+        one, two = (part.slice(start, end - start) for part in (table, misaligned))
         options = {"base_offset": start}
         assert kwire.records.columns.encode_batch(one, **options) == (
             kwire.records.columns.encode_batch(two, **options)

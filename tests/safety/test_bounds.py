@@ -42,11 +42,11 @@ def test_varints_end_after_their_last_bit(kwire, bits, after):
         data = unsigned_varint(number)
         assert wire.encode_unsigned_varint(number) == data
         assert wire.decode_unsigned_varint(data + after) == (number, len(data))
-        many = wire.encode_unsigned_varints(numpy.array([number, 1, number], "u4"))
-        assert many == data + b"\1" + data
-        values, end = wire.decode_unsigned_varints(many + after, 3)
+        encoded = wire.encode_unsigned_varints(numpy.array([number, 1, number], "u4"))
+        assert encoded == data + b"\1" + data
+        values, end = wire.decode_unsigned_varints(encoded + after, 3)
         assert values.tolist() == [number, 1, number]
-        assert end == len(many)
+        assert end == len(encoded)
 
 
 @sweep("bits", range(1, 65))
@@ -59,9 +59,9 @@ def test_varlongs_end_after_their_last_bit(kwire, bits, after):
         data = unsigned_varint(raw)
         assert wire.encode_varlong(number) == data
         assert wire.decode_varlong(data + after) == (number, len(data))
-        many = wire.encode_varlongs(numpy.array([number, 1], "i8"))
-        assert many == data + b"\2"
-        assert wire.decode_varlongs(many + after, 2)[0].tolist() == [number, 1]
+        encoded = wire.encode_varlongs(numpy.array([number, 1], "i8"))
+        assert encoded == data + b"\2"
+        assert wire.decode_varlongs(encoded + after, 2)[0].tolist() == [number, 1]
 
 
 @pytest.mark.parametrize("last", [0x10, 0x7F, 0x80, 0xFF])
@@ -207,10 +207,10 @@ def test_the_ends_of_integers(kwire, kind):
 def test_count_is_limited_by_the_following_bytes(kwire, kind):
     """A count that exceeds the remaining bytes is rejected, even by a single byte."""
     wire = kwire.messages.wire
-    one = {"uuid": uuid.UUID(int=5), "bool": True}.get(kind, 1)
-    data = wire.encode_array([one] * 3, kind)
+    element = {"uuid": uuid.UUID(int=5), "bool": True}.get(kind, 1)
+    data = wire.encode_array([element] * 3, kind)
     size = (len(data) - 4) // 3
-    assert wire.decode_array(data, kind) == ((one,) * 3, len(data))
+    assert wire.decode_array(data, kind) == ((element,) * 3, len(data))
     for spare in range(1, size + 1):
         call = partial(wire.decode_array, data[:-spare], kind)
         assert fault_of(kwire, call) == ("InvalidLength", 0, "")
@@ -227,13 +227,13 @@ def test_no_byte_after_short_text_is_read(twins):
             data = guarded.put(size.to_bytes(2, "big") + b"x" * size)
             assert wire.decode_string(data) == ("x" * size, 2 + size)
             assert package.decode(cls, data, 1).mechanism == "x" * size
-        ones = (b"\1", b"\x80\1", b"\x80\x80\1", b"\x80\x80\x80\1")
-        for count, one in product(range(1, 9), ones):
-            note((one, count))
-            data = guarded.put(one * count)
+        encodings = (b"\1", b"\x80\1", b"\x80\x80\1", b"\x80\x80\x80\1")
+        for count, encoded_one in product(range(1, 9), encodings):
+            note((encoded_one, count))
+            data = guarded.put(encoded_one * count)
             for decode in (wire.decode_unsigned_varints, wire.decode_varlongs):
                 assert decode(data, count)[1] == len(data)
-                if len(one) > 1:
+                if len(encoded_one) > 1:
                     call = partial(decode, data, count + 1)
                     assert fault_of(package, call)[2] == f"[{count}]"
 
@@ -266,9 +266,9 @@ def test_bulk_begins_and_ends_within_the_input(kwire):
 def test_bulk_encoders_check_the_range_of_integers(kwire, name, low, high):
     """Integers of a wider type are range-checked, up to the last valid value."""
     encode = getattr(kwire.messages.wire, name)
-    one = getattr(kwire.messages.wire, name[:-1])
+    encode_one = getattr(kwire.messages.wire, name[:-1])
     values = numpy.array([0, low, high, 1], "i8")
-    assert encode(values) == b"".join(one(int(value)) for value in values)
+    assert encode(values) == b"".join(encode_one(int(value)) for value in values)
     for bad in (low - 1, high + 1):
         with pytest.raises(kwire.EncodeError) as caught:
             encode(numpy.array([0, 0, bad], "i8"))

@@ -245,9 +245,11 @@ def test_a_frame_whose_header_changes_is_refused(kwire, monkeypatch):
         4:
     ]
     with monkeypatch.context() as patch:
-        other = (b"\0\3\0\6", len(frame))
+        changed_head = (b"\0\3\0\6", len(frame))
         patch.setattr(
-            kwire.messages.framing.frame_hints, "take_first_bytes", lambda *_: other
+            kwire.messages.framing.frame_hints,
+            "take_first_bytes",
+            lambda *_: changed_head,
         )
         with pytest.raises(kwire.InvalidValue, match="input changed"):
             kwire.messages.framing.decode_request(frame)

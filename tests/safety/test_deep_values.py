@@ -66,10 +66,10 @@ del value
 gc.collect()
 print(sys.getallocatedblocks() - before)
 """
-    held, left = map(int, run(kwire, wrap, code))
+    blocks_held, blocks_left = map(int, run(kwire, wrap, code))
     # Some structs reuse memory that their class has kept.
-    assert held >= LEVELS * 0.95
-    assert left < LEVELS / 1000
+    assert blocks_held >= LEVELS * 0.95
+    assert blocks_left < LEVELS / 1000
 
 
 @pytest.mark.gate_on_pure

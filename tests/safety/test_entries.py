@@ -146,7 +146,7 @@ def test_no_round_leaves_anything(twins, figure):
     folder()
 
     def work(note):
-        left, done = {}, 0
+        leaks, done = {}, 0
         # Import and freeze everything first, so that each collection is fast.
         cases = [
             (entry, good_and_bad(entry))
@@ -163,15 +163,15 @@ def test_no_round_leaves_anything(twins, figure):
                 note((entry.name, data.hex()))
                 more = measure_left(partial(ends, entry, kwire, data), LEAK_ROUNDS)
                 if more:
-                    left[entry.name, number] = more
+                    leaks[entry.name, number] = more
                 done += 1
-        print(left, flush=True)
-        counts[:] = struct.pack("=2q", done, len(left))
+        print(leaks, flush=True)
+        counts[:] = struct.pack("=2q", done, len(leaks))
 
     check(work)
-    done, left = struct.unpack("=2q", counts)
+    done, leak_count = struct.unpack("=2q", counts)
     figure("P11", "inputs of other entries traced", done, least=250)
-    figure("P11", "inputs of other entries that leave a block", left, most=0)
+    figure("P11", "inputs of other entries that leave a block", leak_count, most=0)
 
 
 THREADS = 8
@@ -248,7 +248,7 @@ def test_any_contiguous_bytes_like_is_accepted(kwire, figure):
 
 def test_the_input_is_released_and_unchanged(kwire, figure):
     """A bytearray can be resized after a call, even if its result or error is kept."""
-    done, held = 0, []
+    done, exports = 0, []
     for entry in ENTRIES.values():
         if entry.is_buffer:
             for data in inputs(entry, share_of(kwire, 6), "released"):
@@ -263,12 +263,12 @@ def test_the_input_is_released_and_unchanged(kwire, figure):
                 try:
                     buffer.append(0)
                 except BufferError:
-                    held.append((entry.name, data.hex()[:99], type(result)))
+                    exports.append((entry.name, data.hex()[:99], type(result)))
                 done += 1
     least = INPUTS * 5 // 1000
     figure("P15", "resized after a call, other entries", done, least=least)
-    print(*held[:9], sep="\n")
-    figure("P15", "live exports after a call", len(held), most=0)
+    print(*exports[:9], sep="\n")
+    figure("P15", "live exports after a call", len(exports), most=0)
 
 
 FIXED = 400 * 1024

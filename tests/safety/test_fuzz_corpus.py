@@ -100,10 +100,10 @@ def test_no_finding_is_open(figure):
 
 def agree(name, data):
     """Run a finding of a deep run at an entry. Both engines must agree."""
-    first, *others = (
+    first, *other_outcomes = (
         entry_outcome(ENTRIES[name], package, data) for package in engines.packages()
     )
-    assert all(other == first for other in others), (first, *others)
+    assert all(outcome == first for outcome in other_outcomes), (first, *other_outcomes)
 
 
 def test_a_finding_of_a_deep_run_is_open(tmp_path, monkeypatch, twins):

@@ -110,7 +110,7 @@ def test_primitives_are_not_read_past_their_end(twins):
     package = twins.fast
     guarded = Guarded()
     wire = package.messages.wire
-    one = [
+    decode_one = [
         getattr(wire, f"decode_{name}")
         for name in (
             "unsigned_varint",
@@ -128,7 +128,11 @@ def test_primitives_are_not_read_past_their_end(twins):
             "tagged_fields",
         )
     ]
-    many = [wire.decode_unsigned_varints, wire.decode_varints, wire.decode_varlongs]
+    decode_many = [
+        wire.decode_unsigned_varints,
+        wire.decode_varints,
+        wire.decode_varlongs,
+    ]
 
     def work(note):
         dice = random.Random(6)
@@ -137,10 +141,10 @@ def test_primitives_are_not_read_past_their_end(twins):
             raw = bytes(dice.choices((0, 1, 2, 5, 0x7F, 0x80, 0xFF), k=size))
             note(raw)
             data = guarded.put(raw)
-            for decode, start in itertools.product(one, (0, size)):
+            for decode, start in itertools.product(decode_one, (0, size)):
                 with contextlib.suppress(package.DecodeError):
                     decode(data, start)
-            for decode, count in itertools.product(many, (0, 1, size, size + 1)):
+            for decode, count in itertools.product(decode_many, (0, 1, size, size + 1)):
                 with contextlib.suppress(package.DecodeError):
                     decode(data, count)
 

@@ -133,7 +133,7 @@ def outcomes(kwire):
 
 def test_input_is_released_and_unchanged_after_any_outcome(kwire):
     """After each call, successful or not, a bytearray is unchanged and resizable."""
-    ends = set()
+    outcome_names = set()
     for data, call in outcomes(kwire):
         buffer = bytearray(data)
         try:
@@ -141,12 +141,17 @@ def test_input_is_released_and_unchanged_after_any_outcome(kwire):
             result = call(buffer)
         except kwire.KwireError as error:
             result = error
-        ends.add(type(result).__name__)
+        outcome_names.add(type(result).__name__)
         assert buffer == data
         buffer.append(0)
         assert len(buffer) == len(data) + 1
-    assert {"ProduceRequest", "Truncated", "TrailingBytes", "LimitExceeded"} <= ends
-    assert {"UnsupportedVersion", "tuple", "list", "InvalidLength"} <= ends
+    assert {
+        "ProduceRequest",
+        "Truncated",
+        "TrailingBytes",
+        "LimitExceeded",
+    } <= outcome_names
+    assert {"UnsupportedVersion", "tuple", "list", "InvalidLength"} <= outcome_names
 
 
 def test_zero_copy_points_into_the_input(kwire):
@@ -154,8 +159,8 @@ def test_zero_copy_points_into_the_input(kwire):
     cls = kwire.messages.ProduceRequest
     topic = cls.TopicProduceData
     partition = cls.PartitionProduceData(records=b"0123456789")
-    sent = cls(topic_data=[topic(name="t", partition_data=[partition])])
-    data = bytearray(kwire.encode(sent, 9))
+    request = cls(topic_data=[topic(name="t", partition_data=[partition])])
+    data = bytearray(kwire.encode(request, 9))
     read = kwire.decode(cls, data, 9, zero_copy=True)
     view = read.topic_data[0].partition_data[0].records
     assert type(view) is memoryview

@@ -44,7 +44,7 @@ def test_work_is_linear_in_the_input(twins, family, figure):
         call = FAMILIES[family](twins.pure, size)
         call()
         counts.append(work_of(call))
-    growth = [two / one for one, two in itertools.pairwise(counts)]
+    growth = [two / half for half, two in itertools.pairwise(counts)]
     figure("P8", "most work for twice the input", max(growth), most=2.2, unit=" x")
 
 

@@ -186,8 +186,8 @@ def calls(kwire):
     data = kwire.encode(message, 12)
     topic = message.topics[0]
     produce = messages.ProduceRequest
-    sent = dict(systematic(kwire, "ProduceRequest", 9))["unknown tags"]
-    records = kwire.encode(build(kwire, "ProduceRequest", sent), 9)
+    values = dict(systematic(kwire, "ProduceRequest", 9))["unknown tags"]
+    records = kwire.encode(build(kwire, "ProduceRequest", values), 9)
     heartbeat = messages.HeartbeatRequest(group_id="g", member_id="m")
     frame = framing.encode_request(heartbeat, 4, 7, "me")
     text = cls(topics=[topic.replace(name="\ud800")])
@@ -285,7 +285,7 @@ def test_nothing_grows(kwire, figure):
     watched = [None, True, (), "", b"", 0, kwire.messages.MetadataResponse]
     count = ROUNDS[kwire.backend]
     entries = calls(kwire)
-    left = {}
+    leaks = {}
     for entry, call in entries.items():
         # The first calls fill caches and compile programs.
         failed = rounds(kwire, call, 20)
@@ -299,7 +299,7 @@ def test_nothing_grows(kwire, figure):
         assert max(grown) < count // 10, (entry, grown)
         more = measure_left(partial(rounds, kwire, call, 1), TRACED_ROUNDS)
         if more:
-            left[entry] = more
+            leaks[entry] = more
     figure("P11", "entries and errors traced", len(entries), least=35)
-    print(left)
-    figure("P11", "entries that leave a block", len(left), most=0)
+    print(leaks)
+    figure("P11", "entries that leave a block", len(leaks), most=0)

@@ -80,7 +80,9 @@ class Dearest:
 
     def best(self, *choices):
         """Return the alternative whose memory exceeds its price by the most bytes."""
-        return max(choices, key=lambda one: one.memory - self.price * len(one.data))
+        return max(
+            choices, key=lambda choice: choice.memory - self.price * len(choice.data)
+        )
 
     def length(self, step, count, is_array=False):
         """Encode a length or count. -1 is null."""
@@ -95,23 +97,23 @@ class Dearest:
             return self.struct(step.plan)
         if step.code in self.fixed:
             return self.fixed[step.code]
-        one = self.text if step.code == self.plan.STRING else self.bytes
+        sample = self.text if step.code == self.plan.STRING else self.bytes
         return self.best(
             Bytes(0, self.length(step, 0)),
-            Bytes(one.memory, self.length(step, len(one.data)) + one.data),
+            Bytes(sample.memory, self.length(step, len(sample.data)) + sample.data),
         )
 
     def value(self, step):
         """Build a field. An array has zero or one element."""
-        one = self.content(step)
+        content = self.content(step)
         if step.is_array:
-            memory = self.tuple + self.slot + one.memory
-            data = self.length(step, 1, True) + one.data
+            memory = self.tuple + self.slot + content.memory
+            data = self.length(step, 1, True) + content.data
             return self.best(Bytes(memory, data), Bytes(0, self.length(step, 0, True)))
         if step.plan is None or not step.nullable:
-            return one
+            return content
         null = b"\0" if step.place == self.plan.TAGGED else b"\xff"
-        return self.best(Bytes(one.memory, b"\1" + one.data), Bytes(0, null))
+        return self.best(Bytes(content.memory, b"\1" + content.data), Bytes(0, null))
 
     def struct(self, layout, target=None):
         """Build a struct, with one element in each array on the path to the target."""
@@ -119,14 +121,16 @@ class Dearest:
         data, tagged = b"", []
         for step in layout.steps:
             if step.place == self.plan.PRESENT:
-                one = self.towards(step, target)
-                memory += one.memory
-                data += one.data
+                field_bytes = self.towards(step, target)
+                memory += field_bytes.memory
+                data += field_bytes.data
         for step in layout.tagged:
-            one = self.towards(step, target)
-            if leads_to(step, target) or one.memory > self.price * (len(one.data) + 2):
-                memory += one.memory
-                tagged.append((step.tag, one.data))
+            field_bytes = self.towards(step, target)
+            if leads_to(step, target) or field_bytes.memory > self.price * (
+                len(field_bytes.data) + 2
+            ):
+                memory += field_bytes.memory
+                tagged.append((step.tag, field_bytes.data))
         if not layout.flexible:
             return Bytes(memory, data)
         tagged += self.unknown(layout, self.size if layout is target else 1)
@@ -150,10 +154,10 @@ class Dearest:
     def towards(self, step, target):
         """Build a field that is the target, contains it, or is unrelated to it."""
         if step is target:
-            one = self.content(step)
-            count = self.size // len(one.data)
+            element = self.content(step)
+            count = self.size // len(element.data)
             elements = (
-                one.data.replace(
+                element.data.replace(
                     NUMBER, (number - 2**31).to_bytes(4, "big", signed=True)
                 )
                 for number in range(count)
@@ -168,7 +172,9 @@ class Dearest:
 
     def target(self, layout):
         """Return the array, or the struct for unknown tags, with the most memory."""
-        costliest = max(self.targets(layout), key=lambda one: one[0], default=(0, None))
+        costliest = max(
+            self.targets(layout), key=lambda candidate: candidate[0], default=(0, None)
+        )
         return costliest[1]
 
     def targets(self, layout):
@@ -179,8 +185,8 @@ class Dearest:
             if step.place not in (self.plan.PRESENT, self.plan.TAGGED):
                 continue
             if step.is_array:
-                one = self.content(step)
-                yield (self.slot + one.memory) / len(one.data), step
+                element = self.content(step)
+                yield (self.slot + element.memory) / len(element.data), step
             if step.plan is not None:
                 yield from self.targets(step.plan)
 

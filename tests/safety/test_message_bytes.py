@@ -230,8 +230,8 @@ def test_unknown_tags_survive_at_every_level(kwire, figure):
         read = kwire.decode(type(message), data, version)
         assert kwire.encode(read, version) == data, (name, version)
         for depth, tags in walk_structs(layout, read):
-            held = [value for _, value in tags]
-            assert held == [b"", b"kept", bytes(9)], (name, version, depth)
+            tag_values = [value for _, value in tags]
+            assert tag_values == [b"", b"kept", bytes(9)], (name, version, depth)
             deepest = max(deepest, depth)
             structs += 1
         count += 1

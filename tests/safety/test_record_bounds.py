@@ -46,7 +46,9 @@ def offsets(kwire, data, **options):
     options = {"check_crc": False} | options
     rows = kwire.records.decode_batches(data, **options)
     decoded_offsets = [
-        decoded_record.offset for one in rows for decoded_record in one.records
+        decoded_record.offset
+        for decoded_batch in rows
+        for decoded_record in decoded_batch.records
     ]
     table = columns_of(kwire).decode_records(data, **options)
     assert table.offset.tolist() == decoded_offsets
@@ -216,8 +218,8 @@ def test_the_last_byte_of_a_varint_is_of_any_value(kwire):
         delta = raw >> 1 ^ -(raw & 1)
         data = batch(record(timestamp=delta))
         assert offsets(kwire, data) == [0]
-        (one,) = next(iter(kwire.records.decode_batches(data))).records
-        assert one.timestamp == delta
+        (decoded_record,) = next(iter(kwire.records.decode_batches(data))).records
+        assert decoded_record.timestamp == delta
     for body in (
         b"\0\0\0\1\1" + b"\x80" * 4 + b"\x10",
         b"\0" + b"\x80" * 9 + b"\2" + b"\0\1\1\0",
@@ -230,8 +232,8 @@ def test_no_byte_after_the_last_record_is_read(twins):
     """Truncated records and wrong sizes end at an inaccessible page."""
     decode, guarded = columns_of(twins.fast).decode_records, Guarded()
     last = [b"\0", *(sized_record(spare, value=b"v" * 9) for spare in (-1, 0, 1, 2))]
-    whole = record(value=b"v" * 9, headers=[(b"h", b"w")] * 2)
-    last += [framed(whole[1:cut]) for cut in range(1, len(whole))]
+    sample_record = record(value=b"v" * 9, headers=[(b"h", b"w")] * 2)
+    last += [framed(sample_record[1:cut]) for cut in range(1, len(sample_record))]
     for size in (0, 1, 2, 3, 5, 64, 2**31 - 1):
         last += [framed(make(size)) for make in PARTS.values()]
         last += [framed(b"\0\0\0\1\1\2" + varint(size) + b"k" * 3 + b"\1")]
@@ -378,11 +380,11 @@ def test_bytes_after_the_last_inner_message_are_rejected(kwire, spare):
 @pytest.mark.parametrize("count", [1, 15, 16, 17, 31, 32, 33, 64, 65])
 def test_rows_of_many_batches(kwire, count):
     """Columns grow when they are full, at various row counts."""
-    one = [
+    pieces = [
         batch(record(offset=0, headers=[(b"h", b"v")] * 3), base_offset=i)
         for i in range(count)
     ]
-    table = columns_of(kwire).decode_records(b"".join(one))
+    table = columns_of(kwire).decode_records(b"".join(pieces))
     assert table.offset.tolist() == list(range(count))
     messages = b"".join(message(1, i) for i in range(count))
     assert offsets(kwire, messages) == list(range(count))
@@ -419,7 +421,7 @@ def test_timestamps_within_the_range_of_a_unit(kwire, unit):
         if not -(2**63) <= number < 2**63:
             continue
         table = decode(message(1, timestamp=number))
-        shown = number // 1000 if unit == "s" else number * factor
+        expected_timestamp = number // 1000 if unit == "s" else number * factor
         valid = abs(number) <= last or factor == 1
         timestamps = table.timestamp.astype("i8").tolist() if valid else None
-        assert timestamps == ([shown] if valid else None)
+        assert timestamps == ([expected_timestamp] if valid else None)

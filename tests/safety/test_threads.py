@@ -79,12 +79,12 @@ def test_messages_are_read_and_written_at_once(kwire, in_threads):
 
 def test_invalid_messages_are_rejected_concurrently(kwire, in_threads):
     """Each input has the same result or error as in a single thread."""
-    mutants = [one for name in hostile.FAMILIES for one in hostile.take(name, 10)]
+    mutants = [mutant for name in hostile.FAMILIES for mutant in hostile.take(name, 10)]
 
-    def result(one):
-        cls = getattr(kwire.messages, one.message)
+    def result(mutant):
+        cls = getattr(kwire.messages, mutant.message)
         try:
-            return kwire.decode(cls, one.data, one.version)
+            return kwire.decode(cls, mutant.data, mutant.version)
         except kwire.DecodeError as error:
             return str(error), error.offset, error.path
 

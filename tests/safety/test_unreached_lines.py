@@ -207,7 +207,7 @@ def test_int32_arrays_are_not_shared_if_all_differ(twins):
         rows = [
             row(
                 replica_nodes=replicas,
-                isr_nodes=[one + apart * 1000 for one in replicas],
+                isr_nodes=[replica_id + apart * 1000 for replica_id in replicas],
             )
             for replicas in lists
         ]
@@ -329,11 +329,11 @@ def test_more_elements_than_an_int32_counts(twins):
     writer = module(twins.pure, "writer")
     most = HUGE - 2
     for compact, written in ((False, b"\x7f\xff\xff\xfe"), (True, b"\xff" * 4 + b"\7")):
-        out = writer.Writer()
-        primitives.write_count(out, most, compact)
-        assert out.out == written
+        output_writer = writer.Writer()
+        primitives.write_count(output_writer, most, compact)
+        assert output_writer.out == written
         with pytest.raises(writer.ValueFault) as caught:
-            primitives.write_count(out, most + 1, compact)
+            primitives.write_count(output_writer, most + 1, compact)
         assert caught.value.code == twins.pure.errors.TOO_LARGE
 
 

@@ -145,11 +145,11 @@ def test_fault_of_the_first_message_is_reported(kwire):
 def test_header_of_other_bytes_is_rejected(kwire, changes):
     """A header must belong to the input."""
     data = message(1, 7, b"k", b"v")
-    other = kwire.records.read_batch_header(data).replace(**changes)
+    changed_header = kwire.records.read_batch_header(data).replace(**changes)
     engine = engine_of(kwire)
     for read in (engine.read_message_run, engine.find_payload):
         with pytest.raises(ValueError, match="must be of a batch in this input"):
-            read(data, other)
+            read(data, changed_header)
 
 
 def test_a_name_whose_size_does_not_end(kwire):
@@ -299,11 +299,11 @@ def test_a_wrapper_is_read_by_both_entries(twins):
         data = wrapper(magic, *inner, offset=offset, attributes=attributes, timestamp=7)
         results = []
         for package in twins:
-            (one,) = package.records.decode_batches(data)
+            (decoded_batch,) = package.records.decode_batches(data)
             columns = columns_of(package).decode_records(data)
             rows = [
                 (decoded_record.offset, decoded_record.timestamp)
-                for decoded_record in one.records
+                for decoded_record in decoded_batch.records
             ]
             pairs = zip(
                 columns.offset.tolist(), columns.timestamp.tolist(), strict=True

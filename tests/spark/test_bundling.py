@@ -73,8 +73,8 @@ def test_formats_and_definitions_are_in_it_and_sources_of_the_engine_are_not(tmp
     assert formats | {"pyspark_kwire_live.py"} <= names
     assert "kwire/schema/definitions/001-Fetch.txt" in names
     assert any(name.endswith(".dist-info/METADATA") for name in names)
-    ends = {Path(name).suffix for name in names}
-    assert not ends & {".pyx", ".pxd", ".h", ".c", ".pyc"}
+    suffixes = {Path(name).suffix for name in names}
+    assert not suffixes & {".pyx", ".pxd", ".h", ".c", ".pyc"}
     compiled = {
         name for name in names if name.startswith("kwire/_engine/fast/decoder.")
     }
@@ -126,19 +126,19 @@ def test_wheels_take_the_place_of_what_is_installed(tmp_path):
         "kwire-9.data/scripts/kwire",
         "kwire-9.data/platlib/pyspark_kwire.py",
     )
-    other = write_wheel(tmp_path / "cramjam.whl", "cramjam/__init__.py")
+    other_wheel = write_wheel(tmp_path / "cramjam.whl", "cramjam/__init__.py")
     expected = {"__init__.py", "kwire/__init__.py", engine, "pyspark_kwire.py"}
     expected |= {"kwire-9.dist-info/METADATA"}
-    one = bundle(tmp_path / "one.zip", wheel=ours)
-    assert names_in(one) == expected
-    two = bundle(tmp_path / "two.zip", wheel=[ours, str(other)])
+    bundle_path = bundle(tmp_path / "one.zip", wheel=ours)
+    assert names_in(bundle_path) == expected
+    two = bundle(tmp_path / "two.zip", wheel=[ours, str(other_wheel)])
     assert names_in(two) == expected | {"cramjam/__init__.py"}
 
 
 def test_what_is_no_wheel_of_ours_is_refused(tmp_path):
-    other = write_wheel(tmp_path / "cramjam.whl", "cramjam/__init__.py")
+    other_wheel = write_wheel(tmp_path / "cramjam.whl", "cramjam/__init__.py")
     with pytest.raises(ValueError, match="no wheel of kwire"):
-        bundle(tmp_path / "deps.zip", wheel=other)
+        bundle(tmp_path / "deps.zip", wheel=other_wheel)
     (tmp_path / "text.whl").write_text("text")
     with pytest.raises(ValueError, match=r"text\.whl is not a wheel"):
         bundle(tmp_path / "deps.zip", wheel=tmp_path / "text.whl")

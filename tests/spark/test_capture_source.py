@@ -69,9 +69,11 @@ def test_rows_are_those_of_the_files(read, tmp_path):
     exact = frame.selectExpr("*", "unix_micros(timestamp) AS micros")
     rows = sorted(exact.collect(), key=lambda row: row.sequence)
     assert [row.micros - MICROSECONDS for row in rows] == list(range(5))
-    others = [name for name in CAPTURE_COLUMNS if name != "timestamp"]
-    stored = [row for b in read_captures(tmp_path, others) for row in b.to_pylist()]
-    assert [{name: row[name] for name in others} for row in rows] == stored
+    other_columns = [name for name in CAPTURE_COLUMNS if name != "timestamp"]
+    stored = [
+        row for b in read_captures(tmp_path, other_columns) for row in b.to_pylist()
+    ]
+    assert [{name: row[name] for name in other_columns} for row in rows] == stored
     assert stored[4]["frame"] == b"frame 004"
 
 

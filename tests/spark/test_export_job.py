@@ -31,9 +31,9 @@ def test_spark_makes_the_tables_that_one_process_makes(spark, disks, tmp_path):
         [disks.root], tmp_path / "spark", spark=spark, progress=progress.append
     )
     for name in TABLES:
-        one, other = read_table(alone, name), read_table(on_spark, name)
-        assert one == other, name
-        assert len(one) == alone.counts[name] == on_spark.counts[name]
+        local_rows, spark_rows = read_table(alone, name), read_table(on_spark, name)
+        assert local_rows == spark_rows, name
+        assert len(local_rows) == alone.counts[name] == on_spark.counts[name]
     assert alone.findings == on_spark.findings > 0
     segments = log.LogDirectory(disks.root).segments
     assert sum(progress) == sum(segment.size for segment in segments)

@@ -118,7 +118,7 @@ def test_mixed_streams_become_json(requests):
     from pyspark.sql import functions as F
 
     options = {"as": "json", "mode": "permissive"}
-    own = ks.from_kafka_message("frame", None, options=options)
+    own_column = ks.from_kafka_message("frame", None, options=options)
     specified = ks.from_kafka_message(
         "frame",
         F.when(F.col("id") == 54, "Fetch").otherwise("Metadata"),
@@ -126,10 +126,12 @@ def test_mixed_streams_become_json(requests):
         F.lit(None).cast("int"),
         options,
     )
-    for row in requests.select(own.alias("own"), specified.alias("given")).collect():
+    for row in requests.select(
+        own_column.alias("own"), specified.alias("given")
+    ).collect():
         assert row.own == row.given
         assert row.own is None or (row.own.json is None) is bool(row.own._error)
-    last = requests.where("id = 54").select(own.json).first()[0]
+    last = requests.where("id = 54").select(own_column.json).first()[0]
     assert json.loads(last)["maxWaitMs"] == 0
 
 
@@ -165,10 +167,10 @@ def test_records_as_lists_and_as_rows(spark):
         [(1, data), (2, None), (3, data + data[:-1] + b"\xff")], "id int, data binary"
     )
     lists = rows.select("id", F.explode(ks.from_kafka_records("data")))
-    one = lists.select("id", "col.*").orderBy("id", "offset").collect()
-    other = ks.read_records(rows, "data", ["id"]).orderBy("id", "offset").collect()
-    assert one == other and len(one) == 5
-    assert [row.id for row in one if row._error] == [3]
+    exploded = lists.select("id", "col.*").orderBy("id", "offset").collect()
+    direct = ks.read_records(rows, "data", ["id"]).orderBy("id", "offset").collect()
+    assert exploded == direct and len(exploded) == 5
+    assert [row.id for row in exploded if row._error] == [3]
     assert lists.selectExpr("col.*").schema.simpleString() == (
         "struct<offset:bigint,timestamp:timestamp,timestampType:int,key:binary,"
         "value:binary,headers:array<struct<key:string,value:binary>>,_error:string>"
@@ -296,7 +298,10 @@ def test_pairs_in_spark(spark):
         == 30
     )
     pairs = {row["request_sequence"]: row["response_sequence"] for row in paired_rows}
-    assert pairs == {number: other for (_, number), other in capture.pairs.items()}
+    assert pairs == {
+        number: response_number
+        for (_, number), response_number in capture.pairs.items()
+    }
     assert {number for _, number in pairs_of(kwire, capture)[1]} == pairs.keys()
 
 

@@ -357,13 +357,13 @@ def test_slices_chunks_and_empty_arrays(kwire, kind):
         for i in range(20)
     ]
     frames[7] = None
-    whole = pyarrow.array(frames, kind)
+    all_frames = pyarrow.array(frames, kind)
     expected_ids = [f"g{i}" if i != 7 else None for i in range(20)]
     for rows, part in (
-        (whole.slice(5, 6), slice(5, 11)),
-        (whole.slice(7, 1), slice(7, 8)),
-        (whole.slice(20), slice(20, 20)),
-        (pyarrow.chunked_array([whole[:3], whole[3:]]), slice(20)),
+        (all_frames.slice(5, 6), slice(5, 11)),
+        (all_frames.slice(7, 1), slice(7, 8)),
+        (all_frames.slice(20), slice(20, 20)),
+        (pyarrow.chunked_array([all_frames[:3], all_frames[3:]]), slice(20)),
     ):
         for version_column in (None, versions([i % 5 for i in range(20)][part])):
             column = reading.read_messages(rows, "HeartbeatRequest", version_column)

@@ -189,13 +189,13 @@ def test_a_capture_of_requests_alone_takes_little_memory(kwire):
     (batch,) = capture.batches(kwire)
     rows = pyarrow.Table.from_batches([batch] * 300).combine_chunks().to_batches()[0]
     row_count = 0
-    held = []
+    batch_sizes = []
     for pair_batch in room.pair_batches(
         rows.slice(start, 1000) for start in range(0, 12_000, 1000)
     ):
         row_count += len(pair_batch)
-        held.append(len(pair_batch))
-    assert row_count == 12_000 and held == [1000, 1000, 10_000]
+        batch_sizes.append(len(pair_batch))
+    assert row_count == 12_000 and batch_sizes == [1000, 1000, 10_000]
 
 
 def test_headers_of_frames(kwire):

@@ -71,8 +71,8 @@ def test_rows_hold_their_records(kwire, magic, codec):
         column = make(binary([*rows, None]))
         column.validate(full=True)
         assert facts(column) == [*(expected_facts(kwire, row) for row in rows), None]
-        whole = binary([sets[0], *rows, None, sets[0]])
-        assert make(whole.slice(1, len(rows) + 1)).equals(column)
+        all_rows = binary([sets[0], *rows, None, sets[0]])
+        assert make(all_rows.slice(1, len(rows) + 1)).equals(column)
 
 
 def test_all_columns_of_a_record(kwire):

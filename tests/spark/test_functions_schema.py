@@ -97,7 +97,7 @@ def test_any_fields_of_records_equal_those_of_the_whole_type(kwire, names):
     source = lists.RECORD_LIST.value_type
     schema = list_of(*((name, source.field(name).type) for name in names))
     for rows in (make_rows(kwire), make_rows(kwire)[:2], make_rows(kwire)[1:2]):
-        whole = lists.read_records(rows)
+        all_records = lists.read_records(rows)
         column = lists.read_records(rows, schema=schema)
         column.validate(full=True)
         assert column.type == schema
@@ -109,7 +109,7 @@ def test_any_fields_of_records_equal_those_of_the_whole_type(kwire, names):
                 else None
                 for record in row
             ]
-            for row in whole.to_pylist()
+            for row in all_records.to_pylist()
         ]
         assert column.to_pylist() == expected
 

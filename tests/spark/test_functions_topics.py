@@ -35,8 +35,10 @@ def records():
             pair = (
                 line[part] and bytes.fromhex(line[part]) for part in ("key", "value")
             )
-            rest = line["value_message"], line["version"]
-            records_by_topic.setdefault(line["topic"], []).append((*pair, *rest))
+            type_and_version = line["value_message"], line["version"]
+            records_by_topic.setdefault(line["topic"], []).append(
+                (*pair, *type_and_version)
+            )
     return records_by_topic
 
 
@@ -77,7 +79,8 @@ def test_records_equal_those_of_internal_topics(kwire, topic):
     *decoded_rows, last = column.to_pylist()
     assert last is None
     types = {
-        content.value: content for content in rooms(kwire).record_types(topic).values()
+        record_type.value: record_type
+        for record_type in rooms(kwire).record_types(topic).values()
     }
     for row, (raw_key, raw_value, name, version) in zip(
         decoded_rows, rows, strict=False
@@ -211,10 +214,10 @@ def test_slices_and_empty_arrays(kwire, topic):
     """Covers arrays with an offset, and without rows."""
     make = rooms(kwire).read_topic
     keys, values = columns(records()[topic])
-    whole = make(topic, keys, values)
-    assert make(topic, keys[3:], values[3:]).equals(whole[3:])
+    all_records = make(topic, keys, values)
+    assert make(topic, keys[3:], values[3:]).equals(all_records[3:])
     assert len(make(topic, keys[:0], values[:0])) == 0
-    assert whole.type.get_field_index(COLUMNS[topic]) > 1
+    assert all_records.type.get_field_index(COLUMNS[topic]) > 1
 
 
 def test_chosen_types_alone_are_decoded(kwire):
@@ -226,15 +229,15 @@ def test_chosen_types_alone_are_decoded(kwire):
     topic, chosen = "__consumer_offsets", ("OffsetCommit",)
     rows = records()[topic]
     commit = next(row for row in rows if row[2] == "OffsetCommitValue")
-    other = next(row for row in rows if row[2] == "GroupMetadataValue")
+    group_metadata = next(row for row in rows if row[2] == "GroupMetadataValue")
     rows = [
         commit,
-        other,
-        (other[0], b"\x00\x01"),
+        group_metadata,
+        (group_metadata[0], b"\x00\x01"),
         (commit[0], b""),
         (b"\x7f\x00", b""),
     ]
-    whole = room.read_topic(topic, *columns(rows))
+    all_records = room.read_topic(topic, *columns(rows))
     column = room.read_topic(topic, *columns(rows), chosen)
     texts = room.read_topic_json(topic, *columns(rows), chosen)
     assert [field.name for field in column.type] == [
@@ -247,9 +250,9 @@ def test_chosen_types_alone_are_decoded(kwire):
     keys = kwire.messages.OffsetCommitKey.__match_args__
     assert tuple(field.name for field in column.type.field("key").type) == keys
     for name in ("record", "version"):
-        assert column.field(name).equals(whole.field(name))
-        assert texts.field(name).equals(whole.field(name))
-    assert column.field("offset_commit").equals(whole.field("offset_commit"))
+        assert column.field(name).equals(all_records.field(name))
+        assert texts.field(name).equals(all_records.field(name))
+    assert column.field("offset_commit").equals(all_records.field("offset_commit"))
     for result in (column, texts):
         assert result.field("key").is_valid().to_pylist() == [
             True,
@@ -265,6 +268,6 @@ def test_chosen_types_alone_are_decoded(kwire):
             True,
             True,
         ]
-    assert whole.field("_error")[2].is_valid
+    assert all_records.field("_error")[2].is_valid
     with pytest.raises(ValueError, match="no record type 'Offsets'; it has Legacy"):
         room.topic_type(topic, ("Offsets",))

@@ -188,14 +188,14 @@ def test_no_option_of_the_client_shows_its_value_or_a_part_of_one():
                             **{"kafka.security.protocol": protocol, **setting}
                         )
                     except (ValueError, OSError) as error:
-                        shown = "".join(traceback.format_exception(error))
+                        shown_text = "".join(traceback.format_exception(error))
                         failures += 1
                     else:
-                        shown = repr(read) if "kafka." in str(setting) else ""
-                shown += "".join(str(warning.message) for warning in warning_list)
+                        shown_text = repr(read) if "kafka." in str(setting) else ""
+                shown_text += "".join(str(warning.message) for warning in warning_list)
                 for piece in ("hunter2-Kx9", "wonderland", "MIGHAgEA"):
                     # Addresses and topics are shown, unless they are secrets.
-                    assert piece not in shown, (setting, shown)
+                    assert piece not in shown_text, (setting, shown_text)
     assert failures > 100
 
 

@@ -308,11 +308,11 @@ def test_compacted_records_are_not_a_data_loss():
     with LogBroker({"orders": (60,)}) as broker:
         log = broker.log("orders")
         log.compact()
-        left = sorted(log.readable(0, 60, False))
-        assert len(left) < 60
+        remaining_offsets = sorted(log.readable(0, 60, False))
+        assert len(remaining_offsets) < 60
         settings = {"maxRecordsPerPartition": "7"}
         offsets = offsets_of(reader_of(broker, subscribe="orders", **settings))
-        assert offsets == {("orders", 0): left}
+        assert offsets == {("orders", 0): remaining_offsets}
 
 
 def test_topics_are_read_through_tls_and_sasl_by_kafkas_option_names(tmp_path):

@@ -59,8 +59,8 @@ def schema_of(names):
 def write(address, batches, names=tuple(TYPES), **settings):
     """Write batches in one task, with an unpickled writer."""
     options = {"kafka.bootstrap.servers": address, **settings}
-    sent = pickle.dumps(make_writer(options, schema_of(names), False))
-    return pickle.loads(sent).write(iter(batches))
+    pickled = pickle.dumps(make_writer(options, schema_of(names), False))
+    return pickle.loads(pickled).write(iter(batches))
 
 
 def batch_of(*rows):
@@ -70,8 +70,8 @@ def batch_of(*rows):
         pa.array(values, kind)
         for values, kind in zip(zip(*rows, strict=True), kinds, strict=True)
     ]
-    other = pa.array(range(len(rows)), pa.int32())
-    return pa.RecordBatch.from_arrays([other, *columns], list(TYPES))
+    number_column = pa.array(range(len(rows)), pa.int32())
+    return pa.RecordBatch.from_arrays([number_column, *columns], list(TYPES))
 
 
 def by_key(key):
@@ -115,9 +115,9 @@ def test_rows_go_to_the_topic_that_they_name(cluster):
         expected = [b"%d" % n for n in range(3000) if n % 7 % 3 == number]
         messages_by_partition = cluster.read(topic, len(expected))
         assert [message.value() for message in messages_by_partition[2]] == expected
-    one = cluster.make_topic()
-    write(cluster.address, batches, topic=one)
-    assert len(cluster.read(one, 3000)[2]) == 3000
+    default_topic = cluster.make_topic()
+    write(cluster.address, batches, topic=default_topic)
+    assert len(cluster.read(default_topic, 3000)[2]) == 3000
 
 
 def test_tasks_without_rows_connect_to_nothing():

@@ -88,13 +88,22 @@ def test_kafkas_isolation_level_is_honoured():
     level = "kafka.isolation.level"
     assert options(**{level: "read_committed"}).isolation_level == "read_committed"
     assert options(**{level: "read_uncommitted"}) == options()
-    both = {level: "read_committed", "isolationLevel": "read_committed"}
-    assert options(**both).isolation_level == "read_committed"
-    for one, other in (("committed", "uncommitted"), ("uncommitted", "committed")):
+    equal_levels = {level: "read_committed", "isolationLevel": "read_committed"}
+    assert options(**equal_levels).isolation_level == "read_committed"
+    for kafka_level, spark_level in (
+        ("committed", "uncommitted"),
+        ("uncommitted", "committed"),
+    ):
         with pytest.raises(ValueError, match="give one of them") as caught:
-            options(**{level: f"read_{one}", "isolationLevel": f"read_{other}"})
-        assert f"isolationLevel is read_{other} and {level} is read_{one}" in str(
-            caught.value
+            options(
+                **{
+                    level: f"read_{kafka_level}",
+                    "isolationLevel": f"read_{spark_level}",
+                }
+            )
+        assert (
+            f"isolationLevel is read_{spark_level} and {level} is read_{kafka_level}"
+            in str(caught.value)
         )
 
 
@@ -270,9 +279,9 @@ def test_the_columns_are_those_of_sparks_own_kafka_source():
 def test_the_column_of_corrupt_regions_comes_when_it_is_named():
     """The column is only included if an option or the schema contains it."""
     assert default_layout(options(mode="PERMISSIVE")).corrupt is None
-    named = default_layout(options(columnNameOfCorruptRecord="bad"))
-    assert named.corrupt == "bad" and "bad" in named.columns
-    kind = named.columns["bad"]
+    layout = default_layout(options(columnNameOfCorruptRecord="bad"))
+    assert layout.corrupt == "bad" and "bad" in layout.columns
+    kind = layout.columns["bad"]
     chosen = chosen_layout(options(), [("value", "binary"), ("_corrupt_record", kind)])
     assert chosen.corrupt == "_corrupt_record"
 

@@ -215,7 +215,7 @@ def test_random_damage_read_in_random_splits_loses_nothing_else(tables, tmp_path
         position = start + chance.randrange(size)
         content = chance.choice([bytes(40), chance.randbytes(30), b"\xff"])
         overwrite(path, position, content[: path.stat().st_size - position])
-    whole = tables.read(
+    whole_read = tables.read(
         tmp_path,
         columns=CORRUPT,
         mode="PERMISSIVE",
@@ -232,7 +232,9 @@ def test_random_damage_read_in_random_splits_loses_nothing_else(tables, tmp_path
             strictTail="true",
         )
         key = repr
-        assert sorted(parts.to_pylist(), key=key) == sorted(whole.to_pylist(), key=key)
+        assert sorted(parts.to_pylist(), key=key) == sorted(
+            whole_read.to_pylist(), key=key
+        )
 
 
 def test_batches_over_the_limit_are_reported_and_can_be_allowed(tables, tmp_path):

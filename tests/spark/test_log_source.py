@@ -232,8 +232,8 @@ def test_rows_reach_parquet_and_back(spark, orders, tmp_path):
     reader = spark.read.format("kafka-log").option("includeHeaders", "true")
     frame = reader.load(orders.root)
     frame.write.parquet(str(tmp_path / "out"))
-    back = spark.read.parquet(str(tmp_path / "out"))
-    assert back.exceptAll(frame).count() == 0 and back.count() == 60
+    read_back = spark.read.parquet(str(tmp_path / "out"))
+    assert read_back.exceptAll(frame).count() == 0 and read_back.count() == 60
 
 
 def test_register_adds_names_for_sql_and_push_down(spark, orders):

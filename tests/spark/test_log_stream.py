@@ -189,11 +189,7 @@ def test_a_micro_batch_is_divided_by_records(orders):
     reader = reader_of(orders.root, maxRecordsPerPartition="7")
     splits = reader.partitions(at(2), at(36))
     offsets_by_part = [
-        [
-            row["offset"]
-            for part_offsets in reader.read(part)
-            for row in part_offsets.to_pylist()
-        ]
+        [row["offset"] for table in reader.read(part) for row in table.to_pylist()]
         for part in splits
     ]
     assert [len(part_offsets) for part_offsets in offsets_by_part] == [6, 7, 7, 7, 7]
@@ -248,15 +244,15 @@ def test_deleted_offsets_end_a_stream_by_default(orders):
 
 
 def test_a_partition_that_vanishes_or_shrinks_is_a_loss(orders):
-    both = {"orders": {"0": 30, "1": 4}}
+    end_position = {"orders": {"0": 30, "1": 4}}
     reader = reader_of(orders.root)
     with pytest.raises(DataLost, match="orders-1 at offset 4: the partition no"):
-        reader.latestOffset(both, EVERYTHING)
+        reader.latestOffset(end_position, EVERYTHING)
     with pytest.raises(DataLost, match="at offset 31: the log ends at offset 30"):
         reader.latestOffset(at(31), EVERYTHING)
     careless = reader_of(orders.root, failOnDataLoss="false")
     with pytest.warns(UserWarning, match="orders-1 at offset 4: the partition no"):
-        assert careless.latestOffset(both, EVERYTHING) == both
+        assert careless.latestOffset(end_position, EVERYTHING) == end_position
 
 
 def test_bad_region_is_reported_once_by_several_micro_batches(orders):

@@ -17,19 +17,21 @@ def test_spark_makes_the_same_tables(spark, tmp_path):
     write_cluster(tmp_path / "cluster")
     for name, path in (("made", tmp_path / "cluster"), ("real", DATA)):
         progress = []
-        here = jobs.offsets(path, tmp_path / name / "here")
-        there = jobs.offsets(
+        local = jobs.offsets(path, tmp_path / name / "here")
+        on_spark = jobs.offsets(
             path, tmp_path / name / "there", spark=spark, progress=progress.append
         )
-        assert here.counts == there.counts
-        assert here.findings == there.findings
-        assert here.counts["commits"] > 0
-        for table, folder in here.tables.items():
-            one = pyarrow.parquet.read_table(folder)
-            assert one.equals(pyarrow.parquet.read_table(there.tables[table])), table
-        pages = [Path(result.report).read_text("utf-8") for result in (here, there)]
+        assert local.counts == on_spark.counts
+        assert local.findings == on_spark.findings
+        assert local.counts["commits"] > 0
+        for table, folder in local.tables.items():
+            local_table = pyarrow.parquet.read_table(folder)
+            assert local_table.equals(
+                pyarrow.parquet.read_table(on_spark.tables[table])
+            ), table
+        pages = [Path(result.report).read_text("utf-8") for result in (local, on_spark)]
         assert pages[0] == pages[1]
         assert sum(progress) == sum(log.stat().st_size for log in path.rglob("*.log"))
-    states = spark.read.parquet(here.tables["group_state"])
+    states = spark.read.parquet(local.tables["group_state"])
     row = states.where("group = 'lasting-group'").selectExpr("members[0].host").first()
     assert row[0] == "/127.0.0.1"

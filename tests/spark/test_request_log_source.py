@@ -57,7 +57,7 @@ def test_spark_returns_the_rows_of_the_reader(known):
         .option("maxPartitionBytes", "16k")
         .load(str(LOGS))
     )
-    kinds = {request.name: request.dataType.simpleString() for request in frame.schema}
+    kinds = {column.name: column.dataType.simpleString() for column in frame.schema}
     assert kinds == REQUEST_TYPES
     assert frame.rdd.getNumPartitions() > 6
     rows = frame.selectExpr("unix_micros(timestamp)", *list(REQUEST_TYPES)[1:])
@@ -88,15 +88,16 @@ def test_spark_shows_invalid_lines_in_a_requested_column(known, damaged):
 def test_audit_gives_the_same_on_spark(known, tmp_path):
     """Compares all tables. The tasks run in Spark's workers."""
     paths = [LOGS / "kafka-2.8.2.log", LOGS / "kafka-3.9.2.log"]
-    here = jobs.audit(paths, tmp_path / "here", target="4.1")
-    there = jobs.audit(paths, tmp_path / "there", target="4.1", spark=known)
-    assert here.findings == there.findings == 2
-    for name in here.tables:
-        one, other = (
-            pyarrow.parquet.read_table(result.tables[name]) for result in (here, there)
+    local = jobs.audit(paths, tmp_path / "here", target="4.1")
+    on_spark = jobs.audit(paths, tmp_path / "there", target="4.1", spark=known)
+    assert local.findings == on_spark.findings == 2
+    for name in local.tables:
+        local_table, spark_table = (
+            pyarrow.parquet.read_table(result.tables[name])
+            for result in (local, on_spark)
         )
-        assert one.equals(other), name
-    pages = [Path(result.report).read_text("utf-8") for result in (here, there)]
+        assert local_table.equals(spark_table), name
+    pages = [Path(result.report).read_text("utf-8") for result in (local, on_spark)]
     assert pages[0] == pages[1]
 
 
@@ -111,8 +112,10 @@ def test_invalid_line_is_handled_according_to_the_mode(damaged):
     assert [batch.num_rows for batch in dropped] == [3]
     remaining = list(batches(source(path=damaged, mode="PERMISSIVE")))
     assert [batch.num_rows for batch in remaining] == [4]
-    named = source(path=damaged, mode="PERMISSIVE", columnNameOfCorruptRecord="broken")
-    (batch,) = batches(named)
+    log_source = source(
+        path=damaged, mode="PERMISSIVE", columnNameOfCorruptRecord="broken"
+    )
+    (batch,) = batches(log_source)
     assert batch.schema.names == [*REQUEST_TYPES, "broken"]
     assert [row is None for row in batch["broken"].to_pylist()] == [
         True,

@@ -466,5 +466,7 @@ def test_a_request_reaches_the_node_or_the_address_in_to(setting: Setting) -> No
         answers = [setting.kafka.request(request, to=to).results[0] for to in targets]
         codes[number] = [answer.error_code for answer in answers]
         assert {answer.configs[0].value for answer in answers[:3]} == {str(number)}
-    assert {tuple(answer[:3]) for answer in codes.values()} == {(0, 0, 0)}
-    assert all(answer[3] for answer in codes.values()), "another broker answered"
+    assert {tuple(node_codes[:3]) for node_codes in codes.values()} == {(0, 0, 0)}
+    assert all(node_codes[3] for node_codes in codes.values()), (
+        "another broker answered"
+    )

@@ -35,9 +35,9 @@ def large(start_broker: Callable[..., Broker], version: str) -> str:
     producer = clients.librdkafka_producer(
         kafka, batch_size=1 << 20, queue_buffering_max_kbytes=1 << 18
     )
-    rest = random.Random(10).randbytes(VALUE_BYTES - 8)
+    padding = random.Random(10).randbytes(VALUE_BYTES - 8)
     records = (
-        BulkRecord(number.to_bytes(8, "big") + rest, number % PARTITIONS)
+        BulkRecord(number.to_bytes(8, "big") + padding, number % PARTITIONS)
         for number in range(RECORDS)
     )
     write_records(producer, TOPIC, records)

@@ -67,9 +67,9 @@ def test_kwire_reads_what_clients_write(kafka: Broker, wire: Connection) -> None
             # The console producer sets its own timestamps, so its expected records are
             # unknown.
             if client != "java":
-                sent = workloads.rows_for(client)
-                produce(kafka, topic, sent, codec, 5)
-                rows += sent
+                written_rows = workloads.rows_for(client)
+                produce(kafka, topic, written_rows, codec, 5)
+                rows += written_rows
         for version in versions:
             if codec != "zstd" or version >= ZSTD_FETCH:
                 check_fetched(wire, topic, codec, version, numbered(rows))
@@ -190,11 +190,13 @@ def test_magic_0_and_1_are_written_and_read(kafka: Broker, wire: Connection) -> 
             workloads.create_topic(kafka, topic, message_format_version=stored_as)
             rows: list[Row] = []
             for version in versions:
-                sent = old_formats.rows_without_headers("kwire", 12)
+                written_rows = old_formats.rows_without_headers("kwire", 12)
                 wire.produce(
-                    topic, encoded(sent, magic=magic, compression=codec), version
+                    topic,
+                    encoded(written_rows, magic=magic, compression=codec),
+                    version,
                 )
-                rows += sent
+                rows += written_rows
             if magic == 0:
                 rows = [row._replace(timestamp=-1) for row in rows]
             expected = numbered(rows)

@@ -220,7 +220,7 @@ def test_scans_return_each_record_once_while_brokers_are_killed(
         task.start()
     wait_for(
         "the first records",
-        lambda: bool(bounded.scans) and all(task.position for task in readers),
+        lambda: bool(bounded.scans) and all(reader.position for reader in readers),
         tasks,
     )
     for disturbance, seconds in disturb(cluster, bounded, kills, seed):
@@ -246,7 +246,7 @@ def test_scans_return_each_record_once_while_brokers_are_killed(
         reader.end()
     bounded.end()
     check(expected, writer, readers, bounded)
-    silences = ", ".join(f"{task.longest_silence:.1f} s" for task in readers)
+    silences = ", ".join(f"{reader.longest_silence:.1f} s" for reader in readers)
     print(
         f"{kills} kills: {len(writer.acknowledged)} records, each once and in order in"
         f" both scans that follow (longest silence {silences}) and in"

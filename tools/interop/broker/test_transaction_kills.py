@@ -253,8 +253,8 @@ def test_transactions_are_atomic_while_leaders_and_coordinators_are_killed(
     copier.end()
     total = check(cluster, writer)
     outcomes = ", ".join(
-        f"{writer.count(task)} {task}"
-        for task in ("committed", "aborted", "failed", "in doubt")
+        f"{writer.count(outcome)} {outcome}"
+        for outcome in ("committed", "aborted", "failed", "in doubt")
     )
     print(
         f"{kills} kills of leaders and coordinators: transactions {outcomes}; {total}"
