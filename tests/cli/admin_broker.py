@@ -12,7 +12,7 @@ _ITEMS = {
     "DescribeGroups": ("groups", "group_id"),
     "ConsumerGroupDescribe": ("groups", "group_id"),
 }
-"""Items of each response: the field with the items, and the field of their name."""
+"""Item field and name field in the items, by response."""
 
 
 class AdminBroker(LogBroker):

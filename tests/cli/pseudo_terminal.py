@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the CLI in this process with its streams connected to a pseudo terminal.
 
-For tests with many commands, because a process for each command takes longer than the
-command. ``test_cli_process.py`` contains the tests that need a process, for example of
+For tests with many commands, because starting a process takes longer than the command.
+``test_cli_process.py`` contains the tests that need a process, for example tests with
 signals and imports.
 """
 
@@ -19,7 +19,7 @@ COLUMNS = 80
 
 
 def run_in_terminal(args, monkeypatch):
-    """Run a command; return its exit code and its terminal output."""
+    """Run a command. Return its exit code and its terminal output."""
     parent, child = pty.openpty()
     pieces = []
     reader = threading.Thread(target=read_all, args=(parent, pieces))

@@ -318,7 +318,7 @@ def tags_of(struct):
 
 
 def test_decode_json_equals_to_json_with_additions(kwire):
-    """Compares the JSON of all vectors of Kafka, which is split into lines."""
+    """Compares the JSON texts for all Kafka vectors, which are split into lines."""
     module = importlib.import_module(f"{kwire.__name__}.cli.output.message_json")
     tag_count = 0
     for vector in golden.vectors():

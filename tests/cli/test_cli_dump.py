@@ -96,7 +96,7 @@ def test_filters_choose_records(run, orders, options, expected):
 
 
 def test_time_is_the_first_record_of_it_or_later(run, tmp_path):
-    """Records after it may be earlier, as in offset lookups of live topics."""
+    """Later records may have earlier times, as in offset lookups for live topics."""
     times = [START + 1000 * n for n in (0, 3, 1, 5, 2)]
     write_log(tmp_path / "mixed-0", [[(b"k", b"v", time) for time in times]])
     second = "2023-11-14T22:13:22Z"
@@ -301,7 +301,7 @@ def test_an_unknown_suffix_is_an_error(run, orders, tmp_path):
     ],
 )
 def test_tail_is_the_end_of_each_partition(run, orders, options, expected):
-    """The last of the selected rows are printed, in the order of their offsets."""
+    """The last selected rows are printed, in offset order."""
     ran = run("dump", orders, "-o", "jsonl", *options)
     assert [row["offset"] for row in ran.rows] == expected
 
@@ -324,7 +324,10 @@ def test_tail_does_not_read_earlier_records(run, tmp_path):
 
 
 def test_records_in_a_form_of_ones_own(run, tmp_path):
-    """The placeholders and escapes are those of kcat. Bytes are printed unchanged."""
+    """The placeholders and escapes are the same as in kcat.
+
+    Bytes are printed unchanged.
+    """
     rows = [
         (b"k1", b"\xff\x00\n", START, [("a", b"1"), ("b", None)]),
         (None, None, START + 1, []),

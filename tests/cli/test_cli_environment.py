@@ -23,7 +23,7 @@ def address():
 
 @pytest.fixture
 def configured(monkeypatch, address):
-    """Environment with the address of the cluster."""
+    """Environment with the cluster address."""
     monkeypatch.setenv("KWIRE_BOOTSTRAP_SERVERS", address)
 
 

@@ -65,13 +65,13 @@ def fetch_response(package, data):
 
 
 def batch(package, **options):
-    """Encode a batch of two records."""
+    """Encode a batch with two records."""
     rows = [(b"k", b"v", 1731000000000), (b"<i>&amp;", b"\x1b[31m", 1731000000009)]
     return package.records.encode_batch(rows, **options)
 
 
 def values(text):
-    """Find the last column of each field in a table."""
+    """Return a table's last column by field."""
     rows = (re.split(r"  +", line.strip()) for line in text.splitlines())
     return {row[2]: row[-1] for row in rows if len(row) > 4}
 
@@ -189,7 +189,7 @@ def test_damaged_batches_in_a_good_message_are_a_problem(kwire, run):
 
 @pytest.fixture(params=ENGINES)
 def environment(request):
-    """Environment of a process in a terminal."""
+    """Environment for a process in a terminal."""
     unwanted = "NO_COLOR", "COLUMNS"
     return {
         **{name: v for name, v in os.environ.items() if name not in unwanted},
@@ -330,7 +330,7 @@ def test_the_tree_shows_the_records_inside_compressed_batches(
     headers = [("h", b"w")] if magic == 2 else []
     rows = [(b"k%d" % n, b"v" * n, 1731000000000 + n, headers) for n in range(3)]
     data = kwire.records.encode_batch(rows, compression="gzip", magic=magic)
-    # Add a batch before it: offsets of inner records start at their own batch.
+    # Add a batch before the data, because inner record offsets start at their batch.
     page, text = page_of(
         run, tmp_path / "page.html", "--records", (batch(kwire) + data).hex()
     )

@@ -29,7 +29,7 @@ def run(tmp_path, monkeypatch):
 
 
 def damage():
-    """Truncate a middle segment of one partition."""
+    """Truncate a middle segment in one partition."""
     os.truncate("logs/segments-0/00000000000000000150.log", 200)
 
 

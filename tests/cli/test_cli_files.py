@@ -222,7 +222,7 @@ def test_files_of_real_brokers_are_good(run, release):
 
 
 def can_all_enter(folder):
-    """Whether a directory and all of its parents are accessible to every user."""
+    """Whether a directory and all its parents are accessible to all users."""
     return all(
         directory.is_dir() and directory.stat().st_mode & 0o001
         for directory in (folder, *folder.parents)

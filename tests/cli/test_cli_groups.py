@@ -16,7 +16,7 @@ def broker():
 
 
 def committed(broker, group="etl"):
-    """Return the committed offsets of a group."""
+    """Return a group's committed offsets."""
     truth = broker.cluster_truth
     names = {topic.topic_id: name for name, topic in truth.topics.items()}
     offsets = truth.groups[group].offsets.items()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire dump`` of internal topics and control records."""
+"""``kwire dump`` for internal topics and control records."""
 
 import shutil
 
@@ -154,7 +154,7 @@ def test_read_committed_leaves_aborted_records_out(run):
 
 
 def test_segments_of_one_partition_keep_its_transactions(run, tmp_path):
-    """If a transaction starts in an older segment, the newer one knows it."""
+    """A newer segment has the transactions that started in an older segment."""
     folder = tmp_path / "transactions-0"
     shutil.copytree(NEWEST / "transactions-0", folder)
     options = "-o", "jsonl", "--isolation-level", "read_committed"

@@ -23,7 +23,7 @@ from tests.cli.made_logs import DATA, rows, write_log
 
 BAD = r"b\xffd"
 ODD = r"b\x5cxffd"
-"""Name of a directory that contains the characters of an escape sequence."""
+"""Directory name that contains an escape sequence."""
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ if installed.backend == "fast":
 
 @pytest.fixture(params=ENGINES)
 def environment(request):
-    """Environment in which a process runs the program with one engine."""
+    """Environment for a process that runs the program with one engine."""
     return {
         **{k: v for k, v in os.environ.items() if k not in UNWANTED},
         "KWIRE_BACKEND": request.param,
@@ -111,7 +111,7 @@ def test_directory_names_that_are_not_text_are_escaped(tmp_path, environment):
     for args in (["ls", "-o", "jsonl"], ["ls"], ["dump", "-o", "csv"]):
         process = start([*args, tmp_path], environment)
         out, _ = process.communicate()
-        # JSON escapes the backslash of the escaped byte.
+        # JSON escapes the backslash before the escaped byte.
         name = b"\\\\xe9t\\\\xe9" if "jsonl" in args else b"\\xe9t\\xe9"
         assert process.returncode == 0 and name in out
 
@@ -233,9 +233,9 @@ def test_the_library_loads_no_command_line(environment):
 
 
 def peak(args, environment):
-    """Run the program without output; return its peak memory in bytes.
+    """Run the program without output. Return its peak memory in bytes.
 
-    ``ru_maxrss`` cannot be used, because it includes the memory of the forked parent.
+    ``ru_maxrss`` cannot be used, because it includes the forked parent's memory.
     """
     code = (
         "import kwire.cli\n"

@@ -40,13 +40,13 @@ def producer():
 
 @pytest.fixture(scope="module")
 def address(producer):
-    """Address of one of the brokers."""
+    """Address of one broker."""
     broker = producer.list_topics(timeout=10).brokers[1]
     return f"{broker.host}:{broker.port}"
 
 
 def places(ran):
-    """Return partition and offset of all rows, sorted."""
+    """Return partition and offset from all rows, sorted."""
     assert ran.code == 0, ran.err
     return sorted((row["partition"], row["offset"]) for row in ran.rows)
 
@@ -81,8 +81,8 @@ def test_all_records_come_by_default(run, address):
         (["--key", "key 1"], [(0, 1), (0, 3), (1, 1)]),
         (["--isolation-level", "read_committed"], ALL),
         (["--from", "4", "--on-data-loss", "latest"], [(0, 4)]),
-        # The mock cluster does not support lookups by time, and returns the end of the
-        # log.
+        # The mock cluster does not support lookups by time. It returns the log end
+        # offset.
         (["--to", "1h"], ALL),
         (["--to", "2026-01-01T00:00:00Z"], ALL),
     ],
@@ -99,7 +99,7 @@ def test_max_ends_the_reading(run, address):
 
 
 def test_a_format_of_ones_own(run, address):
-    """The placeholders are those of kcat."""
+    """The placeholders are the same as in kcat."""
     ran = run("read", address, "orders", "-p", "3", "-f", r"%t %p %o %k=%v %h\n")
     assert ran.out == "orders 3 0 key 0=value 0 h=x\n"
 
@@ -315,7 +315,7 @@ def test_a_failure_before_the_first_record_prints_no_titles(run, address, form):
     [["-o", "csv"], ["-o", "jsonl"], ["-f", "%v"], [], ["-o", "arrow"]],
 )
 def test_a_full_disk_under_stdout_is_named(address, form):
-    """The error occurs once, without another one when Python flushes at its end."""
+    """The error occurs once. There is no second error when Python flushes at exit."""
     usual = {key: os.environ[key] for key in os.environ if key != "PYTHONUNBUFFERED"}
     with open("/dev/full", "w") as full:
         ran = subprocess.run(

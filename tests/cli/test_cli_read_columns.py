@@ -79,7 +79,7 @@ def make_chunks():
 
 
 def repair_crc(batch):
-    """Recompute the checksum of a magic 2 batch."""
+    """Recompute a magic 2 batch's checksum."""
     return batch[:17] + crc32c(batch[21:]).to_bytes(4, "big") + batch[21:]
 
 
@@ -103,7 +103,7 @@ def write_file(form, headers, chunks, limit=None, key=None, *, by_row):
 
 
 def read_file(form, file):
-    """Read the table of a file."""
+    """Read a file's table."""
     source = pyarrow.BufferReader(file.getvalue())
     if form == "parquet":
         return pyarrow.parquet.read_table(source)
@@ -201,7 +201,7 @@ class Interrupted(io.BytesIO):
 @pytest.mark.parametrize("write", range(1, 6))
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
 def test_ctrl_c_does_not_cut_a_group(form, write, monkeypatch):
-    """With ``--follow``, the file is completed, and every group is written once."""
+    """With ``--follow``, the file is completed, and all groups are written once."""
     file = Interrupted()
     monkeypatch.setattr("kwire.cli.output.parquet._GROUP_ROWS", 10)
     groups = RecordGroups(pyarrow, file, form, True, False, RowMaker("text", False))

@@ -75,7 +75,7 @@ PATTERN = r"%t %p %o %T %k %v %s %h %K %S %R%% %%d\n"
 
 
 def make_plain_run(records, topic=TOPIC):
-    """Return a run of records as in a topic of users."""
+    """Return a run of records, as in a topic with user data."""
     return RecordRun(topic, 3, 1, False, records, 100)
 
 
@@ -89,7 +89,7 @@ def write(open_writer, run):
 
 
 def name_field(name, data, byte_format):
-    """Return the field of one key or value."""
+    """Return the field for one key or value."""
     cell = make_cell(data, byte_format)
     suffix = "" if cell.encoding in ("", "text") else f"_{cell.encoding}"
     return {f"{name}{suffix}": cell.content}
@@ -205,7 +205,7 @@ def make_runs(counts, **options):
 
 
 def offsets_of(runs):
-    """Return the offsets of runs, and the number of records in the runs."""
+    """Return the runs' offsets, and how many records the runs contain."""
     runs = list(runs)
     offsets = [record.offset for run in runs for record in run.records]
     return offsets, [len(run.records) for run in runs]
@@ -219,7 +219,7 @@ def test_small_batches_are_formatted_together():
 
 
 def test_compressed_batches_are_joined_by_their_decompressed_size():
-    """Otherwise small batches with large content would be in memory together."""
+    """Joined by file size, batches with large content would be in memory together."""
     rows = [Record(offset=0, key=b"", headers=(("h", b"x" * 40_000),))]
     (batch,) = decode_batches(encode_batch(rows, compression="gzip"))
     assert batch.size < 1000

@@ -38,7 +38,7 @@ NAMED = {
     "client/property_files.py",  # Settings may come from a stream.
     "_files.py",
 }
-"""Modules of kwire that open files of a user, with the reason why they may."""
+"""kwire modules that may open a user's files, with the reason."""
 
 PLACES = [
     f"orders-0/{20:020}.log",

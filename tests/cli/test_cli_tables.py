@@ -35,7 +35,7 @@ def table(kwire, run, monkeypatch):
 
 
 def write_commit(folder, group, topic):
-    """Write a commit of a group."""
+    """Write a group's commit."""
     key = messages.OffsetCommitKey(group=group, topic=topic, partition=7)
     value = messages.OffsetCommitValue(
         offset=123456, metadata="m", commit_timestamp=START

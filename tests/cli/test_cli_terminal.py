@@ -228,7 +228,7 @@ def test_output_of_libraries_is_escaped():
 
 
 def under_terminal(command):
-    """Run any program in a terminal; return its output."""
+    """Run any program in a terminal. Return its output."""
     import pty
 
     parent, child = pty.openpty()

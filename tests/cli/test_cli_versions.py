@@ -28,7 +28,7 @@ USERS = {"ann": "secret"}
 
 @pytest.fixture
 def start():
-    """Function that starts brokers which list each other. The test stops them."""
+    """Function that starts brokers that list one another. The test stops them."""
     running = []
 
     def start(*tables, **options):
@@ -58,7 +58,7 @@ def of(release, listener="broker"):
 
 
 def columns(text):
-    """Split the table of APIs into rows of cells, by API name."""
+    """Split the API table into cells by API name."""
     lines = text.split("\n\n")[1].splitlines()
     rows = [re.split(" {2,}", line) for line in lines]
     return {name: cells for name, *cells in rows}
@@ -87,7 +87,7 @@ def test_table_of_one_release(run, start):
 
 
 def test_table_of_several_releases(run, start):
-    """There is a column for each kind of broker, and one for common versions."""
+    """The table has a column per kind of broker, and a column for common versions."""
     brokers = start(of("2.8"), of("4.1"), of("4.1"))
     done = run("versions", brokers[2].address)
     assert done.code == 0
@@ -153,7 +153,7 @@ def test_controllers_are_asked_in_their_own_way(run, start):
 
 
 def test_json_lines(run, start):
-    """There is an object for each broker, and one for the cluster."""
+    """The output has an object per broker, and an object for the cluster."""
     brokers = start(of("2.8"), of("4.1"))
     done = run("versions", brokers[0].address, "-o", "jsonl")
     first, second, cluster = done.rows
@@ -242,7 +242,7 @@ def test_mock_cluster_of_librdkafka(run):
     ],
 )
 def test_require(run, start, required, code, error_text):
-    """A feature is missing if one broker lacks it, because any may get a request."""
+    """A feature is missing if one broker lacks it, as any broker may get a request."""
     brokers = start(of("0.10.2"), of("3.3"))
     done = run("versions", brokers[1].address, "--require", *required)
     assert done.code == code
@@ -382,7 +382,7 @@ def test_address_that_does_not_answer_is_passed_over(run, start):
 
 
 def test_broker_that_cannot_be_reached(run, start):
-    """Other brokers are printed, and the exit code reports the missing ones."""
+    """Other brokers are printed, and the exit code reports the missing brokers."""
     brokers = start(of("4.1"), of("4.1"), of("2.8"))
     brokers[1].__exit__()
     done = run("versions", brokers[0].address, "-o", "jsonl")
@@ -430,7 +430,7 @@ def test_ipv6_addresses_are_in_brackets(run, start):
 
 
 def test_broker_before_api_versions(run):
-    """The versions are those of the release in the option."""
+    """The versions are the same as in the release that the option specifies."""
     answered = Broker(of("0.10.0"))
     answered._server.close()
 

@@ -78,7 +78,7 @@ DEEP = b"[" * 100_000 + b"]" * 100_000
 
 
 def pairs(rows):
-    """Return key and value of all rows, sorted."""
+    """Return key and value from all rows, sorted."""
     return sorted((row["key"] or "", row["value"]) for row in rows)
 
 
@@ -327,7 +327,7 @@ def test_a_long_line_is_read_in_linear_time(kwire):
     begun = time.process_time()
     (row,) = [row for rows in module.read_text(Pieces(line), "x", None) for row in rows]
     assert row == (None, line, None, ())
-    # With a copy of the line for each of the 10,000 pieces, it took half a minute.
+    # If the reader copied the line for all 10,000 pieces, it would take half a minute.
     assert time.process_time() - begun < 5
 
 

@@ -100,7 +100,7 @@ def start(address, topic, *options):
 def test_arrow_from_a_pipe_is_written_with_all_columns(
     address, topic, read_rows, create
 ):
-    """Covers a stream and the bytes of an Arrow file, in pieces of any size."""
+    """Covers a stream and an Arrow file as bytes, in pieces of any size."""
     data = write_ipc(create, TABLE, 2, compression="zstd")
     with start(address, topic, *ARROW, "--to-partition", "1") as process:
         for byte in data[:300]:
@@ -149,7 +149,7 @@ def test_a_truncated_arrow_file_says_how_to_continue(run, address, topic, tmp_pa
 
 
 def test_an_arrow_stream_without_its_end_is_an_error(address, topic, read_rows):
-    """Its records are written, but its writer may have had more."""
+    """The records are written, but the writer may have had more records."""
     data = write_ipc(pyarrow.ipc.new_stream, TABLE)
     assert data.endswith(b"\xff\xff\xff\xff\0\0\0\0")
     with start(address, topic, *ARROW, "--to-partition", "1") as process:
@@ -203,7 +203,7 @@ def test_a_damaged_arrow_file_says_how_to_continue(run, address, topic, tmp_path
     data = bytearray(
         write_ipc(pyarrow.ipc.new_file, pyarrow.table({"value": views}), 1)
     )
-    # Replace the last offset of three views.
+    # Replace the last offset in three views.
     last = data.rindex(b"\x14\0\0\0xxxx")
     data[last + 12 : last + 16] = (1 << 20).to_bytes(4, "little")
     path.write_bytes(data)

@@ -3,7 +3,7 @@
 """Damaged files for ``kwire write`` result in records or one typed error.
 
 A crash by a signal is not allowed. Child processes read all inputs in the same way as
-the command, and encode them.
+the command, and encode the records.
 """
 
 import random

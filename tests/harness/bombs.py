@@ -21,8 +21,8 @@ SMALLEST_RECORD = bytes.fromhex("0c000000010100")
 def make_batch(size=64 * MIB, record_count=1):
     """Build a zstd batch that decompresses to ``size`` bytes.
 
-    The batch contains one record with a large value, or, if ``record_count`` is greater
-    than 1, that number of records of the minimum size (``size`` is then ignored).
+    The batch contains one record with a large value. If ``record_count`` is greater
+    than 1, it contains that number of minimum-size records, and ``size`` is ignored.
     """
     import kwire
     from kwire._engine.active import record_engine
@@ -78,9 +78,9 @@ print(result, resident("VmHWM:") - before)
 
 
 def measure(kwire, expression, count, views=False, **options):
-    """Evaluate an expression of ``chunk`` or ``data`` in a child process.
+    """Evaluate an expression with ``chunk`` or ``data`` in a child process.
 
-    Returns the result as a string, and the peak increase of resident memory in MiB.
+    Returns the result as a string, and the peak growth of resident memory in MiB.
     """
     root = Path(__file__).parents[2]
     program = CHILD.format(

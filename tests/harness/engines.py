@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Loads the package once for each engine, in the same process.
+"""Loads the package once per engine, in the same process.
 
 The Python engine is the same source, imported a second time under the name
 ``kwire_pure``. The two packages therefore share no modules.

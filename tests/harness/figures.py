@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Collects the measured values of tests for the table of promises.
+"""Collects measured values from tests for the promise table.
 
-``pytest --figures SOURCE`` activates the collector; ``make promises`` passes the
+``pytest --figures SOURCE`` activates the collector. ``make promises`` passes this
 option.
 """
 
@@ -20,12 +20,12 @@ class Figures:
     """
 
     def __init__(self, source: str) -> None:
-        """Start without figures. ``source`` is the file to which they are recorded."""
+        """Start without figures. ``source`` is the file that records them."""
         self.source = source
         self.rows: dict[tuple[str, str, str], Figure] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Collect the figures of a passed test."""
+        """Collect a passed test's figures."""
         if report.when != "call" or not report.passed:
             return
         for kind, row in report.user_properties:
@@ -44,7 +44,7 @@ class Figures:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option of ``make promises``."""
+    """Add the option that ``make promises`` uses."""
     parser.addoption("--figures", metavar="SOURCE", help="record figures reached")
 
 

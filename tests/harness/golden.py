@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parents[1] / "vectors"
 
 
 class Vector(NamedTuple):
-    """Message in one version, with the bytes and the JSON that Kafka writes for it."""
+    """Message in one version, with the bytes and the JSON text that Kafka writes."""
 
     message: str
     version: int

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads batches written by Kafka's own classes, and Kafka's readings of them.
+"""Reads batches that Kafka's own classes wrote, and what Kafka reads from them.
 
-The readings of Kafka and of kwire are converted to a common form, so that tests can
-compare them with ``==``.
+The results from Kafka and kwire are converted to a common form, so that tests can
+compare the results with ``==``.
 """
 
 import base64
@@ -36,16 +36,16 @@ FIELDS = (
     "is_control",
     "delete_horizon",
 )
-# Kafka does not know the record count of a compressed message before decompressing it.
+# Kafka does not know a compressed message's record count before it decompresses it.
 UNKNOWN_OUTSIDE = ("count",)
 RENAMED = {"count": "record_count"}
 """Fields whose name in the vectors differs from the name in ``BatchHeader``."""
 
 
 class Entry(NamedTuple):
-    """Batch or compressed message, or one uncompressed message of magic 0 or 1.
+    """Batch or compressed message, or one uncompressed magic 0 or 1 message.
 
-    An uncompressed message only has its own fields.
+    An uncompressed message only has message fields.
     """
 
     fields: dict
@@ -75,7 +75,7 @@ def vectors(kind: str) -> tuple[dict, ...]:
 
 @cache
 def bytes_of() -> dict[str, bytes]:
-    """Return the bytes of all batches by name."""
+    """Return all batches as bytes, by name."""
     return {row["name"]: raw(row["bytes"]) for row in vectors("batches")}
 
 
@@ -125,8 +125,9 @@ def of_kwire(kwire, data: bytes, **options) -> Reading:
 def common_entries(fields: dict, records: tuple, control: tuple) -> list[Entry]:
     """Convert a batch to entries.
 
-    Kafka returns each uncompressed message as an entry of its own, while kwire returns
-    consecutive ones as one batch. Such a batch becomes one entry for each message.
+    Kafka returns an uncompressed message as a separate entry, while kwire returns
+    consecutive uncompressed messages as one batch. This function splits such a batch
+    into one entry per message.
     """
     if fields["magic"] == 2:
         return [Entry({name: fields[name] for name in FIELDS}, records, control)]

@@ -26,12 +26,12 @@ NO_ACCESS = 0
 
 
 def address_of(memory):
-    """Return the address of mapped memory."""
+    """Return where memory is mapped."""
     return ctypes.addressof(ctypes.c_char.from_buffer(memory))
 
 
 def protect(address, size, access):
-    """Set the access rights of pages."""
+    """Set access rights on pages."""
     libc = ctypes.CDLL(None, use_errno=True)
     assert libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(size), access) == 0
 
@@ -40,14 +40,14 @@ class Guarded:
     """Memory that ends directly before an inaccessible page."""
 
     def __init__(self):
-        """Map 16 accessible pages, followed by an inaccessible one."""
+        """Map 16 accessible pages, followed by an inaccessible page."""
         self.memory = mmap.mmap(-1, ROOM + PAGE)
         self.address = address_of(self.memory)
         self.view = memoryview(self.memory)
         protect(self.address + ROOM, PAGE, NO_ACCESS)
 
     def put(self, data):
-        """Copy the input so that it ends at the guard page, and return a view of it."""
+        """Copy the input so that it ends at the guard page. Return a view."""
         start = ROOM - len(data)
         self.view[start:ROOM] = data
         return self.view[start:ROOM]
@@ -75,7 +75,7 @@ def fork():
     """Fork without the DeprecationWarning about threads.
 
     CPython 3.12 and newer warn if any thread exists, and pyarrow's allocator may have
-    started one. The child processes of tests do not wait for other threads.
+    started a thread. The child processes in tests do not wait for other threads.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generates hostile input from valid bytes, reproducibly.
 
-Each family is an endless generator of ``Input``. ``INPUTS`` is the number of inputs
-that tests use by default: a tenth of the promised number. ``make test GATE=1`` sets the
-promised number in ``KWIRE_HOSTILE_INPUTS``.
+A family is an endless generator that yields ``Input``. ``INPUTS`` is the number of
+inputs that tests use by default: a tenth of the promised number. ``make test GATE=1``
+sets the promised number in ``KWIRE_HOSTILE_INPUTS``.
 """
 
 import itertools
@@ -16,21 +16,21 @@ from tests.harness import golden
 
 INPUTS = int(os.environ.get("KWIRE_HOSTILE_INPUTS", "20000"))
 STRIDE = max(1, 200_000 // INPUTS)
-"""Tests try every n-th change of each byte. In the gate, n is 1."""
+"""Tests try every n-th change per byte. In the gate, n is 1."""
 MODES = {
     "strict": {},
     "java": {"compat": "java"},
     "zero-copy": {"zero_copy": True},
     "java-zero-copy": {"compat": "java", "zero_copy": True},
 }
-"""Decoding modes by name, as arguments of ``decode``."""
+"""Arguments for ``decode`` by the name of the decoding mode."""
 
 LARGEST_SEED = 1500
 """Maximum size of a vector in bytes. Larger vectors take long and find few errors."""
 
 
 class Input(NamedTuple):
-    """Bytes of one message in one version, valid or invalid."""
+    """Message bytes in one version, valid or invalid."""
 
     message: str
     version: int
@@ -43,7 +43,7 @@ def some(cases):
 
 
 def share(part):
-    """Return ``part`` percent of the total number of inputs."""
+    """Return the number of inputs that are ``part`` percent of the total."""
     return INPUTS * part // 100
 
 
@@ -103,7 +103,7 @@ def inserted_and_deleted(turn=0):
 def random_bytes(turn=0):
     """Generate random bytes.
 
-    Half of the inputs consist of small and boundary values, which pass more checks of
+    Half of the inputs consist of small and boundary values, which pass more checks in
     the decoder than uniformly distributed bytes.
     """
     for vector, dice in seeds("random bytes", turn):
@@ -183,8 +183,8 @@ FAMILIES = {
 
 
 def take(family, count, turn=0):
-    """Return the first ``count`` inputs of a family.
+    """Return the first ``count`` inputs from a family.
 
-    Each ``turn`` yields different inputs.
+    Different ``turn`` values yield different inputs.
     """
     return itertools.islice(FAMILIES[family](turn), count)

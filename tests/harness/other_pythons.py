@@ -3,8 +3,8 @@
 """Replaces features that other Python implementations lack, so that tests skip.
 
 PyPy has neither reference counts nor tracemalloc. WebAssembly has neither processes nor
-threads. A test that uses a missing feature is skipped with a reason. All other tests of
-the codec run as they do on CPython.
+threads. A test that uses a missing feature is skipped with a reason. All other codec
+tests run as they do on CPython.
 """
 
 import gc

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Configures each test process: signals, hypothesis, garbage collection and xdist."""
+"""Configures the test processes: signals, hypothesis, garbage collection and xdist."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the processor time of calls, with limits that hold on a busy machine.
+"""Measures how much processor time calls use, with limits that hold on a busy machine.
 
-Other processes that use the caches make a call slower, but never faster. The minimum of
-several attempts is therefore used, and a call that exceeds its limit is repeated before
-the test fails.
+Other processes that use the caches make a call slower, but never faster. Therefore the
+minimum from several attempts is used, and a call that exceeds its limit is repeated
+before the test fails.
 """
 
 import time
@@ -33,10 +33,11 @@ def least_seconds(call, most):
 
 
 def growth(make_call, few, many, most):
-    """Return the ratio of the processor times for ``many`` and for ``few`` elements.
+    """Return the ratio between the times for ``many`` and for ``few`` elements.
 
-    ``make_call(size)`` returns the function to measure. Sizes with a ratio of 16 and a
-    limit of 64 distinguish linear from quadratic time even on a busy machine.
+    ``make_call(size)`` returns the function to measure. If the larger size is 16 times
+    the smaller size, the limit 64 distinguishes linear from quadratic time even on a
+    busy machine.
     """
     call = make_call(few)
     unit = min(take_seconds(call) for _ in range(3))

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Selects the test files of ``make quick`` by their imports.
+"""Selects the test files for ``make quick`` by their imports.
 
 ``pytest --quick`` collects the directories in ``FOLDERS``. It skips a file that
-imports, directly or through other files of this repository, a library outside the
+imports, directly or through other files in this repository, a library outside the
 dependency group ``quick``. A new test in these directories therefore runs
 automatically, unless it requires a peer implementation or has the marker ``slow``.
 """
@@ -27,7 +27,7 @@ OURS = {"kwire", "kwire_pure"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options of ``make quick``."""
+    """Add the options that ``make quick`` uses."""
     parser.addoption("--quick", action="store_true", help="run the files of make quick")
     parser.addoption(
         "--without",
@@ -46,9 +46,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def is_left_out(path: Path, without: frozenset[str] = frozenset()) -> bool:
-    """Return whether a file or directory of the tests is not part of the lane.
+    """Return whether a test file or directory is outside the lane.
 
-    ``without`` contains libraries of the lane without a wheel for this machine.
+    ``without`` contains the lane's libraries that have no wheel for this machine.
     """
     if path.parent == TESTS:
         return path.name not in FOLDERS

@@ -3,9 +3,8 @@
 """Distributes test files over xdist workers, starting with the longest files.
 
 All Spark tests form one share, because a second Spark process would only compete for
-the same cores. For each completed test, xdist searches the list of all tests, which
-takes longer than most tests. The classes of this module look up tests in a dict
-instead.
+the same cores. After every completed test, xdist searches the list of all tests, which
+takes longer than most tests. The classes in this module use a dict instead.
 """
 
 from collections.abc import Sequence
@@ -34,15 +33,15 @@ LONGEST = (
 )
 """Shares that take more than 7 seconds, in the order in which they start.
 
-pytest-randomly shuffles the remaining short files. If a long file were the last one,
-the other workers would be idle for up to 25 seconds. With this order they are idle for
-at most 7 seconds (2,000 and 500 simulated orders with two workers). Entries for files
-that do not exist have no effect.
+pytest-randomly shuffles the remaining short files. If a long file started last, the
+other workers would be idle for up to 25 seconds. With this order they are idle for at
+most 7 seconds (2,000 and 500 simulated orders with two workers). Entries for files that
+do not exist have no effect.
 """
 
 
 def share_of(nodeid: str) -> str:
-    """Return the share of a test: its file, or the directory of the Spark tests."""
+    """Return a test's share: its file, or the Spark test directory."""
     file = nodeid.partition("::")[0]
     return SPARK if file.startswith(SPARK) else file
 
@@ -51,17 +50,17 @@ class Places(list[str]):
     """Tests of a worker, with a constant-time ``index``."""
 
     def __init__(self, tests: Sequence[str]) -> None:
-        """Store the position of each test."""
+        """Store the positions of all tests."""
         super().__init__(tests)
         self.positions = {test: position for position, test in enumerate(tests)}
 
     def index(self, test: Any, *_: Any) -> int:
-        """Return the position of a test."""
+        """Return a test's position."""
         return self.positions[test]
 
 
 class Shares(LoadScopeScheduling):
-    """Scheduler that assigns each share to one worker."""
+    """Scheduler that assigns complete shares to workers."""
 
     def add_node_collection(self, node: Any, collection: Sequence[str]) -> None:
         """Store the tests that a worker has collected."""

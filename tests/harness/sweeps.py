@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``@sweep`` runs many small cases in one test.
 
-pytest needs about 2 ms of processor time in two processes for each test. A case with
-one message or one batch often takes only a tenth of that.
+pytest needs about 2 ms of processor time per test in two processes. A case with one
+message or one batch often takes only a tenth of that time.
 """
 
 import functools
@@ -18,12 +18,12 @@ MOST_ERRORS = 20
 
 
 def sweep(names: str | tuple[str, ...], cases: Iterable[Any], ids: Any = repr) -> Any:
-    """Run all cases of a test as one test, in order.
+    """Run all cases as one test, in order.
 
     The parameters are those of ``pytest.mark.parametrize``, and sweeps can be stacked.
     All errors are raised together, with a note that names the case. The cases share
-    their fixtures, so a fixture that each case needs for itself, such as ``tmp_path``,
-    cannot be used.
+    their fixtures. Therefore the test cannot use a fixture that must be new for every
+    case, such as ``tmp_path``.
     """
     names = names if isinstance(names, tuple) else (names,)
     rows = [case if len(names) > 1 else (case,) for case in cases]
@@ -58,6 +58,6 @@ def sweep(names: str | tuple[str, ...], cases: Iterable[Any], ids: Any = repr) -
 
 
 def shorten(text: Any) -> str:
-    """Truncate the name of a case to 60 characters."""
+    """Truncate a case name to 60 characters."""
     text = str(text)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs threads that interrupt each other as often as possible."""
+"""Runs threads that interrupt one another as often as possible."""
 
 import sys
 import threading
 
 
 def together(works, interval=1e-5):
-    """Run each function in its own thread. Raise the first error.
+    """Run the functions in separate threads. Raise the first error.
 
-    ``interval`` is the switch interval of the interpreter in seconds.
+    ``interval`` is the interpreter's switch interval in seconds.
     """
     failures = []
 

@@ -1,16 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the peak memory of a call and the memory that it keeps, with tracemalloc.
+"""Measures a call's peak memory and the memory that it keeps, with tracemalloc.
 
-tracemalloc counts the allocations of all threads, including those of pytest and of
-previous tests. A high value is therefore measured again, because the call itself
-allocates the same amount each time.
+tracemalloc counts the allocations in all threads, including threads from pytest and
+previous tests. A high value is therefore measured again, because the call itself always
+allocates the same amount.
 
 Kept memory is exact: a leak of one object is detected. As in
 ``tools/prove/references.py``, N calls are compared with 2 N calls, so that single
 allocations cancel out. If there is a difference, the measurement is repeated with more
-calls, up to two times. The size of a cache does not increase each time, but a leak
-does.
+calls, up to two times. A leak increases every time, but a cache does not.
 """
 
 import gc
@@ -20,7 +19,7 @@ TRIES = 3
 
 
 def peak_of(call, most):
-    """Return the peak memory of a call in bytes, and the result of the call.
+    """Return a call's peak memory in bytes, and its result.
 
     A peak above ``most`` is measured again, and the minimum is returned.
     """
@@ -57,8 +56,8 @@ def measure_kept(call, rounds):
 def measure_left(call, rounds):
     """Return the additional bytes that 2 N calls keep compared with N calls.
 
-    The result is 0 if there is no leak. A difference of less than one byte for each
-    call is not a leak: that is less than the smallest object once in sixteen calls.
+    The result is 0 if there is no leak. A difference below one byte per call is not a
+    leak, because it is less than the smallest object once in sixteen calls.
     """
     more = 0
     tracemalloc.start()

@@ -4,7 +4,7 @@
 
 A *plain* value does not depend on an engine: a dict from attribute to plain value for a
 struct, a list for an array, and the value itself otherwise. ``build`` converts a plain
-value to a message of one engine. ``neutral`` converts a message to a value for
+value to a message for one engine. ``neutral`` converts a message to a value for
 comparison with the other engine. The plan determines the valid values.
 """
 
@@ -17,7 +17,7 @@ LONG_TEXT = "né日𝄞" * 40
 
 
 def binding_of(package, name):
-    """Return the binding of a message in the engine of ``package``."""
+    """Return a message's binding in the ``package`` engine."""
     cls = getattr(package.messages, name)
     return package._engine.active.engine.binding_of(cls)
 
@@ -30,7 +30,7 @@ def pairs(package):
 
 
 def build(package, name, plain):
-    """Convert a plain value to a message of the engine of ``package``."""
+    """Convert a plain value to a message for the ``package`` engine."""
     binding = binding_of(package, name)
     return _build_struct(binding, binding.message.struct, plain)
 
@@ -52,7 +52,7 @@ def _build_struct(binding, model, plain):
 
 
 def neutral(value):
-    """Convert a value so that it equals the corresponding value of the other engine.
+    """Convert a value so that it equals the corresponding value from the other engine.
 
     Types are significant: ``True`` differs from 1, and bytes differ from a memoryview.
     A NaN equals itself.
@@ -73,8 +73,8 @@ def neutral(value):
 class Taste:
     """Strategy that fills a plan with plain values.
 
-    The base class uses the minimum integers, a long string and one element for each
-    array. Subclasses override the leaf values, the array length or the unknown tags.
+    The base class uses the minimum integers, a long string and one element per array.
+    Subclasses override the leaf values, the array length or the unknown tags.
     """
 
     elements = 1
@@ -104,7 +104,7 @@ class Taste:
         return self.leaf(plan, step)
 
     def leaf(self, plan, step):
-        """Return the value of a plain field."""
+        """Return a plain field's value."""
         return self.leaves(plan)[step.code]
 
     def leaves(self, plan):
@@ -182,7 +182,7 @@ class Nulls(Middle):
 
 
 class NullArrays(Middle):
-    """Null for every nullable field, including arrays of structs."""
+    """Null in all nullable fields, including struct arrays."""
 
     def field(self, plan, step):
         """Fill one field."""
@@ -190,7 +190,7 @@ class NullArrays(Middle):
 
 
 class UnknownTags(Middle):
-    """Unknown tags in every struct of a flexible version."""
+    """Unknown tags in all structs, for flexible versions."""
 
     tags = ((0, b""), (3, b"kept"), (200, bytes(130)), (2**32 - 200, b"\xff"))
 
@@ -230,7 +230,7 @@ TASTES = {
 
 
 def systematic(package, name, version):
-    """Yield the default value and one plain value for each strategy, nine in total."""
+    """Yield the default value and one plain value per strategy, nine in total."""
     layout = binding_of(package, name).plan(version)
     yield "defaults", {}
     for title, taste in TASTES.items():

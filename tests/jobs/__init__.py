@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the jobs: audit, export and offsets."""
+"""Tests for the jobs audit, export and offsets."""

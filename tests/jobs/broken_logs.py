@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data directories with known damage, and the records that are still recoverable.
 
-``Disks`` writes two or three replicas of three partitions. ``break_some`` damages files
-and records each fault. Recoverable batches are found without offsets or checksums: a
-batch is recoverable if its bytes are unchanged, even if its file was renamed.
+``Disks`` writes two or three replicas for three partitions. ``break_some`` damages
+files and records the faults. Neither offsets nor checksums decide whether a batch is
+recoverable: it is recoverable if its bytes are unchanged, even in a renamed file.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class File(NamedTuple):
 
 
 class Replica:
-    """Replica of a partition in one data directory."""
+    """Partition replica in one data directory."""
 
     def __init__(self, folder, batches, starts):
         self.folder = folder
@@ -166,7 +166,7 @@ def segment_starts(generator, batches):
 
 
 class Disks:
-    """Data directories of several brokers with replicas of the same partitions."""
+    """Data directories for several brokers, with replicas of the same partitions."""
 
     def __init__(self, root, seed, *, brokers=None, partitions=3):
         self.random = random.Random(seed)
@@ -203,7 +203,7 @@ class Disks:
         change = next(
             index for index, batch in enumerate(log) if batch.epoch == log[-1].epoch
         )
-        # It was the leader until then, so it has all batches from before the change.
+        # This replica was the leader until the change, so it has all earlier batches.
         tail, base = [], log[change].base
         for _ in range(self.random.randint(1, 12)):
             count = self.random.randint(1, 9)
@@ -264,7 +264,7 @@ class Disks:
         self.faults.append((kind, str(file.path), details))
 
     def flip(self):
-        """Flip a random bit of a segment."""
+        """Flip a random bit in a segment."""
 
         def change(data, file):
             position = self.random.randrange(len(data))
@@ -287,11 +287,11 @@ class Disks:
         self._change("head", change)
 
     def damage_field(self):
-        """Replace one field of one batch header, in a file without other damage."""
+        """Replace one field in a batch header, in a file without other damage."""
         field, (start, size) = self.random.choice(list(FIELDS.items()))
 
         def change(data, file):
-            # Choose the last batch in half of the cases, because only one neighbor can
+            # Choose the last batch in half the cases, because only one neighbor can
             # confirm its position.
             last = len(file.batches) - 1
             index = self.random.choice((last, self.random.randint(0, last)))
@@ -326,7 +326,7 @@ class Disks:
         self._change("zero", change)
 
     def cut(self):
-        """Truncate a segment, which is not necessarily the newest one."""
+        """Truncate a segment, which is not necessarily the newest segment."""
 
         def change(data, file):
             size = self.random.randrange(len(data))
@@ -356,11 +356,10 @@ class Disks:
             self.faults.append(("foreign", str(path)))
 
     def swap(self):
-        """Exchange the names of two segments of a replica.
+        """Exchange the names of two segments in a replica.
 
-        Both must be undamaged: the checksum of a batch does not include its base
-        offset, so nothing confirms the offset of a single batch in a file with a wrong
-        name.
+        Both must be undamaged, because a batch checksum does not include the base
+        offset. Nothing confirms a single batch's offset in a file with a wrong name.
         """
         replica, _ = self._any()
         files = [file for file in replica.files if file.path not in self.touched]

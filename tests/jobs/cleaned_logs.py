@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Replicas of a compacted topic that were cleaned at different times, and damaged.
+"""Compacted topic whose replicas were cleaned at different times, and damaged.
 
-The recoverable records are computed separately for each offset, without regard to
-speed.
+The recoverable records are computed separately for every offset, which is slow but
+simple.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Cleaned:
         return starts
 
     def _replica(self, folder, starts, rows_by_key):
-        """Write one replica; return the state of its offsets."""
+        """Write one replica. Return the state of its offsets."""
         state, before, is_whole = {}, 0, True
         for number, start in enumerate(starts):
             stop = starts[number + 1] if number + 1 < len(starts) else len(self.log)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Logs of topics and consumer groups, with the expected results of the job.
+"""Logs with topics and consumer groups, and the results expected from the job.
 
 The expected results are stored as plain rows while the logs are written. For example,
-the lag of a commit is counted record by record.
+the lag at a commit is counted record by record.
 """
 
 from pathlib import Path
@@ -33,7 +33,7 @@ class Log:
         self.segments.append((self.next, []))
 
     def batch(self, rows, **options):
-        """Append a batch of (key, value, timestamp); return its first offset."""
+        """Append (key, value, timestamp) rows as a batch. Return its first offset."""
         first = self.next
         rows = [(*row, []) for row in rows]
         options = {"base_offset": first} | options
@@ -44,7 +44,7 @@ class Log:
         return first
 
     def marker(self, producer, kind, offset):
-        """Append the end marker of a producer's transaction."""
+        """Append the end marker for a producer's transaction."""
         self.batch(
             [(kind, END_TXN, offset)],
             producer_id=producer,
@@ -68,7 +68,7 @@ class Log:
 
 
 class Topic(Log):
-    """Partition of a topic that stores the arrival times of its records."""
+    """Topic partition that stores when its records arrived."""
 
     def __init__(self, root, topic, partition, base_offset=0, topic_id=None):
         super().__init__(root, topic, partition, base_offset)
@@ -99,7 +99,7 @@ class Topic(Log):
 
 
 class Groups(Log):
-    """Partition of ``__consumer_offsets``, and the expected rows of the job.
+    """Partition of ``__consumer_offsets``, and the rows expected from the job.
 
     ``topics`` contains the available logs by (topic, partition).
     """
@@ -112,7 +112,7 @@ class Groups(Log):
         self.lag = []
 
     def write_records(self, messages_, timestamp, **options):
-        """Append a batch of (key, value, version)."""
+        """Append (key, value, version) messages as a batch."""
         rows = [
             (*internal_topics.encode(self.name, *message), timestamp)
             for message in messages_
@@ -228,10 +228,10 @@ class Groups(Log):
 
 
 def consumer_records(group, epoch, members, *, joined=(), left=(), assigned=None):
-    """Create the records of an epoch bump in a consumer group.
+    """Create the records for an epoch bump in a consumer group.
 
-    ``members`` are the members that report the epoch. ``assigned`` is the epoch of the
-    target assignment.
+    ``members`` are the members that report the epoch. ``assigned`` is the target
+    assignment's epoch.
     """
     group_records = []
     for member in joined:
@@ -295,9 +295,9 @@ def consumer_records(group, epoch, members, *, joined=(), left=(), assigned=None
 
 
 def write_cluster(root):
-    """Write 30 minutes of a small cluster; return its groups and the stuck rows.
+    """Write 30 minutes in a small cluster. Return its groups and the stuck rows.
 
-    Each of the two partitions of ``orders`` gets ten records every ten seconds.
+    The two ``orders`` partitions get ten records every ten seconds.
     ``idle`` gets no records after the first minute. ``unseen`` has no log.
     """
     topics = {

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Captures of simulated clients in the format of ``kwire record``.
+"""Captures with simulated clients, in the format that ``kwire record`` writes.
 
 A ``Talk`` is one connection. Requests and responses are frames that kwire encodes. The
 test chooses the clients, the order and the versions.
@@ -18,11 +18,11 @@ from kwire.recording import capture_schema
 from kwire.schema import releases
 
 START = 1_790_000_000_000_000
-"""Timestamp of the first frame in microseconds."""
+"""First frame's timestamp in microseconds."""
 
 
 class Capture:
-    """Frames of one recording in order. ``write`` stores them in a file."""
+    """Ordered frames in one recording. ``write`` stores the frames in a file."""
 
     def __init__(self, recording="made"):
         self.recording = recording
@@ -36,7 +36,7 @@ class Capture:
     def add(self, **values):
         """Add a row.
 
-        Its sequence number is its index; rows are one millisecond apart.
+        The sequence number is the row index. Timestamps increase by one millisecond.
         """
         sequence = len(self.rows)
         row = {"recording": self.recording, "sequence": sequence, "rewritten": False}

@@ -17,7 +17,7 @@ def replace_time(value):
 
 
 def read_rows(result, name):
-    """Read all rows of a table. Its files are in the order of the tasks."""
+    """Read all table rows. The files have the same order as the tasks."""
     rows = pyarrow.parquet.read_table(result.tables[name]).to_pylist()
     return [{key: replace_time(value) for key, value in row.items()} for row in rows]
 

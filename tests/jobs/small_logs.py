@@ -25,7 +25,7 @@ def one_log(tmp_path, brokers=2, batches=30):
 
 
 def write_log(folder, batches, size=7):
-    """Write segments of ``size`` batches, and checkpoints that include all of them."""
+    """Write segments with ``size`` batches, and checkpoints after all batches."""
     folder.mkdir(parents=True)
     for start in range(0, len(batches), size):
         part = batches[start : start + size]

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Audit from end to end: the verdicts of known clients.
+"""Audit from end to end: the verdicts about known clients.
 
-The clients are connections of a capture that kwire encodes. Their expected verdicts are
-in the list next to them. The request logs were written by real brokers.
+The clients are connections in a capture that kwire encodes. The expected verdicts are
+listed next to the clients. Real brokers wrote the request logs.
 """
 
 import gzip
@@ -82,8 +82,7 @@ def write_clients(capture):
     talk = client(5, "producer-1", "OK", software=named)
     talk.ask_versions(4, "3.9", named).ask(METADATA, 12).ask(PRODUCE, 11)
 
-    # Both used the versions of an old broker. The versions of the Java client are
-    # known.
+    # Both clients used an old broker's versions. The Java client's versions are known.
     named = ("apache-kafka-java", "3.9.1")
     talk = client(6, "consumer-1", "OK", software=named, old=True)
     talk.ask_versions(4, "0.10.1", named).ask(METADATA, 2).ask(FETCH, 3)
@@ -133,7 +132,7 @@ def rows_of(result, table):
 
 
 def who(row):
-    """Return the client of a row."""
+    """Return a row's client."""
     names = ("address", "client_id", "software_name", "software_version")
     return tuple(row[name] for name in names)
 
@@ -148,14 +147,14 @@ def capture():
 
 @pytest.fixture(scope="module")
 def audited(capture, tmp_path_factory):
-    """Audit of that capture for 4.1."""
+    """Audit the capture for 4.1."""
     folder = tmp_path_factory.mktemp("audit")
     capture.write(folder / "captures" / "frames.parquet")
     return jobs.audit([folder / "captures"], folder / "out", target="4.1")
 
 
 def test_verdicts_are_those_that_were_injected(capture, audited):
-    """The result contains the verdict of every client, and no other clients."""
+    """The result contains verdicts for all clients, and no other clients."""
     verdicts = {who(row): row["verdict"] for row in rows_of(audited, "clients")}
     assert verdicts == {
         name: expectation[0] for name, expectation in capture.expected.items()
@@ -248,7 +247,7 @@ def test_rows_contain_the_fate_of_their_version(audited):
 
 
 def test_page_has_the_numbers_of_the_tables(audited):
-    """Covers the requests of the heat map, and the cells of all tables."""
+    """Covers the requests in the heat map, and the cells in all tables."""
     page = Path(audited.report).read_text(encoding="utf-8")
     assert page.count('class="verdict bad"') == 1
     assert "6 of 16 clients" in page
@@ -278,7 +277,7 @@ def write_value(value):
 
 
 def test_heat_map_counts_every_request(audited):
-    """The sum of the cells is equal to the table of requests."""
+    """The sum of all cells is the number of rows in the request table."""
     page = Path(audited.report).read_text(encoding="utf-8")
     svg = page[page.index("Versions in use") :].partition("</figure>")[0]
     counts = [int(float(value)) for value in re.findall(r'data-value="([\d.]+)"', svg)]
@@ -361,7 +360,7 @@ def test_traffic_without_a_readable_frame_has_a_page(tmp_path):
 
 @pytest.mark.parametrize("declared", [FetchRequest, ApiVersionsRequest])
 def test_a_frame_of_another_api_than_its_column_is_counted(tmp_path, declared):
-    """If another program wrote the capture, its columns are used, not its frames."""
+    """In another program's capture, the audit uses the columns, not the frames."""
     new_capture = Capture()
     frame = framing.encode_request(METADATA, 9, correlation_id=1)[4:]
     columns = {"api_key": declared.api_key, "api_version": 3, "correlation_id": 1}

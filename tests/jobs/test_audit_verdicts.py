@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rules of the audit: which client breaks, for all pairs of releases."""
+"""Audit rules: which clients break, for all pairs of releases."""
 
 import pytest
 
@@ -55,7 +55,7 @@ def request(client, api_key, version, broker, timestamp, **software):
 
 @pytest.mark.parametrize("old", releases.NAMES)
 def test_client_without_api_versions_breaks_on_removed_versions(old):
-    """For every newer release, these are the removals in ``releases.changes``."""
+    """For all newer releases, the breaks are the removals in ``releases.changes``."""
     spoken = releases.ranges(old)
     spoken.pop(API_VERSIONS, None)
     everything = make_usage(
@@ -168,7 +168,7 @@ def test_deprecated_versions_are_reported_but_supported():
 
 
 def test_releases_go_by_their_line():
-    """A patch release belongs to its line.
+    """A patch release belongs to its release line.
 
     Other texts raise an error with all lines.
     """

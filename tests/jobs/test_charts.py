@@ -23,7 +23,7 @@ EVIL = "\"><script>alert(1)</script>'&lt;\u202e\r\n[31m"
 T0 = 1_700_000_000_000
 HUGE = 2**63 - 1
 GREATEST = 2_000_000
-"""Maximum size of any chart in bytes."""
+"""Maximum chart size in bytes."""
 
 
 def percent(text):
@@ -42,7 +42,7 @@ def rects(svg, word):
 
 
 def places(svg):
-    """List start and width of bars and spans."""
+    """List where bars and spans start, and their widths."""
     return [(percent(rect["x"]), percent(rect["width"])) for rect in rects(svg, "fill")]
 
 
@@ -151,7 +151,7 @@ def test_tracks_of_coverage_have_their_own_scale_and_of_time_a_common_one():
 
 
 def test_a_moment_is_a_mark_and_one_of_a_count_no_long_bar():
-    """Otherwise a single request would look like many requests or a long use."""
+    """A longer line would look like many requests, or like a long use."""
     track = Track("Fetch 2", T0, T0 + 100, [Span(T0 + 50, T0 + 50, "bad", "1 request")])
     svg = charts.draw_timeline([track])
     assert rects(svg, "fill") == []

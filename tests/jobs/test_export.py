@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``export`` recovers every record of any replica once, and lists lost offsets.
+"""``export`` recovers all records in any replica once, and lists lost offsets.
 
-Disks have random faults, or faults of a list. The recoverable records follow from the
-unchanged bytes, so that the tests compare single offsets. Other files
-``test_export_*.py`` cover one subject.
+Disks have random faults, or faults from a list. The recoverable records follow from the
+unchanged bytes, so that the tests compare single offsets. Every other file
+``test_export_*.py`` covers one subject.
 """
 
 from pathlib import Path
@@ -35,7 +35,7 @@ def test_all_that_any_replica_holds_is_recovered(tmp_path, seed):
 
 @pytest.mark.parametrize("seed", range(24))
 def test_a_false_field_in_each_file_costs_no_other_batch(tmp_path, seed):
-    """One header field in some of the files of one to three replicas is wrong."""
+    """One header field is wrong in some files, in one to three replicas."""
     disks = Disks(tmp_path / "in", seed, brokers=1 + seed % 3)
     for _ in range(disks.random.randint(1, 12)):
         disks.damage_field()
@@ -44,7 +44,7 @@ def test_a_false_field_in_each_file_costs_no_other_batch(tmp_path, seed):
 
 @pytest.mark.parametrize("seed", range(15))
 def test_cleaned_replicas_complete_each_other(tmp_path, seed):
-    """Every record of a compacted topic is exported once if any replica has it."""
+    """A record in a compacted topic is exported once if any replica has the record."""
     cleaned = Cleaned(tmp_path / "in", seed)
     result = run_export(tmp_path)
     assert recovered_rows(result).get(("ids", 0), []) == cleaned.rows
@@ -74,7 +74,7 @@ def test_a_fault_costs_nothing_where_another_replica_is_whole(
     ]
     assert result.findings == 0
     if (fault, base) != (delete, 0):
-        # It is not a problem that a replica starts later than another one.
+        # A replica may start later than another replica.
         (problem,) = read_table(result, "problems")
         assert (problem["filled"], problem["topic"]) == (True, "t")
         assert problem["last_good_offset"] == lost[0] - 1

@@ -64,7 +64,7 @@ def test_a_stale_replica_is_not_taken_for_the_log(tmp_path):
 
 
 def test_stale_batch_with_a_damaged_epoch_is_not_exported(tmp_path):
-    """The epoch itself does not show the divergence, but the batch before it does.
+    """The epoch itself does not show the divergence, but the previous batch does.
 
     The batch is after the log end offset, so that no other replica contradicts it.
     """
@@ -123,7 +123,7 @@ def test_majority_of_replicas_wins_within_an_epoch(tmp_path):
 
 
 def test_contradicting_file_is_not_used_for_other_batches(tmp_path):
-    """The other batches have another leader too, so it is safer to lose them."""
+    """The other batches have another leader too, so losing them is safer."""
     folders, batches = one_log(tmp_path, brokers=3)
     generator = random.Random(2)
     other_batches = [
@@ -168,7 +168,7 @@ def test_undecodable_batch_is_read_from_another_replica(tmp_path):
 
 
 def test_a_damaged_leader_epoch_costs_nothing(tmp_path):
-    """The checksum does not include it, but the surrounding batches show it."""
+    """The checksum does not include the epoch, but the surrounding batches show it."""
     folders, batches = one_log(tmp_path, brokers=1)
     for base, byte in ((0, 12), (40, 13), (80, 14)):
         flip(folders[0], batches, base, byte)

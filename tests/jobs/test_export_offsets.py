@@ -19,9 +19,9 @@ from tests.jobs.small_logs import flip, one_log, position, write_log
 
 
 def test_a_false_offset_does_not_condemn_the_batch_before(tmp_path):
-    """The last batch of two replicas has offset 52. The third has other 50 to 59.
+    """Two replicas end with offset 52. The third replica has other records 50 to 59.
 
-    The offsets 50 to 59 of the two replicas are used, and the file with other records
+    The offsets 50 to 59 from the two replicas are used, and the file with other records
     is not used for later offsets.
     """
     generator = random.Random(9)
@@ -47,11 +47,11 @@ def test_a_false_offset_does_not_condemn_the_batch_before(tmp_path):
 
 
 def test_a_false_header_field_costs_no_other_batch(tmp_path):
-    """All fields in all batches of two files get a near and a distant value.
+    """In two files, all fields in all batches get a near and a distant value.
 
     Two replicas have the same damage. The third replica has another batch before or
-    after the damaged one, so that every batch must be judged. Its copy of the damaged
-    batch is used if the other replicas confirm a later batch of its file.
+    after the damaged batch, so that every batch must be judged. The third replica's
+    copy is used if the other replicas confirm a later batch in the same file.
     """
     generator = random.Random(3)
     cases = [

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``export`` of data directories from real brokers, and of tiered storage."""
+"""``export`` from real brokers' data directories, and from tiered storage."""
 
 import random
 import shutil
@@ -19,7 +19,7 @@ DATA = Path(__file__).parents[1] / "data"
 
 
 def test_nothing_is_lost_of_real_brokers_disks(tmp_path):
-    """The records of all formats, codecs and transactions are those of the log."""
+    """In all formats, codecs and transactions, the records equal the log's records."""
     for release in ("2.8.2", "3.9.2", "4.3.1"):
         result = jobs.export([DATA / release], tmp_path / release)
         assert result.findings == 0, read_table(result, "lost")

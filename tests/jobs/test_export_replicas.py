@@ -28,7 +28,7 @@ RANGES = st.lists(
 
 
 def offsets(ranges):
-    """Return all offsets of ranges."""
+    """Return all offsets in the ranges."""
     return {offset for first, last in ranges for offset in range(first, last + 1)}
 
 
@@ -73,7 +73,7 @@ def test_the_heaviest_epochs_that_ascend_are_right(runs):
 
 
 def chain(*runs, epochs=()):
-    """Return a chain of one file with runs of (epoch, first, last)."""
+    """Return a chain with one file that has (epoch, first, last) runs."""
     file = FileScan(
         None,
         "f",

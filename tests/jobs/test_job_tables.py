@@ -17,13 +17,13 @@ SCHEMA = pa.schema([("offset", pa.int64()), ("value", pa.binary())])
 
 
 def batch(first, count, size=10):
-    """Return a batch of the schema."""
+    """Return a batch with the schema."""
     rows = range(first, first + count)
     return pa.record_batch([list(rows), [bytes(size)] * count], schema=SCHEMA)
 
 
 def names(folder):
-    """List the files of a directory."""
+    """List the files in a directory."""
     return sorted(path.name for path in Path(folder).iterdir())
 
 
@@ -154,7 +154,7 @@ def test_files_of_a_killed_process_do_not_block_a_job(tmp_path):
 
 
 def test_address_of_a_store_is_refused(tmp_path, monkeypatch):
-    """Otherwise a directory with the name "s3:" would be created."""
+    """If the job accepted the URL, it would create a directory named "s3:"."""
     monkeypatch.chdir(tmp_path)
     with pytest.raises(OSError, match="not a local directory"):
         Output("s3://bucket/out")

@@ -261,7 +261,7 @@ def test_lag_before_the_first_segment_is_unknown(offsets, tmp_path):
 
 
 def test_age_is_that_of_the_batch_with_the_first_unread_record(offsets, tmp_path):
-    """The last record of a batch belongs to it, and the next one to the next batch."""
+    """A batch's last record belongs to it, and the next record to the next batch."""
     topic = Topic(tmp_path, "t", 0)
     topic.produce(10, START)
     topic.produce(10, START + 1000)
@@ -345,7 +345,7 @@ def test_the_first_form_of_commits_is_read_too(offsets, tmp_path):
 
 
 def test_damage_only_affects_its_batch_and_is_reported(offsets, tmp_path):
-    """One changed bit loses the commit of its batch, and no other row."""
+    """A changed bit only loses the commit in its batch, and no other row."""
     groups = write_cluster(tmp_path)
     path = groups.paths[1]
     data = bytearray(path.read_bytes())

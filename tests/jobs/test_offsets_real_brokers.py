@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``offsets`` on directories of real brokers, compared with Kafka's tool.
+"""``offsets`` on real brokers' directories, compared with Kafka's tool.
 
-The tool prints all records. Records that a coordinator ignores, such as commits of
+The tool prints all records. Records that a coordinator ignores, such as commits in
 aborted transactions, are removed here with the printed markers.
 """
 
@@ -22,13 +22,13 @@ OLD_VALUE = re.compile(r"(?s)offset=(\d+)(?:,metadata=(.*))?")
 
 
 def read_printed(release):
-    """Return the output of the tool by file."""
+    """Return the tool's output by file."""
     with lzma.open(DATA / release / "manifest.json.xz") as file:
         return json.load(file)["files"]
 
 
 def printed_records(release):
-    """Return the printed records of the topic, without aborted ones."""
+    """Return the printed records in the topic, without aborted records."""
     files = read_printed(release)
     records, running = [], {}
     paths = [p for p in files if p.startswith(TOPIC) and p.endswith(".log")]
@@ -204,7 +204,7 @@ def test_lag_is_the_distance_to_the_end_of_the_real_log(result, release):
 
 @pytest.mark.parametrize("release", ["4.3.1"], indirect=True, scope="module")
 def test_groups_of_the_new_protocols_are_put_together(result):
-    """The last states are those of the printed records."""
+    """The last states are the same as in the printed records."""
     last = {row["group"]: row for row in read(result, "group_state")}
     lasting = last["lasting-group"]
     assert (lasting["kind"], lasting["generation"]) == ("consumer", 2)

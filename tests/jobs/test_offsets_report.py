@@ -20,7 +20,7 @@ HOSTILE = '<script>alert("x")</script>&\u202e\x1b[31m'
 
 
 class Page(HTMLParser):
-    """Raw values of a page: tables, points of lines, cells, bars."""
+    """Raw values in a page: tables, line points, cells and bars."""
 
     def __init__(self, text):
         super().__init__()
@@ -56,7 +56,7 @@ class Page(HTMLParser):
 
 
 def raw_text(value):
-    """Format a value of a table as a raw value of the page."""
+    """Format a table value as a raw value in the page."""
     if value is None:
         return None
     if isinstance(value, datetime):
@@ -102,7 +102,7 @@ def test_the_tables_of_the_page_are_the_parquet_tables(page, result, name):
 
 
 def test_lag_charts_are_the_table_of_lag_over_time(page, result):
-    """The four worst groups with lag, first those that are stuck, with topic lines."""
+    """The four worst groups with lag, stuck groups first, with topic lines."""
     expected = {}
     for row in read(result, "lag_over_time"):
         points = expected.setdefault((row["topic"], row["group"]), [])

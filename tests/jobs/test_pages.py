@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """All HTML pages have the same policy and colors, and escape names.
 
-Attackers may choose names of clients, producers or directories that should affect the
-readers of a page.
+Attackers may choose names of clients, producers or directories in order to affect a
+page's readers.
 """
 
 import base64
@@ -28,7 +28,7 @@ from tests.jobs.page_reader import PageReader
 SIGNS = "<script>alert(1)</script>\"'&lt;{{7*7}}{% raw %}`</style><!--\u2028\u202e"
 HOSTILE = SIGNS + "\0\x1b[2J\r\n"
 FOLDER = SIGNS.replace("/", "")
-"""Hostile names of a directory."""
+"""Hostile directory name."""
 
 SEEN = "<script>alert(1)</script>\"'&lt;{{7*7}}{% raw %}`"
 UNSEEN = set("\u2028\u202e\0\x1b\r")
@@ -117,7 +117,7 @@ def written_pages(tmp_path_factory):
 
 @pytest.fixture(params=[write.__name__ for write in WRITERS])
 def page(request, written_pages):
-    """One of the pages."""
+    """Page written by one command."""
     return written_pages[request.param]
 
 

@@ -56,7 +56,7 @@ def test_times_may_be_datetimes():
 
 
 def test_booleans_and_fractions_are_shown_as_people_write_them():
-    """The raw values are still those of the table."""
+    """The raw values are still the same as in the table."""
     reader = page({"text": True}, {"text": False}, {"text": 200 / 3})
     assert [row[0] for row in reader.table("things")] == ["True", "False", str(200 / 3)]
     cell_texts = [

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lists the parameters and attributes of all public functions and classes.
+"""Lists the parameters and attributes that public functions and classes have.
 
 A name is public if the reference documents it: the pages in ``docs/reference`` list
 modules, functions, classes and members. Parameters and attributes are inspected at run
-time, because the source of a stub has no annotations for compiled functions.
+time, because stub sources have no annotations for compiled functions.
 """
 
 import importlib
@@ -25,10 +25,10 @@ _DIRECTIVE = re.compile(
 
 @dataclass(frozen=True)
 class PublicName:
-    """Parameter or attribute, or the name of a function or method.
+    """Parameter, attribute, function or method with a public name.
 
-    * ``owner``: path of the function or class.
-    * ``annotation``: text of the type, or "".
+    * ``owner``: path to the function or class.
+    * ``annotation``: type as text, or "".
     * ``kind``: "function", "parameter" or "attribute".
     """
 
@@ -56,7 +56,7 @@ def list_public_names() -> list[PublicName]:
 
 
 def describe(module: str, name: str) -> list[PublicName]:
-    """Return the names of one function or class of a module."""
+    """Return the names in one function or class."""
     # A module such as ``kwire.error_codes`` is an attribute with a different import
     # path.
     value: object = importlib.import_module("kwire")

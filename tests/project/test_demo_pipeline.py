@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests the components of ``examples/pipeline`` without Spark.
 
-Real frames of librdkafka and its mock cluster pass through the recorder. Both engines
-decode them and encode them to the same bytes. The tests use the loopback interface
-only.
+Real frames from librdkafka and its mock cluster pass through the recorder. Both
+engines decode the frames and encode them to the same bytes. The tests use the loopback
+interface only.
 """
 
 import io
@@ -86,7 +86,7 @@ def test_every_frame_encodes_to_the_same_bytes_on_each_engine(run, engine):
 
 
 def test_odd_frames_are_of_known_kinds(run):
-    """Excluded frames cannot be decoded strictly, and others are never excluded."""
+    """Excluded frames cannot be decoded strictly, and all other frames are included."""
     odd = {
         frame.title.partition(",")[0]
         for frame, row in zip(run.frames, run.rows, strict=True)
@@ -137,7 +137,7 @@ def test_clients_only_see_addresses_of_relays(run):
 
 
 def test_the_old_client_asks_for_no_versions(run):
-    """It uses versions that Kafka 4 no longer supports."""
+    """The client uses versions that Kafka 4 no longer supports."""
     mine = [frame for frame in run.frames if frame.client_id == old_client.CLIENT_ID]
     requests = [frame for frame in mine if frame.direction == "request"]
     assert len(requests) == run.asked == len(mine) - len(requests)
@@ -281,7 +281,7 @@ def test_a_terminal_gets_a_bar_and_a_file_gets_no_control_characters(capsys):
 def test_the_page_shows_traffic_negotiation_records_and_the_race(
     run, tmp_path, monkeypatch
 ):
-    """Its figures equal those of the clients, and it links to the job reports."""
+    """The page has the same figures as the clients, and links to the job reports."""
     monkeypatch.chdir(tmp_path)
     out = Path("demo-output")
     shutil.copytree(run.folder, out / "capture")

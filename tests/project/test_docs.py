@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every example of the documentation runs and prints the documented output.
+"""All documentation examples run and print the documented output.
 
-``doctest`` runs each page from top to bottom in a new interpreter, with warnings as
-errors. Only lines after ``>>>`` are executed, so a page with Python code must have
-some.
+``doctest`` runs a page from top to bottom in a new interpreter, with warnings as
+errors. Only lines after ``>>>`` are executed, so a page with Python code must contain
+such lines.
 """
 
 import re
@@ -63,7 +63,7 @@ def run_examples(page, backend, monkeypatch, folder):
 
 
 def test_documentation_has_pages():
-    """An empty directory must not pass, so each of the five drafts needs a page."""
+    """The five drafts need a page, because an empty directory must not pass."""
     numbers = {page.name[:3] for page in (DOCS / "drafts").glob("0*.md")}
     assert numbers == {f"00{number}" for number in range(5)}
 
@@ -90,7 +90,7 @@ COMMAND = re.compile(r"^(?:    |\$ )?kwire +((?:.*\\\n)*.*)$", re.MULTILINE)
 
 
 def shown_commands(text):
-    """Yield the words of each command in the code blocks of a page."""
+    """Yield the commands in a page's code blocks as lists of words."""
     names = program.list_commands(None)
     for command in COMMAND.findall(text):
         line = re.split(r" {2,}", re.sub(r"\s*\\\n\s*", " ", command))[0]
@@ -100,7 +100,7 @@ def shown_commands(text):
 
 @sweep("page", [*PAGES, *DOCS.parent.glob("*.md")], ids=str)
 def test_a_command_that_a_page_shows_has_its_options(page):
-    """Each option exists and has a valid number of values."""
+    """All options exist and have a valid number of values."""
     for name, *words in shown_commands(page.read_text("utf-8")):
         command = program.get_command(click.Context(program), name)
         parser = command.make_parser(click.Context(command))
@@ -129,7 +129,7 @@ def test_commands_are_found_and_wrong_ones_fail():
 def test_an_example_that_is_wrong_is_found(
     kwire, tmp_path, monkeypatch, text, failures
 ):
-    """The test of the pages must not pass because of a broken runner."""
+    """The page tests must not pass because the runner is broken."""
     page = tmp_path / "page.md"
     page.write_text(text)
     printed = run_examples(page, kwire.backend, monkeypatch, tmp_path)

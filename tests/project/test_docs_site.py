@@ -38,7 +38,7 @@ LISTED = re.compile(
 
 
 def listed():
-    """Return (module, name) for each name of the reference, in order."""
+    """Return (module, name) for all names in the reference, in order."""
     names = []
     for page in sorted(REFERENCE.glob("*.md")):
         module = ""
@@ -90,7 +90,7 @@ def test_every_public_name_is_in_the_reference(pure):
     modules = {*pure._MODULES, *(module for module, _ in NAMES)} - {"", "drafts"}
     for name in sorted(modules - {"messages"}):
         documented = {item for module, item in NAMES if module == name}
-        if name == "spark":  # This module re-exports names of its functions.
+        if name == "spark":  # This module re-exports function names.
             documented |= {
                 item for module, item in NAMES if module == "spark.functions"
             }
@@ -129,7 +129,7 @@ BY_THE_PAGE = {"messages.wire", "spark.functions"}
 
 
 def raises(function, errors):
-    """Return whether the source of a function raises an exception of kwire."""
+    """Return whether a function's source raises a kwire exception."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     for node in ast.walk(tree):
         if isinstance(node, ast.Raise) and node.exc is not None:
@@ -195,7 +195,7 @@ FENCED = re.compile(r"^```.*?^```", re.M | re.S)
 
 
 def anchors(page):
-    """Return the link anchors of the headings of a page."""
+    """Return the link anchors for a page's headings."""
     text = FENCED.sub("", page.read_text("utf-8"))
     titles = re.findall(r"^#+ (.+)$", text, re.M)
     return {
@@ -217,7 +217,7 @@ def test_links_have_existing_targets(page):
 
 PATH = re.compile(r"`([\w./-]+\.(?:py|pyx|pxd|h|txt|md|json|xml))`")
 NOT_OURS = {"tshark_capture.py"}
-"""Files that the reader of a page creates."""
+"""Files that a page's reader creates."""
 
 
 @sweep("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -251,7 +251,7 @@ def test_the_design_describes_each_package_of_its_table():
 
 
 def test_package_docstring_lists_its_imports():
-    """Each docstring has at most ten lines and lists the packages of its row."""
+    """The docstrings have at most ten lines and list the packages in the table row."""
     text = (ROOT / "DESIGN.md").read_text("utf-8")
     table = text.partition("| package | may import |")[2]
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", table, re.M))

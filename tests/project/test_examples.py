@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Each example in ``examples/*.py`` runs as a program and prints what it claims.
+"""All examples in ``examples/*.py`` run as programs and print what they claim.
 
 ``spark_logs.py`` runs in ``tests/spark/test_docs_run.py``, which has a Spark session.
 """

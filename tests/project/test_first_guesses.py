@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Spellings that users of other Kafka clients try first, and their error messages.
+"""Spellings that users try first if they know other Kafka clients, and their errors.
 
-A spelling works, or its error contains the correct one, or a table in the guides lists
-it. ``PYTHON`` and ``COMMANDS`` contain the text that the error must contain.
+A spelling works, or its error contains the correct spelling, or a table in the guides
+lists it. ``PYTHON`` and ``COMMANDS`` contain the text that the error must contain.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ GUIDES = ROOT / "docs" / "guides"
 
 # Names before the first "." or "(" are objects of the fixture ``objects``.
 PYTHON = {
-    # Modules and classes of other clients.
+    # Modules and classes in other clients.
     "kwire.loads(data)": "use kwire.decode(",
     "kwire.dumps(message)": "use kwire.encode(",
     "kwire.parse(data)": "use kwire.decode(",
@@ -80,7 +80,7 @@ PYTHON = {
     "client.connect_sync('host:9092', client_ld='me')": "did you mean client_id",
     "client.connect_sync('host:9092', request_timeout_ms=9)": "request_timeout_s=",
     "client.connect_sync('host:9092', colour=1)": "the names are addresses, config",
-    # Both forms of the client.
+    # The blocking client and the asyncio client.
     "exec('with client.connect(\"host:9092\"): pass')": 'use "async with"',
     "list(awaited.scan('orders'))": 'use "async for"',
     # The client.
@@ -141,7 +141,7 @@ PYTHON = {
     "columns.timestamps": "did you mean timestamp",
 }
 
-# These work as their users expect.
+# These spellings work as users expect.
 WORKING = (
     "kwire.decode(cls, data, 12)",
     "kafka.producer(acks='all')",
@@ -310,7 +310,7 @@ def test_foreign_names_are_not_listed_as_attributes(objects):
 
 
 def test_errors_of_functions_that_have_started_are_not_changed(objects):
-    """A hint is only added to errors of the call itself, not to those inside."""
+    """A hint is added to errors about the call, but not to errors in the function."""
     with pytest.raises(TypeError, match=r"^topics must be a name[^;]*$"):
         objects["kafka"].scan(7)
 
@@ -346,7 +346,7 @@ def test_each_advice_is_a_part_of_a_sentence(table):
 
 
 def test_commands_of_other_tools_have_commands_of_kwire():
-    """Otherwise the hint would name a command that does not exist."""
+    """The hint must name a command that exists."""
     program = importlib.import_module("kwire.cli.main").program
     names = {*program.list_commands(None), "--help"}
     assert set(OTHER_COMMANDS.values()) <= names

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the cost of imports and the allowed imports between packages.
+"""Tests which imports are allowed between packages, and how much an import loads.
 
 ``import kwire`` loads no slow modules and no definitions, and every module can be
 imported first. A package only imports the packages that its row in the table of
@@ -79,7 +79,7 @@ def modules():
 
 
 def test_import_loads_nothing_heavy():
-    """One module of kwire is loaded, and no slow module of the standard library."""
+    """One kwire module is loaded, and no slow module from the standard library."""
     loaded = loaded_by("import kwire")
     assert loaded & HEAVY == set()
     assert {name for name in loaded if name.startswith("kwire")} == {"kwire"}
@@ -99,9 +99,10 @@ def test_first_message_loads_no_heavy_modules(backend):
 
 @pytest.mark.parametrize("backend", ["auto", "pure"])
 def test_messages_and_records_load_no_typing(backend):
-    """``typing`` would make the import of messages about a sixth slower.
+    """``typing`` would make importing messages about a sixth slower.
 
-    Their modules therefore set ``TYPE_CHECKING = False``. Other modules import it.
+    The message modules therefore set ``TYPE_CHECKING = False``. Other modules import
+    ``typing``.
     """
     code = "import kwire.messages, kwire.records, kwire.messages.codec"
     assert "typing" not in loaded_by(code, backend)
@@ -123,10 +124,10 @@ DOCUMENTED = sorted(
 
 
 def test_every_module_of_the_reference_is_an_attribute_after_import_kwire():
-    """Users of ``kwire.client.TopicNotFound`` need no second import.
+    """Programs that use ``kwire.client.TopicNotFound`` need no second import.
 
-    Each name is resolved in an interpreter that has only imported ``kwire``, and also
-    in reverse order, so that no name depends on the imports of another module.
+    The names are resolved in an interpreter that has only imported ``kwire``, and also
+    in reverse order, so that no name depends on what another module imports.
     """
     assert {"kwire.records.partitioners", "kwire.client.adapters"} <= {*DOCUMENTED}
     packages = [name for name in DOCUMENTED if name.count(".") == 1]
@@ -179,10 +180,10 @@ for name in {modules!r}:
 @pytest.mark.gate
 @pytest.mark.parametrize("backend", ["auto", "pure"])
 def test_every_module_imports_alone(backend):
-    """No module depends on the import of another one, with warnings as errors.
+    """No module depends on another module's import, with warnings as errors.
 
-    A single interpreter removes all modules of kwire before each import, except
-    compiled modules, which can only be loaded once. An order could only matter in an
+    A single interpreter removes all kwire modules before every import, except compiled
+    modules, which can only be loaded once. The import order could only matter in an
     import cycle, which the tests below detect.
     """
     assert (
@@ -338,7 +339,7 @@ def test_imports_are_really_found():
 
 
 def test_twins_do_not_import_each_other():
-    """Each engine only depends on shared packages."""
+    """The engines only depend on shared packages."""
     crossing = [
         (path.name, name)
         for path, home, target, name in all_imports()
@@ -365,7 +366,7 @@ _ENGINE = {"_engine"}
 
 
 def find_circles(graph):
-    """Return the sets of nodes that can all reach each other."""
+    """Return the sets of nodes that can all reach one another."""
 
     def reach(node):
         visited, waiting = set(), [node]

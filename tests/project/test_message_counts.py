@@ -53,7 +53,7 @@ def test_a_page_names_the_counts_and_the_newest_release_that_are_true(file, patt
 
 
 def test_no_other_file_repeats_a_count():
-    """Tests and tools use ``message_counts`` instead of a copy of the number."""
+    """Tests and tools use ``message_counts`` instead of copying the number."""
     count = re.compile(rf"(?<![\w.,]){PAIRS}(?![\w.,])")
     repeating = {
         str(file.relative_to(ROOT))

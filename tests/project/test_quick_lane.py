@@ -97,7 +97,7 @@ def test_the_lane_has_its_subject_and_no_peer():
 
 @pytest.mark.slow
 def test_pytest_takes_the_files_of_the_lane_alone():
-    """``pytest --quick`` only collects directories of the lane."""
+    """``pytest --quick`` only collects the lane's directories."""
     done = subprocess.run(
         [
             sys.executable,

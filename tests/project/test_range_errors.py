@@ -3,8 +3,8 @@
 """Errors about ranges have the same format in both engines.
 
 The formats are "must be 0 to 9 (got 10)", "must be 1 or more (got 0)", "must be 9 or
-less (got 10)" and "must be more than 0 (got 0)". The texts are read from the source of
-each ``raise`` statement.
+less (got 10)" and "must be more than 0 (got 0)". The texts are read from the ``raise``
+statements in the source.
 """
 
 import re

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests README.md: sources of figures, links of its parts, and install commands.
+"""Tests README.md: figures and their sources, links to its parts, and install commands.
 
 The picture and the ratios come from pages that measurements generate. The install
 commands refer to a clone until CHANGELOG.md contains a release.
@@ -27,7 +27,7 @@ PARTS = ("codec", "negotiation", "drafts", "Spark", "wheels", "benchmarks", "cli
 
 
 def part_rows():
-    """Return (part, path, figure) for each row of the table of parts."""
+    """Return (part, path, figure) per row in the table of parts."""
     return re.findall(r"^\| \[([^]]+)\]\(([^)]+)\) \| (.+) \|$", README, re.MULTILINE)
 
 
@@ -105,7 +105,7 @@ def test_a_figure_that_is_missing_in_its_page_is_named():
 
 
 def test_the_table_has_a_row_for_each_part():
-    """The order of the parts is fixed, and each links to an existing page."""
+    """The parts have a fixed order, and they link to existing pages."""
     assert tuple(part for part, _, _ in part_rows()) == PARTS
     for _, path, _ in part_rows():
         assert (ROOT / path).is_file()
@@ -130,7 +130,7 @@ def test_a_word_that_readers_search_for_is_there(word):
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.number)
 def test_each_design_is_linked(document):
-    """README.md and the documentation index have a line for each design."""
+    """README.md and the documentation index have a line for every design."""
     assert f"](docs/drafts/{document.page}.md)" in README
     assert f"](drafts/{document.page}.md)" in INDEX
 

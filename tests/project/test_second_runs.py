@@ -10,7 +10,7 @@ from tests.harness import second_runs
 
 
 class Item:
-    """Imitation of a test that pytest has collected."""
+    """Imitates a test that pytest has collected."""
 
     def __init__(self, name, engine, markers=()):
         """Set the file and engine of the test.

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests public names: consistent vocabulary, and units in the names of numbers.
+"""Tests public names: consistent vocabulary, and units in names for numbers.
 
-The rules apply to the parameters and attributes of everything that the reference
-documents, see ``public_names``. Fields of Kafka messages are not included. Names that
-match a Kafka property are exempt from the rule about limits.
+The rules apply to all parameters and attributes that the reference documents, see
+``public_names``. Fields in Kafka messages are not included. Names that match a Kafka
+property are exempt from the rule about limits.
 """
 
 from collections.abc import Callable
@@ -106,7 +106,7 @@ def has_other_kafka_word(item: PublicName) -> bool:
 
 def has_rows(item: PublicName) -> bool:
     """Only tables have rows, and only the protocol has messages."""
-    # Rows of an Arrow record batch.
+    # Rows in an Arrow record batch.
     if not item.module.startswith(_WITH_RECORDS) or item.name == "batch_rows":
         return False
     is_of_protocol = any(
@@ -128,7 +128,7 @@ RULES: dict[Rule, PublicName] = {
     has_other_kafka_word: PublicName("kwire.client", "a", "group", "str"),
     has_rows: PublicName("kwire.client", "a", "rows"),
 }
-"""Rules, each with a name that violates only this rule."""
+"""Rules, with a name that violates only this rule."""
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,7 @@ def test_public_names_follow_the_rules(names, rule):
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 def test_name_that_breaks_a_rule_is_detected(rule):
-    """Only the rule of the example rejects it."""
+    """Only the example's own rule rejects it."""
     example = RULES[rule]
     assert [rule_check.__name__ for rule_check in RULES if rule_check(example)] == [
         rule.__name__

@@ -133,7 +133,7 @@ def test_every_name_at_the_top_is_declared(kwire):
 
 
 def pairs(cls, node):
-    """Yield a message class and its structs, each with its class statement."""
+    """Yield a message class and its structs, with their class statements."""
     yield cls, node
     for part in node.body:
         if isinstance(part, ast.ClassDef):

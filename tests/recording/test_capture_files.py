@@ -224,7 +224,7 @@ def test_columns_are_chosen_and_ordered_by_the_caller(tmp_path):
 
 
 def test_batches_stay_small_where_frames_are_large(tmp_path):
-    """A batch of 10,000 frames of 64 KB would have 640 MB."""
+    """A batch with 10,000 frames that have 64 KB would need 640 MB."""
     frame = os.urandom(1 << 16)
     CaptureWriter(tmp_path).write([row(n, frame) for n in range(300)])
     sizes = [batch.nbytes for batch in read_captures(tmp_path)]
@@ -234,7 +234,7 @@ def test_batches_stay_small_where_frames_are_large(tmp_path):
 def test_files_of_others_are_read_if_they_have_the_columns(tmp_path):
     """Wider types are converted, and additional columns are ignored.
 
-    Files with other names are read after the numbered ones.
+    Files with other names are read after the numbered files.
     """
     rows = [{"sequence": 5, "api_key": 18, "frame": b"x", "note": "mine"}]
     fields = [(f.name, f.type) for f in capture_schema() if f.name != "api_key"]
@@ -247,7 +247,7 @@ def test_files_of_others_are_read_if_they_have_the_columns(tmp_path):
 
 
 def damage_byte(path):
-    """Change one byte of a recorded frame."""
+    """Change one byte in a recorded frame."""
     data = bytearray(path.read_bytes())
     data[len(data) // 3] ^= 1
     path.write_bytes(data)

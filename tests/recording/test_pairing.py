@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pairs of requests and responses, and frames that contain secrets.
 
-Protects against passwords on the disk, for all ways in which SASL sends them. Responses
-must be decoded in the version of their request.
+Protects against passwords on the disk, for all ways in which SASL sends passwords.
+Responses must be decoded in the request's version.
 """
 
 import pytest
@@ -114,7 +114,7 @@ def test_a_token_whose_version_is_unknown_is_secret_too():
 
 
 def raw(talk, *turns):
-    """Send tokens without headers. The server responds to each of them."""
+    """Send tokens without headers. The server responds to every token."""
     for token, reply in turns:
         assert talk.request(token) == (NOTHING, True)
         assert talk.response(reply) == (NOTHING, True)

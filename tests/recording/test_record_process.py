@@ -33,7 +33,7 @@ def echo(connection):
 
 @contextmanager
 def recording(upstream, out, *options, **settings):
-    """Run the command; yield the process and its listening port."""
+    """Run the command. Yield the process and its listening port."""
     command = [sys.executable, "-m", "kwire", "record", "--listen", "127.0.0.1:0"]
     command += ["--upstream", upstream, "--output", str(out), *options]
     with subprocess.Popen(
@@ -49,7 +49,7 @@ def recording(upstream, out, *options, **settings):
 
 
 class Client(threading.Thread):
-    """Sends numbered frames until the relay stops; records when they returned."""
+    """Sends numbered frames until the relay stops. Records when the frames returned."""
 
     def __init__(self, port, size=200, pause_s=0.002):
         """Start immediately."""
@@ -81,13 +81,13 @@ class Client(threading.Thread):
 
 
 def sequences(out):
-    """Read the sequence numbers of all captures."""
+    """Read the sequence numbers in all captures."""
     batches = read_captures(out, ["sequence"])
     return [n for batch in batches for n in batch.column(0).to_pylist()]
 
 
 def frames_in(out):
-    """List the complete files of a recording."""
+    """List a recording's complete files."""
     return list(out.rglob("frames-*"))
 
 
@@ -263,7 +263,7 @@ asyncio.run(write())
 
 
 def test_merging_hides_no_row_from_a_reader_and_none_from_a_kill(tmp_path):
-    """Files are merged every 0.1 s instead of every minute, until the kill."""
+    """Until the kill, files are merged every 0.1 s instead of every minute."""
     command = [sys.executable, "-c", WRITER, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Relay between real clients and brokers: addresses, frames, secrets.
 
-Clients only see the address of the relay. Frames are recorded as they were sent, are
+Clients only see the relay's address. Frames are recorded as they were sent, are
 not delayed, and are only changed if necessary. No secret is written. All connections
 use the loopback interface, and every wait has a timeout.
 """
@@ -89,7 +89,7 @@ class Run:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """Single run of the clients for the tests of this module."""
+    """Single run with all clients, for the tests in this module."""
     return Run(tmp_path_factory.mktemp("captures"))
 
 
@@ -117,9 +117,9 @@ def test_everything_is_recorded_in_order(run):
 
 
 def test_frames_are_those_that_were_sent(run):
-    """Encoding a decoded frame again results in the same bytes, except for Metadata.
+    """If a decoded frame is encoded again, the bytes are equal, except for Metadata.
 
-    librdkafka and its mock cluster send additional bytes in some versions of Metadata,
+    In some Metadata versions, librdkafka and its mock cluster send additional bytes,
     which Kafka does not read either.
     """
     odd = set()
@@ -270,7 +270,7 @@ def test_rejecting_upstream_is_reported_and_retried(tmp_path):
 
 
 def test_ports_of_brokers_follow_that_of_the_bootstrap(tmp_path):
-    """The next port is in use, so the one after it is chosen."""
+    """If the next port is in use, the relay listens on the port after it."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     other_brokers = [("kafka-2.invalid", 9092), ("kafka-3.invalid", 9092)]
@@ -345,7 +345,10 @@ def test_relay_keeps_its_own_address_in_responses(tmp_path):
 
 
 def test_a_relay_does_not_call_itself(tmp_path):
-    """Otherwise one client would use up all connections. Covers all host names."""
+    """If a relay connected to itself, one client would use up all connections.
+
+    Covers all host names.
+    """
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with Recorder(f"127.0.0.1:{port}", f"localhost:{port}", tmp_path) as recorder:

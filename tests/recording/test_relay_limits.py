@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Relay between faulty peers: its waits, its limits, and released resources.
 
-A peer that is slow, disconnects or sends no frames does not affect others, and no byte
-of other connections is lost. All connections use the loopback interface, and every wait
-has a timeout.
+If a peer is slow, disconnects or sends no frames, other peers are not affected, and no
+byte on other connections is lost. All connections use the loopback interface, and every
+wait has a timeout.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ def test_a_peer_that_closes_its_half_still_hears_the_rest(tmp_path):
 
 
 def test_a_slow_reader_slows_the_sender_and_loses_nothing(tmp_path):
-    """The relay limits its buffered bytes, and finally forwards all of them."""
+    """The relay limits its buffered bytes, and finally forwards all bytes."""
     frame, count = add_size(bytes(1 << 20)), 40
     read = bytearray()
 
@@ -95,7 +95,7 @@ def test_a_client_that_vanishes_leaves_the_others_alone(tmp_path):
         for _ in range(5):
             client = socket.create_connection((host, int(port)), TIMEOUT_S)
             client.sendall(add_size(bytes(10)) + b"\0\0\0\x63half of a frame")
-            # Reset the connection instead of closing it.
+            # Reset the connection instead of closing the connection normally.
             client.setsockopt(
                 socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0" + bytes(4)
             )
@@ -124,7 +124,7 @@ def is_ended(client):
 
 
 def test_connections_are_limited(tmp_path):
-    """More connections are rejected and reported once, until another one ends."""
+    """The relay rejects more connections until one ends, and reports this once."""
 
     def script(connection):
         echo(connection)
@@ -155,7 +155,7 @@ def test_connections_are_limited(tmp_path):
 
 
 def test_incomplete_frames_of_all_clients_share_a_limit(tmp_path):
-    """Every client may announce a large frame, but their sum is limited."""
+    """All clients may announce large frames, but the sum of the sizes is limited."""
     megabyte = 1 << 20
     with (
         Listener(echo) as peer,

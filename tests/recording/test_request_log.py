@@ -47,10 +47,10 @@ def write_log(folder, text, name="request.log"):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_rows_equal_the_requests_of_the_clients(release):
-    """The rows contain address, API, version, client id and correlation id of requests.
+    """The rows contain address, API, version, client id and correlation id.
 
-    The remaining rows are connections of the broker itself, and the ApiVersions
-    requests with which the tool waits for the broker.
+    The remaining rows are the broker's own connections, and the ApiVersions requests
+    with which the tool waits for the broker.
     """
     sent_requests = json.loads((LOGS / "sent.json").read_text("utf-8"))[release]
     names = list(sent_requests[0])
@@ -91,7 +91,7 @@ def test_rows_contain_additional_fields_of_the_broker(release):
 
 
 def test_offers_of_brokers_are_those_of_their_release():
-    """The ranges are those of the ApiVersions responses."""
+    """The ranges are the same as in the ApiVersions responses."""
     logged_requests = read_request_log(LOGS / "kafka-2.8.2.log")
     offered = [logged.offered for logged in logged_requests if logged.offered]
     assert len(offered) == 5
@@ -239,7 +239,7 @@ def test_incomplete_last_line_is_reported(tmp_path):
 
 @pytest.mark.parametrize("size", [1, 1000, 4096, 50_000, 10**9])
 def test_pieces_together_give_each_line_once(size, tmp_path):
-    """The numbers of invalid lines are those of the complete file."""
+    """Invalid lines have the same numbers as in the complete file."""
     text = (LOGS / "kafka-3.9.2.log").read_bytes()
     bad = b"Completed request:{\n"
     lines = text.splitlines(keepends=True)[:15]

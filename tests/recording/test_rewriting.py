@@ -84,7 +84,7 @@ def test_every_answer_with_an_address_is_known():
     ("cls", "version", "attribute", "struct"), list(versions_with_brokers())
 )
 def test_brokers_become_listeners_in_every_version(cls, version, attribute, struct):
-    """A broker without a listener keeps its address until it has one."""
+    """A broker keeps its address until it has a listener."""
     frame = answer_of(cls, version, attribute, struct, BROKER, OTHER)
     answer = read_answer(Header(cls.api_key, version), frame)
     assert answer.addresses == {BROKER, OTHER}

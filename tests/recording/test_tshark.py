@@ -3,7 +3,7 @@
 """The script of ``docs/operators/recording.md`` converts tshark output to captures.
 
 The script is extracted from the page and runs on generated packets: out of order, sent
-twice, split anywhere, in both time formats and both byte formats of tshark.
+twice, split anywhere, in both time formats and both byte formats that tshark has.
 """
 
 import json

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes every truncation and every one-byte change of golden vectors.
+"""Decodes truncated golden vectors, and golden vectors with one changed byte.
 
 A ``Task`` is a vector with a set of changes. Its inputs end at a guard page and are
 decoded in a child process with an alarm. A read past the end, a crash, an unexpected
@@ -52,29 +52,29 @@ class Broken(AssertionError):
 class Input(Guarded):
     """Guarded memory that the parent process can read after a crash of the child.
 
-    The first bytes, far away from the input, contain the index of the task, the size of
-    the input, the number of inputs tried, and the number of valid messages among them.
+    The first bytes, far away from the input, contain the task index, the input
+    size, the number of inputs tried, and how many of them were valid messages.
     """
 
     HEAD = struct.Struct("=QQQQ")
 
     def tell(self, number, size, tried, messages):
-        """Store the progress of the child."""
+        """Store how far the child process has come."""
         self.HEAD.pack_into(self.memory, 0, number, size, tried, messages)
 
     def read_notes(self):
-        """Return the progress of the child."""
+        """Return how far the child process has come."""
         return self.HEAD.unpack_from(self.memory, 0)
 
 
 def middle_vectors():
-    """Yield the vector of median size for each (message, version)."""
+    """Yield a vector per (message, version): the one with the median size."""
     for vectors in golden.by_pair().values():
         yield sorted(vectors, key=lambda vector: len(vector.data))[len(vectors) // 2]
 
 
 def shortest_vectors():
-    """Yield the shortest non-empty vector for each (message, version)."""
+    """Yield the shortest non-empty vector per (message, version)."""
     for vectors in golden.by_pair().values():
         vectors_with_data = [vector for vector in vectors if vector.data]
         if vectors_with_data:
@@ -82,7 +82,7 @@ def shortest_vectors():
 
 
 def try_truncations(package, memory, number, task, tried, messages):
-    """Decode every proper prefix of the vector. No message is valid."""
+    """Decode all proper prefixes of the vector. None of them may be a valid message."""
     name, version, data, _ = task.vector
     decode, refusal = package.decode, package.DecodeError
     cls, options = getattr(package.messages, name), MODES[task.mode]
@@ -103,7 +103,7 @@ def try_truncations(package, memory, number, task, tried, messages):
 
 
 def change(package, memory, number, task, tried, messages):
-    """Replace each byte in turn. Each result is a valid message or is rejected."""
+    """Replace one byte after another. The decoder returns a message or rejects it."""
     name, version, data, _ = task.vector
     decode, refusal = package.decode, package.DecodeError
     cls, options = getattr(package.messages, name), MODES[task.mode]

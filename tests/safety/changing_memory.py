@@ -19,7 +19,7 @@ from tests.harness.guard_pages import fork
 ROOM = 64 * mmap.PAGESIZE
 LONGEST_S = 600
 CHANGES = (0x80, 0x01, 0xFF, 0x7F, 0x40, 0x02)
-"""XOR masks for bytes. They change bits of texts, of varints and of sizes."""
+"""XOR masks for bytes. They change bits in texts, varints and sizes."""
 
 
 class Changing:
@@ -74,7 +74,7 @@ def changed():
 
 
 def check_texts(value):
-    """Check all strings of a value for consistency.
+    """Check that all strings in a value are consistent.
 
     A ``str`` stores whether it is ASCII. If this flag is wrong, its bytes are invalid,
     and CPython reads beyond its end when the string is encoded.

@@ -28,7 +28,7 @@ class Entry(NamedTuple):
     * ``is_buffer``: whether all bytes-like objects are accepted.
     * ``is_view``: whether the engine reads the memory of ``data`` without a copy.
     * ``is_text``: whether inputs are damaged with text fragments, too.
-    * ``growth``: maximum bytes of memory for each byte of input.
+    * ``growth``: maximum bytes of memory per input byte.
     """
 
     name: str
@@ -57,7 +57,7 @@ def outcome(entry, package, data):
 
 
 def ends(entry, package, data):
-    """Call an entry and check its error. Return whether it returned a value."""
+    """Call an entry and check its errors. Return whether the entry returned a value."""
     try:
         entry.run(package, data)
     except Exception as error:
@@ -131,7 +131,7 @@ RECORDS = {"seeds": good.batches, "repair": good.correct_size, "growth": 1100}
 
 
 def primitives():
-    """Yield entries for single primitives, arrays of each type, and bulk functions."""
+    """Yield entries for single primitives, all array types, and bulk functions."""
     texts = (b"\0\3abc", b"\xff\xff", "\0\6né日".encode(), b"\0\0", b"\4abc", b"\0")
     numbers = (b"\0", b"\x7f", b"\xac\2", b"\xff\xff\xff\xff\x0f", b"\xff" * 9 + b"\1")
     lists = (b"\0\0\0\2" + bytes(range(16)), b"\3" + bytes(range(16)), b"\0", b"\1")
@@ -196,7 +196,7 @@ def frames():
 
 
 def streams():
-    """Return streams of three request frames each."""
+    """Return streams that contain three request frames."""
     frames = good.requests()
     return [good.sized(frames[start : start + 3]) for start in range(0, len(frames), 3)]
 
@@ -247,7 +247,7 @@ REQUEST_FIELDS = pa.struct(
 
 
 def decoded_arrays():
-    """Columns of record sets and of frames, with all fields and with chosen ones."""
+    """Columns from record sets and frames, with all fields or with selected fields."""
     record_sets = partial(on_rows, good.batches)
     frames = partial(on_rows, partial(good.request_frames, "ProduceRequest"))
     for mode in ("raise", "null"):
@@ -267,7 +267,7 @@ def decoded_arrays():
 
 
 def on_rows(frames):
-    """Encode groups of three frames as inputs for arrays of three rows."""
+    """Encode three frames per input, for arrays with three rows."""
     frame_list = frames()
     return [
         good.rows(frame_list[start : start + 3])

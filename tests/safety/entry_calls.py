@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of the functions in ``entries.py``, for one engine and one input.
+"""Calls the functions in ``entries.py`` with one engine and one input.
 
 The results can be compared across engines. If two functions must return the same data,
 the call verifies that they do.
@@ -41,7 +41,7 @@ def module(package, name):
 
 @cache
 def folder():
-    """Create the temporary directory of this process and its children.
+    """Create a temporary directory for this process and its children.
 
     It is deleted when the process exits.
     """
@@ -56,7 +56,7 @@ def folder():
 def place():
     """Return the directory of this thread.
 
-    The main thread uses the directory of the process, other threads a subdirectory.
+    The main thread uses the process directory. Other threads use subdirectories.
     """
     thread = threading.current_thread()
     if thread is threading.main_thread():
@@ -81,7 +81,7 @@ def split_and_use(data):
 def rows_of(data):
     """Create an Arrow array of rows that shares the memory of the input.
 
-    The size before each row becomes a row of its own, which is null but has bytes.
+    The size before a row becomes a separate row, which is null but has bytes.
     """
     spots, valid, position = [0], [], 0
     view = memoryview(data)
@@ -155,7 +155,7 @@ def rows_of_class(name, version, mode):
 
 
 def frames_of_class(name, mode, schema=None):
-    """Make a call of ``frames_to_arrow`` with the input as rows of request frames."""
+    """Call ``frames_to_arrow`` with the input as rows that contain request frames."""
 
     def run(package, data):
         cls = getattr(package.messages, name)
@@ -166,7 +166,7 @@ def frames_of_class(name, mode, schema=None):
 
 
 def views_of_class(name, version, mode):
-    """Return a call of ``messages_to_arrow`` that returns views of the input."""
+    """Return a ``messages_to_arrow`` call that returns views into the input."""
 
     def run(package, data):
         cls = getattr(package.messages, name)
@@ -282,7 +282,7 @@ def logged(kind, *names):
 
 
 def segment(package, path):
-    """Read a segment in every way.
+    """Read a segment with all functions.
 
     Objects and columns must contain the same records.
     """
@@ -374,7 +374,7 @@ def asking(package, data):
 
 @cache
 def served(package):
-    """Return the version table of a broker."""
+    """Return a broker's version table."""
     return package.connection.negotiation.ApiVersionTable.of_release("4.1")
 
 
@@ -450,7 +450,7 @@ def server(package, data):
 
 
 def second_draft_response(package):
-    """Return the supported APIs of a server of the second draft."""
+    """Return the APIs that a server of the second draft supports."""
     return module(package, "drafts.kip35_protocol_version_request").supported_apis(
         {3: [1, 0], 18: (0,)}
     )
@@ -521,7 +521,7 @@ SERVER_FIRST = (
     f"r={NONCE}%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096"
 ).encode()
 SERVER_FINAL = b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="
-"""Server messages of the exchange in RFC 7677, section 3."""
+"""Server messages from the example exchange in RFC 7677, section 3."""
 
 
 def challenged(is_last, package, data):

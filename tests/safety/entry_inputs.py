@@ -83,7 +83,7 @@ def files(pattern, most=2000, least=1):
 
 @cache
 def batches(most=700):
-    """Return up to two batches of each kind from the logs of real brokers."""
+    """Return up to two batches per kind from real broker logs."""
     batches_by_kind: dict[tuple, list[bytes]] = {}
     for path in sorted(DATA.glob("*/data/*/*.log")):
         data, start = path.read_bytes(), 0
@@ -133,7 +133,7 @@ PARTS = "key", "value"
 
 
 def control_records():
-    """Return keys and values of the control records in the logs of real brokers."""
+    """Return the control record keys and values in real broker logs."""
     pairs = {}
     for piece in batches():
         if piece[16] == 2 and piece[22] & 0x20:
@@ -162,7 +162,7 @@ def bodies(name, *versions, most=400):
 
 
 def request_frames(name):
-    """Make frames of golden requests of one class, in all versions."""
+    """Make frames from one class's golden requests, in all versions."""
     cls = getattr(kwire.messages, name)
     return [
         request_head(cls, version) + body
@@ -172,7 +172,7 @@ def request_frames(name):
 
 
 def requests(most=300):
-    """Return request frames with golden vectors: every fifth one of all APIs."""
+    """Return request frames with golden vectors, for a fifth of all vectors."""
     frames = []
     for (name, version), vectors in golden.by_pair().items():
         cls = getattr(kwire.messages, name)
@@ -195,7 +195,7 @@ def request_head(cls, version):
 
 
 def responses(name, version):
-    """Return response frames of one class and version with golden vectors.
+    """Return response frames with golden vectors for one class and version.
 
     Their header version is derived independently of ``framing``, as for requests.
     """
@@ -217,17 +217,17 @@ def prefixed(name):
 
 
 def sized(frames):
-    """Concatenate frames to a stream, each with its size."""
+    """Concatenate frames and their size fields to a stream."""
     return b"".join(len(frame).to_bytes(4, "big") + frame for frame in frames)
 
 
 def rows(pieces):
-    """Encode rows as one input: each row follows its INT16 size."""
+    """Encode rows as one input, with an INT16 size before every row."""
     return b"".join(len(piece).to_bytes(2, "big") + piece for piece in pieces)
 
 
 def request_lines():
-    """Return lines of the request logs of real brokers, plain and gzip-compressed."""
+    """Return lines from real request logs, plain and gzip-compressed."""
     inputs = []
     for path in sorted((DATA / "request-logs").glob("*.log")):
         lines = path.read_bytes().splitlines(keepends=True)
@@ -287,7 +287,7 @@ def schema_texts():
 
 
 def repaired(data):
-    """Correct the checksum of every complete batch."""
+    """Correct the checksums in all complete batches."""
     repaired_data, start = bytearray(data), 0
     while len(repaired_data) - start > 16:
         size = int.from_bytes(repaired_data[start + 8 : start + 12], "big", signed=True)
@@ -314,7 +314,7 @@ def correct_size(data):
 
 
 def with_snapshot_crc(data):
-    """Correct the checksum of a producer snapshot."""
+    """Correct a producer snapshot's checksum."""
     if len(data) < 6:
         return data
     return data[:2] + crc32c.crc32c(data[6:]).to_bytes(4, "big") + data[6:]
@@ -382,7 +382,7 @@ CHANGES = (changed, changed, inserted, deleted, repeated, enlarged)
 
 
 def prefixes(entry, step) -> Iterator[bytes]:
-    """Yield prefixes of the valid inputs of an entry, at every ``step``-th position."""
+    """Yield prefixes of an entry's valid inputs, at every ``step``-th position."""
     first = 0
     for data in entry.seeds():
         yield from (data[:end] for end in range(first, len(data), step))
@@ -390,7 +390,7 @@ def prefixes(entry, step) -> Iterator[bytes]:
 
 
 def damage_forever(entry, name="") -> Iterator[bytes]:
-    """Yield damaged inputs of an entry endlessly."""
+    """Yield damaged inputs for an entry endlessly."""
     dice = random.Random(entry.name + name)
     good = list(entry.seeds())
     kinds = (*CHANGES, insert_texts, insert_texts) if entry.is_text else CHANGES

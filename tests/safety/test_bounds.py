@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests both sides of each bound in the readers: last valid and first invalid value.
+"""Tests the last valid and the first invalid value for all bounds in the readers.
 
-``tools/prove/cursor_mutants.py`` shifts each bounds comparison by one, inverts it and
+``tools/prove/cursor_mutants.py`` shifts a bounds comparison by one, inverts it, or
 removes it. These tests detect the mutants that other tests miss. Bounds of record sets
 are tested in ``test_record_bounds.py``.
 """
@@ -36,7 +36,7 @@ def fault_of(kwire, call):
 @sweep("bits", range(1, 33))
 @sweep("after", [b"", b"\0", b"\xff" * 8])
 def test_varints_end_after_their_last_bit(kwire, bits, after):
-    """Test the smallest and largest number of each bit length, before various bytes."""
+    """Test the smallest and largest number per bit length, before various bytes."""
     wire = kwire.messages.wire
     for number in (2 ** (bits - 1), 2**bits - 1):
         data = unsigned_varint(number)
@@ -52,7 +52,7 @@ def test_varints_end_after_their_last_bit(kwire, bits, after):
 @sweep("bits", range(1, 65))
 @sweep("after", [b"", b"\0", b"\xff" * 12])
 def test_varlongs_end_after_their_last_bit(kwire, bits, after):
-    """The same for 64-bit integers with zigzag encoding."""
+    """Tests 64-bit integers with zigzag encoding in the same way."""
     wire = kwire.messages.wire
     for raw in (2 ** (bits - 1), 2**bits - 1):
         number = raw >> 1 ^ -(raw & 1)
@@ -168,7 +168,7 @@ def test_the_longest_string(kwire):
 
 @pytest.mark.parametrize("size", SIZES)
 def test_invalid_utf8_is_found_at_each_position(kwire, size):
-    """Non-ASCII bytes are detected at each position, for 8 bytes or 1 at a time."""
+    """Non-ASCII bytes are detected at all positions, for 8 bytes or 1 at a time."""
     for position in range(size):
         for bad in (0x80, 0xFF):
             text = bytearray(b"\x7f" * size)

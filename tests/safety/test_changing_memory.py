@@ -28,10 +28,10 @@ from tests.safety.entries import ENTRIES, plain
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
 
 LEAST = 5
-"""Minimum number of calls for each case, however slow the machine is."""
+"""Minimum number of calls per case, however slow the machine is."""
 
 SECONDS = 0.2 * INPUTS / 50_000
-"""Duration of a case with long input."""
+"""How long a case with long input runs, in seconds."""
 
 LONG = "kwire" * 6000
 """Long enough that the writer can change it between the check and the copy."""
@@ -59,7 +59,7 @@ def outcome(run, package, argument):
 
 
 def calls(cases, package, seconds):
-    """Make calls on changing memory. Return the number of calls and of values.
+    """Make calls on changing memory. Return how many calls and values there were.
 
     A case consists of a name, the call and valid inputs. It is called at least
     ``LEAST`` times, and for at least ``seconds``, because the writer may have to wait
@@ -185,7 +185,7 @@ ROWS = 20
 
 
 def encode_all(package, table):
-    """Encode all rows of the columns."""
+    """Encode all rows."""
     return on.module(package, "records.columns").encode_batch(table)
 
 

@@ -3,9 +3,8 @@
 """Decompression bombs in batches are stopped by the default limit.
 
 The tests in ``compression`` cover every bomb and library with a limit of 1 MiB, the
-memory of the complete process, and wrong declared sizes. Here, the same bombs are the
-payload of batches, are read by each function that reads batches, and exceed the default
-limit of 64 MiB.
+process memory, and wrong declared sizes. Here, the same bombs are batch payloads. All
+functions that read batches read them, and they exceed the default limit of 64 MiB.
 """
 
 import importlib
@@ -75,7 +74,7 @@ READERS = {
 
 @pytest.mark.parametrize("reader", READERS)
 def test_bombs_in_batches_are_refused(kwire, reader, figure):
-    """Each reader stays below the memory for the limit of 1 MiB and a few blocks."""
+    """All readers stay below the memory for the limit of 1 MiB and a few blocks."""
     limits = kwire.Limits(decompressed_bytes=MIB)
     most, refused = 0, 0
     for name, content in GROWING.values():

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Deeply nested values of callers do not crash the process.
+"""Deeply nested values from callers do not crash the process.
 
 Input bytes cannot cause deep nesting, because the schema determines the nesting. But a
-constructor accepts any value, including a chain of structs. Each case runs in its own
-process, because a failure overflows the C stack.
+constructor accepts any value, including a chain of structs. Every case runs in a
+separate process, because a failure overflows the C stack.
 """
 
 import subprocess
@@ -92,7 +92,7 @@ def test_a_chain_is_an_error_of_python(kwire, wrap):
 
 @pytest.mark.gate_on_pure
 def test_threads_free_their_own_chains(kwire):
-    """Each thread has its own list of structs whose deallocation is deferred."""
+    """Threads have separate lists of structs whose deallocation is deferred."""
     code = """
 threads = [threading.Thread(target=nest) for _ in range(8)]
 for thread in threads:

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """All functions that read bytes keep the promises for any input.
 
-Each test iterates over the table in ``entries.py``. Invalid input yields a value or a
-documented error, which is the same on both engines. No function reads past the end of
-the input, hangs, or leaks memory, and memory usage is proportional to the input.
+The tests iterate over the table in ``entries.py``. Invalid input yields a value or a
+documented error, which is the same on both engines. No function reads past the input
+end, hangs, or leaks memory, and memory usage is proportional to the input.
 """
 
 import array
@@ -34,7 +34,7 @@ SHARES = sum(entry.share for entry in ENTRIES.values())
 
 
 def inputs(entry, percent, name=""):
-    """Yield the inputs of an entry: valid ones, prefixes and damaged ones."""
+    """Yield an entry's inputs: valid inputs, prefixes and damaged inputs."""
     count = max(4, int(INPUTS * percent * entry.share / SHARES / 100))
     yield from itertools.islice(entry.seeds(), count)
     places, most = sum(map(len, entry.seeds())), max(3, count // 3)
@@ -134,7 +134,7 @@ a class in C.
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
 def test_no_round_leaves_anything(twins, figure):
-    """Neither a result nor an error of an entry leaks memory.
+    """Neither the results nor the errors of the entries leak memory.
 
     The test runs in a child process without other threads, because their allocations
     would be counted. The Python engine is not tested: it does not count references
@@ -147,7 +147,7 @@ def test_no_round_leaves_anything(twins, figure):
 
     def work(note):
         leaks, done = {}, 0
-        # Import and freeze everything first, so that each collection is fast.
+        # Import and freeze everything first, so that all collections are fast.
         cases = [
             (entry, good_and_bad(entry))
             for entry in ENTRIES.values()
@@ -183,7 +183,7 @@ def test_threads_have_the_outcomes_of_one(kwire, figure):
     done = []
 
     def outcome_of(entry, data):
-        # Each thread has its own files.
+        # Threads use separate files.
         return repr(outcome(entry, kwire, data)).replace(str(place()), "")
 
     cases = [
@@ -233,7 +233,7 @@ def map_bytes(data):
 
 
 def test_any_contiguous_bytes_like_is_accepted(kwire, figure):
-    """Each kind of buffer is read like bytes, whether the input is valid or not."""
+    """All kinds of buffers are read like bytes, whether the input is valid or not."""
     done = 0
     for entry in ENTRIES.values():
         if entry.is_buffer:
@@ -276,10 +276,10 @@ FIXED = 400 * 1024
 
 
 def test_memory_follows_the_input(kwire, figure):
-    """The peak memory of a call is limited by the input size plus a fixed amount.
+    """A call's peak memory is limited by the input size plus a fixed amount.
 
     The inputs are small, so the test detects allocations based on a declared size. The
-    maximum memory for each byte is measured in ``test_memory_factor.py`` and, for
+    maximum memory per byte is measured in ``test_memory_factor.py`` and, for
     records, in ``records/test_record_memory.py``.
     """
     done, worst = 0, 0.0

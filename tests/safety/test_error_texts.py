@@ -38,7 +38,7 @@ REFUSED = {
 def test_a_long_value_is_not_written_out(kwire, name):
     """A rejected value is formatted without a complete text or copy.
 
-    Each of these would need about a megabyte of memory.
+    A complete text or copy would need about a megabyte of memory.
     """
     value = LONG[name]()
 

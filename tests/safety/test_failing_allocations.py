@@ -4,9 +4,9 @@
 
 Python obtains larger blocks from a replaceable allocator. The tests replace it by an
 allocator without memory, or without resizing. The engine's own blocks fail if they
-exceed the address space limit of the process. ``test_single_allocations.py`` and
-``records/test_record_memory.py`` fail each single allocation in a child process. The
-tests of this file also run when coverage is measured.
+exceed the process's address space limit. ``test_single_allocations.py`` and
+``records/test_record_memory.py`` let single allocations fail in a child process. The
+tests in this file also run when coverage is measured.
 """
 
 import ctypes
@@ -36,12 +36,12 @@ class Allocator(ctypes.Structure):
 
 
 def address_of(function):
-    """Return the address of a C function."""
+    """Return a C function's address."""
     return ctypes.cast(function, ctypes.c_void_p).value
 
 
 def allocators():
-    """Return the normal allocator, one without memory, and one that cannot resize."""
+    """Return three allocators: normal, without memory, and without resizing."""
     usual = Allocator()
     ctypes.pythonapi.PyMem_GetAllocator(RAW, ctypes.byref(usual))
     # The allocator functions receive the context, which is null, and labs(0) is null.
@@ -104,7 +104,7 @@ def go_down(levels):
 
 @pytest.fixture(autouse=True)
 def warm(twins):
-    """Trigger one-time allocations of the interpreter and of tracers in advance."""
+    """Trigger one-time allocations by the interpreter and by tracers in advance."""
     go_down(300)
     kwire = twins.fast
     topic = kwire.messages.MetadataRequest.MetadataRequestTopic(name=5)
@@ -289,7 +289,7 @@ def test_a_buffer_that_cannot_grow_again(kwire):
 
 
 def test_single_values_report_failed_allocations(kwire):
-    """Test types without a maximum size, and arrays of types with one."""
+    """Test types without a maximum size, and arrays of types with a maximum size."""
     wire = kwire.messages.wire
     for name, value in (
         ("string", "x" * 2000),
@@ -409,13 +409,13 @@ def test_batches_that_cannot_grow(kwire, magic):
 
 
 def test_columns_report_failed_allocations(columns, kwire):
-    """The allocation of the batch fails."""
+    """The batch allocation fails."""
     table = columns.decode_records(kwire.records.encode_batch([(b"k", bytes(900))]))
     lacks("no blocks", lambda: columns.encode_batch(table))
 
 
 def test_blocks_of_columns_have_an_end(engine):
-    """Test a size beyond the address space, and one beyond the process limit."""
+    """Test a size beyond the address space, and a size beyond the process limit."""
     with pytest.raises(MemoryError):
         engine.new_memory(2**62)
     assert ran_out_of_pages(lambda: engine.new_memory(2**30))
@@ -423,7 +423,7 @@ def test_blocks_of_columns_have_an_end(engine):
 
 
 def entry(size, count=1, **fields):
-    """Return memory with the header of a batch of this size. The rest is unwritten."""
+    """Return memory with a header for this batch size. The rest is unwritten."""
     memory = mmap.mmap(-1, size)
     head = batch(size=size - 12, count=count, last_delta=count - 1, crc=0, **fields)
     memory[: len(head)] = head
@@ -441,7 +441,7 @@ LENGTH = 2**29
 
 
 def value_of(part):
-    """Return a batch with one record that has one long value."""
+    """Return a batch that contains one record with a long value."""
     parts = {"key": b"", "value": b"\1", "content": b"\1\1\2\2n"}
     front = b"\0\0\0" + parts[part] + raw_varint(LENGTH << 1)
     behind = {"key": 2, "value": 1, "content": 0}[part]
@@ -464,7 +464,7 @@ def test_columns_of_long_values(kwire, columns, part):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_columns_of_long_messages(kwire, columns, magic):
-    """The same for magic 0 and 1."""
+    """Allocations for magic 0 and 1 fail in the same way."""
     head = struct.pack(">qiIbb", 0, 0, 0, magic, 0) + bytes(8 * magic)
     memory = mmap.mmap(-1, len(head) + 8 + LENGTH)
     memory[: len(head)] = head
@@ -477,13 +477,13 @@ def test_columns_of_long_messages(kwire, columns, magic):
 
 
 def test_columns_of_many_records(columns):
-    """Memory for all rows is allocated before the first one is read."""
+    """Memory for all rows is allocated before the first row is read."""
     data = entry(2**30, count=2**27)
     assert ran_out_of_pages(lambda: columns.decode_records(data, check_crc=False))
 
 
 def test_columns_of_many_headers(columns):
-    """Memory for all headers of a record is allocated before they are read."""
+    """Memory for all headers in a record is allocated before the headers are read."""
     front = b"\0\0\0\1\1" + raw_varint(2**27 << 1)
     size = len(front) + 2**29
     data = entry(61 + 5 + size)

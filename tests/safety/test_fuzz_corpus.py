@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Replays inputs that fuzzing has found on both engines.
+"""Replays inputs from fuzzing on both engines.
 
-The inputs are those that reach more code than the seeds, every input that ever failed,
-and a part of the seeds. ``fuzz/README.md`` lists the checks of each target.
+The inputs are: inputs that reach more code than the seeds, all inputs that ever failed,
+and a part of the seeds. ``fuzz/README.md`` lists what the targets check.
 """
 
 import itertools
@@ -18,11 +18,11 @@ from tests.safety.entries import ENTRIES
 from tests.safety.entries import outcome as entry_outcome
 
 SEEDS = 120
-"""Number of seeds for each target. The tests of the vectors use the rest."""
+"""Number of seeds per target. The vector tests use the rest."""
 
 
 def test_every_kind_of_bytes_has_its_target():
-    """Each expected target exists, because a missing target would find nothing."""
+    """All expected targets exist, because a missing target would detect no errors."""
     for name in (
         "message",
         "header",
@@ -76,7 +76,7 @@ def spread(inputs, count):
 
 
 def still_open():
-    """Replay every input that ever failed. Return the inputs that still fail."""
+    """Replay all inputs that ever failed. Return the inputs that still fail."""
     still = []
     for target in TARGETS:
         for path in corpus.findings(target):
@@ -92,7 +92,7 @@ def still_open():
 
 
 def test_no_finding_is_open(figure):
-    """Every input that ever failed passes now."""
+    """All inputs that ever failed pass now."""
     still = still_open()
     print(*still, sep="\n")
     figure("P17", "open findings", len(still), most=0)
@@ -138,7 +138,7 @@ PLANTED = [
     ("fuzz_arrow", "messages.arrow", "messages_to_arrow"),
     ("fuzz_tables", "client.table_batches", "TableColumns"),
 ]
-"""For each target, a module and the function in it that the tests break."""
+"""Module and function that the tests break, by target."""
 
 
 def plant(monkeypatch, package, module, name, wrong):
@@ -171,7 +171,7 @@ def inputs_of(target):
 
 
 def judge_all(target, inputs):
-    """Run the target with each input. Raises the first finding."""
+    """Run the target with all inputs. Raises the first finding."""
     for data in inputs:
         corpus.judge(target)(data)
 
@@ -184,7 +184,7 @@ def test_every_target_has_its_planted_bugs():
 @pytest.mark.gate
 @pytest.mark.parametrize(("target", "module", "name"), PLANTED)
 def test_target_detects_engines_that_differ(target, module, name, monkeypatch, twins):
-    """A target detects an engine that reports Truncated for every input."""
+    """A target detects an engine that reports Truncated for all inputs."""
     inputs, error = inputs_of(target), twins.pure.Truncated("planted", 0)
     plant(monkeypatch, engines.pure(), module, name, raising(error))
     with pytest.raises(engines.Finding):
@@ -207,7 +207,7 @@ def one_byte_more(right):
 
 
 def only_the_first(right):
-    """Break a splitter: only the first result of each piece is returned."""
+    """Break a splitter, so that only the first result per piece is returned."""
     return lambda *arguments: itertools.islice(right(*arguments), 1)
 
 
@@ -260,7 +260,7 @@ def bad_rows_as_null(right):
 def test_target_detects_errors_of_both_engines(
     target, module, name, wrong, monkeypatch
 ):
-    """A target detects identical errors of both engines."""
+    """A target detects an error that both engines have."""
     inputs = inputs_of(target)
     for package in engines.packages():
         plant(monkeypatch, package, module, name, wrong)
@@ -269,7 +269,7 @@ def test_target_detects_errors_of_both_engines(
 
 
 def test_ledger_sums_all_runs(tmp_path, monkeypatch):
-    """The hours and inputs of all runs are summed, with one line for each target."""
+    """The hours and inputs from all runs are summed, with one line per target."""
     monkeypatch.setattr(ledger, "LEDGER", tmp_path / "ledger.jsonl")
     line = {"target": "fuzz_wire", "cpu_seconds": 900.0, "inputs": 1000}
     line |= {"new_inputs": 3, "findings": 0}

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests that no read exceeds the input, which ends at an inaccessible page.
 
-An access beyond the end terminates the process, in release builds too and independently
-of the allocator. Each kind of input is therefore tested in a child process: a fault
-fails one test case, and the failure names the input. A planted over-read first verifies
+An access beyond the end terminates the process, in release builds too and with any
+allocator. All kinds of input are therefore tested in child processes: a fault fails one
+test case, and the failure names the input. A planted over-read first verifies
 the guard page. Truncated and modified messages are tested in ``test_message_bytes.py``.
 """
 
@@ -79,7 +79,7 @@ def test_good_input_is_not_read_past_its_end(twins):
 
 
 def test_frames_are_not_read_past_their_end(twins):
-    """Test requests and responses, truncated at every position."""
+    """Test requests and responses that are truncated at any position."""
     package = twins.fast
     guarded = Guarded()
     framing, messages = package.messages.framing, package.messages

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts the modules that ``import kwire`` loads, in new interpreters.
 
-``test_layers.py`` tests the allowed imports of each module. ``python -m benchmarks
+``test_layers.py`` tests which imports a module may have. ``python -m benchmarks
 safety`` measures the import time.
 """
 

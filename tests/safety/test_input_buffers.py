@@ -96,7 +96,7 @@ def test_input_with_gaps_is_refused(kwire, zero_copy):
 
 
 def outcomes(kwire):
-    """Return inputs and calls for each entry point, with every kind of outcome."""
+    """Return inputs and calls for all entry points and kinds of outcomes."""
     cls, principal = kwire.messages.ProduceRequest, kwire.messages.DefaultPrincipalData
     framing = kwire.messages.framing
     small = kwire.Limits(frame_bytes=3)
@@ -132,7 +132,7 @@ def outcomes(kwire):
 
 
 def test_input_is_released_and_unchanged_after_any_outcome(kwire):
-    """After each call, successful or not, a bytearray is unchanged and resizable."""
+    """After a call, successful or not, a bytearray is unchanged and resizable."""
     outcome_names = set()
     for data, call in outcomes(kwire):
         buffer = bytearray(data)
@@ -213,7 +213,7 @@ def test_values_are_released_after_encoding(kwire):
 
 
 def test_input_gains_no_references(kwire):
-    """Input objects keep their reference counts after each call."""
+    """Input objects have the same reference counts before and after a call."""
     cls = kwire.messages.ProduceRequest
     for data in (bytes(bytearray(GOOD)), bytes(bytearray(BAD))):
         before = sys.getrefcount(data)

@@ -3,9 +3,9 @@
 """Declared sizes do not cause allocations, and no call leaks memory.
 
 Counts and sizes are validated before memory is allocated. Thousands of calls do not
-increase the memory, measured with ``tracemalloc``, which traces the objects of both
-engines, and with the size of the complete process. The memory for each byte of input is
-tested in ``test_memory_factor.py``.
+increase the memory, measured with ``tracemalloc``, which traces both engines' objects,
+and with the process size. The memory per input byte is tested in
+``test_memory_factor.py``.
 """
 
 import gc
@@ -90,7 +90,7 @@ The warm-up uses no bombs, because ru_maxrss also counts memory that was freed.
 ALONE = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]])"
 """Starts the script in a small intermediate process.
 
-ru_maxrss of a new process starts with the maximum of its parent.
+A new process inherits its parent's maximum as the start value of ru_maxrss.
 """
 
 
@@ -103,7 +103,7 @@ def bomb(kwire, bomb_name):
 
 
 def test_a_thousand_bombs_leave_the_process_as_it_was(kwire, figure):
-    """Measure the peak of the complete process, including memory outside of objects."""
+    """Measure the peak process memory, including memory outside of objects."""
     code = RESIDENT.format(
         path=sys.path, bombs=[bomb(kwire, bomb_name) for bomb_name in HUGE]
     )
@@ -126,7 +126,7 @@ def test_a_thousand_bombs_leave_the_process_as_it_was(kwire, figure):
 
 @pytest.mark.parametrize("number", [2**31 - 1, 2**32 - 1, 50_000_000])
 def test_huge_tags_allocate_nothing(kwire, number):
-    """Counts of tags and sizes of unknown tags are limited by the remaining bytes."""
+    """Tag counts and the sizes of unknown tags are limited by the remaining bytes."""
     cls = kwire.messages.ApiVersionsRequest
     head = b"\1\1"
     for attack in (
@@ -170,7 +170,7 @@ def test_memory_of_text_is_bounded(kwire):
 
 
 ROUNDS = {"fast": 2_000, "pure": 100}
-"""Number of calls for watching the reference counts of shared objects.
+"""Number of calls during which the reference counts of shared objects are watched.
 
 ``tools/prove/references.py`` makes ten thousand calls and checks all objects.
 """
@@ -178,7 +178,7 @@ TRACED_ROUNDS = 20
 
 
 def calls(kwire):
-    """Return calls of every entry point with valid and with invalid input."""
+    """Return calls to all entry points, with valid and with invalid input."""
     messages, framing = kwire.messages, kwire.messages.framing
     cls = messages.MetadataResponse
     plain = dict(systematic(kwire, "MetadataResponse", 12))["unknown tags"]

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""No input needs more memory than the memory factor of its plan.
+"""No input needs more memory than the memory factor in its plan allows.
 
-``plan.py`` computes the factor. The tests construct the most expensive input of each
-plan from the factor and the actual sizes of objects, and measure its memory. Counts of
+``plan.py`` computes the factor. The tests construct the most expensive input for a plan
+from the factor and the actual object sizes, and measure its memory. A count of
 2^31 and other checks without plans are in ``test_memory.py``.
 """
 
@@ -18,9 +18,9 @@ from tests.harness.traced import peak_of
 from tests.harness.values import binding_of, pairs
 
 PROMISED = {"fast": 40, "pure": 48}
-"""Promised bytes of memory for each byte of input.
+"""Promised bytes of memory per input byte.
 
-Objects of the Python engine have larger headers.
+Objects in the Python engine have larger headers.
 """
 PROMISED_ZERO_COPY = 100
 DEAR = 35
@@ -34,7 +34,7 @@ SPARE = {"fast": 3 * 1024, "pure": 16 * 1024}
 The promise is 64 KiB, but with small inputs it would hide too low a factor.
 """
 NUMBER = b"\x81nth"
-"""int32 that is replaced by a different value in each element.
+"""int32 that is replaced by a different value in every element.
 
 Arrays with equal content would be shared.
 """
@@ -48,10 +48,10 @@ class Bytes(NamedTuple):
 
 
 class Dearest:
-    """Builds the input with the highest memory usage, at a price for each byte."""
+    """Builds the input with the highest memory usage, at a price per byte."""
 
     def __init__(self, package, binding, price, size, zero_copy=False):
-        """Measure the sizes of the decoded objects."""
+        """Measure the decoded objects' sizes."""
         self.plan, self.binding, self.price = package.schema.plan, binding, price
         self.size = size
         size = sys.getsizeof
@@ -116,7 +116,7 @@ class Dearest:
         return self.best(Bytes(content.memory, b"\1" + content.data), Bytes(0, null))
 
     def struct(self, layout, target=None):
-        """Build a struct, with one element in each array on the path to the target."""
+        """Build a struct, with one element in all arrays on the path to the target."""
         memory = sys.getsizeof(self.binding.classes[layout.name]())
         data, tagged = b"", []
         for step in layout.steps:
@@ -214,7 +214,7 @@ def dearest_input(package, name, version, size, **options):
 def assert_paid(package, name, version, factor, data, **options):
     """Assert that decoding an input needs no more memory than the factor allows.
 
-    Returns whether it was decoded, and the measured bytes for each byte of input.
+    Returns whether it was decoded, and the measured bytes per input byte.
     """
     cls = getattr(package.messages, name)
 
@@ -233,7 +233,7 @@ def assert_paid(package, name, version, factor, data, **options):
 
 
 def test_no_pair_costs_more_than_its_plan_says(kwire, figure):
-    """Measure the most expensive input of every message and version."""
+    """Measure the most expensive input per message and version."""
     factors, measured = [], []
     for name, version in pairs(kwire):
         factor, data = dearest_input(kwire, name, version, INPUT_SIZE)
@@ -268,7 +268,7 @@ MODES = {
 
 @pytest.fixture(scope="module")
 def dearest_pairs(kwire):
-    """Return one pair for each high memory factor."""
+    """Return one pair per high memory factor."""
     chosen = {}
     for name, version in pairs(kwire):
         layout = binding_of(kwire, name).plan(version)

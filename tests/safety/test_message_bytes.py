@@ -39,7 +39,7 @@ def tasks_of(vectors, mode, tables):
 
 
 def test_prefixes_are_refused(kwire, figure):
-    """Test all vectors on the compiled engine, and one of each pair on the other."""
+    """Test all vectors on the compiled engine, and one vector per pair on the other."""
     middle = broken_messages.middle_vectors
     if kwire.backend == "fast":
         tasks = tasks_of(golden.vectors(), "strict", None)
@@ -58,9 +58,9 @@ def test_prefixes_are_refused(kwire, figure):
 
 
 def test_changed_bytes_are_messages_or_refused(kwire, figure):
-    """Short vectors get all values for each byte, longer ones only hostile values.
+    """Short vectors get all values per byte, longer vectors only hostile values.
 
-    The Python engine gets one hostile value for each byte.
+    On the Python engine, a byte gets one hostile value.
     """
     middle = broken_messages.middle_vectors
     if kwire.backend == "fast":
@@ -222,7 +222,7 @@ def flexible(kwire):
 
 
 def test_unknown_tags_survive_at_every_level(kwire, figure):
-    """In all flexible pairs, each struct keeps its tags, and encoding restores them."""
+    """In all flexible pairs, structs keep tags, and encoding restores the tags."""
     count = structs = deepest = 0
     for name, version, layout in flexible(kwire):
         message = build(kwire, name, Marked(9).message(kwire.schema.plan, layout))

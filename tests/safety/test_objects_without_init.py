@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 ARGUMENTS = {"import_with": (print, None), "append": (b"key", b"value")}
-"""Arguments of methods that require some."""
+"""Arguments for methods that require arguments."""
 
 LEAST_TYPES = 5
 

@@ -30,7 +30,7 @@ PASSING = [
 
 
 class Raising:
-    """Raises the specified exception in every method."""
+    """Raises the specified exception in all methods."""
 
     def __init__(self, error):
         """Store the exception."""

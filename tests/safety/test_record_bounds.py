@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests both sides of each bound in the record readers, as in ``test_bounds.py``.
+"""Tests both sides of all bounds in the record readers, as in ``test_bounds.py``.
 
 Objects and columns have separate readers, so both are tested.
 """
@@ -37,7 +37,7 @@ def fails(kwire, call, offset=0):
 
 
 def columns_of(kwire):
-    """Import the ``columns`` module of one engine."""
+    """Import one engine's ``columns`` module."""
     return importlib.import_module(f"{kwire.__name__}.records.columns")
 
 
@@ -85,7 +85,7 @@ def test_header_has_a_minimum_size(kwire, magic):
 
 
 def test_header_is_within_the_input(kwire):
-    """Positions from the first to the last byte are valid, and others are rejected."""
+    """A position or end outside the input is rejected."""
     data = batch(LEAST) + batch(LEAST, base_offset=1)
     read = kwire.records.read_batch_header
     half = len(data) // 2
@@ -120,7 +120,7 @@ def test_a_run_has_no_batch_that_ends_before_it_begins(kwire):
 
 @pytest.mark.parametrize("extra", [0, 1, 2, 6])
 def test_a_batch_has_no_more_records_than_bytes_for_them(kwire, extra):
-    """Each record needs 7 bytes, so the header alone shows an invalid count."""
+    """A record needs at least 7 bytes, so the header alone shows an invalid count."""
     read = kwire.records.read_batch_header
     data = batch(LEAST, LEAST, bytes(extra))
     for count in (0, 2):
@@ -237,7 +237,7 @@ def test_no_byte_after_the_last_record_is_read(twins):
     for size in (0, 1, 2, 3, 5, 64, 2**31 - 1):
         last += [framed(make(size)) for make in PARTS.values()]
         last += [framed(b"\0\0\0\1\1\2" + varint(size) + b"k" * 3 + b"\1")]
-    # Test counts of headers that are truncated.
+    # Test truncated header counts.
     last += [framed(b"\0\0\0\1\1" + b"\x80" * length) for length in range(1, 5)]
 
     def work(note):
@@ -289,7 +289,7 @@ SETS = {
 
 @pytest.mark.parametrize("kind", SETS)
 def test_start_and_end_offset_select_records(kwire, kind):
-    """Test all combinations of start and end, outside and inside of each batch."""
+    """Test all combinations of start and end, outside and inside of the batches."""
     data = b"".join(SETS[kind])
     decode = columns_of(kwire).decode_records
     for start in range(9, 21):
@@ -412,7 +412,7 @@ def test_false_header_allocates_no_memory(kwire):
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_timestamps_within_the_range_of_a_unit(kwire, unit):
-    """The minimum and maximum of each unit are valid, and values beyond are null."""
+    """The minimum and maximum per unit are valid, and values beyond are null."""
     factor = {"s": 1, "ms": 1, "us": 1000, "ns": 10**6}[unit]
     last = (2**63 - 1) // factor
     decode = partial(columns_of(kwire).decode_records, timestamp_unit=unit)

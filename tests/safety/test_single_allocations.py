@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Each single allocation of a call may fail, including the smallest ones.
+"""Any single allocation in a call may fail, including the smallest allocations.
 
 CPython's hooks let one allocation fail, or three in a row, at every position in the
 call. The result is a ``MemoryError`` or the normal result, and the next call works. The
@@ -44,7 +44,7 @@ def failing():
 
 
 def longest_vectors(kwire):
-    """Yield the longest vector of each message and version."""
+    """Yield the longest vector per message and version."""
     for (name, _), vectors in by_pair().items():
         longest = max(vectors, key=lambda vector: len(vector.data))
         yield getattr(kwire.messages, name), longest
@@ -69,7 +69,7 @@ def partitions(kwire):
 
 
 def try_each(failing, package, call, width, read):
-    """Let each allocation fail in turn. Return the number of MemoryErrors."""
+    """Let one allocation after another fail. Return the number of MemoryErrors."""
     expected = outcome_of(package, call, read)
     start = calm = ran_out = 0
     while calm < CALM:
@@ -111,7 +111,7 @@ def outcome_of(package, call, read):
 
 
 def read_column(value):
-    """Return the values of a column."""
+    """Return a column's values."""
     import pyarrow
 
     return pyarrow.array(value).to_pylist()
@@ -153,7 +153,7 @@ def calls(kwire, cls, vector):
 
 @pytest.mark.parametrize("lack", LACKS)
 def test_each_failing_allocation_of_messages(kwire, failing, lack):
-    """Test each message and version, and each function that accepts a message."""
+    """Test all messages and versions with all functions that accept a message."""
     chosen = list(longest_vectors(kwire))
     large = partitions(kwire)
     for version in (1, 9, 12):

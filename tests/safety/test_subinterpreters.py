@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests kwire in several interpreters of a process, and repeated imports.
+"""Tests kwire in several interpreters in one process, and repeated imports.
 
 The Python engine works in every interpreter. The compiled engine belongs to the
 interpreter that imported it first, and raises ``ImportError`` in all others. CPython
@@ -71,10 +71,10 @@ for _ in range(4):
 
 
 def outcomes(backend, *, is_first, isolated=False):
-    """Import kwire in four consecutive interpreters. Return the result of each import.
+    """Import kwire in four consecutive interpreters. Return the import results.
 
-    * ``is_first``: the main interpreter imports kwire before the others, and uses it
-      after each of them.
+    * ``is_first``: the main interpreter imports kwire before the other interpreters,
+      and uses it after every import.
     * ``isolated``: the interpreters have their own GIL (CPython 3.12 and newer).
     """
     reading, writing = os.pipe()
@@ -135,7 +135,7 @@ def test_the_first_interpreter_to_import_has_the_engine(kwire):
     not DATETIME_WORKS, reason="isolated interpreters work from CPython 3.13 on"
 )
 def test_isolated_interpreters_are_refused_by_the_true_reason(kwire):
-    """No interpreter owns the engine, so the error must not mention another one."""
+    """The error must not mention another interpreter, because none owns the engine."""
     results = outcomes(kwire.backend, is_first=False, isolated=True)
     if kwire.backend == "pure":
         assert results == [("works", "")] * 12

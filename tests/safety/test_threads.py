@@ -41,9 +41,9 @@ def in_threads(kwire, figure):
 
 
 def one_round(work):
-    """Run ``work(number)`` once in each thread. Raise the first error.
+    """Run ``work(number)`` once per thread. Raise the first error.
 
-    Returns the number of threads that have completed the work.
+    Returns how many threads have completed the work.
     """
     barrier = threading.Barrier(THREADS)
     done = []
@@ -58,7 +58,7 @@ def one_round(work):
 
 
 def module_of(package, name):
-    """Import a module of the package under test."""
+    """Import a module from the package under test."""
     return importlib.import_module(f"{package.__name__}.{name}")
 
 
@@ -78,7 +78,7 @@ def test_messages_are_read_and_written_at_once(kwire, in_threads):
 
 
 def test_invalid_messages_are_rejected_concurrently(kwire, in_threads):
-    """Each input has the same result or error as in a single thread."""
+    """All inputs have the same result or error as in a single thread."""
     mutants = [mutant for name in hostile.FAMILIES for mutant in hostile.take(name, 10)]
 
     def result(mutant):
@@ -126,7 +126,7 @@ def test_a_fresh_message_is_met_at_once(kwire, in_threads):
 
 
 def test_schemas_are_compiled_at_once(kwire, in_threads):
-    """Each thread compiles its own class from the same text."""
+    """All threads compile separate classes from the same text."""
 
     def work(number):
         cls = kwire.messages.message_class(SCHEMA % number)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests branches of the message engines that no other test reaches.
+"""Tests branches in the message engines that no other test reaches.
 
 Values above 2 GiB use no physical memory, because nothing writes to them. The same for
 records is in ``test_unreached_records.py``, and failing allocations are tested in
@@ -26,13 +26,13 @@ def field(name, kind, **keys):
 
 
 def describe_tagged(name, kind, tag, **keys):
-    """Return the schema of a tagged field."""
+    """Return a tagged field's schema."""
     keys = {"versions": "1+", "taggedVersions": "1+", "tag": tag} | keys
     return field(name, kind, **keys)
 
 
 def message(kwire, *fields):
-    """Create a message class with two versions, the second one flexible."""
+    """Create a message class with two versions. The second version is flexible."""
     messages = importlib.import_module(f"{kwire.__name__}.messages")
     return messages.message_class(
         json.dumps(
@@ -48,12 +48,12 @@ def message(kwire, *fields):
 
 
 def arrow(kwire):
-    """Return the ``messages.arrow`` module of the package."""
+    """Return the package's ``messages.arrow`` module."""
     return importlib.import_module(f"{kwire.__name__}.messages.arrow")
 
 
 def module(package, name):
-    """Import a module of the package's engine."""
+    """Import a module from the package's engine."""
     return importlib.import_module(
         f"{package.__name__}._engine.{package.backend}.{name}"
     )
@@ -235,7 +235,10 @@ def test_a_tagged_struct_names_the_field_in_it(kwire):
 
 @pytest.mark.parametrize("marker", [0, 2, 127])
 def test_columns_reject_invalid_markers(kwire, marker):
-    """Inline markers are 1 or -1, tagged ones 1 or 0. Objects raise the same error."""
+    """Inline markers are 1 or -1, and tagged markers are 1 or 0.
+
+    Objects raise the same error.
+    """
     keys = {"nullableVersions": "0+", "default": "null"}
     inner = [field("Text", "string")]
     line = message(kwire, field("Inner", "Inner", fields=inner, **keys))

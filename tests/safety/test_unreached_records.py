@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests branches of the record engines that no other test reaches.
+"""Tests branches in the record engines that no other test reaches.
 
 Some branches require headers or columns that no reader of kwire returns, so the engines
 are called directly. Values above 1 GiB use no physical memory, because nothing writes
@@ -35,17 +35,17 @@ NONE = (bytes(50), struct.pack("=401i", *[0] * 401), b"", 0)
 
 
 def engine_of(package):
-    """Return the record engine of the package."""
+    """Return the package's record engine."""
     return importlib.import_module(f"{package.__name__}._engine.active").record_engine
 
 
 def columns_of(package):
-    """Return the ``columns`` module of the package."""
+    """Return the package's ``columns`` module."""
     return importlib.import_module(f"{package.__name__}.records.columns")
 
 
 def module(package, name):
-    """Import a module of the package's engine."""
+    """Import a module from the package's engine."""
     return importlib.import_module(
         f"{package.__name__}._engine.{package.backend}.{name}"
     )
@@ -67,7 +67,7 @@ def test_runs_are_measured_in_contiguous_bytes(kwire):
 
 
 FIRST = message(1, 7, b"k", b"v", 5, crc=1)
-"""Message with a wrong checksum. Its header is read without checking it."""
+"""Message with a wrong checksum. Its header is read without checking the checksum."""
 
 RUNS = {
     "nothing": (b"", 1),
@@ -184,7 +184,7 @@ def test_a_batch_may_have_a_delete_horizon(kwire):
 
 
 def test_no_batch_begins_below_zero(kwire):
-    """The error of the engine contains the field."""
+    """The engine's error contains the field."""
     engine, below = engine_of(kwire), head(kwire, base_offset=-1)
     for call in (
         lambda: engine.encode_batch([(b"k", b"v")], below),
@@ -206,7 +206,7 @@ def test_a_count_of_rows_is_an_int32(kwire, count):
 
 @pytest.fixture
 def huge(kwire, monkeypatch):
-    """Return a value of which two exceed the maximum size of a batch."""
+    """Return a value so large that two of them exceed the maximum batch size."""
     if kwire.backend == "fast":
         return bytes(2**30)
     for name in ("record_encoder", "record_fast_lane"):
@@ -215,7 +215,7 @@ def huge(kwire, monkeypatch):
 
 
 def test_a_batch_has_less_than_two_gib(kwire, huge):
-    """One row too many is rejected, in each format and for columns."""
+    """One row too many is rejected, in all formats and for columns."""
     engine = engine_of(kwire)
     old = head(kwire, magic=1)
     for encode, fields in (
@@ -257,7 +257,7 @@ def test_codec_output_of_two_gib_is_rejected(kwire, magic):
 
 
 def test_offsets_of_a_column_are_int32(twins):
-    """Two values of 1 GiB exceed the limit of a column by one byte."""
+    """Two values of 1 GiB exceed the column limit by one byte."""
     memory = module(twins.pure, "record_columns").make_offsets_memory
     assert bytes(memory([1, 2**31 - 2])) == struct.pack("=3i", 0, 1, 2**31 - 1)
     with pytest.raises(twins.pure.LimitExceeded, match="column"):
@@ -293,7 +293,7 @@ def test_builder_accepts_any_iterable_of_headers(kwire, headers):
 
 
 def test_a_wrapper_is_read_by_both_entries(twins):
-    """Objects and columns agree on wrappers of each kind, with any base offset."""
+    """Objects and columns agree on all kinds of wrappers, with any base offset."""
     for magic, offset, attributes in ((0, None, 0), (1, 0, 0), (1, 50, 8), (1, 1, 0)):
         inner = message(magic, 0, b"k", b"v", 3), message(magic, 1, None, None, 9)
         data = wrapper(magic, *inner, offset=offset, attributes=attributes, timestamp=7)

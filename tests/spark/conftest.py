@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures: one Spark session with ``local[2]`` on the loopback interface.
 
-All tests of this directory use the session. Without Java they fail instead of being
-skipped, because kwire promises that they pass.
+All tests in this directory use the session. Without Java the tests fail instead of
+being skipped, because kwire promises that these tests pass.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ LATE_WORKER = "Python worker failed to connect back"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Rerun a test of this directory if Spark failed to start a worker.
+    """Rerun a test in this directory if Spark failed to start a worker.
 
-    The test summary shows the number of reruns.
+    The test summary shows how many reruns there were.
     """
     again = pytest.mark.flaky(reruns=2, only_rerun=[LATE_WORKER])
     for item in items:
@@ -69,8 +69,8 @@ def spark():
             .config("spark.sql.execution.pyspark.udf.faulthandler.enabled", "true")
             .getOrCreate()
         )
-        # Restore the handler of this process, because Spark leaves its own one
-        # installed after the session has stopped.
+        # Restore this process's handler, because Spark's handler is still installed
+        # after the session has stopped.
         signal.signal(signal.SIGINT, on_interrupt)
         session.sparkContext.setLogLevel("OFF")
         yield session

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Read the option tables of the guides, and the options of Spark's own Kafka source."""
+"""Read the option tables in the guides, and the options of Spark's own Kafka source."""
 
 import re
 from pathlib import Path

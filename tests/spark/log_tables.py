@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``LogTables``: tables of ``kafka-log`` as Spark tasks create them, without Spark.
 
-``write_orders`` writes the log of a small topic.
+``write_orders`` writes a small topic's log.
 """
 
 import importlib

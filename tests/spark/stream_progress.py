@@ -6,9 +6,9 @@ from ast import literal_eval
 
 
 def end_offsets(query):
-    """Return the end offsets of all batches; None if a batch has none.
+    """Return the end offsets by batch. A batch without an end offset has None.
 
-    The offset is a string: JSON, or the text of a Python dict in PySpark 4.1.
+    The offset is a string: JSON, or a Python dict as text in PySpark 4.1.
     """
     texts = [progress["sources"][0]["endOffset"] for progress in query.recentProgress]
     return [

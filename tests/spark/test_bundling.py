@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Archive for Spark's workers: its content, and its import as kwire.
 
-``tools/interop/spark/shipping.py`` uses it with a cluster of processes whose workers
+``tools/interop/spark/shipping.py`` uses the archive in a cluster whose worker processes
 lack kwire. These tests use an interpreter without site packages.
 """
 
@@ -43,7 +43,7 @@ def names_in(path):
 
 
 def import_unpacked(tmp_path, archive):
-    """Unpack the archive as Spark does, and import it; return the output."""
+    """Unpack the archive as Spark does, and import kwire. Return the output."""
     root = tmp_path / "root"
     with zipfile.ZipFile(archive) as opened:
         opened.extractall(root / "kwire")
@@ -90,7 +90,7 @@ def test_another_pythons_engine_stays_out(tmp_path, monkeypatch):
 
 
 def test_no_path_of_this_machine_is_in_it(tmp_path):
-    """The files of an editable installation contain the path of its source tree."""
+    """In an editable installation, the files contain the path to the source tree."""
     with zipfile.ZipFile(bundle(tmp_path / "deps.zip")) as archive:
         for name in archive.namelist():
             if name.endswith((".py", ".txt", ".json", "METADATA", "WHEEL", "RECORD")):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kafka-capture`` in Spark: recorded frames as rows, and errors.
 
-The columns are those of captures, and a schema selects columns. A damaged file ends the
-job with its path unless the mode skips it.
+The columns are the same as in captures, and a schema selects columns. A damaged file
+ends the job with an error that contains the path, unless the mode skips the file.
 """
 
 import warnings

@@ -23,7 +23,7 @@ def blocks(name):
 
 
 def test_the_block_of_the_readme_runs(spark, tmp_path):
-    """README.md contains one block for log files, which reads a topic "orders"."""
+    """README.md contains one example for log files, which reads the topic "orders"."""
     folder = Folder(tmp_path / "kafka-logs" / "orders-0")
     folder.segment(0, log_of([3] * 10))
     (text,) = [text for text in blocks("../README.md") if "spark.read" in text]
@@ -58,7 +58,7 @@ def test_the_udf_of_the_readme_and_its_replacement_return_the_same(spark):
 
 
 def test_the_example_counts_the_records_of_topics(spark, tmp_path, monkeypatch, capsys):
-    """``examples/spark_logs.py`` prints a line for each topic."""
+    """``examples/spark_logs.py`` prints a line per topic."""
     for topic, counts in {"orders": [3] * 10, "refunds": [2, 2]}.items():
         Folder(tmp_path / "kafka-logs" / f"{topic}-0").segment(0, log_of(counts))
     example = DOCS.parent / "examples" / "spark_logs.py"

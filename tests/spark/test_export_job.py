@@ -24,7 +24,7 @@ def disks(tmp_path, monkeypatch):
 
 
 def test_spark_makes_the_tables_that_one_process_makes(spark, disks, tmp_path):
-    """Compares all rows. Every input byte is reported once by any worker."""
+    """Compares all rows. The workers report every input byte exactly once."""
     progress = []
     alone = jobs.export([disks.root], tmp_path / "alone")
     on_spark = jobs.export(

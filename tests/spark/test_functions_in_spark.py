@@ -263,7 +263,7 @@ def test_internal_topics(spark, topic):
 
 
 def test_chosen_record_types(spark):
-    """The option selects record types, and the struct only contains those."""
+    """The option selects record types. The struct only contains these types."""
     pairs = [row[:2] for row in records()["__consumer_offsets"]]
     rows = spark.createDataFrame(pairs, "key binary, value binary")
     options = {"records": "OffsetCommit, GroupMetadata", "mode": "FAILFAST"}

@@ -4,7 +4,7 @@
 
 Tests the arrays of ``from_kafka_message`` and ``to_kafka_message`` without Spark:
 Kafka's own bytes with and without headers, several versions in one column, null and
-invalid rows. The errors are those of kwire's decoders.
+invalid rows. The errors are the same as from kwire's decoders.
 """
 
 import base64
@@ -31,7 +31,7 @@ def room(kwire, name):
 
 @cache
 def by_message():
-    """Group Kafka's vectors of all versions by message."""
+    """Group Kafka's vectors for all versions by message."""
     vectors_by_name = {}
     for vector in golden.vectors():
         vectors_by_name.setdefault(vector.message, []).append(vector)
@@ -39,12 +39,12 @@ def by_message():
 
 
 def names_of(part):
-    """List the messages of one part."""
+    """List the messages in one part."""
     return sorted(by_message())[part::PARTS]
 
 
 def vectors_of(name):
-    """List Kafka's vectors of a message."""
+    """List Kafka's vectors for a message."""
     return list(by_message()[name])
 
 
@@ -54,7 +54,7 @@ def add_prefix(kwire, vector):
     message = kwire.decode(cls, vector.data, vector.version)
     version = vector.version
     if cls.kind == "request":
-        # Client ids of all lengths move the start of the body.
+        # Client ids with different lengths move the start of the body.
         client_id = "ä" * (len(vector.data) % 5) or None
         frame = kwire.messages.framing.encode_request(
             message, version, correlation_id=7, client_id=client_id
@@ -85,7 +85,7 @@ def expected(value, struct, version):
 
 
 def one(value, field, version):
-    """Convert one value or one element to the expected value."""
+    """Convert a value or an element to the expected value."""
     if field.struct is not None and value is not None:
         return expected(value, field.struct, version)
     if isinstance(value, uuid.UUID):
@@ -114,7 +114,7 @@ def versions(numbers):
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_message_and_version(kwire, part):
-    """A column contains all of Kafka's vectors of a message, as bodies and frames."""
+    """A column contains all Kafka vectors for a message, as bodies and as frames."""
     reading = room(kwire, "columns.message_reading")
     registry = importlib.import_module(f"{kwire.__name__}.schema.registry")
     for name in names_of(part):
@@ -140,7 +140,7 @@ def test_every_message_and_version(kwire, part):
 
 
 def test_every_layout_is_among_the_vectors(kwire):
-    """Otherwise the tests would not cover all versions of all messages."""
+    """If a layout were missing, the tests would not cover all messages and versions."""
     classes = [getattr(kwire.messages, name) for name in kwire.messages.ALL]
     layouts = [
         (cls.__name__, version) for cls in classes for version in cls.valid_versions
@@ -151,7 +151,7 @@ def test_every_layout_is_among_the_vectors(kwire):
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_json_is_what_kafka_writes(kwire, part):
-    """The JSON of a column is that of Kafka's own converter."""
+    """The JSON texts are the same as from Kafka's own converter."""
     reading = room(kwire, "columns.message_reading")
     for name in names_of(part):
         vectors = [vector for vector in vectors_of(name) if vector.json is not None]

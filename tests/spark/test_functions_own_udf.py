@@ -25,7 +25,7 @@ def rows(spark):
 
 
 def list_records(data):
-    """Decode a record set into records of kwire."""
+    """Decode a record set into kwire records."""
     return data and records.decode_records(data)[0]
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests and responses are paired, even if ids repeat and connections break.
 
-Tests the batches of ``pair_requests`` and the headers of ``kafka_header`` without
+Tests the batches from ``pair_requests`` and the headers from ``kafka_header`` without
 Spark.
 """
 
@@ -30,7 +30,7 @@ class Capture:
         self.pairs = {}
 
     def frame(self, connection, direction, number, message, version, recording="r"):
-        """Add one frame; return its sequence number."""
+        """Add one frame. Return its sequence number."""
         framing = self.kwire.messages.framing
         write = getattr(framing, f"encode_{direction}")
         client = {"client_id": "me"} if direction == "request" else {}
@@ -122,7 +122,7 @@ def pairs_of(kwire, capture, sizes=(1000,)):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_pairs_are_those_that_were_made(kwire, seed):
-    """Covers concurrent connections, repeated ids, pipelining, and broken ones."""
+    """Covers concurrent and broken connections, repeated ids, and pipelining."""
     dice = random.Random(seed)
     capture = Capture(kwire)
     waiting = {connection: [] for connection in range(5)}
@@ -132,7 +132,7 @@ def test_pairs_are_those_that_were_made(kwire, seed):
         if queue and dice.random() < 0.5:
             capture.answer(connection, *queue.pop(0))
         else:
-            # All requests of connection 0 have the same id.
+            # All requests on connection 0 have the same id.
             number = 0 if connection == 0 else dice.randrange(6)
             queue.append((capture.ask(connection, number), number))
     for sizes in ((1000,), (1,), (7, 1, 30)):
@@ -140,7 +140,7 @@ def test_pairs_are_those_that_were_made(kwire, seed):
 
 
 def test_produce_without_acks_gets_no_answer(kwire):
-    """Applies even if the next request has the same id."""
+    """The broker sends no response, even if the next request has the same id."""
     messages = kwire.messages
     capture = Capture(kwire)
     capture.ask(1, 0, messages.ProduceRequest(acks=0), 9)

@@ -24,7 +24,7 @@ def binary(rows):
 
 
 def batch(kwire, count, start=0, **options):
-    """Encode a batch of unique records."""
+    """Encode a batch with unique records."""
     rows = [
         (b"k%d" % i if i % 3 else None, b"v" * i, 1_700_000_000_000 + i)
         for i in range(start, start + count)
@@ -45,7 +45,7 @@ def facts(column):
 
 
 def expected_facts(kwire, data):
-    """List the expected content of a row in the format of ``facts``."""
+    """List a row's expected content in the format that ``facts`` returns."""
     return [
         (record.offset, record.key, record.value, None)
         for decoded_batch in kwire.records.decode_batches(data)
@@ -58,7 +58,7 @@ FORMATS = [(0, "none"), (0, "gzip"), (1, "none"), (1, "lz4"), (2, "none"), (2, "
 
 @pytest.mark.parametrize(("magic", "codec"), FORMATS)
 def test_rows_hold_their_records(kwire, magic, codec):
-    """Rows have several batches, one, or none, with and without truncated ends."""
+    """Rows have several, one or no batches, with and without truncated ends."""
     make = room(kwire).read_records
     sets = [
         b"".join(
@@ -76,7 +76,10 @@ def test_rows_hold_their_records(kwire, magic, codec):
 
 
 def test_all_columns_of_a_record(kwire):
-    """Names and types are those of Spark's own source. Headers keep their order."""
+    """Names and types are the same as in Spark's own source.
+
+    Headers keep their order.
+    """
     data = kwire.records.encode_batch(
         [(b"k", None, 1_700_000_000_123, [("b", b"1"), ("a", None)])], base_offset=7
     )
@@ -94,7 +97,7 @@ def test_all_columns_of_a_record(kwire):
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_a_record_without_a_timestamp_has_null(kwire, magic):
-    """Spark's own source shows it as one millisecond before 1970."""
+    """Spark's own source shows a missing timestamp as one millisecond before 1970."""
     times = [-1, 5] if magic else [-1, -1]
     data = kwire.records.encode_batch([(b"a", b"1", t) for t in times], magic=magic)
     column = room(kwire).read_records(binary([data, data[:-1] + b"?", data]))

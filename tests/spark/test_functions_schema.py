@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Results have exactly the type of ``schema``, without Spark.
+"""Results have exactly the type that ``schema`` specifies, without Spark.
 
-Compares the arrays of ``from_kafka_records`` and ``from_kafka_message`` for a schema
-with the values of the complete type.
+Compares the arrays that ``from_kafka_records`` and ``from_kafka_message`` return for a
+schema with the values in the complete type.
 """
 
 import importlib
@@ -160,7 +160,7 @@ def test_nulls_that_a_schema_does_not_permit_are_errors(kwire):
 
 
 def make_messages(kwire):
-    """Return Metadata responses in several versions, invalid ones and a null."""
+    """Return Metadata responses in several versions, invalid responses and a null."""
     cls = kwire.messages.MetadataResponse
     topic = cls.MetadataResponseTopic(
         name="orders",

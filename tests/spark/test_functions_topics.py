@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of Kafka's internal topics equal ``internal_topics``.
+"""Columns for Kafka's internal topics equal ``internal_topics``.
 
-Tests the arrays of ``from_consumer_offsets`` and similar functions without Spark:
-records of Kafka's own classes, tombstones, invalid rows, and records of newer releases.
+Tests the arrays from ``from_consumer_offsets`` and similar functions without Spark:
+records from Kafka's own classes, tombstones, invalid rows, and records from newer
+releases.
 """
 
 import importlib
@@ -52,7 +53,7 @@ def binary(rows):
 
 
 def columns(rows):
-    """Return arrays of the keys and the values of rows."""
+    """Return the keys and the values as two arrays."""
     return [binary([row[part] for row in rows]) for part in (0, 1)]
 
 
@@ -103,9 +104,9 @@ def test_records_equal_those_of_internal_topics(kwire, topic):
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_json_is_that_of_the_messages(kwire, topic):
-    """Key and value are those of ``kwire.to_json``.
+    """Key and value equal the output from ``kwire.to_json``.
 
-    Other columns are those of the struct form.
+    Other columns are the same as in the struct form.
     """
     rows = records()[topic]
     column = rooms(kwire).read_topic_json(topic, *columns(rows))
@@ -221,7 +222,7 @@ def test_slices_and_empty_arrays(kwire, topic):
 
 
 def test_chosen_types_alone_are_decoded(kwire):
-    """Other records have type and version without an error.
+    """Records with other types have type and version, and no error.
 
     The struct does not contain other types.
     """

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Options of ``kafka-live``, and errors about wrong options.
+"""``kafka-live`` options, and errors about wrong options.
 
-Options of topics and offsets are shared with ``kafka-log``, whose tests cover them.
+``kafka-log`` has the same options for topics and offsets, and its tests cover them.
 """
 
 import pickle

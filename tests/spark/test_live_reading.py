@@ -66,7 +66,7 @@ def ranges_of(reader):
 
 
 def test_rows_have_the_columns_of_sparks_own_source(broker):
-    """Names, order and Arrow types are those of ``kafka-log``, with headers."""
+    """Names, order and Arrow types are the same as in ``kafka-log``, with headers."""
     table = table_of(reader_of(broker, subscribe="orders", headers=True))
     headers = pa.list_(
         pa.field("element", pa.struct([("key", pa.string()), ("value", pa.binary())]))
@@ -190,7 +190,7 @@ def test_ranges_are_cut_for_tasks(broker, settings, expected):
 
 
 def test_a_record_without_a_timestamp_has_null():
-    """Spark's own source shows it as one millisecond before 1970."""
+    """Spark's own source shows a missing timestamp as one millisecond before 1970."""
     with LogBroker({"orders": (0,)}) as broker:
         log = broker.log("orders")
         data = encode_batch([(b"k", b"v", -1), (b"k", b"v", 5)])
@@ -225,7 +225,7 @@ def test_aborted_records_are_omitted_from_committed_reads():
         reader = reader_of(broker, subscribe="orders", **level)
         assert ranges_of(reader) == [(0, 0, 9)]
         assert offsets_of(reader) == {("orders", 0): [0, 1, 2, 6, 7]}
-        # Records of an open transaction are not lost.
+        # Records in an open transaction are not lost.
         settings = {**level, "endingOffsets": '{"orders": {"0": 12}}'}
         assert ranges_of(reader_of(broker, subscribe="orders", **settings)) == [
             (0, 0, 9)
@@ -292,7 +292,7 @@ def test_a_log_that_became_shorter_is_a_loss():
 
 
 def test_a_task_never_reads_offsets_before_its_own():
-    """If a scan lost its position, it would continue in the range of another task."""
+    """A scan that lost its position would continue in another task's range."""
     settings = {"maxRecordsPerPartition": "10", "failOnDataLoss": "false"}
     with LogBroker({"orders": (30,)}) as broker:
         reader = reader_of(broker, subscribe="orders", **settings)

@@ -29,7 +29,7 @@ def write(table, address, mode="append", **settings):
 
 
 def rows_of(spark, count):
-    """Return rows in three tasks, one of which is empty. Other columns are ignored."""
+    """Return rows in three tasks. One task is empty. The sink ignores other columns."""
     text = "cast(id as string)"
     return (
         spark.range(count)
@@ -55,7 +55,7 @@ def expected(n):
 
 
 def test_a_batch_is_written_as_its_rows_are(spark, cluster):
-    """Every row is written once with its key, value, headers and partition."""
+    """All rows are written once, with key, value, headers and partition."""
     topic = cluster.make_topic()
     write(rows_of(spark, 100), cluster.address, topic=topic)
     numbers = [*range(10), *range(41, 100)]
@@ -84,7 +84,7 @@ def test_a_column_names_the_topics(spark, cluster):
 
 
 def test_large_types_of_arrow_are_written(spark, cluster):
-    """Spark uses these types if it is configured to do so."""
+    """Spark uses these types if its settings enable them."""
     name = "spark.sql.execution.arrow.useLargeVarTypes"
     topic = cluster.make_topic()
     spark.conf.set(name, "true")
@@ -96,7 +96,7 @@ def test_large_types_of_arrow_are_written(spark, cluster):
 
 
 def run(spark, cluster, source, checkpoint, topic, **settings):
-    """Run a stream of text files to its end, and stop it."""
+    """Run a stream that reads text files to the end, and stop the stream."""
     lines = spark.readStream.format("text").load(str(source))
     writer = lines.writeStream.format("kafka-live").options(
         **{"kafka.bootstrap.servers": cluster.address, "topic": topic, **settings}
@@ -112,7 +112,7 @@ def run(spark, cluster, source, checkpoint, topic, **settings):
 
 
 def test_stream_continues_from_its_checkpoint(spark, cluster, tmp_path):
-    """Every line is written once, also lines that were added between two runs."""
+    """All lines are written once, also lines that were added between two runs."""
     source, checkpoint = tmp_path / "in", tmp_path / "checkpoint"
     source.mkdir()
     topic = cluster.make_topic()

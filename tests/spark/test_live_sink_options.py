@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Options and columns of the sink ``kafka-live``, and errors about wrong ones."""
+"""Options and columns for the sink ``kafka-live``, and errors about wrong ones."""
 
 import pickle
 
@@ -146,7 +146,7 @@ def test_no_repr_shows_a_secret():
 
 
 def test_columns_are_found_by_name_wherever_they_are():
-    """Other columns are ignored, and so is topic if an option specifies it."""
+    """Other columns are ignored, and so is topic if an option specifies the topic."""
     columns = [
         ("offset", "bigint"),
         ("value", "string"),

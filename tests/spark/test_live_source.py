@@ -125,7 +125,7 @@ def test_wrong_options_are_rejected_immediately(spark, broker):
 
 
 def run(spark, broker, out, checkpoint, name="kafka-live", **settings):
-    """Run a query over all records; return the end offset of every batch."""
+    """Run a query over all records. Return the end offsets by batch."""
     query = (
         spark.readStream.format(name)
         .option("kafka.bootstrap.servers", broker.address)

@@ -79,7 +79,7 @@ def add_partition(broker, start=0, count=0):
     ],
 )
 def test_a_query_begins_where_sparks_own_source_does(broker, settings, first):
-    """The default is the end of the topic."""
+    """The default is the log end offset."""
     reader = reader_of(broker, **settings)
     assert reader.initialOffset() == at(first)
     assert reader.latestOffset(at(first), EVERYTHING) == at(30)

@@ -216,7 +216,7 @@ def test_rows_that_are_not_records_are_rejected(row, text):
 
 
 def test_missing_topic_or_partition_is_named_in_the_error(cluster):
-    """The error contains the addresses of the brokers."""
+    """The error contains the broker addresses."""
     topic = cluster.make_topic()
     with pytest.raises(TopicNotFound) as caught:
         write(cluster.address, [batch_of((None, None, 77, topic, "x"))])

@@ -73,7 +73,7 @@ def reader_of(root, **settings):
 
 
 def batch_of(reader, start, end):
-    """Read the rows of a micro-batch."""
+    """Read a micro-batch's rows."""
     return [
         row
         for part in reader.partitions(start, end)
@@ -88,7 +88,7 @@ def read_offsets(reader, start, end):
 
 @pytest.fixture
 def orders(tmp_path):
-    """Ten batches of three records in one segment."""
+    """Segment with ten batches that contain three records."""
     folder = Folder(tmp_path / "logs" / "orders-0")
     folder.root = tmp_path / "logs"
     folder.log, folder.spans = folder.segment(0, log_of([3] * 10))
@@ -109,7 +109,7 @@ def wrappers(tmp_path):
 
 @pytest.mark.parametrize("end", range(31))
 def test_an_end_within_a_wrapper_loses_none_of_it(wrappers, end):
-    """A wrapper has the offset of its last message, so a split may start with it."""
+    """A wrapper has its last message's offset, so a split may start with a wrapper."""
     settings = {"endingOffsets": json.dumps(at(end)), **SMALL}
     assert offsets_of(wrappers.path, **settings) == list(range(end))
 
@@ -127,7 +127,7 @@ def test_the_batches_view_has_the_wrapper_that_the_end_is_in(wrappers):
 
 
 def test_directory_with_two_paths_is_read_once(orders):
-    """The files of both paths are one log, even if only one file is selected."""
+    """The files in both paths are one log, even if only one file is selected."""
     orders.second, _ = orders.segment(30, log_of([3], 30))
     everything = list(range(33))
     paths = [orders.root, orders.path, orders.root / ".." / "logs"]
@@ -170,7 +170,7 @@ def test_a_damaged_end_of_a_segment_is_damage_and_no_loss(orders):
 
 
 def test_stream_that_starts_within_a_bad_region_reports_it(orders):
-    """No earlier batch has reported it, and the offsets from there on are lost."""
+    """No earlier batch has reported the region, and its last offsets are lost."""
     flip(orders.log, orders.spans[3][0] + 80)
     settings = {"startingOffsets": json.dumps(at(10))}
     reader = reader_of(orders.root, **settings)
@@ -348,7 +348,7 @@ def test_a_column_that_must_not_be_null_is_refused():
 
 
 def test_catalog_table_is_rejected_with_an_alternative():
-    """Spark does not store its options, so that the table could never be read."""
+    """Spark does not store the table's options, so that it could never be read."""
     properties = {"path": "file:/logs", "owner": "me", "provider": "kafka_log"}
     with pytest.raises(ValueError, match="CREATE TEMPORARY VIEW name USING kafka_log"):
         read_options(properties)

@@ -69,7 +69,7 @@ def test_settings_that_kafka_does_not_know_are_ignored_as_kafka_ignores_them():
 
 
 def test_a_slip_in_a_setting_of_kafka_is_named_in_a_warning():
-    """Kafka logs such names, too. A name that is a secret is not shown."""
+    """Kafka logs such names, too. The warning does not show a name that is a secret."""
     with pytest.warns(
         UserWarning, match=r"min\.byte, .* did you mean kaf"
     ) as warning_list:
@@ -117,7 +117,7 @@ def test_batches_of_aborted_transactions_are_not_shown_as_committed(level):
 
 @pytest.mark.parametrize("name", ["isolaton.level", "isolation_level", "isolation"])
 def test_a_slip_in_the_isolation_level_is_not_taken_for_a_plugins_setting(name):
-    """Kafka would ignore it, and aborted records would be returned silently."""
+    """Kafka would ignore the misspelled name, and return aborted records silently."""
     with pytest.raises(ValueError, match=r"did you mean kafka\.isolation\.level\?"):
         options(**{f"kafka.{name}": "read_committed"})
 
@@ -148,7 +148,7 @@ def test_the_delay_of_a_trigger_is_written_as_spark_writes_times(text, milliseco
 
 
 def test_batch_view_only_reads_headers_by_default():
-    """The view of headers does not decode records."""
+    """The header view does not decode records."""
     assert not options(view="batches").verify_crc
     assert options(view="batches", verifyCrc="true").verify_crc
 
@@ -249,7 +249,7 @@ WRONG = [
     ("settings", "text"), WRONG, ids=[str(case) for case, _ in WRONG]
 )
 def test_wrong_option_is_an_error_with_valid_choices(settings, text):
-    """Spark only shows the text of the error."""
+    """Spark only shows the error text."""
     with pytest.raises(ValueError, match=r".") as caught:
         options(**settings)
     assert text in str(caught.value)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans and rows of ``kafka-log`` without Spark: the same functions in process.
 
-Directories of real brokers are compared with a consumer's records. Logs of other
+Directories from real brokers are compared with a consumer's records. Logs from other
 libraries are damaged, split at random and read in all modes.
 """
 
@@ -39,7 +39,7 @@ def list_consumed():
         with lzma.open(DATA / release / "consumed.json.xz", "rt") as file:
             for name, levels in json.load(file).items():
                 for level, rows in levels.items():
-                    # The directory of a broker only contains the end of tiered topics.
+                    # A broker's directory only contains the end of a tiered topic.
                     if not name.startswith("tiered"):
                         yield pytest.param(
                             release, name, level, rows, id=f"{release}-{name}-{level}"
@@ -95,7 +95,7 @@ def test_rows_equal_the_records_of_a_consumer(tables, release, name, level, rows
 
 
 def test_splits_of_any_size_give_each_record_once(tables, orders):
-    """A batch belongs to the split in which it starts, for all split positions."""
+    """For all split positions, a batch belongs to the split in which it starts."""
     for size in (1, 100, 333, 1000, 5000, 10**6):
         options = {"maxPartitionBytes": str(size), "minPartitions": "1000"}
         assert offsets(tables.read(orders.root, **options)) == list(range(60))
@@ -127,7 +127,7 @@ def test_a_record_without_headers_has_null_as_in_sparks_own_source(tables, tmp_p
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_a_record_without_a_timestamp_has_null(tables, tmp_path, magic):
-    """Spark's own source shows it as one millisecond before 1970."""
+    """Spark's own source shows a missing timestamp as one millisecond before 1970."""
     times = [-1, BASE_TIME, -1] if magic else [-1, -1, -1]
     rows = [(b"k", b"v", timestamp) for timestamp in times]
     Folder(tmp_path / "orders-0").segment(0, [records.encode_batch(rows, magic=magic)])
@@ -156,7 +156,7 @@ def test_no_split_exceeds_the_maximum_number_of_offsets(tables, orders, most):
 
 
 def test_partitions_do_not_share_a_split_that_is_bounded_by_records(tables, tmp_path):
-    """Copies of a partition do not share one either, as together they exceed it."""
+    """Copies of a partition do not share a split either, as both exceed the limit."""
     for folder in ("a/orders-0", "a/orders-1", "b/orders-0"):
         Folder(tmp_path / folder).segment(0, log_of([3]))
     options = tables.options.read_options(
@@ -357,7 +357,7 @@ def test_large_records_come_in_small_batches(tables, tmp_path):
 
 
 def test_a_task_gets_the_transactions_of_its_segment_alone(tables, tmp_path):
-    """Otherwise all transactions of a log would be sent to thousands of tasks."""
+    """Otherwise all transactions in a log would be sent to thousands of tasks."""
     folder = Folder(tmp_path / "orders-0")
     for first in (0, 10, 20):
         marker = batch(first + 5, 1, producer=first, control=b"\0\0\0\0")

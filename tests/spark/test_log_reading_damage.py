@@ -36,7 +36,7 @@ def damaged(orders):
 
 
 def test_failfast_error_contains_position_and_solution(tables, damaged):
-    """Spark only shows the text of an error."""
+    """Spark only shows the error text."""
     with pytest.raises(ValueError, match="crc") as caught:
         tables.read(damaged.root)
     error_text = str(caught.value)
@@ -77,7 +77,7 @@ def test_dropmalformed_reads_around_it(tables, damaged):
 
 
 def test_damage_outside_of_the_range_is_ignored(tables, damaged):
-    """Damage within the range is reported, even if the range starts inside of it."""
+    """Damage is reported if it overlaps the range, even only at the start."""
     behind = {"startingOffsets": '{"orders": {"0": 12}}'}
     assert offsets(tables.read(damaged.root, **behind)) == list(range(12, 60))
     before = {"endingOffsets": '{"orders": {"0": 9}}'}
@@ -87,7 +87,7 @@ def test_damage_outside_of_the_range_is_ignored(tables, damaged):
 
 
 def test_a_torn_tail_is_fine_in_the_newest_segment_alone(tables, orders):
-    """A broker truncates it. In an older segment, it is damage."""
+    """Brokers truncate the torn tail. In an older segment, a torn tail is damage."""
     data = orders.second.read_bytes()
     orders.second.write_bytes(data[:-50])
     assert offsets(tables.read(orders.root)) == list(range(57))
@@ -100,7 +100,7 @@ def test_a_torn_tail_is_fine_in_the_newest_segment_alone(tables, orders):
 
 
 def test_a_checksum_that_is_right_over_records_that_are_not(tables, tmp_path):
-    """A batch that cannot be decoded is a bad region like any other."""
+    """An undecodable batch is a bad region like other damage."""
     folder = Folder(tmp_path / "orders-0")
     broken = bytearray(batch(3, 3))
     broken[61] = 0x7F

@@ -20,7 +20,7 @@ PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
 @pytest.fixture
 def orders(tmp_path):
-    """Two segments of ten batches with three records."""
+    """Two segments with ten batches that contain three records."""
     folder = Folder(tmp_path / "logs" / "orders-0")
     folder.first, folder.spans = folder.segment(0, log_of([3] * 10, 0))
     folder.second, _ = folder.segment(30, log_of([3] * 10, 30))
@@ -48,7 +48,7 @@ def test_the_schema_is_sparks_own(spark):
 
 
 def test_every_view_and_every_column_reaches_the_engine(spark):
-    """All types of the layouts are exactly those that Spark expects."""
+    """All types in the layouts are exactly the types that Spark expects."""
     for view in ("records", "batches", "problems", "index"):
         frame = (
             spark.read.format("kafka-log")
@@ -96,7 +96,7 @@ FILTERS = [
 
 
 def test_filters_give_the_same_rows_pushed_down_or_not(spark, orders):
-    """Covers both values of Spark's setting, and a filter of Spark itself."""
+    """Covers both values of Spark's setting, and a filter in Spark itself."""
     Folder(orders.path.parent / "bills-0").segment(0, log_of([4]))
     reader = spark.read.format("kafka-log").option("pushDownFilters", "true")
     everything = reader.load(orders.root).select("*", lit(1)).collect()
@@ -116,7 +116,7 @@ def test_filters_give_the_same_rows_pushed_down_or_not(spark, orders):
 
 
 def names(rows):
-    """Return topic and offset of rows."""
+    """Return topic and offset from the rows."""
     return sorted((row.topic, row.offset) for row in rows)
 
 
@@ -147,7 +147,7 @@ def test_queries_of_one_frame_do_not_disturb_each_other(spark, orders):
 
 
 def test_failfast_error_text_is_complete(spark, orders):
-    """Spark discards all other attributes of an exception."""
+    """Spark discards all other exception attributes."""
     flip(orders.first, orders.spans[3][0] + 80)
     with pytest.raises(Exception, match="CorruptBatch") as caught:
         spark.read.format("kafka-log").load(orders.root).count()
@@ -218,7 +218,7 @@ def test_a_path_without_any_log_is_refused(spark, orders, tmp_path, view):
 
 
 def test_aborted_records_are_omitted_as_by_sparks_own_source(spark):
-    """Queries of brokers specify it with ``kafka.isolation.level``."""
+    """Queries on brokers specify the level with ``kafka.isolation.level``."""
     reader = spark.read.format("kafka-log").option("subscribePattern", "transactions")
     everything = reader.load(str(DATA)).count()
     ours = reader.option("isolationLevel", "read_committed").load(str(DATA)).count()

@@ -104,7 +104,7 @@ def test_later_records_are_read_once(orders):
 
 
 def test_a_micro_batch_reads_the_same_when_it_is_read_again(orders):
-    """Spark repeats the last one after a failure, when the log has grown."""
+    """Spark repeats the last micro-batch after a failure, when the log has grown."""
     reader = reader_of(orders.root)
     first = offsets(reader, at(4), at(25))
     append(orders.log, batch(30, 5))
@@ -137,7 +137,7 @@ def test_limit_is_shared_in_proportion_to_available_offsets(orders):
 def test_a_micro_batch_waits_for_enough_offsets_or_for_long_enough(
     orders, monkeypatch, most
 ):
-    """As in Spark, the first does not wait, and later ones wait 15 minutes."""
+    """As in Spark, the first batch does not wait, and later batches wait 15 minutes."""
     now = 5000.0
     monkeypatch.setattr(stream_reader, "monotonic", lambda: now)
     limits = {} if most is None else {"maxOffsetsPerTrigger": str(most)}
@@ -172,7 +172,7 @@ def test_offsets_of_new_partitions_count_for_the_minimum(orders, monkeypatch):
 
 
 def test_available_now_waits_for_no_minimum(orders):
-    """Otherwise the rest would remain unread, because no more records arrive."""
+    """No more records arrive, so a waiting query would never read the last records."""
     settings = {"minOffsetsPerTrigger": "12", "maxOffsetsPerTrigger": "12"}
     reader = reader_of(orders.root, **settings)
     reader.prepareForTriggerAvailableNow()
@@ -256,7 +256,7 @@ def test_a_partition_that_vanishes_or_shrinks_is_a_loss(orders):
 
 
 def test_bad_region_is_reported_once_by_several_micro_batches(orders):
-    """Several micro-batches read offsets of the region, but only one reports it."""
+    """If several micro-batches read offsets in the region, one of them reports it."""
     flip(orders.log, orders.spans[3][0] + 80)
     corrupt = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "bad"}
     for cuts in ([0, 30], [0, 9, 12, 30], [0, 10, 11, 30], [0, 5, 11, 12, 13, 30]):
@@ -275,7 +275,7 @@ def test_bad_region_is_reported_once_by_several_micro_batches(orders):
 
 
 def test_a_damaged_tail_waits_until_it_is_one(orders):
-    """The last batch may be incomplete. With another batch after it, it is damage."""
+    """The last batch may be incomplete. Any other incomplete batch is damage."""
     bad = bytearray(batch(30, 5))
     bad[-3] ^= 1
     append(orders.log, bytes(bad))
@@ -315,7 +315,7 @@ def test_unsupported_stream_options_are_rejected_immediately(orders, settings, t
 
 
 def test_replicas_have_to_be_chosen(orders, tmp_path):
-    """If both copies were used, their offsets would be read twice."""
+    """If the stream used both copies, it would read the offsets twice."""
     Folder(orders.root / "b" / "orders-0").segment(0, log_of([3] * 4))
     with pytest.raises(ValueError, match="duplicates=longest"):
         reader_of(orders.root).initialOffset()
@@ -324,7 +324,7 @@ def test_replicas_have_to_be_chosen(orders, tmp_path):
 
 
 def run(spark, root, out, checkpoint, **settings):
-    """Run a query over all records; return the end offset of every batch."""
+    """Run a query over all records. Return the end offsets by batch."""
     query = (
         spark.readStream.format("kafka-log")
         .options(**settings)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kafka-request-log``: rows, modes, splits of files, and wrong options.
 
-Spark reads the logs of real brokers. Tests that need no query run in this process.
+Spark reads logs from real brokers. Tests that need no query run in this process.
 """
 
 import importlib
@@ -168,7 +168,7 @@ def test_missing_and_empty_paths_are_errors(tmp_path):
 
 
 def test_format_is_found_without_being_registered():
-    """Spark uses ``DefaultSource`` of modules named ``pyspark_*``."""
+    """Spark uses ``DefaultSource`` in modules named ``pyspark_*``."""
     module = importlib.import_module("pyspark_kwire_request_log")
     assert module.DefaultSource is KafkaRequestLogSource
     assert module.DefaultSource.name() == "kafka-request-log"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks of jobs on Spark: order, failures, progress, and end of sessions."""
+"""Job tasks on Spark: order, failures, progress, and stopped sessions."""
 
 import os
 import site

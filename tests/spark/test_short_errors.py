@@ -134,7 +134,7 @@ def in_three_frames(kind):
     ids=["of kwire", "of the system"],
 )
 def test_expected_errors_have_no_frames_of_kwire(error):
-    """Only the frame of the entry remains, also if an iterator raises it later."""
+    """Only the entry's frame remains, also if an iterator raises the error later."""
     frames, raised = frames_of(shorten_errors(in_three_frames(error)))
     assert raised is error
     assert frames[1:] == ["entry"]
@@ -150,7 +150,7 @@ def test_expected_errors_have_no_frames_of_kwire(error):
 
 
 def test_value_error_raised_by_kwire_is_short():
-    """A ``raise`` statement of kwire raised the ``ValueError``."""
+    """A ``raise`` statement in kwire raised the ``ValueError``."""
     frames, _ = frames_of(shorten_errors(refuse))
     assert frames[1:] == ["entry"]
 
@@ -359,7 +359,7 @@ ALIKE = {
     "two of four arguments",
     "one of two arguments",
 }
-"""Cases that reach Spark in the same way as others. Only the gate runs them."""
+"""Cases that reach Spark in the same way as other cases. Only the gate runs them."""
 
 
 @pytest.mark.parametrize(

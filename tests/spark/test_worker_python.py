@@ -42,7 +42,7 @@ def bare(python):
 def session(spark, executable, **more):
     """Return a fake session with the inspected attributes.
 
-    The root of its files is that of the real session.
+    Its files have the same root as in the real session.
     """
     defaults = {"master": "local[2]", "environment": {}, "_python_includes": None}
     context = SimpleNamespace(**(defaults | more), pythonExec=executable)
@@ -65,7 +65,7 @@ def test_worker_python_without_kwire_is_reported_with_a_solution(spark, bare):
 
 
 def test_a_python_of_another_version_is_named_so(spark, python):
-    """Spark rejects them, whichever packages they have."""
+    """Spark rejects workers with another version, whichever packages they have."""
     old = python("echo 3.7")
     problem = find_worker_problem(session(spark, old))
     assert "which is Python 3.7, not 3." in problem
@@ -110,7 +110,7 @@ def test_a_path_that_spark_gives_its_workers_counts(
 
 
 def test_a_cluster_is_asked_by_a_task(spark, python, monkeypatch):
-    """The workers of a cluster are on other machines."""
+    """A cluster's workers are on other machines."""
     context = spark.sparkContext
     cluster = session(
         spark, "python3", master="spark://host:7077", parallelize=context.parallelize
@@ -130,7 +130,7 @@ def test_a_cluster_is_asked_by_a_task(spark, python, monkeypatch):
 
 
 def test_a_session_without_a_context_is_not_asked():
-    """The workers of Spark Connect are elsewhere."""
+    """Spark Connect sessions have no context, and their workers are elsewhere."""
     assert find_worker_problem(SimpleNamespace()) is None
 
 

@@ -31,7 +31,7 @@ class MockCluster:
         self.address = ",".join(f"{broker.host}:{broker.port}" for broker in brokers)
 
     def make_topic(self):
-        """Create a topic with ``PARTITIONS`` partitions; return its name."""
+        """Create a topic with ``PARTITIONS`` partitions. Return its name."""
         name = f"topic-{uuid4().hex[:8]}"
         topic = self._handle.list_topics(name, timeout=TIMEOUT_S).topics[name]
         assert len(topic.partitions) == PARTITIONS

@@ -44,7 +44,7 @@ from tools.interop.broker.java_admin import (
 SECONDS = 60
 PARTITIONS = 6
 COUNT = 10
-"""Number of records in each partition."""
+"""Number of records per partition."""
 EARLIEST, LATEST = -2, -1
 
 
@@ -65,7 +65,7 @@ class Setting:
         return name
 
     def offsets(self, topic: str, position: str) -> tuple[Any, Any]:
-        """Return the offsets of all partitions of a topic, from kwire and from Java."""
+        """Return a topic's offsets by partition, from kwire and from Java."""
         ours = name_partitions(self.kafka.offsets([topic], at=position))
         return ours, self.java.call("offsets", list(ours), position)
 
@@ -327,7 +327,7 @@ def test_groups_are_listed_and_described(setting: Setting, protocol: str) -> Non
 def test_group_offsets_are_set_and_groups_deleted(
     setting: Setting, writer: str
 ) -> None:
-    """Use several groups, so that every broker coordinates at least one of them."""
+    """Use several groups, so that every broker coordinates at least one group."""
     kafka, java = setting.kafka, setting.java
     topic = setting.topic(f"admin-offsets-{writer}")
     names = [f"admin-offsets-{writer}-{n}" for n in range(9)]
@@ -364,7 +364,7 @@ def test_group_offsets_are_set_and_groups_deleted(
 
 
 def list_offsets(topic: str, timestamp: int) -> ListOffsetsRequest:
-    """Create a request for one offset in each partition of a topic."""
+    """Create a request for one offset per partition in a topic."""
     make = ListOffsetsRequest
     parts = [
         make.ListOffsetsPartition(partition_index=n, timestamp=timestamp)

@@ -24,7 +24,7 @@ RECORDS = (12, 0, 7)
 """Number of records by partition."""
 
 START = datetime(2026, 1, 2, tzinfo=UTC)
-"""Timestamp of the first record in each partition. The interval is 1 s."""
+"""Timestamp of a partition's first record. The interval is 1 s."""
 
 
 # Only a few releases, because Kafka's tools require several seconds to start.

@@ -45,7 +45,7 @@ COPIERS = 3
 
 
 class Members:
-    """Member processes of one group and their output."""
+    """Member processes in one group, and their output."""
 
     def __init__(
         self, kafka: Cluster, topic: str, group: str, folder: Path, copies: str = ""
@@ -117,7 +117,7 @@ class Members:
 
 
 def committed(kafka: HasAddress, topic: str, group: str) -> dict[int, int]:
-    """Return the committed offset for each partition, read by librdkafka."""
+    """Return the committed offsets by partition, read by librdkafka."""
     partitions = [confluent_kafka.TopicPartition(topic, n) for n in range(PARTITIONS)]
     reader = confluent_kafka.Consumer(
         {"bootstrap.servers": kafka.address, "group.id": group, "log_level": 0}
@@ -178,7 +178,7 @@ def check_rows(
 
 
 def find_ends(kafka: HasAddress, topic: str) -> dict[int, int]:
-    """Return the end offset for each partition. The writer must have ended."""
+    """Return the end offsets by partition. The writer must have ended."""
     rows = clients.read_back(kafka, topic)
     return {partition: len(rows[partition]) for partition in rows}
 
@@ -326,7 +326,7 @@ def start_java(
 
 
 def test_kwire_and_java_members_share_a_group(cluster: Cluster, tmp_path: Path) -> None:
-    """Use two Java consumers, one of them with the classic protocol."""
+    """Use two Java consumers, one with the classic protocol."""
     topic, group = "shared-with-java", "kwire-and-java"
     cluster.create_topic(topic, PARTITIONS)
     printed = tmp_path / "java-consumer", tmp_path / "java-classic"

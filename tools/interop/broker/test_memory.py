@@ -29,7 +29,7 @@ SLACK = 32 << 20
 
 @pytest.fixture(scope="module")
 def large(start_broker: Callable[..., Broker], version: str) -> str:
-    """Address of a broker with the topic. Every value starts with its number."""
+    """Address of a broker with the topic. A value starts with the record's number."""
     kafka = start_broker(version)
     workloads.create_topic(kafka, TOPIC, partitions=PARTITIONS)
     producer = clients.librdkafka_producer(

@@ -125,7 +125,7 @@ class Mock:
         self.address = addresses.decode()
 
     def create_topic(self, name: str) -> None:
-        """Create a topic with a replica on every broker."""
+        """Create a topic with replicas on all brokers."""
         self._call("topic_create", name.encode(), PARTITIONS, BROKERS)
 
     def push_errors(self, api_key: int, codes: list[int]) -> None:
@@ -151,7 +151,7 @@ class Mock:
         self._call("broker_set_up" if is_up else "broker_set_down", node)
 
     def set_delay(self, node: int, milliseconds: int) -> None:
-        """Delay all responses of a broker."""
+        """Delay all responses from a broker."""
         self._call("broker_set_rtt", node, milliseconds)
 
     def close(self) -> None:
@@ -301,8 +301,8 @@ def check_rows(
 ) -> tuple[int, int]:
     """Compare the records in a topic with the receipts.
 
-    Returns the number of duplicate rows, and the number of rows after a later row with
-    the same key. Brokers prevent both with batch sequence numbers, but the mock cluster
+    Returns how many rows are duplicates, and how many rows follow a later row with the
+    same key. Brokers prevent both with batch sequence numbers, but the mock cluster
     does not.
     """
     partitions: dict[int, dict[int, int]] = {}

@@ -88,7 +88,7 @@ def span(versions: list[int]) -> str:
 
 
 def place_of(kafka: Broker) -> tuple[str, int]:
-    """Return the host and port of a broker."""
+    """Return a broker's host and port."""
     return brokers.LOOPBACK, kafka.port
 
 
@@ -244,7 +244,7 @@ def sync(
 
 
 def heartbeat(wire: Connection, group: str, member: str, generation: int) -> None:
-    """Send heartbeats in every version. Those of an unknown member must be rejected."""
+    """Send heartbeats in every version. The broker must reject an unknown member."""
     for version in wire.versions(HeartbeatRequest):
         request = HeartbeatRequest(
             group_id=group, generation_id=generation, member_id=member
@@ -294,7 +294,7 @@ def commit(
 def read_offset(
     wire: Connection, topic: str, group: str, version: int, topic_id: dict[str, Any]
 ) -> int:
-    """Read the committed offset of a group."""
+    """Read a group's committed offset."""
     if version < FIRST_WITH_GROUPS:
         old = OffsetFetchRequest.OffsetFetchRequestTopic(
             name=topic, partition_indexes=[0]

@@ -101,7 +101,7 @@ def listener(
 
 
 def answer_token() -> tuple[int, dict[str, Any]]:
-    """Return a response of a token endpoint."""
+    """Return a token endpoint's response."""
     token = {"access_token": new_token(), "expires_in": 3600, "token_type": "Bearer"}
     return 200, token
 

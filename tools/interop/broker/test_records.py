@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Check that other clients read kwire's records, and kwire reads theirs.
+"""Check that other clients read kwire's records, and kwire reads their records.
 
 kwire communicates with the broker over a plain socket. librdkafka, kafka-python and
-aiokafka read its records, and kwire reads theirs: with all codecs, all Produce and
-Fetch versions that the broker supports, all record formats that it stores, and with
-transactions.
+aiokafka read kwire's records, and kwire reads their records: with all codecs, all
+Produce and Fetch versions that the broker supports, all record formats that the broker
+stores, and with transactions.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
     make interop-releases  # all releases, into docs/guides/live.md
 
 For every release, a feature must either work, or kwire must report the feature and the
-required release. librdkafka reads the records written by kwire, and kwire reads those
-written by librdkafka, so that two errors in kwire cannot compensate each other. With
+required release. librdkafka reads the records written by kwire, and kwire reads the
+records written by librdkafka, so that two errors in kwire cannot cancel out. With
 ``--document``, the results are written to the table in docs/guides/live.md.
 """
 
@@ -37,7 +37,7 @@ from tools.interop.broker.clients import Row
 from tools.interop.broker.wire import expect
 
 SAMPLE = ("2.3.1", "0.10.2.2", "0.8.2.2")
-"""One release for each record format."""
+"""One release per record format."""
 SECONDS = 180
 """Timeout for one operation in seconds. Operations are normally much faster."""
 CODECS = ("none", "gzip", "snappy")
@@ -74,7 +74,7 @@ class Setting(NamedTuple):
 
     @property
     def written(self) -> int:
-        """Number of records that librdkafka wrote for kwire."""
+        """How many records librdkafka wrote for kwire."""
         return COUNT * len(self.codecs)
 
 

@@ -43,7 +43,7 @@ Fields = tuple[int, bytes | None, bytes | None, tuple[tuple[str, bytes | None], 
 
 
 def make_logs(folder: Path, mib: float, source: random.Random) -> list[list[Fields]]:
-    """Write the log of each partition and return its records."""
+    """Write a log per partition. Return the records by partition."""
     rows_by_partition: list[list[Fields]] = []
     count = int(mib * (1 << 20) / RECORD_BYTES / PARTITIONS)
     for partition in range(PARTITIONS):
@@ -92,7 +92,7 @@ def read_back(kafka: Cluster) -> list[list[Fields]]:
 
 
 class Restore:
-    """One run of ``kwire restore``."""
+    """Single ``kwire restore`` run."""
 
     def __init__(self, kafka: Cluster, folder: Path, rate: float | None) -> None:
         options = ["--create-topics", "--replication-factor", "3"]

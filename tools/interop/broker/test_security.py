@@ -111,7 +111,7 @@ def new_token(seconds: float = 3600) -> str:
 
 
 def mechanisms(password: str) -> dict[str, Callable[[], Any]]:
-    """Return a factory for each mechanism, using a password or a token."""
+    """Return factories by mechanism, using a password or a token."""
     token = new_token if password == PASSWORD else (lambda: new_token(-10))
     return {
         "PLAIN": lambda: sasl.Plain(USER, password),
@@ -203,7 +203,7 @@ def test_tls_and_sasl_that_are_missing_are_named(secure: Secure) -> None:
 
 
 def test_a_scan_outlives_its_sasl_sessions(secure: Secure) -> None:
-    """Follow a topic during several sessions, with a new token for each session."""
+    """Follow a topic during several SASL sessions, with a new token per session."""
     kafka, topic = secure.kafka, "sessions"
     workloads.create_topic(kafka, topic)
     tokens: list[str] = []

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check transactions while leaders and coordinators are killed and restarted.
 
-A blocking producer writes transactions continuously and aborts some of them. An asyncio
-task copies the committed records: it reads, writes and commits its offsets in
-transactions, and sometimes restarts during a transaction. Every second kill is a kill
-of the coordinators.
+A blocking producer writes transactions continuously and aborts some transactions. An
+asyncio task copies the committed records: it reads, writes and commits its offsets in
+transactions, and sometimes restarts during a transaction. Every second kill hits the
+coordinators.
 
-Finally librdkafka reads the committed records. Records of committed transactions must
-exist exactly once and in order, records of aborted transactions must not exist, and
-every record must have been copied exactly once.
+Finally librdkafka reads the committed records. Records in committed transactions must
+exist exactly once and in order, records in aborted transactions must not exist, and
+every committed record must have been copied exactly once.
 """
 
 from __future__ import annotations

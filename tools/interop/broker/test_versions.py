@@ -57,7 +57,7 @@ def expected_lines(kafka: Broker) -> dict[int, str]:
 
 
 def line_of(release: str) -> str:
-    """Return the release line of a release: "4.3" for "4.3.1"."""
+    """Return a release's line: "4.3" for "4.3.1"."""
     return ".".join(release.split(".")[:2])
 
 
