@@ -95,7 +95,7 @@ def test_filters_choose_records(run, orders, options, expected):
     assert (ran.code, offsets(ran)) == (0, expected_places)
 
 
-def test_time_is_the_first_record_of_it_or_later(run, tmp_path):
+def test_time_selects_from_the_first_record_at_or_after_it(run, tmp_path):
     """Later records may have earlier times, as in offset lookups for live topics."""
     times = [START + 1000 * n for n in (0, 3, 1, 5, 2)]
     write_log(tmp_path / "mixed-0", [[(b"k", b"v", time) for time in times]])
@@ -306,7 +306,7 @@ def test_tail_is_the_end_of_each_partition(run, orders, options, expected):
     assert [row["offset"] for row in ran.rows] == expected
 
 
-def test_tail_of_batches(run, orders):
+def test_tail_prints_the_last_batches_of_each_partition(run, orders):
     ran = run("dump", orders, "-o", "jsonl", "--batches", "--tail", 2)
     assert [row["base_offset"] for row in ran.rows] == [4, 10, 0]
 
@@ -323,7 +323,7 @@ def test_tail_does_not_read_earlier_records(run, tmp_path):
     assert (ran.code, offsets(ran)) == (0, [(0, 97), (0, 98), (0, 99)])
 
 
-def test_records_in_a_form_of_ones_own(run, tmp_path):
+def test_format_string_has_the_placeholders_of_kcat(run, tmp_path):
     """The placeholders and escapes are the same as in kcat.
 
     Bytes are printed unchanged.
@@ -362,12 +362,12 @@ def test_a_form_of_ones_own_takes_the_other_options(run, orders):
         ("\\", "unknown escape"),
     ],
 )
-def test_a_wrong_form_is_named(run, orders, form, text):
+def test_invalid_format_string_is_an_error_with_the_reason(run, orders, form, text):
     ran = run("dump", orders, "-f", form)
     assert ran.code == 2 and text in ran.err and ran.out == ""
 
 
 @pytest.mark.parametrize("option", [["-o", "csv"], ["--batches"], ["-o", "parquet"]])
-def test_one_form_at_a_time(run, orders, option):
+def test_output_formats_exclude_each_other(run, orders, option):
     ran = run("dump", orders, "-f", "%k", *option)
     assert ran.code == 2 and "exclude each other" in ran.err

@@ -82,7 +82,7 @@ def test_the_table_has_a_line_for_each_value_under_its_struct(run):
     assert result.out == TABLE
 
 
-def test_values_say_what_they_stand_for(kwire, run):
+def test_values_are_shown_with_their_meaning(kwire, run):
     data = fetch_response(kwire, batch(kwire) + batch(kwire, compression="gzip"))
     result = run("explain", *FETCH, data.hex())
     assert result.code == 0

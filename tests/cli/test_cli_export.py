@@ -49,7 +49,7 @@ def test_whole_files_are_exported_with_code_0(run):
     assert {path.name for path in Path("rescued").iterdir()} == tables | {"report.html"}
 
 
-def test_a_loss_is_code_1(run):
+def test_lost_offsets_result_in_exit_code_1(run):
     damage()
     done = run("logs", "--output", "rescued", "-o", "jsonl")
     assert done.exit_code == 1, done.output

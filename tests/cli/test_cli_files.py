@@ -101,7 +101,7 @@ def test_missing_path_is_a_one_line_error(run, tmp_path, command):
         assert str(path) in ran.err
 
 
-def test_verify_is_silent_where_all_is_good(run, orders):
+def test_verify_prints_nothing_for_undamaged_logs(run, orders):
     ran = run("verify", "--deep", orders)
     assert (ran.code, ran.out) == (0, "")
     assert "2 partitions" in ran.err and "no problems" in ran.err
@@ -208,7 +208,7 @@ def test_repair_leaves_no_half_copy(run, damaged, tmp_path, monkeypatch):
     assert ran.err == f"kwire: {target}: no space left on device\n"
 
 
-def test_repair_wants_a_file(run, damaged, tmp_path):
+def test_repair_rejects_a_directory_and_a_missing_file(run, damaged, tmp_path):
     ran = run("repair", damaged.parent, "--output", tmp_path / "x")
     assert ran.code == 2 and "give one of its .log files" in ran.err
     assert run("repair", tmp_path / "no.log", "--output", tmp_path / "x").code == 2

@@ -62,7 +62,7 @@ def test_two_names_never_share_a_text():
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "table"])
 @pytest.mark.parametrize("options", [[], ["-l"]])
-def test_ls(run, disk, form, options):
+def test_ls_escapes_names_that_are_not_utf8(run, disk, form, options):
     ran = run("ls", disk, "-o", form, *options)
     assert ran.code == 0
     if form == "table":
@@ -74,7 +74,7 @@ def test_ls(run, disk, form, options):
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "table"])
-def test_verify(run, disk, form):
+def test_verify_escapes_names_that_are_not_utf8(run, disk, form):
     for path in disk.rglob("*.log"):
         data = bytearray(path.read_bytes())
         data[70] ^= 1
@@ -97,7 +97,7 @@ LINES = [
 
 
 @pytest.mark.parametrize(("form", "options"), [*LINES, ("parquet", [])])
-def test_dump(run, disk, tmp_path, form, options):
+def test_dump_escapes_names_that_are_not_utf8(run, disk, tmp_path, form, options):
     target = tmp_path / f"out.{form}"
     if form == "parquet":
         assert run("dump", disk, "--output", target).code == 0
@@ -121,7 +121,7 @@ def test_topics_are_chosen_as_they_are_shown(run, disk):
     assert ran.code == 2 and BAD in ran.err
 
 
-def test_export(run, disk, tmp_path):
+def test_export_separates_topics_whose_names_look_equal(run, disk, tmp_path):
     """Directories are different partitions even if their names look equal."""
     for path in disk.rglob("*.log"):
         with path.open("ab") as file:
@@ -145,7 +145,7 @@ def test_export(run, disk, tmp_path):
         assert BAD in ran.out
 
 
-def test_offsets(run, disk, tmp_path):
+def test_offsets_reads_directories_with_any_name(run, disk, tmp_path):
     groups = DATA / "4.3.1" / "data" / "__consumer_offsets-0"
     shutil.copytree(groups, disk / groups.name)
     ran = run("offsets", disk, "--output", tmp_path / "out", "-o", "jsonl")
@@ -156,7 +156,7 @@ def test_offsets(run, disk, tmp_path):
     assert r"disk\xfe" in page and "udcfe" not in page
 
 
-def test_audit(run, tmp_path):
+def test_audit_reads_directories_with_any_name(run, tmp_path):
     """Request logs and captures are read from directories with any name."""
     data = Path(__file__).parents[1] / "data" / "request-logs" / "kafka-3.9.2.log"
     folder = Path(os.fsdecode(os.fsencode(tmp_path / "in") + b"\xff"))
@@ -170,7 +170,7 @@ def test_audit(run, tmp_path):
     assert {Path(row["path"]).parent.name for row in problems} == {r"in\xff"}
 
 
-def test_errors_name_them(run, disk):
+def test_errors_escape_names_that_are_not_utf8(run, disk):
     missing = disk / os.fsdecode(b"no\xff.log")
     ran = run("ls", missing)
     assert ran.code == 2 and ran.err.count("\n") == 1

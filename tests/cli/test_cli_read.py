@@ -98,7 +98,7 @@ def test_max_ends_the_reading(run, address):
     assert ran.code == 0 and len(ran.out.splitlines()) == 4
 
 
-def test_a_format_of_ones_own(run, address):
+def test_format_string_has_the_placeholders_of_kcat(run, address):
     """The placeholders are the same as in kcat."""
     ran = run("read", address, "orders", "-p", "3", "-f", r"%t %p %o %k=%v %h\n")
     assert ran.out == "orders 3 0 key 0=value 0 h=x\n"
@@ -167,7 +167,7 @@ def test_columns_are_not_printed_to_a_terminal(address, form):
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
-def test_columns_that_fail_have_no_end(address, form):
+def test_failed_columns_are_empty_or_incomplete(address, form):
     """Without output before a failure, nothing is written.
 
     Otherwise the end is missing.
@@ -286,7 +286,7 @@ def test_ctrl_c_completes_the_file_that_follows(address, tmp_path):
     assert len(path.read_text().splitlines()) == COUNTS[0]
 
 
-def test_a_closed_pipe_ends_it(address):
+def test_closed_pipe_ends_the_command(address):
     """The command ends without an error, as with ``head``."""
     reader = f"{sys.executable} -c 'import sys; sys.stdin.readline()'"
     command = " ".join(map(str, PROGRAM)) + f" read {address} orders --follow"

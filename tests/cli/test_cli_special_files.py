@@ -238,7 +238,7 @@ def test_streams_that_are_named_are_read(tmp_path):
         assert "ApiVersions" in done.stdout
 
 
-def test_no_other_code_opens_what_it_finds():
+def test_only_listed_modules_use_the_builtin_open():
     """The built-in open is only used for files of a user, or for kwire's own."""
     source = Path(log.__file__).parents[1]
     opening = {

@@ -302,7 +302,7 @@ def writes_itself(node):
         "os.write(2, name)",
     ],
 )
-def test_the_scan_sees_ways_around(code):
+def test_scan_detects_indirect_writes_to_the_streams(code):
     """A scan without any findings would not be a test."""
     assert any(map(writes_itself, ast.walk(ast.parse(code))))
 

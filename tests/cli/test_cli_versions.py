@@ -67,7 +67,7 @@ def columns(text):
 # The table
 
 
-def test_table_of_one_release(run, start):
+def test_table_of_one_release_fits_80_columns(run, start):
     """Broker and guess are first, then the APIs and the features, in 80 columns."""
     (broker,) = start(of("3.9"))
     done = run("versions", broker.address)
@@ -86,7 +86,7 @@ def test_table_of_one_release(run, start):
     assert max(map(len, done.out.splitlines())) < 80
 
 
-def test_table_of_several_releases(run, start):
+def test_table_of_several_releases_has_a_column_for_each_kind(run, start):
     """The table has a column per kind of broker, and a column for common versions."""
     brokers = start(of("2.8"), of("4.1"), of("4.1"))
     done = run("versions", brokers[2].address)
@@ -241,7 +241,9 @@ def test_mock_cluster_of_librdkafka(run):
         (["MsgVer1", "--require", "IdempotentProducer"], 1, "IdempotentProducer"),
     ],
 )
-def test_require(run, start, required, code, error_text):
+def test_require_reports_a_feature_that_one_broker_lacks(
+    run, start, required, code, error_text
+):
     """A feature is missing if one broker lacks it, as any broker may get a request."""
     brokers = start(of("0.10.2"), of("3.3"))
     done = run("versions", brokers[1].address, "--require", *required)
@@ -260,7 +262,7 @@ def test_unknown_feature_is_refused(run):
 # Access
 
 
-def test_tls_and_sasl_together(run, start, certificate, tmp_path):
+def test_tls_and_sasl_are_used_together(run, start, certificate, tmp_path):
     pem, key = certificate
     (broker,) = start(
         of("4.1"),
@@ -290,7 +292,7 @@ def test_tls_and_sasl_together(run, start, certificate, tmp_path):
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
-def test_password_from_the_environment(run, start, monkeypatch, mechanism):
+def test_password_is_read_from_the_environment(run, start, monkeypatch, mechanism):
     (broker,) = start(of("4.1"), users=USERS)
     args = ["versions", broker.address, "--sasl-mechanism", mechanism]
     args += ["--username", "ann"]
@@ -381,7 +383,7 @@ def test_address_that_does_not_answer_is_passed_over(run, start):
     assert done.err.count("\n") == 1
 
 
-def test_broker_that_cannot_be_reached(run, start):
+def test_unreachable_broker_is_reported_in_the_exit_code(run, start):
     """Other brokers are printed, and the exit code reports the missing brokers."""
     brokers = start(of("4.1"), of("4.1"), of("2.8"))
     brokers[1].__exit__()
@@ -396,7 +398,7 @@ def test_broker_that_cannot_be_reached(run, start):
     )
 
 
-def test_cluster_that_names_no_broker(run, start):
+def test_metadata_without_brokers_is_an_error(run, start):
     (broker,) = start(of("4.1"))
     broker.cluster = []
     done = run("versions", broker.address, "--timeout", "0.3")
@@ -429,7 +431,7 @@ def test_ipv6_addresses_are_in_brackets(run, start):
     assert f"  [::1]:{broker.port}\n" in done.out
 
 
-def test_broker_before_api_versions(run):
+def test_release_option_replaces_missing_api_versions(run):
     """The versions are the same as in the release that the option specifies."""
     answered = Broker(of("0.10.0"))
     answered._server.close()

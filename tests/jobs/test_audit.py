@@ -441,7 +441,7 @@ def test_command_exits_with_0_without_breaks_and_1_after_problems(tmp_path):
     assert (done.exit_code, "1 problem in the input" in done.stderr) == (1, True)
 
 
-def test_hostile_names_steer_nothing(tmp_path):
+def test_hostile_names_are_escaped_in_terminal_and_page(tmp_path):
     """Names are escaped in the terminal and the page, but not in JSON and tables."""
     name = "<script>alert(1)</script>\x1b[2J\n\N{RIGHT-TO-LEFT OVERRIDE}x"
     new_capture = Capture()

@@ -24,7 +24,7 @@ from tests.jobs.small_logs import one_log
 
 
 @pytest.mark.parametrize("failing", [records.write, running.run_tasks])
-def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch, failing):
+def test_failed_export_leaves_no_files(tmp_path, monkeypatch, failing):
     """If an error occurs at any point, there is no partial result."""
     one_log(tmp_path)
     before = sorted(tmp_path.iterdir())

@@ -44,7 +44,7 @@ def test_rows_come_back_in_order_and_in_few_row_groups(tmp_path):
     assert pq.read_metadata(path).row_group(0).column(1).compression == "ZSTD"
 
 
-def test_whole_tables_are_taken_too(tmp_path):
+def test_writer_accepts_a_complete_table(tmp_path):
     """A ``Table`` of several chunks is equivalent to its batches."""
     table = pa.Table.from_batches([batch(0, 3), batch(3, 4)])
     with open_table(tmp_path / "a.parquet", SCHEMA) as writer:
@@ -111,7 +111,7 @@ def test_output_appears_at_the_end(tmp_path):
     assert pickle.loads(pickle.dumps(result)) == result
 
 
-def test_failure_leaves_nothing(tmp_path):
+def test_failed_output_leaves_no_files(tmp_path):
     """After any error, neither the directory nor its temporary form exists."""
     with pytest.raises(KeyboardInterrupt), Output(tmp_path / "out") as output:
         output.write_table("small", pa.table({"a": [1]}))

@@ -122,7 +122,7 @@ def test_the_heat_map_is_the_table_of_commit_rate(page, result):
     assert {group for group, _ in page.cells} == {row["group"] for row in rows}
 
 
-def test_names_of_others_cannot_do_anything(tmp_path):
+def test_hostile_names_are_escaped_in_the_report(tmp_path):
     """Groups, topics, members and metadata are escaped as text."""
     topic = Topic(tmp_path, "t", 0)
     topic.produce(5, START)

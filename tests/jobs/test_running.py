@@ -39,7 +39,7 @@ def test_no_task_needs_no_spark():
     assert run_tasks(len, [], sizes=[], spark="spark://nowhere:1") == []
 
 
-def test_a_failure_is_the_tasks_own():
+def test_error_of_a_task_is_raised_and_later_tasks_do_not_run():
     """The error of a task is raised, and later tasks do not run."""
     ran = []
 

@@ -62,7 +62,7 @@ def run_examples(page, backend, monkeypatch, folder):
     return done.stdout
 
 
-def test_documentation_has_pages():
+def test_every_draft_has_a_page():
     """The five drafts need a page, because an empty directory must not pass."""
     numbers = {page.name[:3] for page in (DOCS / "drafts").glob("0*.md")}
     assert numbers == {f"00{number}" for number in range(5)}

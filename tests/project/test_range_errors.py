@@ -88,6 +88,6 @@ def test_different_pattern_is_detected(message):
         'f"name must be a str (got {kind})"',
     ],
 )
-def test_the_pattern_is_accepted(message):
+def test_messages_with_the_pattern_are_accepted(message):
     """Errors about types have their own format."""
     assert find_deviations(f"def f():\n    raise ValueError({message})\n") == []

@@ -35,7 +35,7 @@ def test_an_answer_has_the_header_of_its_request():
     assert talk.response(b"\0\0\0\x07rest") == request_header
 
 
-def test_ids_may_repeat():
+def test_repeated_id_belongs_to_the_first_open_request():
     """Responses are in order, so the first request with the id is used."""
     talk = Conversation()
     talk.request(request(messages.MetadataRequest(), 12, 0))
@@ -61,7 +61,7 @@ def test_skipped_requests_are_removed():
     assert talk.response(b"\0\0\0\x01") == (Header(correlation_id=1), False)
 
 
-def test_an_answer_to_nothing_has_its_id_alone():
+def test_response_without_a_request_has_only_a_correlation_id():
     talk = Conversation()
     assert talk.response(b"\xff\xff\xff\xff--") == (Header(correlation_id=-1), False)
     assert talk.response(b"\0") == (NOTHING, False)

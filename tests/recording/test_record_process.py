@@ -195,7 +195,7 @@ def test_record_can_end_after_a_limit(tmp_path, option):
     assert count >= 10 if option[0] == "--count" else count > 0
 
 
-def test_nothing_heard_is_nothing_written(tmp_path):
+def test_relay_without_connections_writes_no_files(tmp_path):
     with recording("127.0.0.1:9", tmp_path, "--seconds", "0.1") as (process, _):
         assert (
             process.stderr.read()

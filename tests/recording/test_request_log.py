@@ -153,7 +153,7 @@ def test_fetches_of_replicas_are_distinguished_from_consumers(tmp_path):
     assert from_broker == [False, True, False, True, False, False]
 
 
-def test_other_lines_are_passed_over(tmp_path):
+def test_other_lines_are_skipped(tmp_path):
     """Covers other loggers, requests without a response, and stack traces."""
     text = (
         "[2026-01-01 00:00:00,000] INFO Kafka version: 3.9.2 (o.a.k.AppInfo)\n"

@@ -99,7 +99,7 @@ def test_brokers_become_listeners_in_every_version(cls, version, attribute, stru
 
 
 @pytest.mark.parametrize("version", range(4))
-def test_the_coordinator_at_the_top_of_old_answers(version):
+def test_coordinator_address_in_old_responses_is_rewritten(version):
     message = FindCoordinatorResponse(node_id=1, host=BROKER[0], port=BROKER[1])
     frame = framing.encode_response(message, version, 9)[4:]
     answer = read_answer(Header(FindCoordinatorResponse.api_key, version), frame)
@@ -125,7 +125,7 @@ def test_a_coordinator_that_was_not_found_stays_as_it_is(version):
 @pytest.mark.parametrize(
     ("cls", "version"), [(FetchResponse, 16), (MetadataResponse, 9)]
 )
-def test_bytes_stay_where_there_is_nothing_to_change(cls, version):
+def test_response_without_changes_is_not_rewritten(cls, version):
     attribute, struct, _ = LISTS[cls]
     frame = answer_of(cls, version, attribute, struct, RELAY)
     answer = read_answer(Header(cls.api_key, version), frame)
@@ -134,7 +134,7 @@ def test_bytes_stay_where_there_is_nothing_to_change(cls, version):
     assert read_answer(Header(cls.api_key, version), frame).write({}) is None
 
 
-def test_answers_before_the_first_with_addresses_are_not_even_read():
+def test_responses_without_addresses_are_not_decoded():
     for cls, version in ((ProduceResponse, 9), (FetchResponse, 15)):
         assert read_answer(Header(cls.api_key, version), b"not a frame") is None
     assert read_answer(Header(messages.HeartbeatResponse.api_key, 0), b"") is None

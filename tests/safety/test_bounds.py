@@ -65,7 +65,7 @@ def test_varlongs_end_after_their_last_bit(kwire, bits, after):
 
 
 @pytest.mark.parametrize("last", [0x10, 0x7F, 0x80, 0xFF])
-def test_a_varint_has_32_bits(kwire, last):
+def test_varint_with_more_than_32_bits_is_rejected(kwire, last):
     """Longer varints are rejected at their first byte, in single and bulk functions."""
     wire = kwire.messages.wire
     data = b"\0" + b"\xff" * 4 + bytes((last, 0, 0, 0, 0))
@@ -76,7 +76,7 @@ def test_a_varint_has_32_bits(kwire, last):
 
 
 @pytest.mark.parametrize("last", [0x02, 0x7F, 0x80, 0xFF])
-def test_a_varlong_has_64_bits(kwire, last):
+def test_varlong_with_more_than_64_bits_is_rejected(kwire, last):
     """Longer varlongs are rejected at their first byte."""
     wire = kwire.messages.wire
     data = b"\0" + b"\xff" * 9 + bytes((last, 0, 0, 0, 0))
@@ -141,7 +141,7 @@ def test_lenient_reader_decodes_negative_lengths_as_null(kwire):
             assert fault_of(kwire, call) == ("InvalidLength", 4, "cluster_id")
 
 
-def test_the_longest_string(kwire):
+def test_string_with_more_than_32767_bytes_is_rejected(kwire):
     """The maximum of 32767 UTF-8 bytes is accepted in both encodings, but no more."""
     wire = kwire.messages.wire
     for longest in ("x" * 32767, "\xe9" * 16383 + "x"):
@@ -191,7 +191,7 @@ FIXED = {
 
 
 @pytest.mark.parametrize("kind", FIXED)
-def test_the_ends_of_integers(kwire, kind):
+def test_integers_outside_of_their_range_are_rejected(kwire, kind):
     """The minimum and maximum are accepted, and the adjacent integers are rejected."""
     size, low, high = FIXED[kind]
     wire = kwire.messages.wire

@@ -35,7 +35,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_a_long_value_is_not_written_out(kwire, name):
+def test_long_value_in_an_error_is_shortened(kwire, name):
     """A rejected value is formatted without a complete text or copy.
 
     A complete text or copy would need about a megabyte of memory.
@@ -78,7 +78,7 @@ def test_a_long_value_is_not_written_out(kwire, name):
         (1, "two", b"3", [4.0], {"five": (6,)}),
     ],
 )
-def test_a_short_value_is_its_repr(kwire, value):
+def test_short_value_in_an_error_is_its_repr(kwire, value):
     """A value that fits is shown completely."""
     errors = importlib.import_module(f"{kwire.__name__}.errors")
     assert errors.quote(value, 80) == repr(value)

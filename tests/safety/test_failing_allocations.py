@@ -237,7 +237,7 @@ LAST = {
 
 
 @pytest.mark.parametrize("name", LAST)
-def test_each_end_of_the_first_buffer(kwire, name):
+def test_failed_growth_of_the_first_buffer_damages_nothing(kwire, name):
     """Whatever field is at byte 1024, a failed growth of the buffer damages nothing."""
     fields, values = LAST[name]
     cls = message_class(kwire, field("Text", "string"), *fields)
@@ -256,7 +256,7 @@ def test_each_end_of_the_first_buffer(kwire, name):
     assert failed == {True}
 
 
-def test_a_second_message_is_as_large_as_the_first(kwire):
+def test_second_message_reports_failed_allocations(kwire):
     """The first allocation, the growth and the final resizing of the buffer fail."""
     request = kwire.messages.SaslAuthenticateRequest
     large, small = request(auth_bytes=bytes(5000)), request(auth_bytes=bytes(3000))
@@ -278,7 +278,7 @@ def test_a_second_message_is_as_large_as_the_first(kwire):
         encode(answer() if second is not small else request(), 2)
 
 
-def test_a_buffer_that_cannot_grow_again(kwire):
+def test_second_failed_growth_frees_the_buffer(kwire):
     """A buffer that has already been reallocated once is freed on failure."""
     cls = message_class(kwire, field("A", "bytes"), field("B", "bytes"))
     sample = cls(a=bytes(3000), b=bytes(9000))
@@ -395,7 +395,7 @@ def test_batch_builder_reports_failed_allocations(kwire, name):
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
-def test_batches_that_cannot_grow(kwire, magic):
+def test_batch_growth_reports_failed_allocations(kwire, magic):
     """The batch is larger than estimated, and growing it fails."""
     rows = [(bytearray(500), memoryview(bytes(900)))] * 50
     lacks("no resizing", lambda: kwire.records.encode_batch(rows, magic=magic))
@@ -453,7 +453,7 @@ def value_of(part):
 
 
 @pytest.mark.parametrize("part", ["key", "value", "content"])
-def test_columns_of_long_values(kwire, columns, part):
+def test_columns_of_long_values_report_failed_allocations(kwire, columns, part):
     """A record with 512 MiB fails as a column and as an object."""
     data = value_of(part)
     assert ran_out_of_pages(lambda: columns.decode_records(data, check_crc=False))
@@ -463,7 +463,7 @@ def test_columns_of_long_values(kwire, columns, part):
 
 
 @pytest.mark.parametrize("magic", [0, 1])
-def test_columns_of_long_messages(kwire, columns, magic):
+def test_columns_of_long_messages_report_failed_allocations(kwire, columns, magic):
     """Allocations for magic 0 and 1 fail in the same way."""
     head = struct.pack(">qiIbb", 0, 0, 0, magic, 0) + bytes(8 * magic)
     memory = mmap.mmap(-1, len(head) + 8 + LENGTH)
@@ -476,13 +476,13 @@ def test_columns_of_long_messages(kwire, columns, magic):
     )
 
 
-def test_columns_of_many_records(columns):
+def test_columns_of_many_records_report_failed_allocations(columns):
     """Memory for all rows is allocated before the first row is read."""
     data = entry(2**30, count=2**27)
     assert ran_out_of_pages(lambda: columns.decode_records(data, check_crc=False))
 
 
-def test_columns_of_many_headers(columns):
+def test_columns_of_many_headers_report_failed_allocations(columns):
     """Memory for all headers in a record is allocated before the headers are read."""
     front = b"\0\0\0\1\1" + raw_varint(2**27 << 1)
     size = len(front) + 2**29
@@ -492,7 +492,7 @@ def test_columns_of_many_headers(columns):
 
 
 @pytest.mark.parametrize("is_large", [False, True])
-def test_columns_of_many_messages(kwire, engine, is_large):
+def test_columns_of_many_messages_report_failed_allocations(kwire, engine, is_large):
     """Memory for all rows of messages and request headers is allocated first."""
     count = 2**27
     offsets = mmap.mmap(-1, (count + 1) * (8 if is_large else 4))

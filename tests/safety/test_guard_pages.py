@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def test_the_guard_catches_an_over_read():
+def test_guard_page_detects_an_over_read():
     """Reading the last byte works, and reading one byte more is a fault."""
     guarded = Guarded()
     guarded.put(b"last")

@@ -59,7 +59,7 @@ def test_any_contiguous_bytes_like_is_accepted(kwire, kind):
     assert caught.value.offset == len(BAD)
 
 
-def test_wide_items_count_as_bytes(kwire):
+def test_buffer_size_counts_in_bytes(kwire):
     """The size of a buffer counts in bytes, not in items."""
     cls = kwire.messages.HeartbeatResponse
     data = array.array("h", [0])
@@ -71,7 +71,9 @@ def test_wide_items_count_as_bytes(kwire):
 
 @pytest.mark.parametrize("empty", [b"", bytearray(), memoryview(b""), array.array("d")])
 @pytest.mark.parametrize("zero_copy", [False, True])
-def test_empty_input(kwire, empty, zero_copy):
+def test_empty_input_is_truncated_unless_a_message_has_no_fields(
+    kwire, empty, zero_copy
+):
     """Empty input is a valid message without fields, and otherwise truncated."""
     request = kwire.messages.ApiVersionsRequest
     assert kwire.decode(request, empty, 0, zero_copy=zero_copy) == request()

@@ -125,7 +125,7 @@ def test_a_thousand_bombs_leave_the_process_as_it_was(kwire, figure):
 
 
 @pytest.mark.parametrize("number", [2**31 - 1, 2**32 - 1, 50_000_000])
-def test_huge_tags_allocate_nothing(kwire, number):
+def test_huge_tag_sizes_are_rejected_without_allocation(kwire, number):
     """Tag counts and the sizes of unknown tags are limited by the remaining bytes."""
     cls = kwire.messages.ApiVersionsRequest
     head = b"\1\1"

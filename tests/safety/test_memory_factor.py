@@ -281,7 +281,7 @@ def dearest_pairs(kwire):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_no_way_of_reading_costs_more(kwire, dearest_pairs, mode):
+def test_no_decoding_mode_exceeds_the_memory_factor(kwire, dearest_pairs, mode):
     """Test inputs that are rejected at their end, and a reader as lenient as Java's."""
     options, change = MODES[mode]
     for name, version in dearest_pairs:

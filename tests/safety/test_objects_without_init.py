@@ -46,7 +46,7 @@ def methods_of(cls):
     ]
 
 
-def test_a_method_of_an_empty_object_raises():
+def test_methods_of_uninitialized_objects_raise():
     """An uninitialized object raises an error and returns no result or capsule."""
     types = types_of_the_engine()
     assert len(types) >= LEAST_TYPES
@@ -73,7 +73,7 @@ def test_an_empty_array_is_no_child():
         array("+s", "", 0, 0, (None,), (array.__new__(array),))
 
 
-def test_empty_memory_is_no_bytes():
+def test_uninitialized_memory_is_an_empty_buffer():
     """Uninitialized memory is an empty buffer, which can be part of an array."""
     types = types_of_the_engine()
     memory = types["Memory"].__new__(types["Memory"])

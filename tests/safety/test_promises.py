@@ -15,7 +15,7 @@ import pytest
 from tests.harness.golden import by_pair
 
 
-def test_errors_are_the_same_each_time(kwire):
+def test_repeated_calls_raise_the_same_error_text(kwire):
     """The message of an error does not depend on previous calls."""
     cls = kwire.messages.MetadataResponse
     data = by_pair()["MetadataResponse", 12][1].data

@@ -135,7 +135,7 @@ def test_a_batch_has_no_more_records_than_bytes_for_them(kwire, extra):
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
-def test_codecs_have_numbers(kwire, magic):
+def test_unknown_codec_number_is_rejected(kwire, magic):
     """Codec numbers are limited to 4 in magic 2, and to 3 before."""
     read = kwire.records.read_batch_header
     most = 4 if magic == 2 else 3
@@ -342,7 +342,7 @@ def test_unselected_batches_are_not_decoded(kwire, kind):
             decode(data, **options)
 
 
-def test_the_most_records_that_limits_allow(kwire):
+def test_record_limit_applies_to_batches_and_wrappers(kwire):
     """The limit of records applies to a batch and to a compressed message."""
     decode = columns_of(kwire).decode_records
     for data in (SETS["batches"][0], SETS["wrappers"][0]):
@@ -378,7 +378,7 @@ def test_bytes_after_the_last_inner_message_are_rejected(kwire, spare):
 
 
 @pytest.mark.parametrize("count", [1, 15, 16, 17, 31, 32, 33, 64, 65])
-def test_rows_of_many_batches(kwire, count):
+def test_columns_grow_at_any_row_count(kwire, count):
     """Columns grow when they are full, at various row counts."""
     pieces = [
         batch(record(offset=0, headers=[(b"h", b"v")] * 3), base_offset=i)

@@ -152,7 +152,7 @@ def calls(kwire, cls, vector):
 
 
 @pytest.mark.parametrize("lack", LACKS)
-def test_each_failing_allocation_of_messages(kwire, failing, lack):
+def test_message_functions_report_every_failed_allocation(kwire, failing, lack):
     """Test all messages and versions with all functions that accept a message."""
     chosen = list(longest_vectors(kwire))
     large = partitions(kwire)
@@ -212,7 +212,7 @@ def calls_beside(kwire):
 
 
 @pytest.mark.parametrize("lack", LACKS)
-def test_each_failing_allocation_of_other_functions(kwire, failing, lack):
+def test_other_functions_report_every_failed_allocation(kwire, failing, lack):
     """Test header columns with valid and invalid rows, and single values."""
 
     def work(note):

@@ -60,7 +60,7 @@ def module(package, name):
 
 
 @pytest.mark.parametrize("version", [0, 1])
-def test_arrays_of_bytes_and_bools(kwire, version):
+def test_arrays_of_bytes_and_bools_are_encoded_and_decoded(kwire, version):
     """No Kafka message has such arrays, but a custom schema may.
 
     Generated code for classic and compact encodings is tested.
@@ -93,7 +93,7 @@ def test_arrays_of_bytes_and_bools(kwire, version):
     assert caught.value.path == "parts[1]"
 
 
-def test_emitted_code_needs_no_second_try(twins):
+def test_generated_code_needs_no_generic_functions(twins):
     """The code that the Python engine generates works without the generic functions."""
     cls = message(
         twins.pure,
@@ -272,7 +272,7 @@ def test_columns_refuse_a_tag_that_is_too_short(kwire):
         assert column.value.path == "[1].number"
 
 
-def test_attributes_set_without_the_constructor(kwire):
+def test_encode_rejects_attributes_set_without_the_constructor(kwire):
     """Attributes of compiled structs cannot be set.
 
     For others, encode detects the error.
@@ -434,7 +434,7 @@ def test_bulk_functions_without_numpy_name_the_extra(kwire, monkeypatch, name, d
             call()
 
 
-def test_blocks_and_arrays_of_arrow(kwire):
+def test_arrow_arrays_only_accept_blocks_and_arrays(kwire):
     """Memory blocks know their size, and arrays only accept blocks and arrays."""
     arrays = module(kwire, "arrays")
     block = arrays.new_memory(12)

@@ -152,7 +152,7 @@ def test_header_of_other_bytes_is_rejected(kwire, changes):
             read(data, changed_header)
 
 
-def test_a_name_whose_size_does_not_end(kwire):
+def test_header_name_with_an_invalid_size_is_rejected(kwire):
     """The varint for the size of a header key is too long or truncated."""
     parts = b"\0" + varint(0) * 2 + sized(b"k") + sized(b"v") + varint(1)
     for size in (b"\xff\xff", b"\xff" * 5 + b"\0", b"\xff\xff\xff\xff\x10\0"):
@@ -197,7 +197,7 @@ def test_no_batch_begins_below_zero(kwire):
 
 
 @pytest.mark.parametrize("count", [-1, 2**31, 2**64, -(2**64)])
-def test_a_count_of_rows_is_an_int32(kwire, count):
+def test_row_count_beyond_int32_is_rejected(kwire, count):
     """An invalid count is rejected before any column is read."""
     encode = engine_of(kwire).encode_columns
     with pytest.raises(kwire.EncodeError, match="shorter than the number of rows"):
@@ -232,7 +232,7 @@ def test_a_batch_has_less_than_two_gib(kwire, huge):
         engine.encode_columns(1, None, None, text, text, None, head(kwire))
 
 
-def test_a_value_of_more_than_two_gib(kwire):
+def test_values_whose_sizes_overflow_are_rejected(kwire):
     """The sum of the sizes does not overflow, and the values are not read."""
     value = bytes(2**31)
     if kwire.backend == "pure":
@@ -314,7 +314,7 @@ def test_a_wrapper_is_read_by_both_entries(twins):
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_columns_that_change_meanwhile(twins, part):
+def test_columns_that_change_while_they_are_encoded_are_validated_again(twins, part):
     """Offsets are validated again when bytes are copied, because they may change."""
     package = twins.fast
     count, size = 40, 400

@@ -58,7 +58,7 @@ def import_unpacked(tmp_path, archive):
     return root, done.stdout.splitlines()
 
 
-def test_what_is_installed_is_found_as_kwire(tmp_path):
+def test_archive_contains_the_installed_kwire(tmp_path):
     root, (import_line, packages) = import_unpacked(
         tmp_path, bundle(tmp_path / "deps.zip")
     )
@@ -67,7 +67,7 @@ def test_what_is_installed_is_found_as_kwire(tmp_path):
     assert packages == "['cramjam', 'pyspark_kwire']"
 
 
-def test_formats_and_definitions_are_in_it_and_sources_of_the_engine_are_not(tmp_path):
+def test_archive_contains_formats_and_definitions_but_no_engine_sources(tmp_path):
     names = names_in(bundle(tmp_path / "deps.zip"))
     formats = {"pyspark_kwire/__init__.py", "pyspark_kwire_capture.py"}
     assert formats | {"pyspark_kwire_live.py"} <= names
@@ -89,7 +89,7 @@ def test_another_pythons_engine_stays_out(tmp_path, monkeypatch):
     assert not any(name.endswith(".so") for name in names)
 
 
-def test_no_path_of_this_machine_is_in_it(tmp_path):
+def test_archive_contains_no_path_of_this_machine(tmp_path):
     """In an editable installation, the files contain the path to the source tree."""
     with zipfile.ZipFile(bundle(tmp_path / "deps.zip")) as archive:
         for name in archive.namelist():
@@ -135,7 +135,7 @@ def test_wheels_take_the_place_of_what_is_installed(tmp_path):
     assert names_in(two) == expected | {"cramjam/__init__.py"}
 
 
-def test_what_is_no_wheel_of_ours_is_refused(tmp_path):
+def test_wheel_without_kwire_is_refused(tmp_path):
     other_wheel = write_wheel(tmp_path / "cramjam.whl", "cramjam/__init__.py")
     with pytest.raises(ValueError, match="no wheel of kwire"):
         bundle(tmp_path / "deps.zip", wheel=other_wheel)
@@ -169,7 +169,7 @@ def test_an_archive_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
     assert bundle(path) == path and zipfile.is_zipfile(path)
 
 
-def test_it_is_a_function_of_the_package_whatever_was_imported_first():
+def test_bundle_in_the_package_is_the_function():
     assert kwire.spark.bundle is bundle
 
 
@@ -177,7 +177,7 @@ def test_the_setting_names_the_archive_and_what_it_is_unpacked_as():
     assert setting("/shared/deps.zip") == "/shared/deps.zip#kwire"
 
 
-def test_the_command_writes_it_and_prints_the_setting(tmp_path):
+def test_command_writes_the_archive_and_prints_the_setting(tmp_path):
     path = tmp_path / "deps.zip"
     done = CliRunner().invoke(program, ["spark-bundle", "--output", str(path)])
     assert done.exit_code == 0, done.output

@@ -61,7 +61,7 @@ def test_schemas_of_all_messages_are_schemas_to_spark(spark):
     assert f"{bare[:-1]},`_error`:string>" == ks.schema_of_kafka_message(HEARTBEAT)
 
 
-def test_structs_of_all_versions(requests):
+def test_fields_that_a_version_lacks_are_null(requests):
     """Fields that a version lacks are null, and so are the fields of an invalid row."""
     decoded = requests.select(
         "id", ks.from_kafka_message("frame", "Metadata").alias("m")
@@ -94,7 +94,7 @@ def test_failfast_ends_the_job_with_the_error(requests):
     assert "_error" not in good.schema["m"].dataType.names and good.count() == 3
 
 
-def test_there_and_back(requests):
+def test_frames_and_messages_convert_in_both_directions(requests):
     """Frames are preserved. In another version, the message is the same."""
     skip_before_4_1("to_kafka_message")
     decoded = requests.where("id < 50").select(
@@ -156,7 +156,7 @@ def test_wrong_arguments_are_rejected_before_a_job(requests):
             call()
 
 
-def test_records_as_lists_and_as_rows(spark):
+def test_lists_and_rows_contain_the_same_records(spark):
     """Both forms contain the same records, with the types of Spark's own source."""
     from pyspark.sql import functions as F
 
@@ -247,7 +247,7 @@ def test_wrong_schemas_are_rejected_before_a_job(requests):
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_internal_topics(spark, topic):
+def test_internal_topics_become_structs_or_json(spark, topic):
     """Spark accepts the structs of all record types, and the JSON form."""
     pairs = [row[:2] for row in records()[topic]]
     rows = spark.createDataFrame(pairs, "key binary, value binary").coalesce(1)
@@ -262,7 +262,7 @@ def test_internal_topics(spark, topic):
     assert all(row.j._error is None for row in read)
 
 
-def test_chosen_record_types(spark):
+def test_only_chosen_record_types_are_in_the_struct(spark):
     """The option selects record types. The struct only contains these types."""
     pairs = [row[:2] for row in records()["__consumer_offsets"]]
     rows = spark.createDataFrame(pairs, "key binary, value binary")
@@ -275,7 +275,7 @@ def test_chosen_record_types(spark):
     )
 
 
-def test_pairs_in_spark(spark):
+def test_pair_requests_pairs_rows_in_spark(spark):
     """The result does not depend on the order of rows and partitions."""
     capture = Capture(kwire)
     waiting = []
@@ -305,7 +305,7 @@ def test_pairs_in_spark(spark):
     assert {number for _, number in pairs_of(kwire, capture)[1]} == pairs.keys()
 
 
-def test_functions_of_sql(spark, requests):
+def test_functions_have_the_same_names_in_sql(spark, requests):
     """SQL has the same names, with the default options."""
     skip_before_4_1("SQL")
     ks.register_functions(spark)
@@ -323,7 +323,7 @@ def test_functions_of_sql(spark, requests):
     assert list(row) == [None] * 6
 
 
-def test_headers_as_columns(requests):
+def test_flat_header_columns_equal_the_header_struct(requests):
     """Flat columns follow the kept columns, and equal ``kafka_header``."""
     flat = ks.read_headers(requests, "frame", ["id"])
     structs = requests.select("id", ks.kafka_header("frame").alias("h"))

@@ -113,7 +113,7 @@ def versions(numbers):
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_every_message_and_version(kwire, part):
+def test_columns_equal_decode_for_every_message_and_version(kwire, part):
     """A column contains all Kafka vectors for a message, as bodies and as frames."""
     reading = room(kwire, "columns.message_reading")
     registry = importlib.import_module(f"{kwire.__name__}.schema.registry")
@@ -347,7 +347,7 @@ def test_newer_subscriptions_are_read_as_the_newest(kwire):
 
 
 @pytest.mark.parametrize("kind", [pyarrow.binary(), pyarrow.large_binary()])
-def test_slices_chunks_and_empty_arrays(kwire, kind):
+def test_slices_chunks_and_empty_arrays_are_decoded(kwire, kind):
     """Covers arrays with an offset, in chunks, and without rows, of both types."""
     reading = room(kwire, "columns.message_reading")
     frames = [

@@ -198,7 +198,7 @@ def test_a_capture_of_requests_alone_takes_little_memory(kwire):
     assert row_count == 12_000 and batch_sizes == [1000, 1000, 10_000]
 
 
-def test_headers_of_frames(kwire):
+def test_headers_are_columns_with_nulls_and_errors(kwire):
     """Covers fields, nulls, and errors of ``decode_request``, flat or as structs."""
     room = rooms(kwire, "messages.columns.request_headers")
     frames = [

@@ -75,7 +75,7 @@ def test_rows_hold_their_records(kwire, magic, codec):
         assert make(all_rows.slice(1, len(rows) + 1)).equals(column)
 
 
-def test_all_columns_of_a_record(kwire):
+def test_record_columns_equal_those_of_sparks_own_source(kwire):
     """Names and types are the same as in Spark's own source.
 
     Headers keep their order.

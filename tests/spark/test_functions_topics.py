@@ -103,7 +103,7 @@ def test_records_equal_those_of_internal_topics(kwire, topic):
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_json_is_that_of_the_messages(kwire, topic):
+def test_json_columns_equal_to_json(kwire, topic):
     """Key and value equal the output from ``kwire.to_json``.
 
     Other columns are the same as in the struct form.
@@ -211,7 +211,7 @@ def test_frames_in_more_bytes_than_needed(kwire):
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_slices_and_empty_arrays(kwire, topic):
+def test_slices_and_empty_arrays_are_decoded(kwire, topic):
     """Covers arrays with an offset, and without rows."""
     make = rooms(kwire).read_topic
     keys, values = columns(records()[topic])

@@ -190,7 +190,7 @@ def test_losses_end_the_query_with_fail_on_data_loss(broker):
         assert offsets(careless, at(20), at(30)) == []
 
 
-def test_undecided_records_wait(broker):
+def test_stream_ends_before_the_first_open_transaction(broker):
     """With read_committed, a stream ends before the first open transaction."""
     log = broker.log("orders")
     log.append(2, producer_id=7)

@@ -320,7 +320,7 @@ def test_the_batches_view_is_one_row_a_batch(tables, orders):
     assert rows[0]["max_timestamp"] == EPOCH + timedelta(milliseconds=BASE_TIME + 2)
 
 
-def test_old_formats_are_read_alike(tables, tmp_path):
+def test_magic_0_and_1_are_read(tables, tmp_path):
     """Covers messages of magic 0 and 1, single and in compressed wrappers."""
     for magic in (0, 1):
         for codec in ("none", "gzip"):

@@ -71,7 +71,7 @@ def test_permissive_gives_one_row_for_each_bad_region(tables, damaged):
     ]
 
 
-def test_dropmalformed_reads_around_it(tables, damaged):
+def test_dropmalformed_skips_the_damaged_region(tables, damaged):
     table = tables.read(damaged.root, mode="DROPMALFORMED")
     assert offsets(table) == [*range(9), *range(12, 60)]
 

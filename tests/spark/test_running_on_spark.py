@@ -44,7 +44,7 @@ def test_tasks_run_in_workers_and_come_back_in_order(spark, work):
     assert sum(progress) == sum(sizes)
 
 
-def test_a_failure_is_the_tasks_own(spark, work):
+def test_error_of_a_task_is_the_same_as_without_spark(spark, work):
     """The exception has the same content as without Spark."""
     for error in (
         Truncated("the input ends", 17, "topics[3].name", "FetchResponse", 12),

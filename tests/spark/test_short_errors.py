@@ -369,7 +369,7 @@ ALIKE = {
         for case in SAID
     ],
 )
-def test_the_sentence_comes_first(spark, damaged, tmp_path, case):
+def test_error_starts_with_the_sentence_of_kwire(spark, damaged, tmp_path, case):
     """The sentence is on the first or second line, after Spark's own description."""
     action, sentence = SAID[case]
     with pytest.raises(PySparkException) as caught:

@@ -64,7 +64,7 @@ def test_worker_python_without_kwire_is_reported_with_a_solution(spark, bare):
     assert "\n" not in problem
 
 
-def test_a_python_of_another_version_is_named_so(spark, python):
+def test_python_of_another_version_is_reported(spark, python):
     """Spark rejects workers with another version, whichever packages they have."""
     old = python("echo 3.7")
     problem = find_worker_problem(session(spark, old))
@@ -152,7 +152,7 @@ def test_job_reports_workers_without_kwire(spark, python, monkeypatch):
 
 
 @pytest.mark.gate
-def test_an_environment_that_is_not_activated(tmp_path, bare):
+def test_error_names_an_environment_that_is_not_activated(tmp_path, bare):
     """With cron or an IDE, another Python is the first on the PATH."""
     program = tmp_path / "program.py"
     program.write_text(

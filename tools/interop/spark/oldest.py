@@ -65,7 +65,7 @@ LIMITS = "pyspark.sql.streaming.datasource"
 """Module imported by tests for stream limits. It requires PySpark 4.2."""
 
 ELSEWHERE = [
-    "test_worker_python.py::test_an_environment_that_is_not_activated",
+    "test_worker_python.py::test_error_names_an_environment_that_is_not_activated",
 ]
 """Tests that need additional libraries, or an installed kwire next to PySpark."""
 
