@@ -56,8 +56,8 @@ def run_pyright(folder):
     node = node_program()
     if node is None:
         pytest.fail("pyright needs Node.js: install it, or pyright[nodejs]")
-    found = importlib.util.find_spec("pyright").submodule_search_locations
-    program = Path(next(iter(found))) / "dist" / "index.js"
+    package_paths = importlib.util.find_spec("pyright").submodule_search_locations
+    program = Path(next(iter(package_paths))) / "dist" / "index.js"
     settings = folder / "pyrightconfig.json"
     settings.write_text(
         json.dumps(

@@ -27,13 +27,13 @@ def inputs(tmp_path_factory):
 @pytest.fixture(scope="session")
 def normal_run(runner, inputs, tmp_path_factory):
     """Run each command without faults. Return the runs and their output by name."""
-    found = {}
+    results = {}
     for work in works(inputs):
         folder = tmp_path_factory.mktemp("whole")
         run = runner.run(work.arguments, folder=folder)
         assert run.code == work.code, run.err
-        found[work.name] = run, content(folder / work.output)
-    return found
+        results[work.name] = run, content(folder / work.output)
+    return results
 
 
 @pytest.fixture(
@@ -51,5 +51,5 @@ def kind_of_work(request, inputs):
 
 
 def _named(name, inputs):
-    (found,) = (each for each in works(inputs) if each.name == name)
-    return found
+    (command,) = (work for work in works(inputs) if work.name == name)
+    return command

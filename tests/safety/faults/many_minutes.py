@@ -13,6 +13,6 @@ CALLS_A_MINUTE = 6
 
 def run(arguments):
     """Run the command with a clock that advances a minute every six calls."""
-    asked = count()
-    buffering._current_minute = lambda: next(asked) // CALLS_A_MINUTE
+    calls = count()
+    buffering._current_minute = lambda: next(calls) // CALLS_A_MINUTE
     program(arguments, prog_name="kwire")

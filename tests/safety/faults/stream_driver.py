@@ -26,8 +26,8 @@ def run(arguments):
     log, checkpoint, sink = map(Path, arguments)
     for folder in checkpoint / "offsets", checkpoint / "commits", sink:
         folder.mkdir(parents=True, exist_ok=True)
-    given = {"path": str(log), "maxOffsetsPerTrigger": str(MOST)}
-    options = read_options(given)
+    settings = {"path": str(log), "maxOffsetsPerTrigger": str(MOST)}
+    options = read_options(settings)
     stream = LogStream(options, default_layout(options))
     reader = make_stream_reader(lambda: stream)
     planned, committed = newest(checkpoint / "offsets"), newest(checkpoint / "commits")
@@ -49,8 +49,8 @@ def run(arguments):
 def micro_batch(reader, number, checkpoint, sink):
     """Read the planned range of a micro-batch, write the rows, and commit."""
     start, end = (
-        json.loads((checkpoint / "offsets" / str(each)).read_text())
-        for each in (number - 1, number)
+        json.loads((checkpoint / "offsets" / str(batch_number)).read_text())
+        for batch_number in (number - 1, number)
     )
     rows = [
         [row["topic"], row["partition"], row["offset"], row["value"].hex()]

@@ -44,7 +44,9 @@ def talk_until_it_ends(going, out, size=40):
     """
     last = -1
     deadline = time.monotonic() + TIMEOUT_S
-    while not (found := re.search(r"listening on 127\.0\.0\.1:(\d+) ", going.said())):
+    while not (
+        listening := re.search(r"listening on 127\.0\.0\.1:(\d+) ", going.said())
+    ):
         assert time.monotonic() < deadline, going.said()
         if "Error" in going.said():
             return last
@@ -52,7 +54,7 @@ def talk_until_it_ends(going, out, size=40):
     frame = (size + 4).to_bytes(4, "big") + bytes(4) + b"." * size
     with (
         suppress(OSError),
-        socket.create_connection(("127.0.0.1", int(found[1])), TIMEOUT_S) as client,
+        socket.create_connection(("127.0.0.1", int(listening[1])), TIMEOUT_S) as client,
     ):
         while time.monotonic() < deadline:
             client.sendall(frame)
@@ -65,10 +67,10 @@ def talk_until_it_ends(going, out, size=40):
 
 
 def sequences(out):
-    found = []
+    numbers = []
     for batch in read_captures(out, ["sequence", "frame"]):
-        found += batch.column(0).to_pylist()
-    return found
+        numbers += batch.column(0).to_pylist()
+    return numbers
 
 
 def names_of(folder):
@@ -104,15 +106,17 @@ def test_a_kill_at_any_step_costs_no_frame_of_a_named_file(
     assert ended.code == -signal.SIGKILL
     assert ended.calls.count(name) == number - 1
     if "replace" in ended.calls:
-        found = sequences(tmp_path)
-        assert found == list(range(len(found)))
-        assert len(found) > last
+        recorded = sequences(tmp_path)
+        assert recorded == list(range(len(recorded)))
+        assert len(recorded) > last
     else:
         assert last == -1
         with pytest.raises(FileNotFoundError):
             sequences(tmp_path)
-    leftovers = [each for each in names_of(tmp_path) if not each.startswith("frames-")]
-    assert all(re.fullmatch(r"\.frames-.*\.partial", each) for each in leftovers)
+    leftovers = [
+        entry for entry in names_of(tmp_path) if not entry.startswith("frames-")
+    ]
+    assert all(re.fullmatch(r"\.frames-.*\.partial", entry) for entry in leftovers)
 
 
 @pytest.mark.parametrize("file", [1, 4])
@@ -125,15 +129,15 @@ def test_full_disk_ends_the_recorder_in_one_line(runner, peer, tmp_path, file):
     ended = runner.wait(going)
     (folder,) = tmp_path.iterdir()
     assert ended.code == 2
-    told = re.search(
+    report = re.search(
         rf"^kwire: {folder}: no space left on device; recording ended. The first"
         r" ([\d,]+) frames are written, ([\d,]+) are lost: free some space, or give"
         r" another --output\n\Z",
         ended.err,
         re.MULTILINE,
     )
-    assert told, ended.err
-    safe, lost = (int(text.replace(",", "")) for text in told.groups())
+    assert report, ended.err
+    safe, lost = (int(text.replace(",", "")) for text in report.groups())
     assert lost > 0 and (safe > 0) == (file > 1)
     if safe:
         assert sequences(tmp_path) == list(range(safe))
@@ -158,14 +162,14 @@ def test_two_recorders_share_a_directory(runner, peer, tmp_path):
     command += ["--output", str(tmp_path), *FLUSH, "--count", "20"]
     going = [runner.start(command, target=MANY_MINUTES) for _ in range(2)]
     talks = [
-        threading.Thread(target=talk_until_it_ends, args=(each, tmp_path))
-        for each in going
+        threading.Thread(target=talk_until_it_ends, args=(recorder, tmp_path))
+        for recorder in going
     ]
     for talk in talks:
         talk.start()
     for talk in talks:
         talk.join()
-    ended = [runner.wait(each) for each in going]
+    ended = [runner.wait(recorder) for recorder in going]
     assert [run.code for run in ended] == [0, 0]
     # Directory, data and name are synced in this order, in case of a power failure.
     steps = ["mkdir", "open", "fsync", "open", "fsync", "replace", "open", "fsync"]

@@ -45,10 +45,10 @@ def connect_to(recorder):
 
 
 def read(client, size):
-    got = b""
-    while len(got) < size and (chunk := client.recv(size - len(got))):
-        got += chunk
-    return got
+    received = b""
+    while len(received) < size and (chunk := client.recv(size - len(received))):
+        received += chunk
+    return received
 
 
 def frames(out):
