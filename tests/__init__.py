@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The tests: a folder for each package of kwire, and for what crosses them."""
+"""Tests, with a directory per kwire package, and directories for common subjects."""

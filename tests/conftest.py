@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The fixtures of all tests. What else pytest needs here is in ``tests.harness``.
+"""Fixtures for all tests. ``tests.harness`` contains the pytest plugins.
 
-``kwire`` is the package on one engine; a test that takes it has a run on each
-(``harness.second_runs``). ``twins`` is the package on both, for tests that
-compare them.
+``kwire`` is the package on one engine. pytest runs a test that uses this fixture once
+per engine (``harness.second_runs``). ``twins`` is the package on both engines, for
+tests that compare the engines.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ pytest_plugins = (
 
 @pytest.fixture(scope="session", params=sorted(PACKAGES))
 def kwire(request: pytest.FixtureRequest) -> ModuleType:
-    """The package on one engine; the test runs once on each."""
+    """Return the package on one engine. The test runs once per engine."""
     return PACKAGES[request.param]
 
 
 @pytest.fixture(scope="session")
 def plain_kwire() -> ModuleType:
-    """The package in plain Python, which every build has."""
+    """Return the package on the Python engine, which every build has."""
     return PACKAGES["pure"]
 
 
 @pytest.fixture(scope="session")
 def twins() -> Twins:
-    """Both engines at once. Only a pure build, which has none to compare, lacks it."""
+    """Return the package on both engines. Skip the test in a build with one engine."""
     if "fast" not in PACKAGES:
         pytest.skip("this build has one engine, there is nothing to compare")
     return Twins(PACKAGES["fast"], PACKAGES["pure"])
@@ -47,7 +47,7 @@ def twins() -> Twins:
 
 @pytest.fixture
 def figure(request: pytest.FixtureRequest):
-    """Note a figure of a promise, and fail if it breaks its bound."""
+    """Return a function that records a promise's figure, and fails beyond its bound."""
 
     def note(promise, what, value, *, least=None, most=None, unit=""):
         test = request.node.nodeid.partition("[")[0]
@@ -61,9 +61,10 @@ def figure(request: pytest.FixtureRequest):
 
 @pytest.fixture(scope="module", autouse=True)
 def freeze_garbage() -> None:
-    """Spare what is alive before a file each look for garbage in its tests.
+    """Exclude all existing objects from garbage collections during a test file.
 
-    A collected suite is many objects, and tests that count objects look often.
+    The collected suite has many objects, and tests that count objects run the garbage
+    collector often.
     """
     gc.collect()
     gc.freeze()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``_files``: files appear when they are complete, on any file system.
+"""``_files``: files only appear when they are complete, on any file system.
 
 Kills and full disks are in ``tests/safety/faults``.
 """
@@ -28,7 +28,7 @@ def read_file(path):
 
 @pytest.mark.parametrize("code", [errno.EPERM, errno.ENOTSUP])
 def test_a_file_system_without_links_is_enough(tmp_path, monkeypatch, code):
-    """Not every file system has links; the file is named in another way there."""
+    """Without hard links, ``create_file`` gives the file its name in another way."""
     monkeypatch.setattr(os, "link", failing(code))
     assert read_file(tmp_path / "new") == b"whole"
     assert os.listdir(tmp_path) == ["new"]
@@ -36,7 +36,7 @@ def test_a_file_system_without_links_is_enough(tmp_path, monkeypatch, code):
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
 def test_a_name_that_cannot_be_given_leaves_nothing(tmp_path, monkeypatch, code):
-    """A name that is taken is an error, on file systems without links too."""
+    """The error contains the path, and no temporary file remains."""
     monkeypatch.setattr(os, "link", failing(code))
     with pytest.raises(OSError) as caught:
         read_file(tmp_path / "new")
@@ -46,7 +46,7 @@ def test_a_name_that_cannot_be_given_leaves_nothing(tmp_path, monkeypatch, code)
 
 
 def test_a_name_taken_meanwhile_is_not_replaced(tmp_path):
-    """Of two that write under one name, the first to end has it."""
+    """If two writers use the same name, the first to finish creates the file."""
     path = tmp_path / "new"
     with (
         pytest.raises(FileExistsError, match="exists already"),
@@ -71,14 +71,14 @@ def folder_that_fails(monkeypatch, code):
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs Linux's /proc")
 def test_a_folder_that_cannot_be_synced_is_no_failure(tmp_path, monkeypatch):
-    """Some file systems know no sync of folders; the file is whole all the same."""
+    """Some file systems cannot sync directories. The file is complete anyway."""
     folder_that_fails(monkeypatch, errno.EINVAL)
     assert read_file(tmp_path / "new") == b"whole"
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs Linux's /proc")
 def test_a_name_that_is_not_safe_is_told(tmp_path, monkeypatch):
-    """A disk that fails under the folder is an error that names the file."""
+    """If syncing the directory fails, the error contains the file's path."""
     folder_that_fails(monkeypatch, errno.EIO)
     with pytest.raises(OSError) as caught:
         read_file(tmp_path / "new")
@@ -94,7 +94,7 @@ def test_a_name_that_is_not_safe_is_told(tmp_path, monkeypatch):
     ],
 )
 def test_what_is_no_file_is_named_and_not_to_be_removed(tmp_path, kind, words):
-    """Nor opened: a FIFO would wait for a reader."""
+    """The path is not opened either, because a FIFO would wait for a reader."""
     path = tmp_path / "new"
     if kind == "FIFO":
         os.mkfifo(path)

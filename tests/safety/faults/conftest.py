@@ -26,7 +26,7 @@ def inputs(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def normal_run(runner, inputs, tmp_path_factory):
-    """Run each command without faults. Return the runs and their output by name."""
+    """Run all commands without faults. Return the runs and their output by name."""
     results = {}
     for work in works(inputs):
         folder = tmp_path_factory.mktemp("whole")
@@ -40,13 +40,13 @@ def normal_run(runner, inputs, tmp_path_factory):
     params=("repair", "dump to Parquet", "dump to lines", "export", "audit", "offsets")
 )
 def work(request, inputs):
-    """Return each command that writes files."""
+    """Return a command that writes files."""
     return _named(request.param, inputs)
 
 
 @pytest.fixture(params=("repair", "dump to Parquet", "export"))
 def kind_of_work(request, inputs):
-    """Return a command for each kind of output: bytes, a table, several tables."""
+    """Return a command per kind of output: bytes, a table, several tables."""
     return _named(request.param, inputs)
 
 

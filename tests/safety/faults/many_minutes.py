@@ -8,7 +8,7 @@ from kwire.cli.main import program
 from kwire.recording import buffering
 
 CALLS_A_MINUTE = 6
-"""Each write reads the time twice: for the current minute and for finished minutes."""
+"""A write reads the time twice: for the current minute and for finished minutes."""
 
 
 def run(arguments):

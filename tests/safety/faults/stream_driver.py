@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Minimal stream driver that imitates Spark's driver, without Java.
 
-It stores each range before reading it, replaces the sink file of that micro-batch, and
+The driver stores a range before reading it, replaces the micro-batch's sink file, and
 then commits. On startup, it repeats micro-batches that were planned but not committed.
 All state is in the checkpoint, so the process may be killed at any time.
 """

@@ -22,7 +22,7 @@ from kwire.jobs.tables import Output, open_table
 from tools.prove.fault_runs import KILLED, Fault, content, judge
 
 SPREAD = 2
-"""Number of kills of a long job before its last steps.
+"""How often a long job is killed before its last steps.
 
 The last steps are all tested.
 """
@@ -118,10 +118,10 @@ def test_read_only_directory_is_one_line(runner, kind_of_work, normal_run, tmp_p
 def test_concurrent_writers_of_a_file_leave_one_complete_file(
     runner, kind_of_work, normal_run, tmp_path
 ):
-    """The output already exists when the first of two commands publishes its own.
+    """When the first of two commands publishes its output, the output already exists.
 
     The first command is stopped right before it renames its output. After the second
-    command has finished, the first one reports the conflict and changes nothing.
+    command has finished, the first command reports the conflict and changes nothing.
     """
     run, whole = normal_run[kind_of_work.name]
     naming = "rename" if len(whole) > 1 else "link"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests ``kwire record`` under kills, with a full disk, and without permission.
 
-Frames in a file with its final name survive merges, kills and a full disk. Each frame
-appears once, and no file is incomplete. The maximum time span that a kill can lose is
+Frames in a file with its final name survive merges, kills and a full disk. Frames
+appear once, and no file is incomplete. The maximum time span that a kill can lose is
 tested in ``tests/recording``.
 """
 
@@ -32,7 +32,7 @@ def echo(connection):
 
 @pytest.fixture(scope="module")
 def peer():
-    """Return a broker that sends back what it receives."""
+    """Return a broker that sends all received bytes back."""
     with Listener(echo) as peer:
         yield peer
 
@@ -157,7 +157,7 @@ def test_read_only_directory_is_one_line(runner, peer, tmp_path):
 
 
 def test_two_recorders_share_a_directory(runner, peer, tmp_path):
-    """Each recorder creates its own directory, and a reader reads both."""
+    """The recorders create separate directories. A reader reads both directories."""
     command = ["record", "--listen", "127.0.0.1:0", "--upstream", peer.address]
     command += ["--output", str(tmp_path), *FLUSH, "--count", "20"]
     going = [runner.start(command, target=MANY_MINUTES) for _ in range(2)]

@@ -224,7 +224,7 @@ def test_a_peer_that_never_reads_stops_its_own_sender_alone(tmp_path, who):
 
 
 def test_flood_of_small_frames_does_not_block_other_connections(tmp_path):
-    """The relay limits the time for each turn of a connection."""
+    """The relay limits how long it serves one connection at a time."""
     stop = threading.Event()
 
     def flood(connection):

@@ -3,7 +3,7 @@
 """Tests the ``kafka-log`` stream under SIGKILL, with a driver that does not use Java.
 
 After a restart, the driver repeats the stored range and reads the same records. In the
-end, the sink contains each record once, although the log grows, rolls, has a torn end
+end, the sink contains all records once, although the log grows, rolls, has a torn end
 and loses segments that were already read. ``make spark`` repeats the test with Spark
 (``tools/interop/spark/stream_kills.py``).
 """
@@ -67,7 +67,7 @@ def read_last_commit(checkpoint):
 def test_each_record_is_in_the_sink_once_whenever_the_driver_is_killed(
     runner, tmp_path
 ):
-    """The driver is killed before each kind of step: plan, sink file and commit."""
+    """The driver is killed before all kinds of steps: plan, sink file and commit."""
     logs, checkpoint, sink = (tmp_path / name for name in ("logs", "check", "sink"))
     log = Log(logs)
     arguments = [str(logs), str(checkpoint), str(sink)]
