@@ -112,7 +112,7 @@ class Session:
             self.log.append(3)
 
     def start(self, kind, *options):
-        """Create the client's state machine."""
+        """Create the state machine of the client."""
         self.machine = getattr(self.module, kind)(
             [("sim", 9001)],
             self.settings,
@@ -153,7 +153,7 @@ class Session:
         return values
 
     def finish(self):
-        """Check the failure type and the request count.
+        """Check the type of the failure and the number of requests.
 
         Return the failure.
         """

@@ -41,11 +41,11 @@ class LogBroker(Broker):
         super().__init__(ApiVersionTable.from_ranges({**ranges, **SASL}), **options)
 
     def log(self, topic, partition=0):
-        """Return a partition's log."""
+        """Return the log of a partition."""
         return self.cluster_truth.topics[topic].logs[partition]
 
     def answer(self, event):
-        """Return the simulated response, but with this broker's address."""
+        """Return the simulated response, but with the address of this broker."""
         request, version = event.request, event.version
         if type(request).__name__ == "FetchRequest":
             fetch = self.node.begin_fetch(request, version)

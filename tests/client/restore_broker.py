@@ -86,7 +86,7 @@ class RestoreBroker(LogBroker):
         None closes the connection.
         """
         self.words = "in its own words"
-        """Error message for a rejected topic."""
+        """Error message of a rejected topic."""
         self._lock = threading.Lock()
         for name, partitions in dict(topics).items():
             self.add_topic(name, partitions)

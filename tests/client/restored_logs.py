@@ -21,7 +21,7 @@ def make_rows(source, count):
 
 
 def write_log(folder, rows, source=None, **options):
-    """Write a partition's log. ``source`` chooses batch sizes and offset gaps."""
+    """Write the log of a partition. ``source`` chooses batch sizes and offset gaps."""
     folder.mkdir(parents=True)
     data, offset, start = b"", 0, 0
     while start < len(rows):

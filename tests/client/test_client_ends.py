@@ -24,7 +24,7 @@ DELAYS_S = [0.0, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.008, 0.012, 0.02, 0.05]
 
 @pytest.fixture(scope="module")
 def contexts(tmp_path_factory):
-    """TLS contexts for a server and a client."""
+    """TLS contexts of a server and of a client."""
     paths = make_certificate(tmp_path_factory.mktemp("tls"))
     return server_context(*paths), ssl.create_default_context(cafile=paths[0])
 
@@ -96,7 +96,7 @@ def test_a_task_can_be_cancelled_at_any_moment(client, broker, delay_s):
 
 @pytest.mark.parametrize("delay_s", DELAYS_S[::3])
 def test_closing_ends_a_scan_that_another_task_reads(client, broker, delay_s):
-    """The other task's iteration ends without an error."""
+    """The iteration of the other task ends without an error."""
     running, connect = broker
 
     async def main():

@@ -143,7 +143,7 @@ def test_a_transaction_within_another_is_refused(produce):
 
 
 def test_a_transaction_is_entered_once(produce):
-    """When the block has ended, it does not accept offsets."""
+    """After the end of the block, it does not accept offsets."""
 
     async def write(producer):
         manager = producer.transaction()

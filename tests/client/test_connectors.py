@@ -21,7 +21,7 @@ ADVERTISED = ("localhost", 19092)
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory):
-    """Certificate and key for "localhost", as paths."""
+    """Certificate and key of "localhost", as paths."""
     return make_certificate(tmp_path_factory.mktemp("tls"))
 
 
@@ -203,7 +203,7 @@ def test_wrong_argument_is_a_type_error_without_its_value(kwire, arguments):
 def test_address_that_does_not_answer_does_not_hide_the_next_one(
     kwire, runner, monkeypatch
 ):
-    """All addresses for a host name share the connection timeout."""
+    """All addresses of a host name share the connection timeout."""
     with LogBroker({"orders": (RECORDS,)}) as broker, socket.socket() as silent:
         # A listening socket that does not accept has a full queue after one connection.
         silent.bind(("127.0.0.1", 0))

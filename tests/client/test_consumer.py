@@ -26,7 +26,7 @@ PARTITIONS = 4
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Addresses and handle for librdkafka's mock cluster with three brokers."""
+    """Addresses and handle of librdkafka's mock cluster of three brokers."""
     handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 3})
     brokers = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
     yield ",".join(f"{broker.host}:{broker.port}" for broker in brokers), handle

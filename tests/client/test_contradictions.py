@@ -53,7 +53,7 @@ def client(kwire):
 
 @pytest.fixture
 def mechanisms(kwire):
-    """Values for the argument ``sasl`` by name."""
+    """Values of the argument ``sasl`` by name."""
     sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
     return {
         "none": None,

@@ -18,7 +18,7 @@ CANONICAL = "resolve_canonical_bootstrap_servers_only"
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory):
-    """Certificate and key for "localhost" and 127.0.0.1, as paths."""
+    """Certificate and key of "localhost" and 127.0.0.1, as paths."""
     return make_certificate(tmp_path_factory.mktemp("tls"))
 
 

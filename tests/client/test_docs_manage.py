@@ -32,7 +32,7 @@ def test_each_block_prints_what_its_comments_have(capsys):
             if expected or not printed:
                 assert printed.splitlines() == expected, block
             else:
-                # The page's next block contains the output.
+                # The next block of the page contains the output.
                 assert f"```\n{printed}```" in TEXT
         assert names["kafka"].has_connected is False
     assert len(BLOCKS) > 8

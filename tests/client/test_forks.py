@@ -158,7 +158,7 @@ def test_each_operation_of_a_connected_client_is_rejected_in_a_child(
             with pytest.raises(client.UsedAfterFork, match=ADVICE):
                 call()
         if kind == "transaction":
-            # The block's exception must not be replaced.
+            # The exception of the block must not be replaced.
             connected.transaction.__exit__(SystemExit, None, None)
         if connected.used is not connected.kafka:
             connected.used.close()

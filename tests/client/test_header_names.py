@@ -86,7 +86,7 @@ def read(kwire, runner, kind, address, form, **options):
 
 
 def names_of(records):
-    """Return the header names in records or messages."""
+    """Return the header names of records or messages."""
     return [name for record in records for name, _ in record.headers]
 
 

@@ -93,7 +93,7 @@ def pack(size):
 
 
 def with_id(data, number):
-    """Replace a frame's correlation id."""
+    """Replace the correlation id of a frame."""
     return data[:4] + pack(number) + data[8:]
 
 
@@ -153,7 +153,7 @@ def test_an_announced_frame_costs_no_memory(kwire, runner):
 
 
 def flip(data):
-    """Change the last byte in the last record."""
+    """Change the last byte of the last record."""
     return [data[:-20] + bytes([data[-20] ^ 1]) + data[-19:]]
 
 

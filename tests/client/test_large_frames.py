@@ -24,7 +24,7 @@ FIRST_CONNECTION = ["", "kwire"]
 
 @pytest.fixture(scope="module")
 def contexts(tmp_path_factory):
-    """TLS contexts for a server and a client."""
+    """TLS contexts of a server and of a client."""
     paths = make_certificate(tmp_path_factory.mktemp("tls"))
     return server_context(*paths), ssl.create_default_context(cafile=paths[0])
 

@@ -110,7 +110,7 @@ def repeat_first():
 
 
 def flip_signature(turn, answer):
-    """Change one bit in the server signature."""
+    """Change one bit of the server signature."""
     if turn == 1:
         return answer
     signature = bytearray(base64.b64decode(answer.removeprefix(b"v=")))

@@ -30,12 +30,12 @@ REALM = "KWIRE.TEST"
 
 @pytest.fixture
 def sasl(kwire):
-    """Module with the mechanisms."""
+    """Module of the mechanisms."""
     return importlib.import_module(f"{kwire.__name__}.connection.sasl")
 
 
 class GSSError(Exception):
-    """Base class for gssapi errors."""
+    """Base class of gssapi errors."""
 
 
 class FakeContext:

@@ -16,9 +16,9 @@ PARTITIONS = 4
 
 @pytest.fixture(scope="module")
 def cluster(request):
-    """Addresses and handle for librdkafka's mock cluster."""
+    """Addresses and handle of librdkafka's mock cluster."""
     options = {"bootstrap.servers": "mock", "test.mock.num.brokers": 1}
-    # The optional parameter is the brokers' response time in ms.
+    # The optional parameter is the response time of the brokers in ms.
     late = {"test.mock.broker.rtt": getattr(request, "param", 0)}
     handle = Producer(options | late)
     brokers = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
@@ -273,7 +273,7 @@ def test_rows_without_a_key_go_to_batches_of_any_partition(send):
 
 
 def test_a_function_chooses_the_partitions_of_rows(send):
-    """The function receives every row's key."""
+    """The function receives the key of every row."""
     options = {"partitioner": lambda key, all_partitions, available: 3}
     _, rows_by_partition = send(pyarrow.table({"value": ["x"]}), options)
     assert rows_by_partition[3][-1].value == b"x"

@@ -140,7 +140,7 @@ def test_records_come_back_as_they_were(run_restore, tmp_path, wanted, form, cod
 
 
 def test_topic_is_created_on_request(run_restore, tmp_path, wanted):
-    """The topic has the source's partitions, CreateTime, and long retention."""
+    """The topic has the partitions of the source, CreateTime, and long retention."""
     with RestoreBroker() as broker:
         code, err = run_restore(broker, tmp_path / "logs")
         assert (code, broker.created) == (2, [])
@@ -207,7 +207,7 @@ def test_a_topic_is_created_in_spite_of_passing_errors(run_restore, tmp_path, wa
 def test_a_topic_that_cannot_be_created_is_one_sentence(
     run_restore, tmp_path, wanted, code, text
 ):
-    """The error contains the broker's code and message."""
+    """The error contains the code and the message of the broker."""
     with RestoreBroker() as broker:
         broker.refusals = [getattr(installed.error_codes, code)] * 1000
         ended, err = run_restore(

@@ -47,7 +47,7 @@ def broker():
 
 @pytest.fixture
 def scan(kwire, broker):
-    """Scan that reads the topic."""
+    """Scan of the topic."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
         yield kafka.scan("orders")

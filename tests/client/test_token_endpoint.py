@@ -31,13 +31,13 @@ def certificate(tmp_path_factory):
 
 @pytest.fixture
 def endpoint(kwire):
-    """Module with the token endpoint."""
+    """Module of the token endpoint."""
     return importlib.import_module(f"{kwire.__name__}.client.token_endpoint")
 
 
 @pytest.fixture
 def sasl(kwire):
-    """Module with the mechanisms."""
+    """Module of the mechanisms."""
     return importlib.import_module(f"{kwire.__name__}.connection.sasl")
 
 
@@ -50,7 +50,7 @@ def broker():
 
 
 def make_config(url, **properties):
-    """Return client properties."""
+    """Return the properties of a client."""
     return {
         "security.protocol": "SASL_PLAINTEXT",
         "sasl.mechanism": "OAUTHBEARER",

@@ -175,7 +175,7 @@ class Cluster:
     """Broker state, and its responses to requests."""
 
     def __init__(self, kwire, host, port):
-        """Store the only broker's address."""
+        """Store the address of the only broker."""
         self._kwire = kwire
         self._messages = kwire.messages
         self._place = {"node_id": NODE, "host": host, "port": port}

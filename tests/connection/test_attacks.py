@@ -13,7 +13,7 @@ import pytest
 
 
 def module(kwire, name):
-    """Import a package module on the tested engine."""
+    """Import a module of the package on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.{name}")
 
 
@@ -150,7 +150,7 @@ def test_topic_requested_twice_is_returned_once(kwire):
 
 
 class Keys(tuple):
-    """Request keys, which must not be searched sequentially."""
+    """Keys of a request, which must not be searched sequentially."""
 
     def __contains__(self, key):
         """Fail, because a search is not allowed."""

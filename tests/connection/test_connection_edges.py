@@ -13,7 +13,7 @@ OVER_THE_USUAL_CEILING = 101 * MIB
 
 
 def table(kwire, offered):
-    """Return a broker's table."""
+    """Return the table of a broker."""
     return kwire.connection.negotiation.ApiVersionTable(offered)
 
 

@@ -44,7 +44,7 @@ def requests(kwire):
 
 
 def response_to(kwire, event):
-    """Return a response with all field types."""
+    """Return a response with all types of fields."""
     cls = kwire.messages.by_key(type(event.request).api_key, "response")
     if cls is kwire.messages.MetadataResponse:
         broker = cls.MetadataResponseBroker(node_id=1, host="h", port=9092)
@@ -377,7 +377,7 @@ def peak_of(work):
 
 
 LIES = (
-    # Frame just below the 100 MiB limit, with only a few bytes.
+    # Frame just below the limit of 100 MiB, with only a few bytes.
     "063fffff 00000000 0000",
     # Counts and lengths of 2 billion in small frames.
     "0000000a 00000000 0000 7fffffff",

@@ -102,7 +102,7 @@ def produce(kwire, topic, acks=-1):
 
 
 def is_dead(kwire, connection, why):
-    """Check that all calls on a connection fail, and report the reason."""
+    """Check that all calls of a connection fail, and report the reason."""
     assert not connection.is_open
     for use in (
         lambda: connection.send(metadata(kwire)),

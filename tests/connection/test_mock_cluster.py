@@ -17,7 +17,7 @@ from tests.connection.wire import TIMEOUT_S, Wire
 
 ROWS = [(b"key-%d" % n, b"value %d" % n * 9) for n in range(20)]
 NEWEST_METADATA = 8
-"""Newest version in which the mock cluster has Kafka's layout."""
+"""Newest version in which the mock cluster has the layout of Kafka."""
 
 OWN_PRODUCE = 5
 """Produce version in which the mock cluster's layout is different."""

@@ -22,7 +22,7 @@ OFFERED = {3: (0, 12), 18: (0, 5), KEY: (0, 1)}
 
 
 def make_class(kwire, kind, key=KEY, name="Ping", more=""):
-    """Create one class for the API."""
+    """Create one class of the API."""
     full_name = f"{name}{kind.title()}"
     text = TEXT.format(key=key, kind=kind, name=full_name, more=more)
     return kwire.messages.message_class(text)
@@ -126,7 +126,7 @@ def test_response_of_another_class_is_rejected(kwire, api):
 
 
 def test_unsupported_own_api_has_its_versions_in_the_error(kwire, api):
-    """An empty response (KIP-35) reports the class's version range."""
+    """An empty response (KIP-35) reports the range of the class."""
     request, _, registry = api
     client, _ = connect(kwire, registry)
     client.send(request(text="a"))

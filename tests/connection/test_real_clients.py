@@ -205,7 +205,7 @@ class Aiokafka:
 
 
 def python_sasl(password):
-    """Return the SASL options that both Python clients use."""
+    """Return the SASL options of both Python clients."""
     if not password:
         return {}
     return {

@@ -12,17 +12,17 @@ OLD = {3: (0, 8), 17: (0, 0)}
 
 
 def table(kwire, offered):
-    """Return a broker's table."""
+    """Return the table of a broker."""
     return kwire.connection.negotiation.ApiVersionTable.from_ranges(offered)
 
 
 def client_of(kwire, offered):
-    """Return a client that has the broker's table."""
+    """Return a client that has the table of the broker."""
     return kwire.connection.ClientConnection("kw", table=table(kwire, offered))
 
 
 def both(kwire, offered):
-    """Return both connection sides."""
+    """Return both sides of a connection."""
     server = kwire.connection.ServerConnection(table(kwire, offered))
     return client_of(kwire, offered), server
 

@@ -14,7 +14,7 @@ OFFERED = {0: (0, 8), 1: (0, 11), 3: (0, 8), 12: (0, 4), 18: (0, 4)}
 
 
 def serving(kwire, offered=None, **options):
-    """Return a server connection."""
+    """Return the connection of a server."""
     offered = OFFERED if offered is None else offered
     table = kwire.connection.negotiation.ApiVersionTable.from_ranges(offered)
     return kwire.connection.ServerConnection(table, **options)
@@ -32,13 +32,13 @@ def receive(connection, data):
 
 
 def ids_of(kwire, data):
-    """List the correlation ids in the pending responses."""
+    """List the correlation ids of the pending responses."""
     frames = kwire.messages.framing.FrameSplitter().feed(data)
     return [int.from_bytes(frame[:4], "big") for frame in frames]
 
 
 def test_a_request_is_an_event(kwire):
-    """The event contains all header fields."""
+    """The event contains all fields of the header."""
     server = serving(kwire)
     (event,) = receive(server, request_bytes(kwire, "Metadata", 8, 7, topics=None))
     assert isinstance(event, kwire.connection.RequestReceived)
@@ -112,7 +112,7 @@ def test_responses_go_out_in_the_order_of_requests(kwire, order):
 
 
 def test_an_answer_for_versions_waits_for_its_turn(kwire):
-    """If a client repeats ApiVersions, its response keeps the request order."""
+    """If a client repeats ApiVersions, its response is in the order of requests."""
     server = serving(kwire)
     data = (
         request_bytes(kwire, "Metadata", 8, 1)

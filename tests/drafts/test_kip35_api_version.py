@@ -26,7 +26,7 @@ REQ_A = 12
 """API key for the document's REQ_A in these tests."""
 
 DOCUMENTS = {4: {REQ_A: (0, 1)}, 5: {REQ_A: (1, 2)}}
-"""The two sample protocol documentations in the document."""
+"""The two sample protocol documentations of the document."""
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ ROWS = [
     (1, "FetchRequest", (1, 0), ()),
     (2, "OffsetRequest", (2,), (0, 1)),
 ]
-"""Example in the document, copied unchanged."""
+"""Example of the document, copied unchanged."""
 
 
 @pytest.fixture

@@ -20,13 +20,13 @@ STAGES = ("two-stage 1", "two-stage 2", "magic 1", "magic 2")
 
 @pytest.fixture
 def kip87(kwire):
-    """Draft module on the tested engine."""
+    """Module of the draft on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.drafts.kip87_tombstone_flag")
 
 
 @pytest.fixture
 def requests(kwire):
-    """The draft's request classes on the tested engine."""
+    """Request classes of the draft on the tested engine."""
     return importlib.import_module(
         f"{kwire.__name__}.drafts.kip87_tombstone_flag.requests"
     )
@@ -105,7 +105,7 @@ FETCH_CELLS = [
 
 
 def cell(value):
-    """Return a cell's test id."""
+    """Return the test id of a cell."""
     return str(value) if isinstance(value, (str, int)) else None
 
 
@@ -382,7 +382,7 @@ def kinds_of(messages):
 
 @pytest.mark.parametrize("name", STAGES)
 def test_client_and_broker_speak_the_draft(kwire, kip87, requests, name):
-    """New and old producers and consumers observe the results in the table."""
+    """New and old producers and consumers observe the results of the table."""
     broker = Broker(kwire, kip87, requests, kip87.STAGES[name])
     with serving(kwire, broker.answer) as address:
         client = Client(kwire, kip87, requests, address)

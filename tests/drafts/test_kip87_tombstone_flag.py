@@ -43,7 +43,7 @@ MESSAGES = st.builds(
 
 @pytest.fixture
 def kip87(kwire):
-    """Draft module on the tested engine."""
+    """Module of the draft on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.drafts.kip87_tombstone_flag")
 
 
@@ -199,7 +199,7 @@ def test_down_goes_to_0_or_1(kwire, kip87, to_magic):
 
 
 def test_conversion_rejects_compressed_messages(kwire, kip87):
-    """The inner messages' values have not been decoded."""
+    """The values of inner messages have not been decoded."""
     wrapper = kip87.Message(value=b"", attributes=1)
     for convert in (kip87.down_convert, kip87.up_convert):
         with pytest.raises(kwire.EncodeError, match=r"messages\[0\].attributes"):
@@ -348,7 +348,7 @@ def test_log_append_time_of_the_whole_is_that_of_each(kip87):
 
 
 def repaired(data):
-    """Recompute a single message's size and checksum."""
+    """Recompute the size and the checksum of a single message."""
     body = data[16:]
     return data[:8] + struct.pack(">iI", len(body) + 4, zlib.crc32(body)) + body
 
@@ -429,7 +429,7 @@ def test_limits_hold_for_compressed_messages(kwire, kip87):
     ],
 )
 def test_bad_values_are_named(kwire, kip87, fields, path):
-    """The path contains the message index."""
+    """The path contains the index of the message."""
     rows = [kip87.Message(), kip87.Message(**fields)]
     with pytest.raises(kwire.EncodeError) as caught:
         kip87.encode(rows)

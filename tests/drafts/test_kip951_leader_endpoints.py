@@ -27,7 +27,7 @@ PRODUCE_10 = bytes.fromhex(
 
 @pytest.fixture
 def kip951(kwire):
-    """Draft module on the tested engine."""
+    """Module of the draft on the tested engine."""
     return importlib.import_module(f"{kwire.__name__}.drafts.kip951_leader_endpoints")
 
 
@@ -42,7 +42,7 @@ def texts(kwire):
 
 
 def fetch(cls, host="h", rack=None, port=9092, **partition):
-    """Return a Fetch 15 response: leader 2 for the only partition, in epoch 5."""
+    """Return a Fetch 15 response: leader 2 of the only partition, in epoch 5."""
     broker = cls.BrokerInfo(leader_host=host, leader_port=port, leader_rack=rack)
     fields = {
         "partition_index": 1,
@@ -57,7 +57,7 @@ def fetch(cls, host="h", rack=None, port=9092, **partition):
 
 
 def produce(cls, **partition):
-    """Return a Produce 9 response: leader 2 for the only partition, in epoch 5."""
+    """Return a Produce 9 response: leader 2 of the only partition, in epoch 5."""
     broker = cls.BrokerInfo(leader_host="h", leader_port=9092, leader_rack="r")
     fields = {
         "index": 1,
@@ -222,7 +222,7 @@ def test_kafka_fetch_leaders_share_addresses(kwire, kip951, version):
 
 
 def test_leader_without_a_broker_has_no_address(kip951):
-    """The broker is an optional tagged field in the draft."""
+    """The broker is an optional tagged field of the draft."""
     cls = kip951.FetchResponse
     response = fetch(cls, current_leader_broker=cls.BrokerInfo())
     assert kip951.leader_changes(response) == change(kip951, TOPIC_ID)
@@ -286,7 +286,7 @@ def test_tag_2_never_passes_for_a_snapshot(kwire, kip951, port):
 
 
 def test_snapshot_never_passes_for_tag_2(kwire, kip951):
-    """The offset's first byte would be a host without a length: null."""
+    """The first byte of the offset would be a host without a length: null."""
     cls = kwire.messages.FetchResponse
     for offset, epoch in ((0, 0), (1, 5), (2**32, 2**31 - 1), (2**56 - 1, 3)):
         snapshot = cls.SnapshotId(end_offset=offset, epoch=epoch)
@@ -419,7 +419,7 @@ def test_client_of_tag_2_refuses_a_snapshot_over_a_socket(kwire, kip951):
 
 @pytest.mark.parametrize("host", ["broker-1.example", "broker"])
 def test_client_of_today_refuses_tag_2_over_a_socket(kwire, kip951, host):
-    """The size or content in the draft's bytes is an error for the client."""
+    """The size or the content of the draft's bytes is an error for the client."""
     responses = {1: fetch(kip951.FetchResponseTag2, host)}
     with (
         serving(kwire, follower(kwire, responses)) as address,

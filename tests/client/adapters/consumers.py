@@ -92,7 +92,7 @@ class KafkaPython:
         self._consumer.seek(self._tp, offset)
 
     def position(self):
-        """Return the next record's offset."""
+        """Return the offset of the next record."""
         return self._consumer.position(self._tp)
 
     def pause(self):
@@ -145,7 +145,7 @@ class Aiokafka:
         self._call(self._consumer.seek, self._tp, offset)
 
     def position(self):
-        """Return the next record's offset."""
+        """Return the offset of the next record."""
         return self._run(self._consumer.position(self._tp))
 
     def pause(self):

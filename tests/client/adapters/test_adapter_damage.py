@@ -72,7 +72,7 @@ def make_batches(dice):
 
 
 def fix_batch(batch):
-    """Recompute a batch's length and checksum."""
+    """Recompute the length and the checksum of a batch."""
     batch = batch[:8] + struct.pack(">i", len(batch) - 12) + batch[12:]
     return batch[:17] + struct.pack(">I", record_engine.crc32c(batch[21:])) + batch[21:]
 

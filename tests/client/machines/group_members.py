@@ -156,7 +156,7 @@ class SimulatedCaller:
         return True
 
     def pause(self):
-        """Pause the chunk's partition for up to 3 s."""
+        """Pause the partition of the chunk for up to 3 s."""
         reader = self.chunk.reader
         if self._is_read(reader):
             self.machine.pause([reader.place])

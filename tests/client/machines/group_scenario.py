@@ -36,7 +36,7 @@ One per second is regular. Additional heartbeats are sent after changes.
 
 
 class Transaction:
-    """Offsets in flight to the coordinator, in a producer's transaction."""
+    """Offsets in flight to the coordinator, in the transaction of a producer."""
 
     def __init__(self):
         """Wait for the coordinator."""

@@ -32,7 +32,7 @@ class Setting:
         self.machine = self.consumer(pattern, **group)
 
     def consumer(self, pattern=None, **group):
-        """Return a new consumer for the group."""
+        """Return a new consumer of the group."""
         options = self.module.ScanOptions(
             topics=() if pattern else ("a",), pattern=pattern, follow=True
         )

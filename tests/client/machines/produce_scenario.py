@@ -95,7 +95,7 @@ class ProduceScenario(FaultyCluster):
         )
 
     def _watch(self):
-        """Record the values when a batch is added to the machine."""
+        """Record the values of all batches that are added to the machine."""
         add_batch = self.machine.add_batch
 
         def note(topic, partition, content, now, **options):

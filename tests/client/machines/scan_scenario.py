@@ -301,7 +301,7 @@ class Scenario(FaultyCluster):
         )
 
     def _check_created_again(self, topic_partition, topic, log):
-        """Check that a recreated topic is read from its start.
+        """Check that the records of a recreated topic are read from its start.
 
         Only applies if the scan has detected the new topic id.
         """

@@ -92,7 +92,7 @@ class Naming:
         return response.replace(topics=[add(topic) for topic in response.topics])
 
     def move_brokers(self, response, first):
-        """Change the brokers' ids and addresses."""
+        """Change the ids and addresses of the brokers."""
         brokers = [
             broker.replace(node_id=broker.node_id + first, port=10_000 + first + n)
             for n, broker in enumerate(response.brokers)
@@ -126,7 +126,7 @@ class Naming:
         return sizes
 
     def bootstrap(self):
-        """Return the broker addresses."""
+        """Return the addresses of the brokers."""
         return [("sim", 9000 + node) for node in self.cluster.brokers]
 
     def scan(self, **options):
@@ -206,7 +206,7 @@ def test_a_lookup_of_offsets_ends(naming, change):
 
 @pytest.mark.parametrize("change", ["add_partitions", "move_brokers"])
 def test_a_producer_keeps_its_size(naming, change):
-    """Check that a producer deletes the writer when its partition is deleted."""
+    """Check that a producer deletes the writers of deleted partitions."""
     naming.change_metadata(getattr(naming, change))
     machine = naming.module.ProducerMachine(
         naming.bootstrap(),

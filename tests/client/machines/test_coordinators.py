@@ -29,7 +29,7 @@ class Finder:
 
     @property
     def wake_at(self):
-        """When to call ``advance`` next."""
+        """Time of the next ``advance``."""
         return self.cluster.wake_at
 
     def advance(self, now):

@@ -17,7 +17,7 @@ QUICK_S, SLOW_S = 0.01, 2.0
 
 
 def test_records_of_the_old_topic_do_not_count_for_the_new_one(kwire):
-    """Records from the old topic may arrive after metadata about the new topic.
+    """Records of the old topic may arrive after the metadata of the new topic.
 
     They must be dropped, and the new topic must be read from its start.
     """

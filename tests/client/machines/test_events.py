@@ -34,7 +34,7 @@ def log(caplog):
 
 
 def fields_of(event):
-    """Return an event's field names and types."""
+    """Return the names and types of an event's fields."""
     return dict(re.findall(r"%\((\w+)\)[.\d]*(\w)", event.text))
 
 

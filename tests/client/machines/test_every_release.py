@@ -47,7 +47,7 @@ class Setting:
     """Two brokers with the same release and the topic "orders"."""
 
     def __init__(self, kwire, release, records=RECORDS):
-        """Write records to both partitions in the topic."""
+        """Write records to the two partitions of the topic."""
         self.kwire = kwire
         self.release = release
         self.module = importlib.import_module(f"{kwire.__name__}.client.machines")

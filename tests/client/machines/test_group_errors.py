@@ -43,7 +43,7 @@ def test_an_old_broker_is_named_in_one_sentence(kwire, release, pattern, message
     ],
 )
 def test_a_refusal_ends_the_consumer(kwire, name, kind, words):
-    """If a retry cannot fix an error, it is raised with the group name."""
+    """Errors that a retry cannot fix are raised with the name of the group."""
     setting = Setting(kwire)
     setting.refuse(getattr(kwire.error_codes, name))
     assert setting.poll() is None
@@ -154,7 +154,7 @@ def test_manual_partitions_start_at_committed_offsets(kwire, release):
 
 
 def test_commits_of_manual_partitions_are_rejected_by_a_group_with_members(kwire):
-    """The commits would overwrite the members' offsets. The error explains this."""
+    """The commits would overwrite those of the members. The error explains this."""
     setting = Setting(kwire)
     assert setting.poll() is not None
     other, world = setting.consumer(joins=False), setting.world

@@ -82,7 +82,7 @@ def test_seek_ignores_the_response_to_a_fetch_in_flight(kwire):
 
 
 def test_seek_drops_the_chunks_that_were_not_taken(kwire):
-    """The chunks' memory is released. The next chunk starts at the new position."""
+    """The memory of the chunks is released. The next chunk has the new position."""
     setting = Setting(kwire)
     machine = setting.machine
     assert setting.poll() is not None

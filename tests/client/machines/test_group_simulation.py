@@ -112,7 +112,7 @@ def commit_what_was_fetched(module, patch):
 
 
 def keep_what_was_fetched(module, patch):
-    """Return chunks although their partitions are lost."""
+    """Return chunks of lost partitions."""
     fetcher = module.scan.fetcher.Fetcher
     original = fetcher.remove
 
@@ -178,13 +178,13 @@ def leave_without_a_word(module, patch):
 
 
 def send_lost_offsets(module, patch):
-    """Commit a lost chunk's offset in a transaction."""
+    """Commit the offset of a lost chunk in a transaction."""
     consumer = module.group.machine.ConsumerMachine
     patch.setattr(consumer, "_owner_of", lambda self, fetched: fetched.reader)
 
 
 def seek_without_dropping(module, patch):
-    """Return the chunks from the old position after a seek."""
+    """Return the chunks of the old position after a seek."""
     patch.setattr(module.scan.fetcher.Fetcher, "_drop_chunks", lambda *arguments: None)
 
 

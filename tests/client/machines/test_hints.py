@@ -17,7 +17,7 @@ DELAY_S = 0.01
 
 
 class Hints:
-    """Scan that has read a complete partition and waits for more records."""
+    """Scan that has read all records of a partition and waits for more."""
 
     def __init__(self, kwire):
         random = random_module.Random(7)

@@ -229,7 +229,7 @@ def test_a_partition_that_a_response_has_twice_counts_once(attack):
 
 
 def test_records_after_the_end_come_once(attack):
-    """The second batch starts at the scan's end offset."""
+    """The second batch starts at the end offset of the scan."""
     encode = attack.kwire.records.encode_batch
 
     def more(node, response):

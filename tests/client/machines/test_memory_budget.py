@@ -31,7 +31,7 @@ def test_released_memory_is_used_by_the_next_fetch_immediately(kwire):
     )
     held = None
     while world.run(machine, machine.has_result, START_S + 600):
-        # Take the next chunk before the previous chunk's memory is released.
+        # Take the next chunk before the memory of the previous one is released.
         if held is not None:
             machine.release(held)
         held = machine.take()

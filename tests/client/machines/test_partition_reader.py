@@ -33,7 +33,7 @@ MUTATORS = {
     *("add", "append", "clear", "discard", "extend", "insert", "note", "pop"),
     *("popitem", "remove", "setdefault", "update"),
 }
-"""Methods that change a reader's mutable field."""
+"""Methods that change a mutable field of a reader."""
 
 
 def make_readers(state):

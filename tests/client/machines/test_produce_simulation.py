@@ -154,7 +154,7 @@ def begin_with_many(module, patch):
 
 
 def lose_half(module, patch):
-    """Only send the first half if a batch was too large."""
+    """Only send the first half of a batch that was too large."""
     writer = module.produce.partition_writer.PartitionWriter
     split = writer.split
 

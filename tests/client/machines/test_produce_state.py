@@ -115,7 +115,7 @@ def test_impossible_event_of_a_batch_is_an_assertion():
 
 
 def forget_bytes(patch):
-    """Keep counting a batch's bytes after it is finished."""
+    """Keep counting the bytes of a finished batch."""
     settle = Deliveries.settle
 
     def forget(self, writer, batch):

@@ -39,7 +39,7 @@ class Setting:
         )
 
     def find(self, name="orders"):
-        """Request a topic's metadata."""
+        """Request the metadata of a topic."""
         machine = self.machine
         machine.want_topic(name, self.world.now)
         settled = lambda: machine.is_settled(name)  # noqa: E731

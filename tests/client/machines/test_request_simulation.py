@@ -39,7 +39,7 @@ class Setting:
                 log.append(self.random.randint(1, 4))
 
     def learn(self):
-        """Update every broker's view."""
+        """Update the view of all brokers."""
         for broker in self.cluster.brokers.values():
             broker.learn()
 
@@ -122,7 +122,7 @@ def offsets(response):
 
 
 def ends(setting, *topics):
-    """Return the log end offsets in topics."""
+    """Return the log end offsets of topics."""
     return {
         (name, index): log.end
         for name in topics

@@ -54,7 +54,7 @@ class Client:
 
     def advance(self, now):
         self.cluster.advance(now)
-        # The broker's address is also the bootstrap address.
+        # The address of the broker is also the bootstrap address.
         self.cluster.link_to(1, now)
 
     def read_metrics(self, now):

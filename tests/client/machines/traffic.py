@@ -16,7 +16,7 @@ WINDOW_S = 5.0
 """Time window in seconds in which requests are counted."""
 
 CONNECTION = "connection"
-"""Pseudo request type for a new connection, whose first request is ApiVersions."""
+"""Pseudo request type of a new connection, whose first request is ApiVersions."""
 
 MAX_IN_WINDOW = 45
 """Maximum fruitless requests per type, broker and window.

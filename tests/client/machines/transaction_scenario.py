@@ -53,7 +53,7 @@ class Together:
 
     @property
     def wake_at(self):
-        """Earliest ``wake_at`` among the machines."""
+        """Earliest ``wake_at`` of the machines."""
         return min(machine.wake_at for machine in self.machines)
 
     def advance(self, now):

@@ -22,7 +22,7 @@ from tests.harness.loopback_brokers import HOST, TIMEOUT_S, Broker, Listener
 
 @pytest.fixture
 def request_(messages):
-    """Request for the brokers in the cluster."""
+    """Request for the brokers of the cluster."""
     return messages.MetadataRequest(topics=())
 
 

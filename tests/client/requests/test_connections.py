@@ -50,7 +50,7 @@ def client_context(certificate):
 
 @pytest.fixture
 def request_(messages):
-    """Request for the brokers in the cluster."""
+    """Request for the brokers of the cluster."""
     return messages.MetadataRequest(topics=())
 
 

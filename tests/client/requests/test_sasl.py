@@ -129,7 +129,7 @@ def test_no_error_has_unescaped_text_of_a_broker(client, runner, sasl, field):
 
 
 def test_a_secret_in_the_place_of_tls_is_not_shown(client, runner):
-    """Nothing is sent, and the error only contains the value's type."""
+    """Nothing is sent, and the error only contains the type of the value."""
     make = client.connect_sync if runner == "blocking" else client.connect
     with pytest.raises(TypeError, match=r"ssl must be .* \(got str\)") as caught:
         make("127.0.0.1:9", ssl="wonderland")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 
 def make_served_table(kwire, offered=None, **options):
-    """Return a server's version table."""
+    """Return the version table of a server."""
     offered = {1: (4, 17), 18: (0, 4)} if offered is None else offered
     return kwire.connection.negotiation.ApiVersionTable.from_ranges(offered, **options)
 
@@ -97,7 +97,7 @@ def test_servers_before_2_4_list_nothing(kwire):
     [("", "1.0"), ("kwire", ""), ("a b", "1"), ("-a", "1"), ("a", "1."), ("a_b", "1")],
 )
 def test_a_name_that_is_none_is_an_invalid_request(kwire, name, software_version):
-    """The response has the request's version, and contains no rows."""
+    """The response has the version of the request, and contains no rows."""
     request = kwire.messages.ApiVersionsRequest(
         client_software_name=name, client_software_version=software_version
     )

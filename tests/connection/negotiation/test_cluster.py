@@ -17,12 +17,12 @@ B2 = {0: (1, 2), 1: (0, 3), 2: (0, 0)}
 
 
 def table(kwire, offered, **options):
-    """Return one broker's table."""
+    """Return the table of one broker."""
     return kwire.connection.negotiation.ApiVersionTable.from_ranges(offered, **options)
 
 
 def cluster(kwire, **brokers):
-    """Return a view that contains brokers by name."""
+    """Return the view of brokers by name."""
     tables = {name: table(kwire, offered) for name, offered in brokers.items()}
     return kwire.connection.negotiation.ClusterVersions(tables)
 
@@ -195,7 +195,7 @@ def epochs(kwire, *levels_by_epoch):
 
 
 def test_finalized_features_are_those_of_the_highest_epoch(kwire):
-    """The broker order has no influence."""
+    """The order of the brokers has no influence."""
     levels_by_epoch = [(5, 20), (7, 21), (6, 99), (-1, 77)]
     for order in itertools.permutations(range(4)):
         tables = epochs(kwire, *levels_by_epoch)

@@ -19,7 +19,7 @@ V3 = f"0012 0003 00000007 0002 6b77 00 {NAMES}"
 
 
 def table(kwire, offered, **options):
-    """Return one broker's table."""
+    """Return the table of one broker."""
     return kwire.connection.negotiation.ApiVersionTable(offered, **options)
 
 
@@ -51,7 +51,7 @@ def answer(asking, text):
 
 
 def version_in_request(asking):
-    """Return the next request's version."""
+    """Return the version of the next request."""
     return int.from_bytes(asking.data_to_send()[6:8], "big")
 
 

@@ -20,7 +20,8 @@ def table(kwire, offered, **options):
 def test_excluded_version_is_not_usable_in_the_backport_example(kwire):
     """KIP-35: a broker offers 0-2, but 1 is deprecated and must not be used.
 
-    Deprecated versions remain in the broker's range. The client has to exclude them.
+    Deprecated versions remain in the range of the broker. The client has to exclude
+    them.
     """
     for offered, usable in (
         ((0, 2), (0, 2)),
@@ -134,7 +135,7 @@ PICKED = {
 
 @pytest.mark.parametrize("name", PICKED)
 def test_constraint_limits_wide_ranges(kwire, name):
-    """Maximum versions only apply to the APIs in the constraint."""
+    """Maximum versions only apply to the APIs of the constraint."""
     constraint = getattr(kwire.connection.negotiation, name)
     broker_table = table(kwire, WIDE)
     assert {key: broker_table.pick(key, constraint) for key in PICKED[name]} == PICKED[

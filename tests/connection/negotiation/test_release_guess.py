@@ -41,14 +41,14 @@ Ends = tuple[int, int]
 
 
 def table_of(release: str, listener: str | None = "broker") -> dict[int, Ends]:
-    """Return a release's advertised table."""
+    """Return the advertised table of a release."""
     ranges = releases.ranges(release, listener)
     return {key: (versions.min, versions.max) for key, versions in ranges.items()}
 
 
 @pytest.fixture
 def guess(kwire: ModuleType) -> Any:
-    """``guess_release`` in either engine."""
+    """``guess_release`` of each engine."""
     name = f"{kwire.__name__}.connection.negotiation.release_guess"
     return importlib.import_module(name).guess_release
 
@@ -108,7 +108,7 @@ def test_all_tables_of_real_nodes_are_guessed():
     assert {name for name, _ in mark.args[1]} == TABLES.keys()
 
 
-# Changes to a release's table. None removes a row. API keys: 0 Produce, 1 Fetch, 2
+# Changes to the table of a release. None removes a row. API keys: 0 Produce, 1 Fetch, 2
 # ListOffsets, 3 Metadata, 4 LeaderAndIsr, 8 OffsetCommit, 11 JoinGroup, 18 ApiVersions,
 # 22 InitProducerId, 47 OffsetDelete, 52 Vote, 71 and 72 telemetry, 76
 # ShareGroupHeartbeat, 80 AddRaftVoter, 93 StreamsGroupTopologyDescriptionUpdate.
@@ -126,7 +126,7 @@ CHANGED = [
     ("2.8", "zkBroker", {1: (0, 17)}, "at least 2.8, custom"),
     ("3.9", "broker", {1000: (0, 0)}, "at least 3.9, custom"),
     ("2.1", "broker", {44: (0, 0)}, "at least 2.1, custom"),
-    # Row combinations that no Kafka release has.
+    # Combinations of rows that no Kafka release has.
     ("3.5", "broker", {1: (0, 17), 0: (0, 7)}, "at least 3.5, custom"),
     ("4.2", "broker", {1: (0, 18)}, "at least 4.2, custom"),
     # Rows from a neighboring release, as in a cluster during an upgrade.

@@ -155,7 +155,7 @@ def test_the_highest_common_version_is_picked_or_both_ranges_are_named(
 
 
 def test_error_has_the_api_both_ranges_and_the_cause(kwire):
-    """The text contains the API name, both ranges, and the responsible side."""
+    """The text contains the name of the API, both ranges, and the responsible side."""
     policy = kwire.connection.negotiation.VersionPolicy({1: "12+"})
     messages = kwire.messages
     offered = {1: (0, 3), 3: (40, 50)}
@@ -248,7 +248,7 @@ def test_a_table_ends_with_its_connection(kwire):
 
 
 def test_tables_are_equal_by_ranges_and_features(kwire):
-    """Features are compared, but not the row order and the throttle time."""
+    """Features are compared, but not the order of rows and the throttle time."""
     make = kwire.connection.negotiation.ApiVersionTable
     level = {"f": kwire.VersionRange(1, 2)}
     base_table = make({1: (0, 3), 3: (0, 1)})
@@ -298,7 +298,7 @@ def test_invalid_feature_ranges_are_empty(kwire):
 
 
 def test_ranges_may_be_objects_pairs_and_texts(kwire):
-    """All three range notations result in the same table."""
+    """All three notations of a range result in the same table."""
     tables = [
         table(kwire, {1: versions})
         for versions in (kwire.VersionRange(2, 5), (2, 5), "2-5")
