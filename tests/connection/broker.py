@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Broker based on ``ServerConnection``, for clients from other projects.
+"""Broker based on ``ServerConnection``, for clients of other projects.
 
-It supports a Kafka release's versions for the APIs below, and stores records in memory.
-Topics are created when they are requested and have one partition, and groups have one
-member. It listens on the loopback interface, uses one thread per connection, and every
-wait has a timeout. The broker only accesses message fields, because
-``ServerConnection`` implements versions, headers and the response order.
+It supports the versions of a Kafka release for the APIs below, and stores records in
+memory. Topics are created when they are requested and have one partition, and groups
+have one member. It listens on the loopback interface, uses one thread per connection,
+and every wait has a timeout. The broker only accesses fields of messages, because
+``ServerConnection`` implements versions, headers and the order of responses.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Broker:
         thread.start()
 
     def _accept(self):
-        # Closing the listener interrupts the accept call.
+        # When the listener is closed, the accept call is interrupted.
         with suppress(OSError):
             while True:
                 client, _ = self._server.accept()
@@ -187,7 +187,10 @@ class Cluster:
         self._numbers = itertools.count(1000)
 
     def metadata(self, request, version):
-        """Return the broker and the topics. A requested topic is created."""
+        """Return the broker and the topics.
+
+        If a requested topic does not exist, it is created.
+        """
         answer = self._messages.MetadataResponse
         requested = request.topics
         if requested is None or (version == 0 and not requested):
@@ -510,7 +513,7 @@ BY_THE_CONNECTION = ("ApiVersions", "SaslHandshake", "SaslAuthenticate")
 
 
 def offered(kwire, release):
-    """Reduce a release's version table to the APIs that the broker implements."""
+    """Reduce the version table of a release to the APIs that the broker implements."""
     negotiation = importlib.import_module(f"{kwire.__name__}.connection.negotiation")
     # Use the tables for all listeners, because 2.8 brokers without ZooKeeper did not
     # support InitProducerId.

@@ -37,7 +37,7 @@ def signing_in(kwire, **options):
 
 
 def test_nothing_goes_between_the_handshake_and_its_answer(kwire):
-    """Otherwise a response after the handshake would be used as a token."""
+    """Otherwise a response would be used as a token if it follows the handshake."""
     client = kwire.connection.ClientConnection(
         "kw", table=table(kwire, {3: (0, 8), 17: (0, 0)})
     )
@@ -48,7 +48,7 @@ def test_nothing_goes_between_the_handshake_and_its_answer(kwire):
 
 
 def test_a_token_overtakes_no_response(kwire):
-    """The client does not know yet that tokens have started."""
+    """Until the client has the earlier responses, it does not expect tokens."""
     server = kwire.connection.ServerConnection(table(kwire, {3: (0, 8), 17: (0, 0)}))
     requests = [
         (kwire.messages.MetadataRequest(), 8),
@@ -78,7 +78,7 @@ def test_the_size_of_a_raw_token_counts_bytes(kwire):
 
 
 def test_a_table_that_ended_begins_no_connection(kwire):
-    """The error is raised immediately, not with the first request."""
+    """The error is raised immediately, not when the first request is sent."""
     assumed = kwire.connection.negotiation.fallback_table("0.9.0")
     first = kwire.connection.ClientConnection(table=assumed)
     first.close()
@@ -96,7 +96,7 @@ def test_a_table_that_is_assumed_serves_many_connections(kwire):
 
 
 def test_answers_in_any_order_cost_the_same(kwire):
-    """Responses find their requests without a search through all requests."""
+    """When a response is sent, the pending requests are not searched."""
     connection = kwire.connection.ServerConnection(table(kwire, {12: (0, 4)}))
     request = kwire.messages.HeartbeatRequest()
     frames = [

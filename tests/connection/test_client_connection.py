@@ -81,7 +81,7 @@ def test_api_versions_is_repeated_with_the_next_correlation_id(kwire):
 
 
 def test_a_table_at_hand_leaves_the_question_out(kwire):
-    """With a known table, the first request has id 0. Some brokers need this."""
+    """If the table is known, the first request has id 0. Some brokers need this."""
     connection = make_client(kwire)
     assert connection.data_to_send() == b""
     assert connection.send(metadata(kwire)) == 0
@@ -119,7 +119,7 @@ def test_constraints_choose_the_version(kwire):
 
 @pytest.mark.parametrize("client_id", ["kw", None, ""])
 def test_the_client_id_may_be_missing(kwire, client_id):
-    """A missing client id is null on the wire."""
+    """If the client id is missing, it is null on the wire."""
     connection = make_client(kwire, client_id=client_id)
     connection.send(metadata(kwire), 1)
     header, _ = kwire.messages.framing.decode_request(connection.data_to_send()[4:])
@@ -166,7 +166,7 @@ def test_responses_find_their_requests_in_order(kwire):
 
 
 def test_several_responses_in_one_chunk(kwire):
-    """The incomplete response at the end waits for its remaining bytes."""
+    """The response at the end waits until its remaining bytes arrive."""
     connection = make_client(kwire)
     for _ in range(3):
         connection.send(metadata(kwire))
@@ -351,7 +351,7 @@ def test_close_within_a_frame_reports_the_received_bytes(kwire):
 
 @pytest.mark.parametrize("empty", [b"", bytearray(), memoryview(b"")])
 def test_empty_data_is_the_end_in_any_type(kwire, empty):
-    """A socket returns empty data at its end."""
+    """A socket returns empty data when the peer has closed it."""
     (event,) = receive(make_client(kwire), empty)
     assert event.reason == "the broker closed the connection"
 
@@ -383,7 +383,7 @@ def test_close_before_the_response_without_a_fallback_has_reasons(
 
 
 def test_close_within_the_response_does_not_lead_to_the_fallback(kwire):
-    """The broker had started to respond, so it supports ApiVersions."""
+    """The broker supports ApiVersions, because it had started to respond."""
     connection = kwire.connection.ClientConnection(fallback="0.9.0")
     receive(connection, framed(f"00000000 {ANSWER_V4}")[:10])
     (event,) = receive(connection, b"")
@@ -391,7 +391,7 @@ def test_close_within_the_response_does_not_lead_to_the_fallback(kwire):
 
 
 def test_closing_ends_the_table(kwire):
-    """A second close has no effect."""
+    """If the connection is closed again, nothing happens."""
     connection = make_client(kwire)
     table = connection.table
     connection.send(metadata(kwire))
@@ -424,7 +424,7 @@ def test_a_handshake_that_fails_ends_the_connection(kwire):
 
 
 def test_zero_copy_gives_views_of_the_frame(kwire):
-    """Records are views into the frame. If zero copy is off, they are bytes."""
+    """Records are views of the frame. If zero copy is off, they are bytes."""
     response = kwire.messages.FetchResponse
     message = response(
         responses=[
@@ -472,7 +472,7 @@ def test_any_buffer_is_data(kwire):
 
 
 def test_a_buffer_may_be_used_again_after_the_call(kwire):
-    """``recv_into`` reuses its buffer, so the connection must copy its content."""
+    """The connection must copy the content, because ``recv_into`` reuses its buffer."""
     connection = make_client(kwire)
     connection.send(metadata(kwire))
     data = bytearray(answer(kwire, 0, cluster_id="one"))

@@ -98,7 +98,7 @@ def test_no_request_follows_a_manual_sasl_handshake(kwire):
 
 @pytest.mark.parametrize("token", [5, [1, 2], "text"])
 def test_a_raw_token_is_bytes_and_nothing_that_makes_some(kwire, token):
-    """An integer would otherwise be converted to that many zero bytes."""
+    """If an integer were accepted, it would be converted to that many zero bytes."""
     client = client_of(kwire, {17: (0, 0)})
     client.start_sasl("PLAIN")
     receive(client, bytes.fromhex("0000000a 00000000 0000 00000000"))

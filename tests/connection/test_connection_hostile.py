@@ -70,7 +70,7 @@ class Asking:
 
 
 class Waiting(Asking):
-    """Client that has sent all requests to record."""
+    """Client that has sent all requests of a recording."""
 
     def __init__(self, kwire, **options):
         """Create the connection and send the requests."""
@@ -229,7 +229,7 @@ def test_the_recorded_streams_are_good(kwire, streams, side):
 def test_where_a_stream_is_cut_changes_nothing(kwire, streams, side):
     """Covers all positions, position pairs, and single bytes.
 
-    The sent bytes do not depend on the chunks either.
+    The sent bytes are also the same whatever the chunk sizes are.
     """
     stream = streams[side]
     whole = side(kwire)
@@ -296,7 +296,7 @@ def test_both_engines_agree_on_any_changed_byte(twins, side):
 
 @pytest.mark.parametrize("side", SIDES)
 def test_damage_shows_wherever_the_stream_is_cut(kwire, streams, side):
-    """A changed stream has the same result in all chunk sizes."""
+    """If a stream is damaged, the result is the same in all chunk sizes."""
     dice = random.Random(side.__name__)
     for _ in range(150):
         stream = bytearray(streams[side])

@@ -65,7 +65,7 @@ def test_an_empty_response_is_an_event(kwire, size):
 
 @pytest.mark.parametrize("size", [0, 1, 4])
 def test_a_size_of_0_breaks_the_rules(kwire, size):
-    """A frame of size 0 is empty, and the id after it does not belong to a frame."""
+    """If the size is 0, the frame is empty, and the id after it belongs to no frame."""
     client = client_with_7_in_flight(kwire)
     with pytest.raises(kwire.RemoteProtocolError, match="an empty frame") as caught:
         receive(client, B, size)
@@ -76,7 +76,7 @@ def test_a_size_of_0_breaks_the_rules(kwire, size):
 
 @pytest.mark.parametrize("size", [0, 1])
 def test_an_empty_frame_breaks_the_rules(kwire, size):
-    """The frame cannot be assigned to a request."""
+    """The frame cannot be assigned to a request, because it contains no id."""
     client = client_with_7_in_flight(kwire)
     with pytest.raises(kwire.RemoteProtocolError, match="an empty frame"):
         receive(client, C, size)

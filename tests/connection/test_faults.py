@@ -272,7 +272,7 @@ def test_an_answer_before_the_question_has_to_fit_it(kwire, peers):
 
 @pytest.mark.parametrize("negotiated", [False, True])
 def test_a_server_that_never_answers_costs_a_timeout(kwire, negotiated):
-    """The socket raises a timeout, and the connection still knows its requests."""
+    """When the socket raises a timeout, the connection still knows its requests."""
     near, far = tcp_pair()
     with near, far:
         options = {"table": offered(kwire, RELEASE)} if negotiated else {}
@@ -286,7 +286,7 @@ def test_a_server_that_never_answers_costs_a_timeout(kwire, negotiated):
 
 
 def test_reconnect_negotiates_the_versions_of_the_new_release(kwire):
-    """After an upgrade and a downgrade, each connection has its own table.
+    """When a broker is upgraded or downgraded, the new connection has its own table.
 
     Unanswered requests are repeated in the new connection's version.
     """
@@ -320,7 +320,7 @@ def test_reconnect_negotiates_the_versions_of_the_new_release(kwire):
 
 
 def wait_for_end(kwire, wire):
-    """Wait until a connection ends because the peer has closed it."""
+    """Wait for the end of a connection that the peer has closed."""
     try:
         return wire.wait_for("ConnectionClosed")
     except ConnectionError:
@@ -330,7 +330,7 @@ def wait_for_end(kwire, wire):
 
 
 def test_a_version_of_the_last_connection_is_hung_up_on(kwire):
-    """A downgraded broker closes the connection, as Kafka does."""
+    """If a broker was downgraded, it closes the connection, as Kafka does."""
     request = metadata(kwire, "t")
     with Broker(kwire, "4.1") as broker:
         with Wire(kwire, broker.place) as wire:
@@ -348,7 +348,7 @@ def test_a_version_of_the_last_connection_is_hung_up_on(kwire):
 
 
 def test_broker_without_api_versions_is_reconnected_with_the_fallback(kwire):
-    """After the connection is closed, the next connection uses the 0.9 versions."""
+    """When the connection is closed, the next connection uses the 0.9 versions."""
     messages = kwire.messages
     with Broker(kwire, "0.9.0") as broker:
         wire = Wire(kwire, broker.place, fallback="0.9.0.1")
@@ -384,7 +384,7 @@ def test_close_before_negotiation_without_a_fallback_is_reported(kwire):
 
 @pytest.mark.parametrize("negotiated", [False, True])
 def test_client_reports_a_tls_port(kwire, peers, negotiated):
-    """A TLS port responds to plaintext with an alert."""
+    """If a TLS port receives plaintext, it responds with an alert."""
     if negotiated:
         negotiate(peers)
     peers.far.sendall(TLS_ALERT)
@@ -394,7 +394,7 @@ def test_client_reports_a_tls_port(kwire, peers, negotiated):
 
 
 def test_server_reports_a_tls_client(kwire):
-    """A real client sends TLS. The next client is served normally."""
+    """When a real client has sent TLS, the next client is served normally."""
     context = ssl.create_default_context()
     with Broker(kwire, RELEASE) as broker:
         with (
@@ -454,7 +454,7 @@ def test_frame_limit_is_an_argument_of_both_sides(kwire, side):
 
 @pytest.mark.parametrize("negotiated", [False, True])
 def test_an_empty_frame_ends_the_clients_side(kwire, peers, negotiated):
-    """The frame cannot be assigned to a request."""
+    """The frame cannot be assigned to a request, because it contains no id."""
     if negotiated:
         negotiate(peers)
         peers.wire.connection.send(metadata(kwire, "t"))
@@ -528,7 +528,7 @@ def test_records_without_acks_have_no_response(kwire):
 
 
 def test_server_cannot_respond_to_acks_0(kwire, negotiated_peers):
-    """The client would use it as the response to the next request."""
+    """If the server sent one, the client would use it for the next request."""
     negotiated_peers.wire.connection.send(produce(kwire, "t", 0))
     (event,) = answer_once(negotiated_peers)
     assert not event.expects_response

@@ -236,7 +236,7 @@ def test_many_requests_at_once_are_answered_in_order(kwire, leader):
 def test_fetch_without_topic_ids_is_a_version_that_has_names(
     kwire, leader, negotiation
 ):
-    """A constraint lowers its message's version, not the connection's version."""
+    """A constraint lowers the version of its message, not of the connection."""
     wire, topic = leader
     for row in ROWS:
         wire.ask(produce_request(kwire, topic, row))
@@ -247,7 +247,7 @@ def test_fetch_without_topic_ids_is_a_version_that_has_names(
 
 
 def test_response_to_acks_0_is_rejected(kwire, leader):
-    """The mock cluster responds to acks=0, so that the order would be lost."""
+    """The order would be lost, because the mock cluster responds to acks=0."""
     wire, topic = leader
     silent = wire.connection.send(produce_request(kwire, topic, ROWS[0], acks=0))
     assert wire.connection.in_flight == ()

@@ -161,7 +161,7 @@ def test_damaged_frame_of_an_own_api_raises_decode_errors(kwire, api):
 
 
 def test_byte_map_of_an_own_api_has_its_fields(kwire, api):
-    """The registry explains all bytes. Without it, the body is not explained."""
+    """The registry explains all bytes. If it is missing, the body is not explained."""
     byte_map = importlib.import_module(f"{kwire.__name__}.explain")
     request, _, registry = api
     frame = kwire.messages.framing.encode_request(request(text="abc"), 2)[4:]
@@ -214,7 +214,7 @@ def test_client_sends_an_own_api(kwire, api):
     ],
 )
 def test_registry_rejects_classes_that_make_no_api(kwire, kinds, error, text):
-    """A request without a response class could never be answered."""
+    """If a request has no response class, it could never be answered."""
     classes = []
     for kind in kinds:
         if kind == "data":

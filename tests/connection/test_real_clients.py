@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run clients from other projects with a broker based on ``ServerConnection``.
+"""Run clients of other projects with a broker based on ``ServerConnection``.
 
 librdkafka, kafka-python and aiokafka produce records, read them back as a consumer
-group, and commit. The broker supports the versions in all releases from 0.10 to the
-newest. This protects negotiation and connections on the server side, and the layouts in
-all versions that these clients use. All connections use the loopback interface, and
-every wait has a timeout.
+group, and commit. The broker supports the versions of releases from 0.10 to the newest.
+This protects negotiation and connections on the server side, and the layouts of all
+versions that these clients use. All connections use the loopback interface, and every
+wait has a timeout.
 """
 
 import asyncio
@@ -252,7 +252,7 @@ def test_a_group_reads_what_was_produced_and_commits(exchange):
 
 
 def test_clients_use_the_newest_version_that_both_sides_know(exchange):
-    """The clients were able to decode the version table."""
+    """A client can only do so if it has decoded the version table."""
     broker = exchange.broker
     for name in ("Produce", "Fetch"):
         request = getattr(broker.kwire.messages, f"{name}Request")
@@ -263,7 +263,7 @@ def test_clients_use_the_newest_version_that_both_sides_know(exchange):
 
 
 def test_clients_retry_api_versions_in_a_supported_version(exchange):
-    """ApiVersions in an unsupported version is rejected, and repeated in another."""
+    """If ApiVersions has an unsupported version, it is rejected and sent in another."""
     broker, client = exchange.broker, exchange.client
     newest = broker.table.range_of(broker.kwire.messages.ApiVersionsRequest).max
     answers = [event[:2] for event in broker.events_of("ApiVersionsAnswered")]
@@ -328,7 +328,7 @@ def test_kafka_0_9_closes_the_connection_on_api_versions(kwire):
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_records_that_want_no_response_arrive(kwire, client):
-    """With acks=0, the next response belongs to the next request."""
+    """If acks is 0, the next response belongs to the next request."""
     with Broker(kwire, "3.9") as broker:
         peer = client(broker.address)
         peer.produce(acks=0)

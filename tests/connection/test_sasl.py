@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""SASL client side: exchanges from the RFCs, other clients, and hostile servers."""
+"""Client side of SASL: exchanges of the RFCs, other clients, and hostile servers."""
 
 import base64
 import hashlib
@@ -221,7 +221,7 @@ def test_plain_answers_no_questions(sasl):
 
 @pytest.mark.parametrize("bad", ["", "a\0b"])
 def test_plain_needs_name_and_password_without_nul(sasl, bad):
-    """After a NUL, the server would expect the password."""
+    """If a name contained NUL, the server would read the rest as the password."""
     with pytest.raises(ValueError, match="user name"):
         sasl.Plain(bad, "x")
     with pytest.raises(ValueError, match="password"):
@@ -236,7 +236,7 @@ def test_scram_needs_name_and_password(sasl):
 
 
 def test_no_secret_is_shown(sasl):
-    """Objects are written to logs, which must not contain names and passwords."""
+    """Logs must not contain names and passwords when objects are written to them."""
     for exchange in (sasl.Plain("ann", "hush"), sasl.Scram("ann", "hush")):
         assert "hush" not in repr(exchange)
         assert "ann" not in repr(exchange)

@@ -96,7 +96,7 @@ def test_raw_tokens_may_be_split_anywhere(kwire, size):
 
 
 def test_raw_tokens_are_exchanged_before_requests(kwire):
-    """After the tokens, requests and responses continue in both directions."""
+    """When all tokens are sent, requests and responses continue in both directions."""
     client, server = both(kwire, OLD)
     client.start_sasl("GSSAPI")
     assert agree(kwire, client, server).raw
@@ -153,7 +153,7 @@ def test_the_handshake_is_chosen_by_what_the_broker_has(kwire, offered, version,
 
 @pytest.mark.parametrize("offered", [{3: (0, 8)}, {17: (1, 1)}, {36: (0, 2)}])
 def test_a_broker_without_a_handshake_has_no_sasl(kwire, offered):
-    """The client must not send an API that the broker does not offer."""
+    """The client must not send an API unless the broker offers it."""
     client = client_of(kwire, offered)
     with pytest.raises(kwire.UnsupportedVersion, match="SaslHandshake"):
         client.start_sasl("PLAIN")
@@ -219,7 +219,7 @@ def test_raw_tokens_leave_no_room_for_requests(kwire):
 
 
 def test_sasl_starts_on_a_quiet_connection(kwire):
-    """A pending response would be decoded as a token."""
+    """If a response were pending, it would be decoded as a token."""
     client = client_of(kwire, OLD)
     client.send(kwire.messages.MetadataRequest())
     with pytest.raises(

@@ -249,7 +249,7 @@ def test_older_requests_are_answered_before_the_close(kwire):
 
 
 def test_invalid_on_unsupported_value_is_rejected(kwire):
-    """A misspelled value must not decide how clients are treated."""
+    """If a value is misspelled, it must not decide how clients are treated."""
     with pytest.raises(ValueError, match='"close" or "empty"'):
         serving(kwire, on_unsupported="ignore")
 
@@ -341,7 +341,7 @@ def test_closed_server_connection_sends_nothing(kwire):
 
 
 def test_zero_copy_gives_views_of_the_frame(kwire):
-    """Produce records are views into the frame."""
+    """The records of Produce are views of the frame."""
     request = kwire.messages.ProduceRequest
     topic = request.TopicProduceData(
         name="t",

@@ -20,7 +20,7 @@ RESPONSE = bytes.fromhex(
 RELEASED_RESPONSE = bytes.fromhex(
     "00000001 00000001 000168 00002384 ffff 00000001 00000000"
 )
-"""Kafka's Metadata v1 for the same cluster."""
+"""Kafka's Metadata v1 of the same cluster."""
 
 REQ_A = 12
 """API key for the document's REQ_A in these tests."""
@@ -221,7 +221,7 @@ def test_released_metadata_read_as_draft_fails(kwire, draft):
 def test_released_metadata_of_any_cluster_read_as_draft_fails(
     kwire, draft, brokers, node_id
 ):
-    """Includes node ids whose bytes are a release name ("1.2")."""
+    """Includes node ids whose bytes are the name of a release ("1.2")."""
     cls = kwire.messages.MetadataResponse
     response = cls(
         brokers=[

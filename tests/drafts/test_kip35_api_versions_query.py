@@ -12,7 +12,7 @@ import random
 import pytest
 
 REQUEST_KEY = 1000
-"""API key in these tests, because the document does not define one."""
+"""API key of these tests, because the document does not define one."""
 
 B1 = bytes.fromhex("00000002 0000 0000 0003 0001 0002 0003")
 B2 = bytes.fromhex("00000003 0000 0001 0002 0001 0000 0003 0002 0000 0000")
@@ -158,7 +158,7 @@ def test_released_message_of_the_same_content_has_an_error_code_more(kwire, draf
 
 
 def test_released_bytes_read_as_draft_fail_because_of_remaining_bytes(kwire, draft):
-    """The error code and the count are read as an empty list in the draft.
+    """The error code and the count are read as an empty list of the draft.
 
     Only the remaining bytes show the error.
     """

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""KIP-35 drafts over a socket, with peers that may not support them.
+"""Drafts of KIP-35 over a socket, with peers that may not support them.
 
 A thread serves, and a client strategy sends requests. If both support the draft, the
-client ends with the server's table. If a server closes the connection, sends the empty
-response, or has Kafka's behavior, the result is a kwire error or the fallback table,
-but never a table from misread bytes.
+client ends with the table of the server. If a server closes the connection, sends the
+empty response, or has Kafka's behavior, the result is an error of kwire or the fallback
+table, but never a table of misread bytes.
 """
 
 import importlib

@@ -12,7 +12,7 @@ import random
 import pytest
 
 REQUEST_KEY = 1000
-"""API key in these tests, because the document does not define one."""
+"""API key of these tests, because the document does not define one."""
 
 FOUR_COLUMNS = bytes.fromhex(
     "00000003"
@@ -108,7 +108,7 @@ def test_objects_report_that_they_were_never_released(draft):
 
 
 def test_most_preferred_version_is_last(draft):
-    """With this rule, the document's example prefers ProduceRequest version 0."""
+    """If this rule applies, the document's example prefers ProduceRequest version 0."""
     assert draft.preferred((0, 1, 2)) == 2
     assert draft.preferred((2, 1, 0)) == 0
     assert draft.preferred((2, 1, 0), order="first") == 2

@@ -174,7 +174,7 @@ def test_messages_stored_before_the_stage_keep_their_rule(kip87, name):
 @pytest.mark.parametrize("name", STAGES)
 @pytest.mark.parametrize("version", [0, 1])
 def test_fetch_below_2_gets_magic_0(kip87, name, version):
-    """Brokers that store magic 1 have the same behavior."""
+    """A broker has the same behavior if it stores magic 1."""
     outcome = kip87.STAGES[name].on_fetch(version, make_message(kip87, "old null"))
     assert outcome.message == kip87.Message(3, -1, b"k", None, magic=0)
     assert (outcome.action, outcome.report.timestamps) == ("down", 1)
@@ -182,7 +182,10 @@ def test_fetch_below_2_gets_magic_0(kip87, name, version):
 
 @pytest.mark.parametrize("name", STAGES)
 def test_versions_carry_their_own_magic(kwire, kip87, name):
-    """A message in a wrong version is rejected, and versions above 3 are unknown."""
+    """If a message has a wrong version, it is rejected.
+
+    Versions above 3 are unknown.
+    """
     stage = kip87.STAGES[name]
     for version, kind in ((0, "plain"), (2, "tombstone"), (3, "old value")):
         outcome = stage.on_produce(version, make_message(kip87, kind))
@@ -206,7 +209,7 @@ def test_stage_magic_1_serves_no_magic_2_to_old_consumers(kwire, kip87, version)
 
 
 def test_tombstone_bit_is_that_of_the_stage(kip87):
-    """With another bit, the default bit has no meaning in the stage."""
+    """If a stage has another bit, the default bit has no meaning."""
     stage = kip87.STAGES["magic 2"]._replace(tombstone_bit=0x40)
     message = make_message(kip87, "plain")._replace(attributes=0x40)
     assert stage.on_produce(3, message).is_delete
@@ -263,7 +266,7 @@ def test_tombstone_through_the_whole_migration(kip87):
 
 
 def test_null_without_the_bit_comes_back_to_life(kip87):
-    """The message is a delete in the first plan's stage 1, but not in stage 2.
+    """The message is a delete in stage 1 of the first plan, but not in stage 2.
 
     The document overlooks this: such a message remains in the log after the upgrade.
     When it is converted for an old consumer, the report says that it becomes a delete.
@@ -291,7 +294,10 @@ class Broker:
         self.log = []
 
     def answer(self, frame):
-        """Respond to one request. An unsupported request closes the connection."""
+        """Respond to one request.
+
+        If the request is not supported, the connection is closed.
+        """
         header, request = self.requests.decode_request(frame)
         act = self.produce if request.api_key == 0 else self.fetch
         version = header.request_api_version
@@ -342,7 +348,10 @@ class Client:
         self.address = address
 
     def ask(self, request, version, cls):
-        """Send a request over a new connection. A closed connection is an error."""
+        """Send a request over a new connection.
+
+        If the connection is closed, it is an error.
+        """
         data = self.kwire.messages.framing.encode_request(request, version, 9)
         frame = ask(self.kwire, self.address, data)
         if frame is None:
@@ -372,7 +381,7 @@ class Client:
 
 
 def kinds_of(messages):
-    """Return the message kinds."""
+    """Return the kinds of messages."""
     names = {
         (kind["magic"], kind.get("attributes", 0), kind["value"]): name
         for name, kind in KINDS.items()
@@ -427,7 +436,7 @@ def old_broker(frame):
 
 @pytest.mark.parametrize("acks", [-1, 0, 1])
 def test_brokers_of_today_take_no_draft_for_their_own(kwire, kip87, requests, acks):
-    """Kafka assigned these versions differently, so that the layouts do not match."""
+    """The layouts do not match, because Kafka assigned these versions differently."""
     messages = [make_message(kip87, kind) for kind in ("plain", "valued tombstone")]
     for answer in (todays_broker(kwire), old_broker):
         with serving(kwire, answer) as address:

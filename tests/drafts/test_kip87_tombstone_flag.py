@@ -48,7 +48,7 @@ def kip87(kwire):
 
 
 def test_provenance_reports_that_it_was_never_released(kip87):
-    """A draft message contains its document's name."""
+    """A message of the draft contains the name of its document."""
     assert str(kip87.PROVENANCE).startswith("KIP-87, ")
     assert str(kip87.PROVENANCE).endswith(", never released")
 
@@ -77,7 +77,7 @@ def test_messages_round_trip(messages):
 
 @pytest.mark.parametrize("view", [bytearray, memoryview])
 def test_any_contiguous_bytes_are_read(kip87, view):
-    """A buffer that is not contiguous is rejected."""
+    """If a buffer is not contiguous, it is rejected."""
     assert kip87.decode(view(TOMBSTONE)) == kip87.decode(TOMBSTONE)
     with pytest.raises(TypeError):
         kip87.decode(memoryview(TOMBSTONE)[::2])
@@ -115,7 +115,7 @@ def test_null_value_with_a_key_decides_in_kafkas_magic_2(kip87, attributes):
 
 @pytest.mark.parametrize("bit", [0x20, 0x40, 0x80])
 def test_bit_is_a_parameter(kip87, bit):
-    """The document does not specify the bit, so all unused bits are possible."""
+    """All unused bits are possible, because the document does not specify the bit."""
     assert kip87.is_tombstone(2, bit, b"v", tombstone_bit=bit)
     assert not kip87.is_tombstone(2, 0x10, b"v", tombstone_bit=bit)
     message = kip87.Message(value=b"v", attributes=bit)
@@ -127,7 +127,7 @@ def test_bit_is_a_parameter(kip87, bit):
 
 @pytest.mark.parametrize("bit", [0, 1, 0x07, 0x08, 0x30, 0x100, -1])
 def test_taken_bits_are_refused(kip87, bit):
-    """Compression and timestamp type use these bits."""
+    """The bits are taken, because compression and timestamp type use them."""
     with pytest.raises(ValueError, match="tombstone_bit must be 0x10"):
         kip87.is_tombstone(2, 0, None, tombstone_bit=bit)
     with pytest.raises(ValueError, match="tombstone_bit must be 0x10"):
@@ -193,7 +193,7 @@ def test_down_to_magic_0_loses_the_timestamps(kip87):
 
 @pytest.mark.parametrize("to_magic", [2, -1, None, "1"])
 def test_down_goes_to_0_or_1(kwire, kip87, to_magic):
-    """Draft messages already have magic 2."""
+    """Messages of the draft already have magic 2."""
     with pytest.raises(kwire.EncodeError, match="expected 0 or 1"):
         kip87.down_convert([], to_magic)
 
@@ -235,7 +235,7 @@ def test_down_conversion_report_matches_the_losses(messages):
 
 @pytest.fixture
 def batch(kwire):
-    """Record batch with Kafka's magic 2."""
+    """Record batch of Kafka's magic 2."""
     return kwire.records.encode_batch([(b"k", b"v", 1000)])
 
 
@@ -360,7 +360,7 @@ def wrapper(kip87, value, offset=0, magic=2, codec=1):
 
 
 def test_outer_offset_0_counts_from_0(kip87):
-    """Some old producers sent such messages."""
+    """Such messages exist, because some old producers sent them."""
     data = kip87.encode(three(kip87), compression="gzip")
     messages = kip87.decode(bytes(8) + data[8:])
     assert [row.offset for row in messages] == [0, 2, 3]
@@ -472,7 +472,7 @@ def test_compressed_messages_have_limits_of_their_format(kwire, kip87):
 
 @pytest.fixture
 def seeds(kip87):
-    """Plain and compressed message sets with all three magics."""
+    """Sets of plain and compressed messages of all three magics."""
     older = [row._replace(magic=1, attributes=0) for row in three(kip87)]
     return [
         kip87.encode([*three(kip87), *older, older[0]._replace(magic=0)]),
@@ -481,7 +481,7 @@ def seeds(kip87):
 
 
 def test_prefixes_end_quietly(kip87, seeds):
-    """A fetch may truncate its last message, and all messages before are valid."""
+    """If a fetch truncates its last message, all messages before are valid."""
     for data in seeds:
         whole = kip87.decode(data)
         for end in range(len(data)):
@@ -508,7 +508,7 @@ def test_single_bytes_changed_are_found_or_offsets(kwire, kip87, seeds):
 
 @pytest.mark.parametrize("check_crc", [True, False])
 def test_any_bytes_give_messages_or_typed_errors(kwire, kip87, seeds, check_crc):
-    """Without checksums, all fields at all levels can be attacked."""
+    """If checksums are off, all fields at all levels can be attacked."""
     refused = 0
     for data in seeds:
         changes = itertools.product(range(len(data)), range(0, 256, 5))

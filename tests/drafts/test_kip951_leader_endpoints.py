@@ -22,7 +22,7 @@ PRODUCE_10 = bytes.fromhex(
     "01 00 01 00 09 00000002 00000005 00 00 00000000 01 00 0d 02 00000002 0268"
     "00002384 00 00"
 )
-"""Kafka's Produce 10, as two other codecs encode it: t-0 has leader 2 at h:9092."""
+"""Produce 10 of Kafka, as two other codecs encode it: t-0 has leader 2 at h:9092."""
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def test_repair_changes_two_words_of_fetch_and_one_of_produce(kip951, texts):
 
 
 def test_provenance_reports_that_it_was_never_released(kip951):
-    """A draft class contains its document's name."""
+    """A class of the draft contains the name of its document."""
     assert str(kip951.PROVENANCE).startswith("KIP-951, ")
     assert str(kip951.PROVENANCE).endswith(", never released")
 
@@ -156,7 +156,7 @@ def test_fetch_round_trips(kwire, kip951, name, rack):
 
 
 def test_fetch_below_15_cannot_carry_a_broker(kwire, kip951):
-    """The field requires version 15, so a broker omits it in version 14."""
+    """A broker omits the field in version 14, because it requires version 15."""
     with pytest.raises(kwire.EncodeError, match="current_leader_broker"):
         kwire.encode(fetch(kip951.FetchResponse), 14)
 
@@ -230,7 +230,7 @@ def test_leader_without_a_broker_has_no_address(kip951):
 
 @pytest.mark.parametrize("error_code", [0, 1, 3, 5, 75])
 def test_leaders_count_beside_their_two_errors_only(kip951, error_code):
-    """Without such an error, a leader is not a change. Quorums always send it."""
+    """If there is no such error, a leader is not a change. Quorums always send it."""
     response = fetch(kip951.FetchResponse, error_code=error_code)
     assert kip951.leader_changes(response) == ()
 
@@ -244,7 +244,7 @@ def test_unknown_leader_is_no_change(kip951, unknown):
 
 
 def test_other_messages_have_no_leaders(kwire, kip951):
-    """A request or another response is rejected."""
+    """If a message is a request or another response, it is rejected."""
     for name in ("ProduceRequest", "MetadataResponse"):
         message = getattr(kwire.messages, name)()
         with pytest.raises(
@@ -299,7 +299,7 @@ def test_snapshot_never_passes_for_tag_2(kwire, kip951):
 
 
 def test_tag_3_is_an_unknown_tag_to_kafka(kwire, kip951):
-    """With an unused tag, the field is skipped and kept without an error."""
+    """If a tag is unused, the field is skipped and kept without an error."""
     response = fetch(kip951.FetchResponse)
     data = kwire.encode(response, 15)
     decoded = kwire.decode(kwire.messages.FetchResponse, data, 15)
@@ -310,7 +310,7 @@ def test_tag_3_is_an_unknown_tag_to_kafka(kwire, kip951):
 
 
 def test_produce_9_of_the_draft_is_an_error_to_kafka(kwire, kip951):
-    """Kafka's Produce has the leader from version 10 on, so version 9 is an error."""
+    """Version 9 is an error, because Kafka's Produce has no leader below version 10."""
     data = kwire.encode(produce(kip951.ProduceResponse), 9)
     with pytest.raises(kwire.InvalidValue, match="tag 0 is not valid in this version"):
         kwire.decode(kwire.messages.ProduceResponse, data, 9)

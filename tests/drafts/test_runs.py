@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run the design documents: their observations, output and results.
 
-All requirements in a document are met on loopback sockets. A broken behavior is
-reported, and all requirements have an existing function and an existing test.
+All requirements in a document are met on loopback sockets. If a behavior is broken, it
+is reported, and all requirements have an existing function and an existing test.
 """
 
 import importlib

@@ -7,7 +7,7 @@ import importlib
 import pytest
 
 FORMS = ([0, 1], (0, 1), "0-1", {0, 1}, range(2))
-"""API versions 0 and 1 in all supported forms."""
+"""Versions 0 and 1 of an API in all supported forms."""
 
 
 def draft_of(kwire, name):

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""ApiVersions responses from real Kafka nodes as test data.
+"""ApiVersions responses of real Kafka nodes as test data.
 
-Every table is one node's complete response as key:range, in ascending order. A name
-consists of the release, the node type, and "unstable" if the configuration enables
-unstable versions. No other configuration changes the responses.
+Every table is the complete response of one node as key:range, in ascending order. A
+name consists of the release, the type of the node, and "unstable" if the configuration
+enables unstable versions. No other configuration changes the responses.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def test_response_has_the_version_and_correlation_id_of_its_request(
 def test_an_unknown_version_is_answered_in_version_0_unread(kwire, version, rest):
     """Bytes after the correlation id are not decoded.
 
-    They include all other request header fields.
+    They include the rest of the request header.
     """
     response, body = answer_in_hex(kwire, f"0012 {version} 80000001 {rest}")
     assert response.frame[4:8] == bytes.fromhex("80000001")
@@ -115,7 +115,7 @@ FEATURES = {"new": "0-2", "old": "1-2"}
     ("version", "listed"), [(3, {"old"}), (4, {"new", "old"}), (0, set())]
 )
 def test_features_from_0_are_listed_from_version_4_on(kwire, version, listed):
-    """Older clients reject a feature whose range starts at 0."""
+    """Older clients reject the feature if its range starts at 0."""
     table = make_served_table(
         kwire,
         supported_features=FEATURES,
@@ -136,7 +136,7 @@ def test_features_from_0_are_listed_from_version_4_on(kwire, version, listed):
 
 
 def test_an_epoch_of_none_lists_no_finalized_features(kwire):
-    """Decoding the response must result in the served table."""
+    """When the response is decoded, the result must be the served table."""
     table = make_served_table(kwire, supported_features={"old": "1-2"})
     answer, _ = answer_in_hex(kwire, V4, table)
     _, response = kwire.messages.framing.decode_response(

@@ -97,7 +97,7 @@ def test_versions_excluded_by_the_view_apply_to_all_brokers(kwire):
 
 
 def test_one_broker_is_its_own_cluster_and_none_speaks_nothing(kwire):
-    """With one broker or none, there is nothing to intersect."""
+    """A view with one broker or no broker needs no intersection."""
     assert ranges_as_text(cluster(kwire, B1=B1)) == {0: "0-3", 1: "2-3"}
     nobody = cluster(kwire)
     assert nobody.ranges() == {} and nobody.usable(1) == ()
@@ -109,7 +109,7 @@ def test_one_broker_is_its_own_cluster_and_none_speaks_nothing(kwire):
 
 
 def test_the_view_follows_its_brokers(kwire):
-    """Upgrades, downgrades and removed brokers change the common versions."""
+    """The common versions change when a broker is upgraded, downgraded or removed."""
     view = cluster(kwire, B1=B1, B2=B2)
     view.update("B2", table(kwire, {0: (0, 3), 1: (3, 3), 2: (0, 0)}))
     assert ranges_as_text(view) == {0: "0-3", 1: "3"}
@@ -125,7 +125,10 @@ def test_the_view_follows_its_brokers(kwire):
 
 
 def test_closed_table_is_rejected_by_a_cluster_view(kwire):
-    """The error contains the broker. Updating or removing it repairs the view."""
+    """The error contains the broker.
+
+    If it is updated or removed, the view works again.
+    """
     view = cluster(kwire, B1=B1)
     gone = table(kwire, B2)
     view.update("B2", gone)
@@ -214,7 +217,7 @@ def test_finalized_features_never_go_back(kwire):
     assert finalized.update(new) is True
     assert finalized.update(old) is False
     assert finalized.level("metadata.version") == 11
-    # A lower level with a higher epoch is an intended downgrade.
+    # If a lower level has a higher epoch, it is an intended downgrade.
     assert finalized.update(newest) is True
     assert finalized.level("metadata.version") == 9
     assert finalized.level("unheard.of") == 0

@@ -53,7 +53,7 @@ def test_a_prefix_ends_at_a_dot(kwire, release):
 
 @pytest.mark.parametrize("release", ["0.8.1x", "x0.9.0", "", "9", "nonsense", "0.9."])
 def test_fallback_for_an_unknown_release_is_rejected(kwire, release):
-    """A misspelled release would otherwise be a fallback that never applies."""
+    """If a misspelled release were accepted, the fallback would never apply."""
     with pytest.raises(ValueError, match="is not a release of Kafka"):
         kwire.connection.negotiation.fallback_table(release)
     with pytest.raises(ValueError, match="is not a release of Kafka"):
@@ -62,7 +62,7 @@ def test_fallback_for_an_unknown_release_is_rejected(kwire, release):
 
 @pytest.mark.parametrize("release", ["0.9", "0.8"])
 def test_a_line_of_several_releases_is_refused(kwire, release):
-    """The releases in a release line support different versions."""
+    """The releases of a line support different versions, so the choice is ambiguous."""
     with pytest.raises(ValueError, match=r"is ambiguous; give one such as 0\."):
         kwire.connection.negotiation.fallback_table(release)
 
@@ -82,7 +82,7 @@ def test_closed_fallback_table_does_not_close_others(kwire):
 
 
 def test_the_policy_holds_for_fallbacks_too(kwire):
-    """A client without support for Fetch 0 must not use it."""
+    """If a client does not support Fetch 0, it must not use it."""
     policy = kwire.connection.negotiation.VersionPolicy({1: "1+"}, {0: [1]})
     table = kwire.connection.negotiation.fallback_table("0.9.0", policy)
     assert (table.pick(1), table.pick(0)) == (1, 0)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Broker features that follow from the supported versions.
+"""Features of a broker that follow from its supported versions.
 
-The expected rows are copied from librdkafka, so that tests detect changes in kwire's
+The expected rows are copied from librdkafka, so that tests detect changes of kwire's
 list.
 """
 
@@ -100,7 +100,7 @@ def test_two_rows_of_one_name_are_alternatives(kwire):
 
 
 def test_a_range_has_to_overlap_and_no_more(kwire):
-    """The ranges must overlap, but neither has to contain the other."""
+    """The ranges must overlap, but it is sufficient if they share one version."""
     own_feature = kwire.connection.negotiation.Feature("f", {FETCH: (3, 5)})
     for offered, usable in (
         ((0, 2), False),
@@ -135,7 +135,7 @@ def test_releases_support_the_listed_features(kwire, release, has, lacks):
 
 
 def test_feature_without_requirements_is_rejected(kwire):
-    """A feature without requirements would be available everywhere."""
+    """If a feature had no requirements, every broker would support it."""
     with pytest.raises(TypeError, match="must use at least one API"):
         kwire.connection.negotiation.Feature("f")
 

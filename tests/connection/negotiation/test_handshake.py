@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 #: Fetch 4-17 and ApiVersions 0-4, in version 0, without error.
 ROWS_V0 = "0000 00000002 0001 0004 0011 0012 0000 0004"
-# Error response from brokers since 2.4, in version 0, with only ApiVersions.
+# Error response of brokers since 2.4, in version 0, with only ApiVersions.
 SINCE_2_4 = "0023 00000001 0012 0000 {:04x}"
 
 
@@ -146,14 +146,14 @@ def test_step_3_other_unsupported_responses_lead_to_version_0(kwire, body):
 
 
 def test_step_3_range_below_0_is_an_error(kwire):
-    """With a range below 0, no version is left for another request."""
+    """If the range ends below 0, no version is left for another request."""
     handshake = start(kwire)
     with pytest.raises(kwire.UnsupportedVersion, match="not supported by server"):
         answer(handshake, SINCE_2_4.format(0xFFFF))
 
 
 def test_step_3_versions_that_the_policy_excludes_are_not_asked_in(kwire):
-    """The highest common version must be allowed by the policy."""
+    """The highest common version is only used if the policy allows it."""
     policy = kwire.connection.negotiation.VersionPolicy(exclude={18: [3, 2]})
     handshake = start(kwire, policy=policy)
     question(handshake)
@@ -203,7 +203,7 @@ def test_step_5_a_bad_name_where_there_is_none_is_an_error(kwire):
 
 
 def test_step_5_fallback_respects_the_policy(kwire):
-    """A version that the policy excludes is not used as a fallback."""
+    """If the policy excludes a version, it is not used as a fallback."""
     policy = kwire.connection.negotiation.VersionPolicy(exclude={18: [2]})
     handshake = start(kwire, policy=policy)
     question(handshake)
@@ -218,7 +218,7 @@ def test_step_5_fallback_respects_the_policy(kwire):
 
 
 def test_step_6_a_broker_that_hangs_up_has_the_configured_release(kwire):
-    """The broker is older than 0.10.0. Without a configured release, it is an error."""
+    """The broker is older than 0.10.0. If no release is configured, it is an error."""
     handshake = start(kwire, fallback="0.9.0.1")
     question(handshake)
     assumed = handshake.connection_lost()
@@ -276,14 +276,14 @@ def test_wrong_bytes_are_a_decode_error(kwire, body):
 
 @pytest.mark.parametrize("size", range(4))
 def test_a_frame_without_a_correlation_id_is_a_decode_error(kwire, size):
-    """Without a correlation id, the frame cannot be assigned to a request."""
+    """If the correlation id is missing, the frame belongs to no request."""
     with pytest.raises(kwire.DecodeError):
         start(kwire).receive_frame(bytes(size))
 
 
 @pytest.mark.parametrize("name", ["", "a b", "-a", "a-", ".a", "a_b", "é", "a\n"])
 def test_software_names_that_brokers_reject_are_rejected(kwire, name):
-    """Brokers would respond to such names with INVALID_REQUEST."""
+    """If such names were sent, brokers would respond with INVALID_REQUEST."""
     with pytest.raises(kwire.EncodeError, match="client_software_version"):
         start(kwire, client_version=name)
     with pytest.raises(kwire.EncodeError, match="client_software_name"):

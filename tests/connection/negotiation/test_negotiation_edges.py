@@ -61,7 +61,7 @@ def test_two_bytes_are_enough_to_tell_another_api(kwire):
 
 
 def test_an_unknown_version_without_a_correlation_id_has_no_answer(kwire):
-    """The response could not be assigned to a request."""
+    """The client could not assign the response, because it would have no id."""
     with pytest.raises(kwire.DecodeError):
         answer_in_hex(kwire, "0012 00ff 000000", table(kwire, {18: (0, 4)}))
 
@@ -151,7 +151,7 @@ def test_class_of_another_library_is_not_an_api(kwire):
 
 
 def test_a_feature_with_an_empty_alternative_is_refused(kwire):
-    """An empty alternative would always be available."""
+    """If an alternative is empty, every broker would support the feature."""
     with pytest.raises(TypeError, match="must use at least one API"):
         kwire.connection.negotiation.Feature("f", {1: "0+"}, {})
 
@@ -268,7 +268,7 @@ def table_of_release(release, listener):
     [
         # The minimum exceeds the minima in both neighboring releases.
         (table_of_release("3.9", "broker") | {1: (16, 17)}, "at least 3.9, custom"),
-        # No broker with ZooKeeper is newer than 3.9.
+        # If a broker has ZooKeeper, it is not newer than 3.9.
         (table_of_release("3.9", "zkBroker") | {1: (0, 18)}, "at least 3.9, custom"),
         (table_of_release("0.8.0", "broker") | {0: (0, 5)}, "at least 0.8.0, custom"),
         # Complete rows match few releases, while the maximum versions alone match more.

@@ -36,7 +36,7 @@ def test_excluded_version_is_not_usable_in_the_backport_example(kwire):
 
 
 def test_error_names_the_policy_if_it_excludes_all_common_versions(kwire):
-    """The ranges overlap, so that the error names the configuration."""
+    """The error names the configuration, because the ranges overlap."""
     broker_table = table(kwire, {1: (4, 5)}, exclude={1: (5, 4, 9)})
     with pytest.raises(kwire.UnsupportedVersion) as caught:
         broker_table.pick(1)
@@ -60,7 +60,7 @@ def test_excluding_versions_of_one_api_leaves_the_others(kwire):
 def test_usable_versions_are_the_intersection_of_all_three(
     twins, offered, speaks, exclude
 ):
-    """Compares the result with number sets."""
+    """Compares the result with sets of numbers."""
     for kwire in twins:
         policy = kwire.connection.negotiation.VersionPolicy({1: speaks}, {1: exclude})
         broker_table = kwire.connection.negotiation.ApiVersionTable(
@@ -74,7 +74,10 @@ def test_usable_versions_are_the_intersection_of_all_three(
 
 
 def test_a_policy_never_speaks_more_than_kwire_knows(kwire):
-    """A range is limited to known versions. It has no effect on a missing API."""
+    """A range is limited to known versions.
+
+    If an API is missing, the range has no effect.
+    """
     policy = kwire.connection.negotiation.VersionPolicy({1: "3+", 3: (0, 2)})
     assert str(policy.range_of(1)) == "3-18"
     assert policy.versions(3) == (0, 1, 2)
@@ -95,7 +98,7 @@ def unstable_keys(kwire):
 
 
 def test_unstable_versions_are_only_used_on_request(kwire):
-    """A broker may offer unstable versions. The offer alone does not enable them."""
+    """If a broker offers unstable versions, this alone does not enable them."""
     keys = unstable_keys(kwire)
     assert keys, "the newest schemas have unstable versions"
     for key in keys:

@@ -129,7 +129,7 @@ CHANGED = [
     # Combinations of rows that no Kafka release has.
     ("3.5", "broker", {1: (0, 17), 0: (0, 7)}, "at least 3.5, custom"),
     ("4.2", "broker", {1: (0, 18)}, "at least 4.2, custom"),
-    # Rows from a neighboring release, as in a cluster during an upgrade.
+    # Rows from a neighboring release, as in a cluster while it is upgraded.
     ("3.9", "broker", {1: (0, 16)}, "between 3.8 and 3.9, custom"),
     ("3.8", "broker", {2: (0, 9)}, "between 3.8 and 3.9, custom"),
     ("3.9", "broker", {80: None}, "between 3.8 and 3.9, custom"),
@@ -140,7 +140,8 @@ CHANGED = [
     ("3.0", "broker", {22: (0, 2)}, "between 2.8 and 3.0, custom"),
     ("3.0", "broker", {22: (2, 4)}, "between 2.8 and 3.0, custom"),
     ("0.9.0", "broker", {18: (0, 0)}, "between 0.9.0 and 0.10.0, custom"),
-    # Newer than kwire knows: minima may increase as in 4.0, but no API may be missing.
+    # If the release is newer than kwire knows, minima may increase as in 4.0, but no
+    # API may be missing.
     ("4.4", "broker", {1: (4, 19)}, "at least 4.4"),
     ("4.4", "broker", {1: (6, 19), 95: (0, 0)}, "at least 4.4"),
     ("4.4", "controller", {52: (0, 3)}, "at least 4.4"),
@@ -161,7 +162,7 @@ CHANGED = [
     ("3.0", "broker", {22: (3, 1)}, "at least 3.0, custom"),
     ("4.4", "broker", {1: (25, 19)}, "at least 4.4, custom"),
     ("4.4", "broker", {-1: (-3, -5)}, "at least 4.4, custom"),
-    # Rows from other node types and other releases.
+    # Rows of other types of nodes, and of other releases.
     ("4.4", "broker", {52: (0, 2)}, "at least 4.4, custom"),
     ("4.4", "broker", {4: (0, 7)}, "at least 4.4, custom"),
     ("2.7", "broker", {33: None}, "at least 2.7, custom"),

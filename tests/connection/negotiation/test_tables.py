@@ -54,7 +54,7 @@ RESPONSES = {
 
 @pytest.mark.parametrize("version", RESPONSES)
 def test_a_response_of_each_version_becomes_a_table(kwire, version):
-    """The bytes were written by hand from every version's layout."""
+    """The bytes were written by hand from the layout of every version."""
     response = kwire.decode(
         kwire.messages.ApiVersionsResponse, bytes.fromhex(RESPONSES[version]), version
     )
@@ -81,7 +81,7 @@ def test_a_response_of_each_version_becomes_a_table(kwire, version):
 def test_error_response_has_no_table(kwire):
     """The rows in an error response are not supported versions.
 
-    The error contains its name.
+    The exception contains the name of the error.
     """
     response = kwire.messages.ApiVersionsResponse(error_code=35)
     with pytest.raises(kwire.RemoteProtocolError, match=r"UNSUPPORTED_VERSION \(35\)"):
@@ -120,7 +120,7 @@ def test_table_accepts_message_classes_and_api_keys(kwire):
 def test_the_highest_common_version_is_picked_or_both_ranges_are_named(
     twins, low, high, ours
 ):
-    """Compares the result with number sets. Fetch has the versions 0-18."""
+    """Compares the result with sets of numbers. Fetch has the versions 0-18."""
     for kwire in twins:
         speaks = {1: kwire.VersionRange(*ours)} if ours else {}
         policy = kwire.connection.negotiation.VersionPolicy(speaks)
@@ -206,7 +206,7 @@ def test_a_refusal_after_a_pick_is_still_one(kwire):
     ],
 )
 def test_produce_0_to_2_is_a_trap_where_fetch_starts_at_4(kwire, produce, fetch, left):
-    """Brokers since 4.0 list Produce 0-2 for old clients, but reject these versions."""
+    """Brokers since 4.0 list Produce 0-2 for old clients, but reject them when used."""
     offered = {0: produce} | ({1: fetch} if fetch else {})
     broker_table = table(kwire, offered)
     assert broker_table.advertised[0] == produce
@@ -224,7 +224,7 @@ def test_produce_0_to_2_is_a_trap_where_fetch_starts_at_4(kwire, produce, fetch,
 
 
 def test_a_table_ends_with_its_connection(kwire):
-    """After the connection is closed, even a cached choice is not returned."""
+    """When the connection has been closed, even a cached choice is not returned."""
     broker_table = table(kwire, {1: (4, 11)})
     fetch = kwire.messages.FetchRequest
     zstd = kwire.connection.negotiation.Feature("zstd", {1: "10+"})
@@ -268,7 +268,7 @@ def test_tables_are_equal_by_ranges_and_features(kwire):
 
 @pytest.mark.parametrize(("epoch", "counts"), [(-1, False), (0, True), (2**62, True)])
 def test_finalized_features_count_with_an_epoch_alone(kwire, epoch, counts):
-    """Epoch -1 means that the broker knows no finalized features (KIP-584)."""
+    """If the epoch is -1, the broker knows no finalized features (KIP-584)."""
     broker_table = table(
         kwire, {}, finalized_features={"f": "2"}, finalized_features_epoch=epoch
     )
@@ -277,7 +277,7 @@ def test_finalized_features_count_with_an_epoch_alone(kwire, epoch, counts):
 
 
 def test_invalid_feature_ranges_are_empty(kwire):
-    """Invalid feature ranges from a peer raise no error, and enable nothing."""
+    """If a feature range of a peer is invalid, there is no error and no feature."""
     response = kwire.messages.ApiVersionsResponse
     supported = response.SupportedFeatureKey
     finalized = response.FinalizedFeatureKey
