@@ -133,10 +133,10 @@ def test_responses_of_every_broker_are_joined(kwire, items, name):
             throttle_time_ms=9, error_code=15
         ),
     ]
-    found = [
+    joined_paths = [
         path for half in halves for path in items.iterate_paths(half, route.answers)
     ]
-    merged = items.merge_responses(halves, route.answers, found)
+    merged = items.merge_responses(halves, route.answers, joined_paths)
     assert merged == complete.replace(throttle_time_ms=9, error_code=15)
 
 
