@@ -183,7 +183,7 @@ def test_a_consumer_that_stops_between_two_parts_loses_nothing(
 
 
 def test_seek_and_pause_drop_the_rest_of_a_chunk(broker, opened):
-    """The parts after the new position respect the maximum as well."""
+    """When the position has changed, the parts after it respect the maximum as well."""
     broker.cluster_truth.add_group("seeking", ["orders"])
 
     async def check():

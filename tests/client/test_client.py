@@ -145,7 +145,7 @@ def test_scan_continues_at_the_position_of_the_previous_scan(kwire, broker):
 
 
 def test_a_position_survives_a_scan_that_read_nothing(kwire, broker):
-    """A scan without chunks has the position at which it would have started."""
+    """If a scan has no chunks, its position is where it would have started."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     start = {("orders", 0): 20, ("orders", 1): 5}
     with client.connect_sync(broker.address) as kafka:

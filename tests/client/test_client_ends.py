@@ -296,7 +296,10 @@ def interrupt_after_call(number, methods, run):
 
 
 def test_follow_returns_new_records(client):
-    """A scan that follows reads new records. Its position is after the last record."""
+    """While a scan follows, it reads new records.
+
+    Its position is after the last record.
+    """
     before = open_sockets()
     with LogBroker({"live": (5,)}) as running:
         with client.connect_sync(running.address) as kafka:

@@ -110,7 +110,7 @@ def test_one_address_that_answers_is_enough(kwire, runner, broker):
 
 
 def test_tls_to_a_plain_port_is_named(kwire, runner, broker, trusting):
-    """The broker cannot parse TLS, so it closes the connection or sends other bytes."""
+    """If the broker cannot parse TLS, it closes the connection or sends other bytes."""
     text = refusal(kwire, runner, broker.address, ssl=trusting)
     assert "TLS" in text
 
@@ -162,7 +162,7 @@ def test_a_wrong_password_is_named(kwire, runner, secure_broker, trusting, mecha
 
 
 def test_a_broker_without_sasl_is_named(kwire, runner, broker):
-    """The broker has no users, so that it rejects the handshake."""
+    """The broker rejects the handshake, because it has no users."""
     text = refusal(
         kwire,
         runner,
@@ -272,14 +272,14 @@ def test_a_bad_argument_is_named_before_anything_is_sent(kwire, topics, options,
 
 @pytest.mark.parametrize("address", ["", "kafka", "kafka:0", "kafka:x", ",", "::1:9"])
 def test_a_bad_address_is_named(kwire, address):
-    """An address without a port is invalid."""
+    """An address is invalid if it has no port."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with pytest.raises(ValueError, match=r"HOST:PORT|the port must be a number"):
         client.connect(address)
 
 
 def test_a_bad_mechanism_is_named(kwire):
-    """A name and a password without a mechanism are invalid."""
+    """A name and a password are invalid if there is no mechanism."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with pytest.raises(TypeError, match="sasl must be a mechanism") as caught:
         client.connect_sync("kafka:9092", sasl=("alice", "wonderland"))
@@ -297,6 +297,6 @@ def test_lost_records_are_reported(kwire, runner, broker):
 
 
 def test_a_duration_may_be_in_the_future(kwire, runner, broker):
-    """No record is that late, so that the scan ends immediately."""
+    """The scan ends immediately, because no record is that late."""
     ago = timedelta(days=-1)
     assert not read(kwire, runner, broker.address, "orders", start=ago)

@@ -59,7 +59,7 @@ def test_times_are_found_by_the_broker(run, options, expected_offsets):
 @pytest.mark.parametrize("command", [["topics"], ["read", "orders"]])
 @pytest.mark.parametrize("is_right", [True, False])
 def test_password_of_a_file_authenticates_over_tls(run, tmp_path, command, is_right):
-    """A wrong password causes a one-line error immediately."""
+    """If the password is wrong, a one-line error is printed immediately."""
     certificate, key = make_certificate(tmp_path)
     password = tmp_path / "password"
     password.write_text("secret\n" if is_right else "wrong\n")

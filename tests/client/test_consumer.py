@@ -165,7 +165,7 @@ def test_group_continues_at_its_committed_offsets(consume, topic, options):
 
 
 def test_uncommitted_records_are_read_again(consume, topic):
-    """``close`` commits nothing. ``commit`` without a chunk commits all chunks."""
+    """``close`` commits nothing. If ``commit`` gets no chunk, it commits all chunks."""
 
     async def check(opened):
         async with opened(topic, group_id=topic) as consumer:
@@ -374,7 +374,7 @@ def test_rebalance_while_a_chunk_is_processed_keeps_the_positions_of_callbacks(
 
 
 def test_callbacks_are_plain_functions(kwire):
-    """A coroutine function would be called but never awaited."""
+    """If a callback were a coroutine function, it would be called but never awaited."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     kafka = client.connect_sync("127.0.0.1:1")
 

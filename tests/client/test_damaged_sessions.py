@@ -85,7 +85,7 @@ def test_session_with_one_changed_bit_ends_with_records_or_a_typed_error(kwire, 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_damaged_session_ends_with_records_or_a_typed_error(kwire, kind):
-    """After most damage, the client reconnects and receives all records."""
+    """When most damage occurs, the client reconnects and receives all records."""
     releases = KINDS[kind][1]
     lengths = {}
     for release in releases:

@@ -53,7 +53,7 @@ def test_a_stream_of_batches_that_grow_has_several_pieces(kwire, broker):
 
 
 def test_a_whole_chunk_that_grows_ends_with_limit_exceeded(kwire, broker):
-    """The error contains the limit. With a higher limit, the rows are returned."""
+    """The error contains the limit. If the limit is higher, the rows are returned."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
         scan = kafka.scan("orders")

@@ -430,7 +430,7 @@ def test_a_function_chooses_partitions(cluster, produce, topic):
 
 
 def test_missing_partition_is_rejected(kwire, cluster, produce, topic):
-    """All methods reject a partition that the topic does not have."""
+    """All methods reject a partition if the topic does not have it."""
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")
 
     async def refuse(producer):
@@ -450,7 +450,7 @@ def test_missing_partition_is_rejected(kwire, cluster, produce, topic):
 
 
 def test_without_idempotence_one_batch_is_in_flight(cluster, produce, topic):
-    """With only one batch in flight, the order is kept nevertheless."""
+    """The order is kept nevertheless, because only one batch is in flight."""
     rows = [(b"k", b"%d" % n) for n in range(1000)]
     produce(
         lambda producer: producer.send_many(topic, rows), acks=1, max_batch_bytes=2000

@@ -103,7 +103,7 @@ def test_all_parts_of_a_record_may_be_columns(send):
 
 
 def test_rows_with_a_null_partition_go_to_the_partition_of_their_key(kwire, send):
-    """Rows without a key have an arbitrary partition."""
+    """If a row has no key, its partition is arbitrary."""
     partitioners = importlib.import_module(f"{kwire.__name__}.records.partitioners")
     keys = [b"k%d" % (n % 7) for n in range(300)] + [None]
     partitions = [None if n % 3 else n % PARTITIONS for n in range(300)] + [None]
@@ -144,7 +144,7 @@ def test_columns_of_other_layouts_are_the_same_rows(send):
 
 
 def test_a_table_without_wait_is_in_flight(kwire, cluster, topic):
-    """All batches are in flight, so that none waits for a slow caller."""
+    """No batch waits for a slow caller, because all batches are in flight."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     table = pyarrow.table({"value": [bytes(500)] * 300})
     options = {"max_batch_bytes": 1000, "max_request_bytes": 1000}
@@ -264,7 +264,7 @@ def test_row_that_cannot_be_encoded_is_named_in_the_error(kwire, cluster, topic)
 
 
 def test_rows_without_a_key_go_to_batches_of_any_partition(send):
-    """Rows without a key fill complete batches for one partition at a time."""
+    """If rows have no key, they fill complete batches for one partition at a time."""
     table = pyarrow.table({"key": pyarrow.nulls(3000, pyarrow.binary())})
     table = table.append_column("value", pyarrow.array([bytes(100)] * 3000))
     receipts, _ = send(table, {"max_batch_bytes": 10_000}, key="key")

@@ -273,7 +273,7 @@ def test_bearer_token_is_accepted_or_rejected(kwire, runner):
 
 
 def test_a_token_is_written_as_the_rfc_says(kwire):
-    """A rejected client sends one byte, and the exchange is finished.
+    """If the client is rejected, it sends one byte, and the exchange is finished.
 
     Covers extensions as well.
     """

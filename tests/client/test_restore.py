@@ -295,7 +295,7 @@ def test_another_source_does_not_continue_a_restore(
 
 
 def test_aborted_and_unfinished_transactions_are_skipped(run_restore, tmp_path):
-    """Records after an unfinished transaction are skipped as well, and reported."""
+    """If a transaction is unfinished, the records after it are skipped and reported."""
     folder = tmp_path / "orders-0"
     folder.mkdir()
     encode = installed.records.encode_batch
@@ -391,7 +391,7 @@ def test_a_topic_that_stamps_records_is_refused(run_restore, tmp_path, wanted):
 
 
 def test_a_damaged_log_is_restored_up_to_the_damage(run_restore, tmp_path):
-    """A restore from an export continues after the damage."""
+    """If the source is an export, a restore continues after the damage."""
     rows = make_rows(random.Random(3), 40)
     write_log(tmp_path / "in" / "orders-0", rows)
     path = tmp_path / "in" / "orders-0" / f"{0:020}.log"

@@ -164,7 +164,7 @@ def test_without_the_compiled_engine_nothing_changes(name):
 
 
 def test_wrapper_of_getone_sees_each_record(monkeypatch):
-    """A library that wraps the method still sees all records."""
+    """If a library wraps the method, it still sees all records."""
     seen = []
     original = aiokafka_consumer.AIOKafkaConsumer.getone
 
@@ -193,7 +193,7 @@ def test_uninstall_keeps_functions_of_another_library(client, monkeypatch):
 
 
 def test_other_sources_of_records_keep_the_clients_decoder(monkeypatch):
-    """Objects other than fetched data, such as a subclass, are left to the client."""
+    """If an object is not fetched data, such as a subclass, the client decodes it."""
     data = encode_batch([(b"k", b"v")] * 3)
     monkeypatch.setattr(kafka_classes, "RunReader", lambda *_: {}[0])
 

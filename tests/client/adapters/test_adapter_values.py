@@ -177,7 +177,7 @@ def test_metrics_of_kafka_python_count_all_records_and_nearly_all_bytes():
 
 
 def test_a_damaged_batch_loses_no_record_before_it(client):
-    """The earlier records are returned, then the client raises its own error."""
+    """When the earlier records are returned, the client raises its own error."""
     good = encode_batch([(b"k", b"v")] * 3)
     bad = bytearray(encode_batch([(b"k", b"v")] * 3, base_offset=3))
     bad[-1] ^= 1

@@ -188,7 +188,7 @@ def test_a_request_to_an_address_that_is_down_fails_soon(client, runner, request
 
 
 def test_unsupported_request_leaves_the_client_usable(client, runner, messages, kwire):
-    """The request was not sent, so that the connection remains usable."""
+    """The connection remains usable, because the request was not sent."""
     too_new = messages.MetadataRequest(
         topics=None, include_topic_authorized_operations=True
     )
