@@ -36,7 +36,7 @@ def signing_in(kwire, **options):
     return client
 
 
-def test_nothing_goes_between_the_handshake_and_its_answer(kwire):
+def test_requests_before_the_handshake_response_are_rejected(kwire):
     """Otherwise a response would be used as a token if it follows the handshake."""
     client = kwire.connection.ClientConnection(
         "kw", table=table(kwire, {3: (0, 8), 17: (0, 0)})

@@ -80,7 +80,7 @@ def test_api_versions_is_repeated_with_the_next_correlation_id(kwire):
     assert connection.send(metadata(kwire)) == 3
 
 
-def test_a_table_at_hand_leaves_the_question_out(kwire):
+def test_known_table_omits_api_versions(kwire):
     """If the table is known, the first request has id 0. Some brokers need this."""
     connection = make_client(kwire)
     assert connection.data_to_send() == b""
@@ -99,7 +99,7 @@ def test_a_request_goes_out_in_the_highest_common_version(kwire):
     assert isinstance(waiting, kwire.connection.Unanswered)
 
 
-def test_a_version_that_is_given_is_used(kwire):
+def test_specified_version_is_used(kwire):
     """A specified version is used even if the broker does not offer it."""
     connection = make_client(kwire)
     for version in (0, 9):
@@ -118,7 +118,7 @@ def test_constraints_choose_the_version(kwire):
 
 
 @pytest.mark.parametrize("client_id", ["kw", None, ""])
-def test_the_client_id_may_be_missing(kwire, client_id):
+def test_missing_client_id_is_encoded_as_null(kwire, client_id):
     """If the client id is missing, it is null on the wire."""
     connection = make_client(kwire, client_id=client_id)
     connection.send(metadata(kwire), 1)
@@ -165,7 +165,7 @@ def test_responses_find_their_requests_in_order(kwire):
         assert len(connection.in_flight) == 4 - number
 
 
-def test_several_responses_in_one_chunk(kwire):
+def test_complete_responses_of_a_chunk_are_returned(kwire):
     """The response at the end waits until its remaining bytes arrive."""
     connection = make_client(kwire)
     for _ in range(3):
@@ -350,7 +350,7 @@ def test_close_within_a_frame_reports_the_received_bytes(kwire):
 
 
 @pytest.mark.parametrize("empty", [b"", bytearray(), memoryview(b"")])
-def test_empty_data_is_the_end_in_any_type(kwire, empty):
+def test_empty_data_of_any_type_closes_the_connection(kwire, empty):
     """A socket returns empty data when the peer has closed it."""
     (event,) = receive(make_client(kwire), empty)
     assert event.reason == "the broker closed the connection"
@@ -390,7 +390,7 @@ def test_close_within_the_response_does_not_lead_to_the_fallback(kwire):
     assert event.fallback is None and "in the middle of a frame" in event.reason
 
 
-def test_closing_ends_the_table(kwire):
+def test_closing_expires_the_table(kwire):
     """If the connection is closed again, nothing happens."""
     connection = make_client(kwire)
     table = connection.table
@@ -461,7 +461,7 @@ def test_frame_limit_is_an_argument_of_the_client(kwire):
             receive(connection, data[:4])
 
 
-def test_any_buffer_is_data(kwire):
+def test_any_buffer_type_is_accepted_as_data(kwire):
     """Sockets write into all buffer types. A string is not a buffer."""
     for make in (bytes, bytearray, memoryview):
         connection = make_client(kwire)

@@ -68,7 +68,7 @@ def test_raised_frame_limit_applies_to_requests(kwire):
     assert len(event.request.auth_bytes) == many
 
 
-def test_a_server_with_a_name_answers_for_itself_alone(kwire):
+def test_server_rejects_the_node_id_of_another_broker(kwire):
     """Cluster id and node id must both match the client's (KIP-1242)."""
     server = kwire.connection.ServerConnection(
         table(kwire, {18: (0, 5)}), cluster_id="c", node_id=1
@@ -97,7 +97,7 @@ def test_no_request_follows_a_manual_sasl_handshake(kwire):
 
 
 @pytest.mark.parametrize("token", [5, [1, 2], "text"])
-def test_a_raw_token_is_bytes_and_nothing_that_makes_some(kwire, token):
+def test_raw_token_must_be_bytes(kwire, token):
     """If an integer were accepted, it would be converted to that many zero bytes."""
     client = client_of(kwire, {17: (0, 0)})
     client.start_sasl("PLAIN")

@@ -226,7 +226,7 @@ def test_the_recorded_streams_are_good(kwire, streams, side):
 
 
 @pytest.mark.parametrize("side", SIDES)
-def test_where_a_stream_is_cut_changes_nothing(kwire, streams, side):
+def test_events_do_not_depend_on_the_chunks(kwire, streams, side):
     """Covers all positions, position pairs, and single bytes.
 
     The sent bytes are also the same whatever the chunk sizes are.
@@ -411,7 +411,7 @@ def test_an_announced_size_costs_no_memory(kwire, side):
         ), lie
 
 
-def test_a_server_that_wants_to_close_keeps_nothing_that_still_comes(kwire):
+def test_closing_server_stores_no_later_requests(kwire):
     """A client may continue to send while an earlier request is pending."""
     server = kwire.connection.ServerConnection(table(kwire))
     metadata = kwire.messages.MetadataRequest()

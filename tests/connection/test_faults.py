@@ -329,7 +329,7 @@ def wait_for_end(kwire, wire):
         return closed
 
 
-def test_a_version_of_the_last_connection_is_hung_up_on(kwire):
+def test_version_of_the_previous_connection_closes_the_connection(kwire):
     """If a broker was downgraded, it closes the connection, as Kafka does."""
     request = metadata(kwire, "t")
     with Broker(kwire, "4.1") as broker:

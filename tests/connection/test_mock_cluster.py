@@ -106,7 +106,7 @@ def fetch_records(kwire, wire, topic, count, version=None, **options):
     return records
 
 
-def test_the_mock_refuses_in_a_layout_of_its_own(kwire, cluster):
+def test_mock_cluster_rejects_api_versions_in_its_own_layout(kwire, cluster):
     """The next test requires that this response has an unknown layout."""
     messages, framing = kwire.messages, kwire.messages.framing
     with socket.create_connection(cluster[1], timeout=TIMEOUT_S) as peer:
@@ -123,7 +123,7 @@ def test_the_mock_refuses_in_a_layout_of_its_own(kwire, cluster):
             framing.decode_response(messages.ApiVersionsResponse, frame, version)
 
 
-def test_negotiation_gets_over_the_refusal(kwire, cluster):
+def test_negotiation_succeeds_after_the_rejection(kwire, cluster):
     """ApiVersions is repeated in version 0 on the same connection."""
     with Wire(kwire, cluster[1]) as wire:
         messages = kwire.messages
@@ -134,7 +134,7 @@ def test_negotiation_gets_over_the_refusal(kwire, cluster):
         assert wire.table.pick(messages.HeartbeatRequest) == 4
 
 
-def test_brokers_of_one_kind_have_their_table_in_common(kwire, cluster, negotiation):
+def test_equal_brokers_share_their_table(kwire, cluster, negotiation):
     """The three tables are equal to their intersection."""
     wires = {str(node): Wire(kwire, address) for node, address in cluster.items()}
     try:
@@ -169,7 +169,7 @@ def test_metadata_of_all_compatible_versions_is_equal(kwire, cluster, version):
     assert {part.leader_id for part in answer.topics[0].partitions} <= set(cluster)
 
 
-def test_bytes_that_the_layout_has_not_end_the_connection(kwire, cluster):
+def test_additional_bytes_end_the_connection(kwire, cluster):
     """Additional bytes in the newest Metadata are an error.
 
     The next connection works.

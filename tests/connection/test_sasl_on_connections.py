@@ -204,7 +204,7 @@ def test_rejected_token_is_reported_with_its_reason(kwire, message):
     assert event == kwire.connection.SaslFailed(58, message or "")
 
 
-def test_raw_tokens_leave_no_room_for_requests(kwire):
+def test_requests_during_raw_tokens_are_rejected(kwire):
     """Otherwise the server would decode request bytes as a token."""
     client, server = both(kwire, OLD)
     client.start_sasl("PLAIN")
@@ -218,7 +218,7 @@ def test_raw_tokens_leave_no_room_for_requests(kwire):
     assert client.is_open and client.data_to_send() == b""
 
 
-def test_sasl_starts_on_a_quiet_connection(kwire):
+def test_sasl_start_with_pending_requests_is_rejected(kwire):
     """If a response were pending, it would be decoded as a token."""
     client = client_of(kwire, OLD)
     client.send(kwire.messages.MetadataRequest())
@@ -233,7 +233,7 @@ def test_sasl_starts_on_a_quiet_connection(kwire):
     client.start_sasl("PLAIN")
 
 
-def test_a_server_sends_raw_tokens_in_the_old_way_alone(kwire):
+def test_server_sends_raw_tokens_only_after_handshake_0(kwire):
     """In other states, the token would be a frame without a correlation id."""
     _, server = both(kwire, MODERN)
     with pytest.raises(kwire.LocalProtocolError, match="SaslHandshake v0"):

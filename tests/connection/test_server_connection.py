@@ -54,7 +54,7 @@ def test_a_request_is_an_event(kwire):
     assert server.data_to_send() == b""
 
 
-def test_questions_for_versions_are_answered_unasked(kwire):
+def test_api_versions_is_answered_automatically(kwire):
     """The caller gets an event with the client software's name and version."""
     server = serving(kwire)
     names = {"client_software_name": "it", "client_software_version": "2.0"}
@@ -67,7 +67,7 @@ def test_questions_for_versions_are_answered_unasked(kwire):
     assert broker_table == server.served
 
 
-def test_questions_in_unknown_versions_are_answered_too(kwire):
+def test_api_versions_in_an_unknown_version_is_answered(kwire):
     """The response is in version 0, and the connection remains usable."""
     server = serving(kwire)
     data = bytes.fromhex("0000000a 0012 0063 00000007 ffff")
@@ -111,7 +111,7 @@ def test_responses_go_out_in_the_order_of_requests(kwire, order):
         assert sent == [10 + n for n in range(ready)]
 
 
-def test_an_answer_for_versions_waits_for_its_turn(kwire):
+def test_api_versions_response_keeps_the_request_order(kwire):
     """If a client repeats ApiVersions, its response is in the order of requests."""
     server = serving(kwire)
     data = (
@@ -217,7 +217,7 @@ def test_versions_that_kwire_does_not_know_are_not_served(kwire):
         assert server.wants_close
 
 
-def test_a_server_without_api_versions_refuses_it_like_all_else(kwire):
+def test_server_without_api_versions_closes_the_connection_on_it(kwire):
     """The client then uses its fallback, as for brokers before 0.10."""
     server = serving(kwire, {3: (0, 0)})
     client = kwire.connection.ClientConnection(fallback="0.8.0")

@@ -141,7 +141,7 @@ def test_where_the_broken_version_is_the_highest_the_next_one_is_picked(
     assert table.pick(1) == 0
 
 
-def test_nonsense_is_kept_and_unusable(kwire, draft):
+def test_invalid_ranges_are_stored_but_unusable(kwire, draft):
     """Covers a range from 3 to 1, and a range below 0."""
     data = bytes.fromhex("00000002 0001 0003 0001 0002 ffff 0001")
     table = draft.ClientStrategy(REQUEST_KEY).receive_frame(bytes(4) + data)

@@ -166,7 +166,7 @@ def test_a_client_with_a_fallback_assumes_it(kwire, parties, on_unsupported):
     assert table == negotiation_of(kwire).fallback_table("0.9.0")
 
 
-def test_a_fallback_that_could_be_asked_in_todays_way_is_none(kwire, parties):
+def test_fallback_release_with_api_versions_is_ignored(kwire, parties):
     client = parties.client(fallback="2.8")
     refusal(kwire, client, lambda frame: None, kwire.RemoteProtocolError)
 
@@ -196,7 +196,7 @@ def test_an_answer_with_another_correlation_id_is_refused(kwire, parties):
     ],
     ids=lambda value: value.replace(" ", "-"),
 )
-def test_answers_that_are_none_end_in_typed_errors(kwire, parties, reply, error):
+def test_invalid_responses_end_in_typed_errors(kwire, parties, reply, error):
     """Covers empty frames in both other formats, missing bytes, and wrong sizes.
 
     An incomplete frame ends with its connection.
@@ -270,7 +270,7 @@ def test_released_client_rejects_every_draft(kwire, name, on_unsupported, key):
     assert handshake.table is None
 
 
-def test_todays_metadata_client_meets_draft_a(kwire):
+def test_released_metadata_client_rejects_draft_a(kwire):
     server = parties_of(kwire, "kip35_api_version").server()
     request = kwire.messages.MetadataRequest(topics=None)
     with serving(kwire, server.answer) as address:
@@ -313,7 +313,7 @@ def test_no_draft_reads_the_answer_of_another(kwire, parties):
             parties.client().receive_frame(answer[4:])
 
 
-def test_a_question_is_asked_and_answered_once(kwire, parties):
+def test_strategy_accepts_one_response(kwire, parties):
     server = parties.server()
     strategy = parties.client()
     with serving(kwire, server.answer) as address:

@@ -142,7 +142,7 @@ def test_the_client_warns_of_descending_lists(draft):
     assert strategy.suspects() == ("ProduceRequest", "FetchRequest")
 
 
-def test_the_broker_may_prefer_another_version_than_the_highest(draft):
+def test_preferred_version_may_be_lower_than_the_highest(draft):
     """The table picks the highest version. ``preferred`` is the broker's choice."""
     versions = {1: [0, 4, 2, 3]}
     last = negotiate(draft, versions)

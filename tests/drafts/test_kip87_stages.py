@@ -181,7 +181,7 @@ def test_fetch_below_2_gets_magic_0(kip87, name, version):
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_versions_carry_their_own_magic(kwire, kip87, name):
+def test_message_with_a_wrong_magic_is_rejected(kwire, kip87, name):
     """If a message has a wrong version, it is rejected.
 
     Versions above 3 are unknown.
@@ -504,7 +504,7 @@ def test_fetch_3_of_kafka_is_not_the_draft(kwire, requests, max_bytes, topics):
         requests.decode_request(frame)
 
 
-def test_other_requests_are_none_of_the_drafts(kwire, requests):
+def test_requests_outside_the_draft_are_rejected(kwire, requests):
     """The draft has two requests, with versions up to 3."""
     frame = kwire.messages.framing.encode_request(kwire.messages.MetadataRequest(), 1)[
         4:

@@ -192,7 +192,7 @@ def test_down_to_magic_0_loses_the_timestamps(kip87):
 
 
 @pytest.mark.parametrize("to_magic", [2, -1, None, "1"])
-def test_down_goes_to_0_or_1(kwire, kip87, to_magic):
+def test_down_conversion_rejects_other_magics(kwire, kip87, to_magic):
     """Messages of the draft already have magic 2."""
     with pytest.raises(kwire.EncodeError, match="expected 0 or 1"):
         kip87.down_convert([], to_magic)
@@ -270,7 +270,7 @@ def test_dialect_is_that_of_the_first_magic_2(kip87, batch):
     assert kip87.dialect_of(TOMBSTONE[:-1] + b"w") is None
 
 
-def test_damage_is_named_as_no_dialect(kwire, kip87):
+def test_damaged_message_reports_no_dialect(kwire, kip87):
     """If neither checksum is valid, the error does not mention a dialect."""
     with pytest.raises(kwire.CorruptBatch, match="matches these bytes of magic 2"):
         kip87.decode(TOMBSTONE[:-1] + b"w")
@@ -480,7 +480,7 @@ def seeds(kip87):
     ]
 
 
-def test_prefixes_end_quietly(kip87, seeds):
+def test_truncated_prefix_returns_the_complete_messages(kip87, seeds):
     """If a fetch truncates its last message, all messages before are valid."""
     for data in seeds:
         whole = kip87.decode(data)
@@ -490,7 +490,7 @@ def test_prefixes_end_quietly(kip87, seeds):
             assert len(messages) < len(whole)
 
 
-def test_single_bytes_changed_are_found_or_offsets(kwire, kip87, seeds):
+def test_changed_byte_is_detected_or_changes_an_offset(kwire, kip87, seeds):
     """The checksum includes all fields except offset and size, which is checked."""
     for data in seeds:
         whole = [row[1:] for row in kip87.decode(data)]

@@ -229,7 +229,7 @@ def test_leader_without_a_broker_has_no_address(kip951):
 
 
 @pytest.mark.parametrize("error_code", [0, 1, 3, 5, 75])
-def test_leaders_count_beside_their_two_errors_only(kip951, error_code):
+def test_leader_without_a_leader_error_is_no_change(kip951, error_code):
     """If there is no such error, a leader is not a change. Quorums always send it."""
     response = fetch(kip951.FetchResponse, error_code=error_code)
     assert kip951.leader_changes(response) == ()

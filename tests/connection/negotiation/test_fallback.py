@@ -46,7 +46,7 @@ def test_releases_with_api_versions_have_no_fallback_table(kwire, release):
 
 
 @pytest.mark.parametrize("release", ["0.8.20", "0.9.01"])
-def test_a_prefix_ends_at_a_dot(kwire, release):
+def test_release_prefix_ends_at_a_dot(kwire, release):
     """Release 0.8.20 must not match the prefix 0.8.2."""
     assert kwire.connection.negotiation.fallback_table(release) is None
 
@@ -90,7 +90,7 @@ def test_the_policy_holds_for_fallbacks_too(kwire):
         kwire.connection.negotiation.fallback_table("0.8.0", policy).pick(1)
 
 
-def test_a_fallback_is_not_more_than_its_release_had(kwire):
+def test_fallback_versions_are_within_the_table_of_the_release(kwire):
     """Rows are within the release's table, except one librdkafka row."""
     too_much = []
     for release in ("0.8.0", "0.8.1", "0.8.2", "0.9.0"):

@@ -373,7 +373,7 @@ BODIES = st.one_of(
 
 
 @given(st.lists(BODIES, min_size=12, max_size=12))
-def test_no_answers_keep_a_client_asking_for_ever(twins, bodies):
+def test_any_sequence_of_responses_ends_the_handshake(twins, bodies):
     """Every response ends the handshake or lowers the version.
 
     Both engines send the same requests.

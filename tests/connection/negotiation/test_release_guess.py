@@ -302,7 +302,7 @@ def test_any_table_gets_a_guess_and_its_bounds_are_in_order(rows):
         {18: (0, 3)},
     ],
 )
-def test_a_guess_takes_few_steps(guess, rows):
+def test_guess_executes_a_limited_number_of_lines(guess, rows):
     """Limits the executed Python lines instead of the time."""
     guess(rows)
     assert 0 < lines_run(lambda: guess(rows)) < 5_000
