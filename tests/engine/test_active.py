@@ -53,15 +53,15 @@ def test_compiled_engine_is_built(twins):
     assert type(twins.fast.decode) is not type(twins.pure.decode)
 
 
-@pytest.mark.parametrize("wrong", ["Fast", "cython", "", "0"])
-def test_unknown_engine_setting_fails_in_one_line(wrong):
+@pytest.mark.parametrize("setting", ["Fast", "cython", "", "0"])
+def test_unknown_engine_setting_fails_in_one_line(setting):
     """The error lists the valid values and the wrong value, and says how to fix it."""
-    done = run(SHOW, wrong)
+    done = run(SHOW, setting)
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]
     assert last == (
         "ImportError: KWIRE_BACKEND must be auto, fast or pure "
-        f"(got {wrong!r}); change or unset it"
+        f"(got {setting!r}); change or unset it"
     )
 
 
@@ -122,8 +122,8 @@ def test_python_m_kwire_prints_the_engine():
 
     import kwire as installed
 
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "kwire"], capture_output=True, text=True, check=True
     )
-    assert told.stdout.startswith(f"kwire {installed.__version__}, ")
-    assert f"{installed.backend} engine: " in told.stdout
+    assert process.stdout.startswith(f"kwire {installed.__version__}, ")
+    assert f"{installed.backend} engine: " in process.stdout

@@ -87,10 +87,10 @@ def counts(tree):
     """Return the reference counts of a tree, its children and their buffers."""
     gc.collect()
     return [
-        sys.getrefcount(thing)
+        sys.getrefcount(owner)
         for node in (tree, *tree.children)
-        for thing in (node, *node.buffers)
-        if thing is not None
+        for owner in (node, *node.buffers)
+        if owner is not None
     ]
 
 
@@ -98,12 +98,12 @@ def test_memory_is_viewed_without_a_copy(arrays):
     """memoryview, numpy and pyarrow share the same memory."""
     memory = arrays.new_memory(16)
     assert memory.size == len(memory) == memoryview(memory).nbytes == 16
-    seen = numpy.frombuffer(memory, "uint8")
+    array = numpy.frombuffer(memory, "uint8")
     buffer = pyarrow.py_buffer(memory)
     memoryview(memory)[:] = bytes(range(16))
-    assert seen.tolist() == list(range(16))
+    assert array.tolist() == list(range(16))
     assert buffer.to_pybytes() == bytes(range(16))
-    assert buffer.address == seen.ctypes.data
+    assert buffer.address == array.ctypes.data
 
 
 @pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 10**5, 10**7])
@@ -119,13 +119,13 @@ def test_memory_in_use_is_not_used_again(arrays):
     """Each freed large block is reused by at most one new allocation."""
     size = 10**6
     for _ in range(3):
-        taken = [arrays.new_memory(size) for _ in range(50)]
-        for number, memory in enumerate(taken):
+        memories = [arrays.new_memory(size) for _ in range(50)]
+        for number, memory in enumerate(memories):
             memoryview(memory)[:] = bytes([number]) * size
-        firsts = [bytes(memoryview(memory)[:1])[0] for memory in taken]
+        firsts = [bytes(memoryview(memory)[:1])[0] for memory in memories]
         assert firsts == list(range(50))
-        del memory, taken[::2]
-        assert {bytes(memoryview(m))[-1] for m in taken} == set(range(1, 50, 2))
+        del memory, memories[::2]
+        assert {bytes(memoryview(m))[-1] for m in memories} == set(range(1, 50, 2))
 
 
 def test_negative_size_is_rejected(arrays):
@@ -174,24 +174,26 @@ def test_duckdb_reads_a_tree(arrays):
     """DuckDB's Arrow scan imports the capsules."""
     tree = small_tree(arrays)
     for source in (tree, pyarrow.table(pyarrow.record_batch(tree))):
-        found = duckdb.from_arrow(source)
-        rows = [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
+        relation = duckdb.from_arrow(source)
+        rows = [
+            dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()
+        ]
         assert rows == EXPECTED
 
 
 def test_numpy_reads_the_buffers_of_a_tree(arrays):
     """A fixed-size column can be used as a numpy array without conversion."""
     column = small_tree(arrays).children[0]
-    seen = numpy.frombuffer(column.buffers[1], "int64")
-    assert numpy.array_equal(seen, OFFSETS)
+    offsets = numpy.frombuffer(column.buffers[1], "int64")
+    assert numpy.array_equal(offsets, OFFSETS)
 
 
 def test_consumers_may_slice(arrays):
     """Slices of a batch and of one of its columns contain the correct rows."""
     batch = pyarrow.record_batch(small_tree(arrays))
-    part = batch.slice(1, 2)
-    part.validate(full=True)
-    assert part.to_pylist() == EXPECTED[1:]
+    slice_ = batch.slice(1, 2)
+    slice_.validate(full=True)
+    assert slice_.to_pylist() == EXPECTED[1:]
     assert batch.column("items").slice(2).to_pylist() == LISTS[2:]
 
 
@@ -209,9 +211,9 @@ def test_unused_capsules_are_released(arrays):
         with pytest.raises(Exception, match="released"):
             pyarrow.Array._import_from_c_capsule(schema, data)
         del schema, data
-    kept = pyarrow.array(tree)
+    array = pyarrow.array(tree)
     assert counts(tree) != before
-    del kept
+    del array
     assert counts(tree) == before
 
 
@@ -302,10 +304,10 @@ class Data(ctypes.Structure):
 
 def move_struct(address):
     """Move a struct to new memory and mark the original as released."""
-    there = Data.from_address(address)
-    here = Data.from_buffer_copy(there)
-    there.release = None
-    return here
+    original = Data.from_address(address)
+    copy = Data.from_buffer_copy(original)
+    original.release = None
+    return copy
 
 
 def release(data):
@@ -318,7 +320,7 @@ def test_structs_are_moved_and_released_one_by_one(arrays):
     tree = small_tree(arrays)
     before = counts(tree)
     root = tree.import_with(lambda address, schema: move_struct(address), None)
-    child, other = move_struct(root.children[0]), move_struct(root.children[2])
+    child, third_child = move_struct(root.children[0]), move_struct(root.children[2])
     assert (root.length, root.n_children, child.n_buffers) == (ROWS, 4, 2)
     release(root)
     assert root.release is None
@@ -326,8 +328,8 @@ def test_structs_are_moved_and_released_one_by_one(arrays):
     values = ctypes.cast(child.buffers[1], ctypes.POINTER(ctypes.c_int64))
     assert values[:ROWS] == OFFSETS.tolist()
     release(child)
-    item = move_struct(other.children[0])
-    release(other)
+    item = move_struct(third_child.children[0])
+    release(third_child)
     assert item.null_count == 1
     release(item)
     assert counts(tree) == before

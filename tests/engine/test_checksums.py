@@ -38,10 +38,10 @@ def implementations(kwire):
     implementation that the processor supports.
     """
     module = checksums_of(kwire)
-    found = {"chosen": (module.crc32c, module.crc32)}
+    functions_by_name = {"chosen": (module.crc32c, module.crc32)}
     if kwire.backend == "fast":
-        found |= module._implementations()
-    return [(name, *functions) for name, functions in found.items()]
+        functions_by_name |= module._implementations()
+    return [(name, *functions) for name, functions in functions_by_name.items()]
 
 
 def prefixes_by_division(data, polynomial):
@@ -95,10 +95,10 @@ def test_every_small_length_at_every_alignment(kwire):
     for name, crc32c, crc32 in implementations(kwire):
         for shift in range(16):
             view = memoryview(bytes(shift) + data)[shift:]
-            found = [crc32c(view[:size]) for size in range(601)]
-            assert found == by_c, (name, shift)
-            found = [crc32(view[:size]) for size in range(601)]
-            assert found == by_ieee, (name, shift)
+            checksums = [crc32c(view[:size]) for size in range(601)]
+            assert checksums == by_c, (name, shift)
+            checksums = [crc32(view[:size]) for size in range(601)]
+            assert checksums == by_ieee, (name, shift)
 
 
 @pytest.mark.parametrize(
@@ -135,13 +135,13 @@ def test_parts_continue_each_other(kwire):
     randomness = random.Random(4)
     for name, crc32c, crc32 in implementations(kwire):
         for longest in (9, 300, 5000, 50_000):
-            at = value_c = value_ieee = 0
+            end = value_c = value_ieee = 0
             for _ in range(12):
-                part = BYTES[at : at + randomness.randrange(longest)]
-                at += len(part)
+                part = BYTES[end : end + randomness.randrange(longest)]
+                end += len(part)
                 value_c, value_ieee = crc32c(part, value_c), crc32(part, value_ieee)
-            assert value_c == peer.crc32c(BYTES[:at]), (name, longest)
-            assert value_ieee == zlib.crc32(BYTES[:at]), (name, longest)
+            assert value_c == peer.crc32c(BYTES[:end]), (name, longest)
+            assert value_ieee == zlib.crc32(BYTES[:end]), (name, longest)
 
 
 def test_start_value_is_reduced_to_32_bits(kwire):
@@ -238,11 +238,11 @@ def test_the_processor_is_used(twins):
     the flags of the host processor, so ``KWIRE_CPU_FLAGS`` lists the emulated flags
     instead.
     """
-    found = list(checksums_of(twins.fast)._implementations())
+    names = list(checksums_of(twins.fast)._implementations())
     cpuinfo = Path("/proc/cpuinfo")
-    known = cpuinfo.read_text() if cpuinfo.exists() else ""
+    cpu_text = cpuinfo.read_text() if cpuinfo.exists() else ""
     emulated = os.environ.get("KWIRE_CPU_FLAGS")
-    flags = set((known if emulated is None else emulated).split())
+    flags = set((cpu_text if emulated is None else emulated).split())
     expected = [
         name
         for name, needed in [
@@ -252,9 +252,9 @@ def test_the_processor_is_used(twins):
         ]
         if needed <= flags
     ]
-    assert found[-1] == "table"
-    assert [name for name in found if name in expected] == expected
-    assert emulated is None or found[:-1] == expected
+    assert names[-1] == "table"
+    assert [name for name in names if name in expected] == expected
+    assert emulated is None or names[:-1] == expected
 
 
 def test_sparse_multiples_are_multiples(twins):

@@ -60,9 +60,9 @@ class _Liar:
 
 
 def _uuid_of(number):
-    made = uuid.UUID(int=0)
-    object.__setattr__(made, "int", number)
-    return made
+    uuid_value = uuid.UUID(int=0)
+    object.__setattr__(uuid_value, "int", number)
+    return uuid_value
 
 
 @pytest.mark.parametrize("value", [_uuid_of(_Odd()), _uuid_of(-1), _uuid_of(2**128)])
@@ -88,14 +88,14 @@ def test_keywords_are_strings(kwire):
         cls.__new__(cls, **{1: 2})
 
 
-@pytest.mark.parametrize("more", [0, 1])
-def test_a_count_has_a_largest_value_in_plain_python(twins, more):
+@pytest.mark.parametrize("excess", [0, 1])
+def test_a_count_has_a_largest_value_in_plain_python(twins, excess):
     """A count above the maximum is rejected, although no array can be that long."""
     primitives = importlib.import_module(
         f"{twins.pure.__name__}._engine.pure.primitives"
     )
     writer = primitives.Writer()
-    if more:
+    if excess:
         with pytest.raises(primitives.ValueFault):
             primitives.write_count(writer, primitives.LARGEST + 1, True)
     else:

@@ -108,23 +108,23 @@ def test_use_of_a_message_gains_no_references(kwire, owned):
         "fields": lambda: (message.topics[0].topic_id, message.unknown_tagged_fields),
         "refused assignment": lambda: setattr(message, "topics", parts[-2]),
     }
-    for what, use in uses.items():
+    for title, use in uses.items():
         errors = ()
-        if what.startswith(("refused", "lacking")):
+        if title.startswith(("refused", "lacking")):
             errors = (kwire.EncodeError, TypeError, AttributeError)
             with pytest.raises(errors):
                 use()
         repeat(use, errors)
         before = counts(parts)
         repeat(use, errors)
-        assert are_unchanged(parts, before), what
+        assert are_unchanged(parts, before), title
 
 
 def test_refused_values_gain_no_references(kwire, owned):
     """A rejected value is released together with its error."""
     message, parts = owned
     for name in (*type(message).__match_args__, "unknown_tagged_fields"):
-        for what, value in wrong_values().items():
+        for title, value in wrong_values().items():
             watched = [value, *parts]
 
             def use(name=name, value=value):
@@ -132,13 +132,13 @@ def test_refused_values_gain_no_references(kwire, owned):
 
             before = counts(watched)
             repeat(use, (kwire.EncodeError, TypeError))
-            assert are_unchanged(watched, before), (name, what)
+            assert are_unchanged(watched, before), (name, title)
 
 
 def test_refused_elements_gain_no_references(kwire):
     """Elements deep in a message are released, although the writer borrows them."""
     cls = kwire.messages.FetchRequest
-    for what, value in wrong_values().items():
+    for title, value in wrong_values().items():
         before = counts([value])
         for field in cls.FetchPartition.__match_args__:
             partitions = [cls.FetchPartition(), cls.FetchPartition(**{field: value})]
@@ -146,7 +146,7 @@ def test_refused_elements_gain_no_references(kwire):
             message = cls(topics=topics)
             repeat(lambda message=message: kwire.encode(message, 13), kwire.EncodeError)
         del partitions, topics, message
-        assert are_unchanged([value], before), what
+        assert are_unchanged([value], before), title
 
 
 PRIMITIVES = {
@@ -179,13 +179,13 @@ def test_primitives_gain_no_references(kwire, name):
     values = [value, *wrong_values().values()]
     watched = [*inputs, *values, getattr(value, "int", value)]
     before = counts(watched)
-    for one in values:
-        repeat(lambda one=one: encode(one), kwire.EncodeError)
-    for one in inputs:
-        repeat(lambda one=one: decode(one), kwire.DecodeError)
-        repeat(lambda one=one: decode(one, offset=999), ValueError)
-        repeat(lambda one=one: decode(one, offset=1), kwire.DecodeError)
-    del one
+    for sample in values:
+        repeat(lambda sample=sample: encode(sample), kwire.EncodeError)
+    for sample in inputs:
+        repeat(lambda sample=sample: decode(sample), kwire.DecodeError)
+        repeat(lambda sample=sample: decode(sample, offset=999), ValueError)
+        repeat(lambda sample=sample: decode(sample, offset=1), kwire.DecodeError)
+    del sample
     assert are_unchanged(watched, before)
     for data in inputs[1:]:
         data.append(0)  # Raises BufferError if the buffer is still exported.

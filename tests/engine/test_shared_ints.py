@@ -46,8 +46,8 @@ def test_each_int_has_the_value_of_its_bytes(kwire, ids):
     message = make_response(kwire, ids)
     data = kwire.encode(message, version=9)
     [topic] = kwire.decode(type(message), data, version=9).topics
-    assert [each.partition_index for each in topic.partitions] == [*range(len(ids))]
-    assert [each.leader_id for each in topic.partitions] == ids
+    assert [entry.partition_index for entry in topic.partitions] == [*range(len(ids))]
+    assert [entry.leader_id for entry in topic.partitions] == ids
     for index, partition in enumerate(topic.partitions):
         assert partition.isr_nodes == tuple(ids[index : index + 20])
 
@@ -74,8 +74,12 @@ def test_a_broker_id_is_one_object_within_a_message(twins):
     message = make_response(twins.fast, ids)
     data = twins.fast.encode(message, version=9)
     [topic] = twins.fast.decode(type(message), data, version=9).topics
-    found = [n for each in topic.partitions for n in (each.leader_id, *each.isr_nodes)]
-    assert len(found) > 6000 and len({id(each) for each in found}) == 100
+    broker_ids = [
+        n
+        for partition in topic.partitions
+        for n in (partition.leader_id, *partition.isr_nodes)
+    ]
+    assert len(broker_ids) > 6000 and len({id(number) for number in broker_ids}) == 100
 
 
 LONGS = [2**40, 2**40, 257, 257, -6, 256, -6, 2**63 - 1, 2**63 - 1, -(2**63), 2**40]
@@ -86,9 +90,9 @@ def make_offsets(kwire, numbers):
     cls = kwire.messages.FetchResponse
     partitions = [
         cls.PartitionData(
-            high_watermark=number, last_stable_offset=number, log_start_offset=other
+            high_watermark=number, last_stable_offset=number, log_start_offset=start
         )
-        for number, other in zip(numbers, reversed(numbers), strict=True)
+        for number, start in zip(numbers, reversed(numbers), strict=True)
     ]
     topic = cls.FetchableTopicResponse(topic="orders", partitions=partitions)
     return cls(responses=[topic])
@@ -99,9 +103,9 @@ def test_each_offset_has_the_value_of_its_bytes(kwire):
     message = make_offsets(kwire, LONGS)
     data = kwire.encode(message, version=12)
     [topic] = kwire.decode(type(message), data, version=12).responses
-    assert [each.high_watermark for each in topic.partitions] == LONGS
-    assert [each.last_stable_offset for each in topic.partitions] == LONGS
-    assert [each.log_start_offset for each in topic.partitions] == LONGS[::-1]
+    assert [partition.high_watermark for partition in topic.partitions] == LONGS
+    assert [partition.last_stable_offset for partition in topic.partitions] == LONGS
+    assert [partition.log_start_offset for partition in topic.partitions] == LONGS[::-1]
 
 
 def test_offsets_are_only_referenced_by_the_message(kwire):
@@ -134,8 +138,8 @@ def make_run(kwire):
     """Create a message class with integers of each width only, in two orders."""
     messages = importlib.import_module(f"{kwire.__name__}.messages")
     fields = [
-        {"name": f"{kind}{place}", "type": kind, "versions": "0+"}
-        for place, kinds in enumerate([WIDTHS, reversed(WIDTHS)])
+        {"name": f"{kind}{index}", "type": kind, "versions": "0+"}
+        for index, kinds in enumerate([WIDTHS, reversed(WIDTHS)])
         for kind in kinds
     ]
     head = {"type": "data", "name": "Run", "validVersions": "0"}
@@ -158,5 +162,5 @@ def test_integers_are_the_same_wherever_the_input_ends(kwire, after):
             for values in (edge, low, edge | {"int320": value, "int641": value}):
                 message = cls(**values)
                 data = kwire.encode(message, version=0)
-                found, end = decode(cls, data + b"\xa5" * after, 0)
-                assert (found, end) == (message, len(data))
+                decoded, end = decode(cls, data + b"\xa5" * after, 0)
+                assert (decoded, end) == (message, len(data))

@@ -46,13 +46,13 @@ def test_every_field_of_every_message_has_its_default(kwire):
     for name in kwire.messages.ALL:
         cls = getattr(kwire.messages, name)
         binding = kwire._engine.active.engine.binding_of(cls)
-        made = cls()
+        message = cls()
         for field in binding.message.struct.fields:
             default = kwire.schema.plan.resolve_default(field)
             if default is kwire.schema.plan.STRUCT_DEFAULT:
                 default = getattr(cls, field.type)()
-            assert getattr(made, field.attribute) == default
-        assert made.unknown_tagged_fields == ()
+            assert getattr(message, field.attribute) == default
+        assert message.unknown_tagged_fields == ()
 
 
 def test_arguments_are_keywords_only(kwire, topic):
@@ -77,31 +77,33 @@ def test_unknown_fields_are_refused(kwire, topic):
 
 def test_field_names_need_not_be_interned(topic):
     """Keywords that were created at run time are matched by value."""
-    made = topic(**{"".join(["na", "me"]): "a", "".join(["error_", "code"]): 3})
-    assert (made.name, made.error_code) == ("a", 3)
-    assert made.replace(**{"".join(["na", "me"]): "b"}).name == "b"
+    message = topic(**{"".join(["na", "me"]): "a", "".join(["error_", "code"]): 3})
+    assert (message.name, message.error_code) == ("a", 3)
+    assert message.replace(**{"".join(["na", "me"]): "b"}).name == "b"
 
 
 @pytest.mark.parametrize("sequence", [list, tuple, iter, dict.fromkeys])
 def test_any_sequence_becomes_a_tuple(kwire, sequence):
     """Constructors and ``replace`` convert any iterable to a tuple."""
     partition = kwire.messages.MetadataResponse.MetadataResponsePartition
-    made = partition(isr_nodes=sequence([1, 2]))
-    assert made.isr_nodes == (1, 2)
-    assert type(made.isr_nodes) is tuple
+    message = partition(isr_nodes=sequence([1, 2]))
+    assert message.isr_nodes == (1, 2)
+    assert type(message.isr_nodes) is tuple
     changed = partition().replace(isr_nodes=sequence([3]))
     assert type(changed.isr_nodes) is tuple
     tagged = partition(unknown_tagged_fields=[(9, b"x")])
     assert tagged.unknown_tagged_fields == ((9, b"x"),)
 
 
-@pytest.mark.parametrize("wrong", ["abc", b"abc", bytearray(b"a"), memoryview(b"a"), 5])
-def test_str_and_bytes_are_rejected_as_arrays(topic, wrong):
+@pytest.mark.parametrize(
+    "no_array", ["abc", b"abc", bytearray(b"a"), memoryview(b"a"), 5]
+)
+def test_str_and_bytes_are_rejected_as_arrays(topic, no_array):
     """``partitions="abc"`` raises TypeError, although a string is iterable."""
     with pytest.raises(TypeError):
-        topic(partitions=wrong)
+        topic(partitions=no_array)
     with pytest.raises(TypeError):
-        topic().replace(partitions=wrong)
+        topic().replace(partitions=no_array)
 
 
 def test_null_fields_remain_none(kwire, topic):
@@ -112,26 +114,26 @@ def test_null_fields_remain_none(kwire, topic):
 
 def test_messages_are_frozen(kwire, topic):
     """Fields cannot be set or deleted, and attributes cannot be added."""
-    for made in (kwire.messages.MetadataResponse(), topic()):
-        before = neutral(made)
-        for name in (*made.__match_args__, TAGS, "no_such_field"):
+    for message in (kwire.messages.MetadataResponse(), topic()):
+        before = neutral(message)
+        for name in (*message.__match_args__, TAGS, "no_such_field"):
             with pytest.raises(AttributeError):
-                setattr(made, name, 1)
+                setattr(message, name, 1)
             with pytest.raises(AttributeError):
-                delattr(made, name)
+                delattr(message, name)
         with pytest.raises(AttributeError):
-            made.__dict__ = {}
-        vars(made)["no_such_field"] = 1
-        assert neutral(made) == before and not hasattr(made, "no_such_field")
+            message.__dict__ = {}
+        vars(message)["no_such_field"] = 1
+        assert neutral(message) == before and not hasattr(message, "no_such_field")
 
 
 def test_vars_are_the_fields_of_to_dict(kwire, topic):
     """``vars`` returns all fields, because Spark uses it to read an object."""
-    made = kwire.messages.MetadataResponse(topics=[], throttle_time_ms=3)
+    message = kwire.messages.MetadataResponse(topics=[], throttle_time_ms=3)
     records = kwire.records.decode_records(
         kwire.records.encode_batch([(b"k", b"v", 5, [("h", b"x")])])
     )[0]
-    for struct in (made, topic(), records[0]):
+    for struct in (message, topic(), records[0]):
         assert vars(struct) == struct.to_dict() and vars(struct)
         assert "no_such_field" not in vars(struct)
         # The class keeps its own __dict__.
@@ -154,8 +156,8 @@ def test_values_are_equal_field_by_field(kwire, topic):
     assert topic(**values) == topic(**values)
     assert (topic(**values) != topic(**values)) is False
     assert hash(topic(**values)) == hash(topic(**values))
-    for name, other in [("name", "b"), ("error_code", 4), (TAGS, ((99, b""),))]:
-        assert topic(**values) != topic(**(values | {name: other}))
+    for name, value in [("name", "b"), ("error_code", 4), (TAGS, ((99, b""),))]:
+        assert topic(**values) != topic(**(values | {name: value}))
     assert topic() != kwire.messages.MetadataResponse()
     assert topic() != tuple(getattr(topic(), name) for name in topic.__match_args__)
     assert topic().__eq__(1) is NotImplemented
@@ -183,51 +185,51 @@ def test_repr_is_a_constructor_call(kwire, topic):
 
     Unknown tags appear only if present.
     """
-    made = kwire.messages.MetadataRequest(topics=None)
-    assert repr(made) == (
+    message = kwire.messages.MetadataRequest(topics=None)
+    assert repr(message) == (
         "MetadataRequest(topics=None, allow_auto_topic_creation=True, "
         "include_cluster_authorized_operations=False, "
         "include_topic_authorized_operations=False)"
     )
-    shown = repr(topic(name="é", unknown_tagged_fields=[(7, b"\0")]))
-    assert shown.startswith("MetadataResponseTopic(error_code=0, name='é', ")
-    assert shown.endswith(", unknown_tagged_fields=((7, b'\\x00'),))")
+    text = repr(topic(name="é", unknown_tagged_fields=[(7, b"\0")]))
+    assert text.startswith("MetadataResponseTopic(error_code=0, name='é', ")
+    assert text.endswith(", unknown_tagged_fields=((7, b'\\x00'),))")
     names = {
         name: getattr(kwire.messages.MetadataResponse, name)
         for name in ("MetadataResponseTopic", "MetadataResponsePartition")
     }
-    whole = topic(name="t", partitions=[names["MetadataResponsePartition"]()])
-    assert eval(repr(whole), names | {"UUID": uuid.UUID}) == whole
+    nested = topic(name="t", partitions=[names["MetadataResponsePartition"]()])
+    assert eval(repr(nested), names | {"UUID": uuid.UUID}) == nested
 
 
 def test_replace_changes_a_copy(kwire, topic):
     """The original is unchanged. Other fields remain the same objects."""
     tags = ((99, b"x"),)
-    made = topic(name="a", partitions=[], error_code=5, unknown_tagged_fields=tags)
-    changed = made.replace(name="b")
-    assert (made.name, changed.name, changed.error_code) == ("a", "b", 5)
+    original = topic(name="a", partitions=[], error_code=5, unknown_tagged_fields=tags)
+    changed = original.replace(name="b")
+    assert (original.name, changed.name, changed.error_code) == ("a", "b", 5)
     assert changed.unknown_tagged_fields is tags
     assert type(changed) is topic
-    assert made.replace() == made
-    assert made.replace(unknown_tagged_fields=()).unknown_tagged_fields == ()
+    assert original.replace() == original
+    assert original.replace(unknown_tagged_fields=()).unknown_tagged_fields == ()
 
 
 def test_to_dict_is_plain_at_every_depth(kwire, topic):
     """``to_dict`` converts structs to dicts and arrays to lists, recursively."""
     partition = kwire.messages.MetadataResponse.MetadataResponsePartition
     tags = ((9, b"x"),)
-    made = kwire.messages.MetadataResponse(
+    message = kwire.messages.MetadataResponse(
         cluster_id=None,
         topics=[topic(name="t", partitions=[partition(isr_nodes=[1, 2])])],
         unknown_tagged_fields=tags,
     )
-    found = made.to_dict()
-    assert tuple(found) == (*made.__match_args__, TAGS)
-    assert (found["cluster_id"], found["brokers"]) == (None, [])
-    assert found[TAGS] == list(tags)
-    assert type(found["topics"]) is list and type(found["topics"][0]) is dict
-    inner = found["topics"][0]
-    assert inner == made.topics[0].to_dict()
+    fields = message.to_dict()
+    assert tuple(fields) == (*message.__match_args__, TAGS)
+    assert (fields["cluster_id"], fields["brokers"]) == (None, [])
+    assert fields[TAGS] == list(tags)
+    assert type(fields["topics"]) is list and type(fields["topics"][0]) is dict
+    inner = fields["topics"][0]
+    assert inner == message.topics[0].to_dict()
     assert TAGS not in inner and inner["topic_id"] == uuid.UUID(int=0)
     assert inner["partitions"][0]["isr_nodes"] == [1, 2]
     fetch = kwire.messages.FetchRequest().to_dict()
@@ -255,7 +257,7 @@ def test_to_dict_has_all_fields_of_every_message(kwire):
             if struct is not None and value is not None:
                 inner = getattr(owner, struct)
                 if isinstance(value, list):
-                    value = [rebuilt(inner, each, owner) for each in value]
+                    value = [rebuilt(inner, element, owner) for element in value]
                 else:
                     value = rebuilt(inner, value, owner)
             values[name] = value
@@ -271,17 +273,17 @@ def test_to_dict_has_all_fields_of_every_message(kwire):
             if field.struct is not None
         }
         for _, plain in systematic(kwire, name, cls.valid_versions.max):
-            made = build(kwire, name, plain)
-            assert rebuilt(cls, made.to_dict(), cls) == made
+            built = build(kwire, name, plain)
+            assert rebuilt(cls, built.to_dict(), cls) == built
 
 
 def test_to_dict_of_a_long_chain_is_an_error(kwire):
     """Very deep nesting raises ``RecursionError`` instead of a crash."""
-    made = None
+    message = None
     for _ in range(50_000):
-        made = kwire.messages.FetchRequest(replica_state=made)
+        message = kwire.messages.FetchRequest(replica_state=message)
     with pytest.raises(RecursionError):
-        made.to_dict()
+        message.to_dict()
 
 
 def test_match_takes_fields_in_schema_order(kwire, topic):
@@ -302,25 +304,25 @@ def test_copies_are_equal(kwire):
     """``copy`` and ``deepcopy`` return equal messages of the same class."""
     for name, version in [("MetadataResponse", 12), ("FetchRequest", 17)]:
         for _, plain in systematic(kwire, name, version):
-            made = build(kwire, name, plain)
-            for made_again in (copy.copy(made), copy.deepcopy(made)):
-                assert made_again == made
-                assert type(made_again) is type(made)
+            message = build(kwire, name, plain)
+            for duplicate in (copy.copy(message), copy.deepcopy(message)):
+                assert duplicate == message
+                assert type(duplicate) is type(message)
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_pickles_read_as_equal_messages(kwire, protocol):
     """All protocols work, for messages and for their structs."""
-    made = build(
+    message = build(
         kwire,
         "MetadataResponse",
         dict(systematic(kwire, "MetadataResponse", 12))["unknown tags"],
     )
-    for value in (made, made.topics[0], made.topics[0].partitions[0]):
-        again = pickle.loads(pickle.dumps(value, protocol))
-        assert again == value
-        assert neutral(again) == neutral(value)
-        assert type(again) is type(value)
+    for value in (message, message.topics[0], message.topics[0].partitions[0]):
+        restored = pickle.loads(pickle.dumps(value, protocol))
+        assert restored == value
+        assert neutral(restored) == neutral(value)
+        assert type(restored) is type(value)
 
 
 _DUMP = (
@@ -354,9 +356,9 @@ def test_pickles_cross_between_engines(twins, writer, reader):
             command, input=stdin, env=environment, capture_output=True, check=True
         ).stdout
 
-    written = run(_WRITE, writer, b"")
+    pickles = run(_WRITE, writer, b"")
     counts = len(names) * (len(TASTES) + 1)
-    assert run(_READ, reader, written) == f"{reader} {counts}\n".encode()
+    assert run(_READ, reader, pickles) == f"{reader} {counts}\n".encode()
 
 
 def test_classes_created_at_run_time_explain_pickling(kwire):
@@ -412,8 +414,8 @@ def test_nested_structs_are_attributes(kwire, topic):
     assert topic.__name__ == "MetadataResponseTopic"
     assert topic.__qualname__ == "MetadataResponse.MetadataResponseTopic"
     assert topic.__module__ == kwire.messages.__name__
-    made = kwire.messages.MetadataResponse(topics=[topic()])
-    assert type(made.topics[0]) is topic
+    message = kwire.messages.MetadataResponse(topics=[topic()])
+    assert type(message.topics[0]) is topic
 
 
 def test_nested_structs_are_no_messages(kwire, topic):
@@ -424,13 +426,13 @@ def test_nested_structs_are_no_messages(kwire, topic):
         kwire.encode(topic(), 12)
 
 
-@pytest.mark.parametrize("wrong", [None, 5, int, "MetadataRequest", object()])
-def test_encode_and_decode_reject_other_objects(kwire, wrong):
+@pytest.mark.parametrize("no_message", [None, 5, int, "MetadataRequest", object()])
+def test_encode_and_decode_reject_other_objects(kwire, no_message):
     """Other objects raise ``TypeError``, and the message names the expected type."""
     with pytest.raises(TypeError, match="message class of kwire"):
-        kwire.decode(wrong, b"", 0)
+        kwire.decode(no_message, b"", 0)
     with pytest.raises(TypeError, match="message class of kwire"):
-        kwire.encode(wrong, 0)
+        kwire.encode(no_message, 0)
 
 
 def test_signature_can_be_inspected(kwire, topic):
@@ -447,12 +449,12 @@ def test_collector_need_not_know_decoded_messages(twins):
     """The collector does not track structs and tuples of the compiled engine."""
     messages = twins.fast.messages
     partition = messages.MetadataResponse.MetadataResponsePartition(isr_nodes=[1, 2])
-    sent = messages.MetadataResponse(
+    response = messages.MetadataResponse(
         topics=[messages.MetadataResponse.MetadataResponseTopic(partitions=[partition])]
     )
-    read = twins.fast.decode(type(sent), twins.fast.encode(sent, 12), 12)
-    inner = read.topics[0].partitions[0]
-    for value in (read, read.topics, read.topics[0], inner, inner.isr_nodes):
+    decoded = twins.fast.decode(type(response), twins.fast.encode(response, 12), 12)
+    inner = decoded.topics[0].partitions[0]
+    for value in (decoded, decoded.topics, decoded.topics[0], inner, inner.isr_nodes):
         assert not gc.is_tracked(value)
 
 
@@ -478,13 +480,13 @@ def test_schemas_at_run_time_create_working_classes(kwire):
     cls = kwire.messages.message_class(SCHEMA)
     assert (cls.__name__, cls.api_key, cls.kind) == ("SampleRequest", 900, "request")
     assert cls().id == 7
-    made = cls(id=1, parts=[cls.Part(part_name="ab", size=5, weight=0.5)])
-    data = kwire.encode(made, 2)
+    message = cls(id=1, parts=[cls.Part(part_name="ab", size=5, weight=0.5)])
+    data = kwire.encode(message, 2)
     tag = b"\x01\x00\x08\x3f\xe0" + bytes(6)
     assert data == b"\0\0\0\1\x02\x03ab" + b"\0\0\0\0\0\0\0\x05" + tag + b"\0"
-    assert kwire.decode(cls, data, 2) == made
+    assert kwire.decode(cls, data, 2) == message
     with pytest.raises(kwire.EncodeError) as caught:
-        kwire.encode(made, 0)
+        kwire.encode(message, 0)
     assert caught.value.path == "parts[0].weight"
     with pytest.raises(kwire.Truncated) as caught:
         kwire.decode(cls, data[:-1], 2)
@@ -527,8 +529,8 @@ def test_truncated_struct_releases_its_own_fields(kwire):
     The memory of a reused struct still contains the pointers of its previous fields.
     """
     cls, data = encode_topics(kwire, 3)
-    whole = kwire.decode(cls, data, version=9)
-    name = whole.topics[0].name
+    message = kwire.decode(cls, data, version=9)
+    name = message.topics[0].name
     before = sys.getrefcount(name)
     for _ in range(3):
         for end in range(len(data)):
@@ -536,7 +538,7 @@ def test_truncated_struct_releases_its_own_fields(kwire):
             with pytest.raises(kwire.DecodeError):
                 kwire.decode(cls, data[:end], version=9)
     assert sys.getrefcount(name) == before
-    assert kwire.decode(cls, data, version=9) == whole
+    assert kwire.decode(cls, data, version=9) == message
 
 
 def test_a_struct_in_another_struct_is_named_with_its_place(kwire):

@@ -20,7 +20,7 @@ from tests.records.record_bytes import batch
 SOURCE = Path(installed.__file__).parent
 
 BOUNDS = [0, 1, *(1 << bits for bits in range(1, 64))]
-NUMBERS = sorted({each + near for each in BOUNDS for near in (-1, 0, 1)} - {-1})
+NUMBERS = sorted({bound + near for bound in BOUNDS for near in (-1, 0, 1)} - {-1})
 
 
 def write_varint(value, size=1):
@@ -37,7 +37,7 @@ def read_by_definition(data, bits):
     most = -(-bits // 7)
     for size, byte in enumerate(data[:most], 1):
         if byte < 0x80:
-            value = sum((data[at] & 0x7F) << 7 * at for at in range(size))
+            value = sum((data[index] & 0x7F) << 7 * index for index in range(size))
             return value if value < 1 << bits else None
     return None
 
@@ -49,14 +49,16 @@ def unzigzag(raw):
 
 def inputs():
     """Return inputs at every limit: minimal, padded, truncated, too long and random."""
-    found = [b"", *(b"\xff" * size for size in range(1, 12))]
+    encodings = [b"", *(b"\xff" * size for size in range(1, 12))]
     for value in NUMBERS:
-        found += [write_varint(value, size) for size in range(1, 12)]
-        found += [write_varint(value)[:-1], write_varint(value) + b"\x80"]
-    found += [b"\x80" * size + bytes([last]) for size in (4, 9) for last in range(32)]
+        encodings += [write_varint(value, size) for size in range(1, 12)]
+        encodings += [write_varint(value)[:-1], write_varint(value) + b"\x80"]
+    encodings += [
+        b"\x80" * size + bytes([last]) for size in (4, 9) for last in range(32)
+    ]
     dice = random.Random(5)
-    found += [dice.randbytes(dice.randrange(1, 12)) for _ in range(200)]
-    return sorted(set(found))
+    encodings += [dice.randbytes(dice.randrange(1, 12)) for _ in range(200)]
+    return sorted(set(encodings))
 
 
 INPUTS = inputs()
@@ -139,16 +141,18 @@ def test_readers_agree_with_the_definition(kwire, name):
     refused = 0
     for data in INPUTS:
         # Bytes after the varint would belong to the next field, so remove them.
-        size = next((at for at, byte in enumerate(data, 1) if byte < 0x80), len(data))
+        size = next(
+            (index for index, byte in enumerate(data, 1) if byte < 0x80), len(data)
+        )
         raw = read_by_definition(data, bits)
         try:
-            found = read(kwire, data[:size])
+            value = read(kwire, data[:size])
         except kwire.DecodeError:
             refused += 1
             assert raw is None, (name, data)
             continue
         assert raw is not None, (name, data)
-        assert found == (unzigzag(raw) if is_zigzag else raw), (name, data)
+        assert value == (unzigzag(raw) if is_zigzag else raw), (name, data)
     assert 20 < refused < len(INPUTS) - 200
 
 
@@ -171,7 +175,7 @@ DEFINITION = re.compile(r"(?:cdef|cpdef|(?:    )?def) .*?(\w+)\(")
 
 def functions_with_loops():
     """Return the functions of both engines that decode a varint themselves."""
-    found = set()
+    names = set()
     # Match complete suffixes, because compiled modules on Windows end in .pyd.
     sources = ("_engine/fast/*.pyx", "_engine/fast/*.pxd", "_engine/pure/*.py")
     for path in (path for source in sources for path in SOURCE.glob(source)):
@@ -181,8 +185,8 @@ def functions_with_loops():
             if start is not None:
                 name = start.group(1)
             if LOOPS.search(line):
-                found.add(f"{path.stem}.{name}")
-    return found
+                names.add(f"{path.stem}.{name}")
+    return names
 
 
 def test_the_reference_lists_its_copies(kwire):

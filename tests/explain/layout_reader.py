@@ -79,16 +79,16 @@ class Reader:
 
     def fields(self, node):
         """Decode the fields that a line lists, in order."""
-        below = {each.name: each for each in node.below}
-        found = {}
+        below = {child.name: child for child in node.below}
+        values = {}
         for word in node.definition.split():
             if word == "_tagged_fields":
-                tagged = {each.tag: each for each in node.below}
+                tagged = {child.tag: child for child in node.below}
                 for _ in range(self.varint()):
                     tag, size = self.varint(), self.varint()
                     end = self.at + size
                     if tag in tagged:
-                        found[tagged[tag].name] = self.value(tagged[tag])
+                        values[tagged[tag].name] = self.value(tagged[tag])
                     else:
                         self.take(size)
                     assert self.at == end
@@ -96,8 +96,8 @@ class Reader:
             name = word.strip("[]")
             assert word.startswith("[") == any("ARRAY" in n for n in below[name].notes)
             assert below[name].tag is None
-            found[name] = self.value(below[name])
-        return found
+            values[name] = self.value(below[name])
+        return values
 
     def value(self, node):
         """Decode the value that a line describes, which may be an array."""

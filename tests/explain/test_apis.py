@@ -15,8 +15,8 @@ def apis(kwire):
 
 def api(apis, name, release):
     """Return the entry of an API in a release."""
-    (found,) = [each for each in apis.apis(release) if each.name == name]
-    return found
+    (match,) = [candidate for candidate in apis.apis(release) if candidate.name == name]
+    return match
 
 
 @pytest.mark.parametrize(
@@ -36,28 +36,28 @@ def api(apis, name, release):
 )
 def test_release_describes_its_versions(apis, release, name, versions, notes):
     """An entry lists supported, deprecated and removed versions."""
-    found = api(apis, name, release)
-    assert str(found.versions) == versions
-    assert found.notes() == notes
+    description = api(apis, name, release)
+    assert str(description.versions) == versions
+    assert description.notes() == notes
 
 
 def test_notes_only_apply_to_their_versions(kwire, apis):
-    found = api(apis, "Fetch", "4.4")
-    assert found.notes(kwire.VersionRange(2, 5)) == [("2-3", "removed in 4.0")]
-    assert found.notes(kwire.VersionRange(4, 18)) == []
+    fetch = api(apis, "Fetch", "4.4")
+    assert fetch.notes(kwire.VersionRange(2, 5)) == [("2-3", "removed in 4.0")]
+    assert fetch.notes(kwire.VersionRange(4, 18)) == []
 
 
 def test_later_apis_are_unknown_to_a_release(apis):
     """A release lists its own and removed APIs, but no APIs that were added later."""
-    assert [each.api_key for each in apis.apis("0.8.0")] == list(range(8))
-    assert [each.api_key for each in apis.apis()] == list(range(95))
+    assert [entry.api_key for entry in apis.apis("0.8.0")] == list(range(8))
+    assert [entry.api_key for entry in apis.apis()] == list(range(95))
 
 
 def test_every_message_is_listed_once(kwire, apis):
     """API messages and other messages together are all messages of kwire."""
     names = [f"{a.name}{kind}" for a in apis.apis() for kind in ("Request", "Response")]
-    for _, others in apis.other_messages():
-        names += others
+    for _, group in apis.other_messages():
+        names += group
     assert sorted(names) == list(kwire.messages.ALL)
 
 

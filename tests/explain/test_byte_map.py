@@ -28,11 +28,11 @@ def maps(kwire):
 
 def check_tiles(spans, data, start=0):
     """Assert that the spans cover all bytes once, in order, and that none is empty."""
-    at = start
+    position = start
     for span in spans:
-        assert span.position == at and span.size > 0, span
-        at = span.end
-    assert at == len(data)
+        assert span.position == position and span.size > 0, span
+        position = span.end
+    assert position == len(data)
 
 
 def follow_path(message, path):
@@ -79,12 +79,12 @@ def test_spans_cover_all_bytes_and_hold_the_decoded_values(kwire, maps, name):
     for vector in golden.vectors():
         if vector.message != name:
             continue
-        found = maps.byte_map(cls, vector.data, vector.version)
-        assert (found.error, found.damage) == (None, ())
-        check_tiles(found.spans, vector.data)
-        assert {span.kind for span in found.spans} <= set(maps.KINDS)
+        byte_map = maps.byte_map(cls, vector.data, vector.version)
+        assert (byte_map.error, byte_map.damage) == (None, ())
+        check_tiles(byte_map.spans, vector.data)
+        assert {span.kind for span in byte_map.spans} <= set(maps.KINDS)
         message = kwire.decode(cls, vector.data, vector.version)
-        assert check_values(found.spans, message) or not vector.data.strip(b"\0")
+        assert check_values(byte_map.spans, message) or not vector.data.strip(b"\0")
 
 
 def test_each_encoded_field_has_a_span(kwire, maps):
@@ -94,12 +94,12 @@ def test_each_encoded_field_has_a_span(kwire, maps):
         cls = getattr(kwire.messages, vectors[0].message)
         version = vectors[0].version
         layout = kwire._engine.active.engine.binding_of(cls).plan(version)
-        seen = {
+        paths = {
             span.path
             for vector in vectors
             for span in maps.byte_map(cls, vector.data, version).spans
         }
-        names = {re.split(r"[.\[]", path)[0] for path in seen}
+        names = {re.split(r"[.\[]", path)[0] for path in paths}
         for step in layout.steps:
             if step.place == plan.PRESENT:
                 assert step.attribute in names
@@ -136,12 +136,12 @@ def test_bad_bytes_give_the_error_of_decoding(kwire, maps, family):
     refused = 0
     for name, version, data in hostile.take(family, BAD_INPUTS):
         cls = getattr(kwire.messages, name)
-        found = maps.byte_map(cls, data, version)
+        byte_map = maps.byte_map(cls, data, version)
         expected = failure(kwire, kwire.decode, cls, data, version)
-        assert facts(found.error) == facts(expected), (name, version, data.hex())
-        check_tiles(found.spans, data)
-        unread = [span for span in found.spans if span.kind == "unread"]
-        assert unread == [s for s in found.spans[-1:] if s.kind == "unread"]
+        assert facts(byte_map.error) == facts(expected), (name, version, data.hex())
+        check_tiles(byte_map.spans, data)
+        unread = [span for span in byte_map.spans if span.kind == "unread"]
+        assert unread == [s for s in byte_map.spans[-1:] if s.kind == "unread"]
         if expected is None:
             assert not unread
             continue
@@ -164,9 +164,9 @@ def test_markers_of_structs_are_as_strict_as_in_decoding(kwire, maps):
             for byte in 0, 1, 2, 0x7F, 0xFF:
                 data = bytearray(vector.data)
                 data[span.position] = byte
-                found = maps.byte_map(cls, data, vector.version)
+                byte_map = maps.byte_map(cls, data, vector.version)
                 expected = failure(kwire, kwire.decode, cls, data, vector.version)
-                assert facts(found.error) == facts(expected)
+                assert facts(byte_map.error) == facts(expected)
     assert types == {"INT8", "UNSIGNED_VARINT"}
 
 
@@ -185,11 +185,11 @@ def test_frames_are_mapped_with_their_headers(kwire, maps):
     """The spans include the size, the header and the body."""
     kinds = set()
     for cls, version, sized in frames(kwire):
-        asked = (cls, version) if cls.kind == "response" else ()
-        found = maps.frame_map(sized, *asked, sized=True)
-        check_tiles(found.spans, sized)
-        assert (found.error, found.damage) == (None, ())
-        size, *spans = found.spans
+        request = (cls, version) if cls.kind == "response" else ()
+        byte_map = maps.frame_map(sized, *request, sized=True)
+        check_tiles(byte_map.spans, sized)
+        assert (byte_map.error, byte_map.damage) == (None, ())
+        size, *spans = byte_map.spans
         assert (size.part, size.path, size.value) == ("frame", "size", len(sized) - 4)
         parts = list(dict.fromkeys(span.part for span in spans))
         head = f"{cls.kind.capitalize()}Header v"
@@ -199,7 +199,7 @@ def test_frames_are_mapped_with_their_headers(kwire, maps):
         )
         correlation = [s.value for s in spans if s.path == "correlation_id"]
         assert correlation == [77]
-        bare = maps.frame_map(sized[4:], *asked)
+        bare = maps.frame_map(sized[4:], *request)
         assert [(s.position + 4, *s[1:]) for s in bare.spans] == [
             tuple(s) for s in spans
         ]
@@ -212,56 +212,61 @@ def test_bad_frames_give_the_error_of_decoding(kwire, maps):
     for cls, version, sized in frames(kwire):
         frame = sized[4:]
         for end in {*range(min(len(frame), 14)), len(frame) - 1}:
-            asked = (cls, version) if cls.kind == "response" else ()
+            request = (cls, version) if cls.kind == "response" else ()
             cut = frame[:end]
-            found = maps.frame_map(cut, *asked)
-            if asked:
+            byte_map = maps.frame_map(cut, *request)
+            if request:
                 decode = kwire.messages.framing.decode_response
                 expected = failure(kwire, decode, cls, cut, version)
             else:
                 expected = failure(kwire, kwire.messages.framing.decode_request, cut)
-            assert facts(found.error) == facts(expected)
-            check_tiles(found.spans, cut)
+            assert facts(byte_map.error) == facts(expected)
+            check_tiles(byte_map.spans, cut)
 
 
 def test_unknown_request_is_mapped_up_to_its_header(kwire, maps):
     """The remaining bytes are a single span, because their layout is unknown."""
     unknown_api = bytes.fromhex("03e8 0001 00000007 ffff 010203")
     unknown_version = bytes.fromhex("0012 0063 00000007 0003 616263 00 010203")
-    for frame, rest in (unknown_api, 5), (unknown_version, 3):
-        found = maps.frame_map(frame)
+    for frame, unread_size in (unknown_api, 5), (unknown_version, 3):
+        byte_map = maps.frame_map(frame)
         expected = failure(kwire, kwire.messages.framing.decode_request, frame)
         assert type(expected) is kwire.UnsupportedVersion
-        assert facts(found.error) == facts(expected)
-        check_tiles(found.spans, frame)
-        values = {span.path: span.value for span in found.spans}
+        assert facts(byte_map.error) == facts(expected)
+        check_tiles(byte_map.spans, frame)
+        values = {span.path: span.value for span in byte_map.spans}
         assert values["correlation_id"] == 7
-        assert (found.spans[-1].kind, found.spans[-1].size) == ("unread", rest)
-    assert found.spans[0].meaning == "ApiVersions"
+        assert (byte_map.spans[-1].kind, byte_map.spans[-1].size) == (
+            "unread",
+            unread_size,
+        )
+    assert byte_map.spans[0].meaning == "ApiVersions"
 
 
 def test_frame_with_a_wrong_size_is_an_error(kwire, maps):
     message = kwire.messages.HeartbeatRequest(group_id="g")
     frame = kwire.messages.framing.encode_request(message, 4, 1)
     longer = (len(frame)).to_bytes(4, "big") + frame[4:]
-    found = maps.frame_map(longer, sized=True)
-    assert type(found.error) is kwire.Truncated
-    assert (found.error.path, found.error.offset) == ("size", len(frame))
-    found = maps.frame_map(frame + b"xyz", sized=True)
-    assert type(found.error) is kwire.TrailingBytes
-    assert found.spans[-1].position == found.error.offset == len(frame)
-    found = maps.frame_map(b"\xff\xff\xff\xfe" + frame[4:], sized=True)
-    assert type(found.error) is kwire.InvalidLength and found.error.path == "size"
-    check_tiles(found.spans, frame)
+    byte_map = maps.frame_map(longer, sized=True)
+    assert type(byte_map.error) is kwire.Truncated
+    assert (byte_map.error.path, byte_map.error.offset) == ("size", len(frame))
+    byte_map = maps.frame_map(frame + b"xyz", sized=True)
+    assert type(byte_map.error) is kwire.TrailingBytes
+    assert byte_map.spans[-1].position == byte_map.error.offset == len(frame)
+    byte_map = maps.frame_map(b"\xff\xff\xff\xfe" + frame[4:], sized=True)
+    assert type(byte_map.error) is kwire.InvalidLength and byte_map.error.path == "size"
+    check_tiles(byte_map.spans, frame)
 
 
 def test_a_frame_within_more_bytes_keeps_their_offsets(kwire, maps):
     """Positions are relative to the input, so that they match a hex dump."""
     message = kwire.messages.HeartbeatRequest(group_id="g")
     frame = kwire.messages.framing.encode_request(message, 4, 1)
-    found = maps.frame_map(b"!!" + frame + b"??", start=2, end=2 + len(frame), sized=1)
-    assert found.error is None and found.spans[0].position == 2
-    assert found.spans[-1].end == 2 + len(frame)
+    byte_map = maps.frame_map(
+        b"!!" + frame + b"??", start=2, end=2 + len(frame), sized=1
+    )
+    assert byte_map.error is None and byte_map.spans[0].position == 2
+    assert byte_map.spans[-1].end == 2 + len(frame)
     with pytest.raises(ValueError, match=r"0 to 3, the end of the input \(got 5\)"):
         maps.frame_map(frame, start=5, end=3)
 
@@ -291,17 +296,21 @@ def test_limits_of_decoding_apply_to_maps(kwire, maps):
     data = golden.by_pair()["MetadataRequest", 12][-1].data
     limits = kwire.Limits(frame_bytes=3)
     cls = kwire.messages.MetadataRequest
-    found = maps.byte_map(cls, data, 12, limits=limits)
+    byte_map = maps.byte_map(cls, data, 12, limits=limits)
     expected = failure(kwire, kwire.decode, cls, data, 12, limits=limits)
     assert type(expected) is kwire.LimitExceeded
-    assert facts(found.error) == facts(expected)
-    assert [span.kind for span in found.spans] == ["unread"]
+    assert facts(byte_map.error) == facts(expected)
+    assert [span.kind for span in byte_map.spans] == ["unread"]
     frame = kwire.messages.framing.encode_request(kwire.decode(cls, data, 12), 12)
-    found = maps.frame_map(frame, sized=True, limits=limits)
+    byte_map = maps.frame_map(frame, sized=True, limits=limits)
     expected = failure(
         kwire, kwire.messages.framing.decode_request, frame[4:], limits=limits
     )
-    assert (found.error.reason, found.error.message_name, found.error.offset) == (
+    assert (
+        byte_map.error.reason,
+        byte_map.error.message_name,
+        byte_map.error.offset,
+    ) == (
         expected.reason,
         expected.message_name,
         expected.offset + 4,
@@ -313,15 +322,15 @@ def test_message_after_its_version_is_mapped(kwire, maps):
     for vector in golden.vectors():
         if vector.message == cls.__name__:
             data = vector.version.to_bytes(2, "big") + vector.data
-            found = maps.prefixed_map(cls, data)
-            check_tiles(found.spans, data)
-            assert found.error is None and found.spans[0].value == vector.version
+            byte_map = maps.prefixed_map(cls, data)
+            check_tiles(byte_map.spans, data)
+            assert byte_map.error is None and byte_map.spans[0].value == vector.version
             check_values(
-                found.spans[1:], kwire.messages.framing.decode_prefixed(cls, data)
+                byte_map.spans[1:], kwire.messages.framing.decode_prefixed(cls, data)
             )
     newest = golden.by_pair()[cls.__name__, cls.valid_versions.max][0].data
-    found = maps.prefixed_map(cls, b"\0\x63" + newest + b"new")
-    assert found.error is None and found.spans[-1].kind == "unknown"
+    byte_map = maps.prefixed_map(cls, b"\0\x63" + newest + b"new")
+    assert byte_map.error is None and byte_map.spans[-1].kind == "unknown"
     for data in (b"\0", b"\0\0", b"\0\1\0\0", b"\xff\xff\0"):
         expected = failure(kwire, kwire.messages.framing.decode_prefixed, cls, data)
         assert expected is not None
@@ -341,17 +350,17 @@ def test_error_codes_and_api_keys_have_their_names(kwire, maps):
 
 def record_values(spans):
     """Collect the values of each record, as one dict for each record in order."""
-    found = {}
+    rows_by_path = {}
     for span in spans:
         if span.kind in ("structure", "damaged", "cut"):
             continue
         owner = re.match(r"(.*records\[\d+\]|messages\[\d+\])", span.path)
         if owner is not None:
             name = span.path[owner.end() + 1 :]
-            row = found.setdefault(owner[0], {})
+            row = rows_by_path.setdefault(owner[0], {})
             absolute = span.kind == "timestamp" or name == "offset_delta"
             row[name] = span.meaning if absolute else span.value
-    return list(found.values())
+    return list(rows_by_path.values())
 
 
 @pytest.mark.parametrize("kind", ["batches", "mutant"])
@@ -360,21 +369,21 @@ def test_record_sets_are_mapped_as_they_are_read(kwire, maps, kind):
     compared = refused = 0
     for row in golden_records.vectors(kind):
         data = golden_records.raw(row["bytes"])
-        found = maps.record_map(data)
-        check_tiles(found.spans, data)
-        read = []
+        byte_map = maps.record_map(data)
+        check_tiles(byte_map.spans, data)
+        batches_read = []
         try:
             for batch in kwire.records.decode_batches(data):
-                read.append(batch)
+                batches_read.append(batch)
         except kwire.KwireError as error:
-            assert facts(found.error) == facts(error), row["name"]
+            assert facts(byte_map.error) == facts(error), row["name"]
             refused += 1
             continue
-        assert found.error is None and found.damage == ()
-        if any(batch.compression != "none" for batch in read):
+        assert byte_map.error is None and byte_map.damage == ()
+        if any(batch.compression != "none" for batch in batches_read):
             continue
-        rows = record_values(found.spans)
-        records = [record for batch in read for record in batch.records]
+        rows = record_values(byte_map.spans)
+        records = [record for batch in batches_read for record in batch.records]
         assert len(rows) == len(records)
         for values, record in zip(rows, records, strict=True):
             assert (values["key"], values["value"]) == (record.key, record.value)
@@ -385,7 +394,7 @@ def test_record_sets_are_mapped_as_they_are_read(kwire, maps, kind):
                 assert values["offset"] == record.offset
                 assert values.get("timestamp", -1) == record.timestamp
             headers = [v for name, v in values.items() if name.startswith("headers")]
-            assert headers == [part for pair in record.headers for part in pair]
+            assert headers == [content for pair in record.headers for content in pair]
             compared += 1
     assert compared > 10 and (refused > 10) == (kind == "mutant")
 
@@ -394,20 +403,20 @@ def test_each_byte_of_a_record_set_is_as_strict_as_in_reading(kwire, maps):
     """Change each byte of the first of two batches, and correct the checksum."""
     refused = 0
     first, second = batches(kwire, 2, 1)
-    whole = first + second
-    for at in range(len(first)):
-        for byte in {0, 1, 2, 3, 5, 0x7F, 0x80, 0xFF} - {first[at]}:
-            data = bytearray(whole)
-            data[at] = byte
-            if at >= 21:
+    record_set = first + second
+    for position in range(len(first)):
+        for byte in {0, 1, 2, 3, 5, 0x7F, 0x80, 0xFF} - {first[position]}:
+            data = bytearray(record_set)
+            data[position] = byte
+            if position >= 21:
                 crc = crc32c(bytes(data[21 : len(first)]))
                 data[17:21] = crc.to_bytes(4, "big")
-            found = maps.record_map(data)
-            check_tiles(found.spans, data)
+            byte_map = maps.record_map(data)
+            check_tiles(byte_map.spans, data)
             expected = failure(
                 kwire, lambda d=data: list(kwire.records.decode_batches(d))
             )
-            assert facts(found.error) == facts(expected), (at, byte)
+            assert facts(byte_map.error) == facts(expected), (position, byte)
             refused += expected is not None
     assert refused > 150
 
@@ -428,39 +437,43 @@ def test_map_continues_after_a_wrong_checksum(kwire, maps):
     first, second = batches(kwire, 2, 1)
     data = bytearray(first + second)
     data[len(first) - 6] ^= 1  # Change the last value of the first batch.
-    found = maps.record_map(bytes(data))
-    check_tiles(found.spans, data)
-    assert type(found.error) is kwire.CorruptBatch and len(found.damage) == 1
-    damaged = [span for span in found.spans if span.kind == "damaged"]
+    byte_map = maps.record_map(bytes(data))
+    check_tiles(byte_map.spans, data)
+    assert type(byte_map.error) is kwire.CorruptBatch and len(byte_map.damage) == 1
+    damaged = [span for span in byte_map.spans if span.kind == "damaged"]
     assert [span.path for span in damaged] == ["batches[0].crc"]
     assert "checksum" in damaged[0].meaning
-    assert found.spans[-1].path == "batches[1].records[0].headers[0].value"
+    assert byte_map.spans[-1].path == "batches[1].records[0].headers[0].value"
 
 
 def test_damaged_record_only_affects_its_batch(kwire, maps):
     first, second = batches(kwire, 2, 1)
     data = bytearray(first + second)
     data[61] = 0xFF  # This is the size of the first record.
-    found = maps.record_map(bytes(data))
-    check_tiles(found.spans, data)
-    damaged = [span for span in found.spans if span.kind == "damaged"]
+    byte_map = maps.record_map(bytes(data))
+    check_tiles(byte_map.spans, data)
+    damaged = [span for span in byte_map.spans if span.kind == "damaged"]
     assert [span.path for span in damaged] == [
         "batches[0].crc",
         "batches[0].records[0]",
     ]
     assert damaged[1].end == len(first)
-    assert found.error is found.damage[0] and len(found.damage) == 2
-    assert found.spans[-1].path.startswith("batches[1]")
+    assert byte_map.error is byte_map.damage[0] and len(byte_map.damage) == 2
+    assert byte_map.spans[-1].path.startswith("batches[1]")
 
 
 def test_truncated_batch_is_not_damage(kwire, maps):
     """The end of a Fetch may truncate a batch, so this is not an error."""
     first, second = batches(kwire, 1, 1)
     data = first + second[:-1]
-    found = maps.record_map(data)
-    check_tiles(found.spans, data)
-    assert (found.error, found.damage, found.spans[-1].kind) == (None, (), "cut")
-    assert found.spans[-1].position == len(first)
+    byte_map = maps.record_map(data)
+    check_tiles(byte_map.spans, data)
+    assert (byte_map.error, byte_map.damage, byte_map.spans[-1].kind) == (
+        None,
+        (),
+        "cut",
+    )
+    assert byte_map.spans[-1].position == len(first)
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
@@ -468,10 +481,10 @@ def test_compressed_records_are_one_span_with_their_sizes(kwire, maps, magic):
     """Compressed bytes have no fields of their own."""
     rows = [(b"k", b"v" * 100)] * 9
     data = kwire.records.encode_batch(rows, magic=magic, compression="gzip")
-    found = maps.record_map(data)
-    check_tiles(found.spans, data)
-    (span,) = (span for span in found.spans if span.kind == "compressed")
-    assert found.spans[-1] is span and span.value and span.value in data
+    byte_map = maps.record_map(data)
+    check_tiles(byte_map.spans, data)
+    (span,) = (span for span in byte_map.spans if span.kind == "compressed")
+    assert byte_map.spans[-1] is span and span.value and span.value in data
     assert re.fullmatch(r"gzip: 9 records, \d+ bytes unpacked", span.meaning)
 
 
@@ -500,17 +513,17 @@ def produce(kwire, data):
 def test_batches_inside_a_message_are_mapped_under_their_field(kwire, maps):
     (batch,) = batches(kwire, 3)
     data = produce(kwire, batch)
-    found = maps.byte_map(kwire.messages.ProduceRequest, data, 9)
-    check_tiles(found.spans, data)
+    byte_map = maps.byte_map(kwire.messages.ProduceRequest, data, 9)
+    check_tiles(byte_map.spans, data)
     field = "topic_data[0].partition_data[0].records"
-    inner = [span for span in found.spans if span.path.startswith(f"{field}.")]
+    inner = [span for span in byte_map.spans if span.path.startswith(f"{field}.")]
     alone = maps.record_map(batch).spans
     assert [s.path for s in inner] == [f"{field}.{s.path}" for s in alone]
     assert [s.owner for s in inner] == [f"{field}.{s.owner}" for s in alone]
     assert [s[5:] for s in inner] == [s[5:] for s in alone]
     assert {span.part for span in inner} == {"ProduceRequest v9"}
     # The spans after the records belong to the enclosing structs.
-    assert [s.path for s in found.spans[-3:]] == [
+    assert [s.path for s in byte_map.spans[-3:]] == [
         "topic_data[0].partition_data[0]._tagged_fields",
         "topic_data[0]._tagged_fields",
         "_tagged_fields",
@@ -522,14 +535,14 @@ def test_damaged_batches_inside_a_message_are_no_error_of_it(kwire, maps):
     (batch,) = batches(kwire, 3)
     for records, kind in (b"\xff" * 61, "damaged"), (batch[:-1], "cut"):
         data = produce(kwire, records)
-        found = maps.byte_map(kwire.messages.ProduceRequest, data, 9)
-        check_tiles(found.spans, data)
-        assert found.error is None
-        assert [type(each) for each in found.damage] == (
+        byte_map = maps.byte_map(kwire.messages.ProduceRequest, data, 9)
+        check_tiles(byte_map.spans, data)
+        assert byte_map.error is None
+        assert [type(error) for error in byte_map.damage] == (
             [kwire.CorruptBatch] if kind == "damaged" else []
         )
-        assert kind in {span.kind for span in found.spans}
-        assert found.spans[-1].path == "_tagged_fields"
+        assert kind in {span.kind for span in byte_map.spans}
+        assert byte_map.spans[-1].path == "_tagged_fields"
 
 
 def test_records_that_begin_within_a_batch_are_bytes(kwire, maps):
@@ -538,10 +551,10 @@ def test_records_that_begin_within_a_batch_are_bytes(kwire, maps):
     partition = response.PartitionSnapshot(unaligned_records=b"\xff" * 61)
     topic = response.TopicSnapshot(partitions=[partition])
     data = kwire.encode(response(topics=[topic]), 0)
-    found = maps.byte_map(response, data, 0)
-    check_tiles(found.spans, data)
-    (span,) = (s for s in found.spans if s.name == "unaligned_records")
-    assert (span.kind, span.value, found.damage) == ("bytes", b"\xff" * 61, ())
+    byte_map = maps.byte_map(response, data, 0)
+    check_tiles(byte_map.spans, data)
+    (span,) = (s for s in byte_map.spans if s.name == "unaligned_records")
+    assert (span.kind, span.value, byte_map.damage) == ("bytes", b"\xff" * 61, ())
 
 
 def test_a_short_frame_of_an_unknown_api_fails_as_when_it_is_read(kwire):

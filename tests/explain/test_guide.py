@@ -88,8 +88,8 @@ def pages(kwire):
 
 def layout(kwire, guide, name, version):
     """Return the layout of one version."""
-    (found,) = guide.layouts(kwire.schema.registry.load(name), [version])
-    return found
+    (match,) = guide.layouts(kwire.schema.registry.load(name), [version])
+    return match
 
 
 @pytest.mark.parametrize(
@@ -111,10 +111,10 @@ def test_lines_are_wrapped_to_a_width(kwire, guide):
     """Continuation lines are indented deeper, and all lines respect the width."""
     assert layout(kwire, guide, "HeartbeatRequest", 4).text(36) == NARROW
     for name in kwire.messages.ALL:
-        for each in guide.layouts(kwire.schema.registry.load(name)):
-            text = each.text(80)
+        for layout_ in guide.layouts(kwire.schema.registry.load(name)):
+            text = layout_.text(80)
             assert max(map(len, text.splitlines())) <= 80
-            assert text.split() == each.text().split()
+            assert text.split() == layout_.text().split()
 
 
 @sweep("name", sorted({name for name, _ in golden.by_pair()}))
@@ -122,39 +122,39 @@ def test_printed_layout_decodes_the_bytes_of_kafka(kwire, guide, name):
     """A decoder that only knows the text decodes all fields of Kafka's vectors."""
     message = kwire.schema.registry.load(name)
     trees = {}
-    for each in guide.layouts(message):
-        trees |= dict.fromkeys(each.versions, read_layout(each.text()))
+    for layout_ in guide.layouts(message):
+        trees |= dict.fromkeys(layout_.versions, read_layout(layout_.text()))
     assert list(trees) == list(message.valid_versions)
     for version, tree in trees.items():
         for vector in golden.by_pair()[name, version]:
             reader = Reader(vector.data)
-            found = names_of(reader.fields(tree))
+            names = names_of(reader.fields(tree))
             # Kafka provides no JSON for this message.
             if name != "SubscriptionInfoData":
-                assert found == names_of(vector.json)
+                assert names == names_of(vector.json)
             assert reader.at == len(vector.data)
 
 
 def test_adjacent_equal_versions_are_grouped(kwire, guide):
     """Versions with equal layouts are merged, and consecutive layouts differ."""
     load = kwire.schema.registry.load
-    ranges = [str(each.versions) for each in guide.layouts(load("FetchRequest"))]
+    ranges = [str(layout_.versions) for layout_ in guide.layouts(load("FetchRequest"))]
     assert ranges[:5] == ["0-2", "3", "4", "5-6", "7-8"]
     for name in kwire.messages.ALL:
-        found = guide.layouts(load(name))
-        for before, after in pairwise(found):
+        layouts = guide.layouts(load(name))
+        for before, after in pairwise(layouts):
             assert after.versions.min == before.versions.max + 1
             assert before[3:] != after[3:]
 
 
 def test_layouts_differ_by_header_version(kwire, guide):
     """ControlledShutdown 0 and 1 only differ in the header version."""
-    found = guide.layouts(kwire.schema.registry.load("ControlledShutdownRequest"))
-    assert [(str(f.versions), f.header_version) for f in found[:2]] == [
+    layouts = guide.layouts(kwire.schema.registry.load("ControlledShutdownRequest"))
+    assert [(str(f.versions), f.header_version) for f in layouts[:2]] == [
         ("0", 0),
         ("1", 1),
     ]
-    assert found[0].fields == found[1].fields
+    assert layouts[0].fields == layouts[1].fields
 
 
 def test_versions_that_do_not_exist_are_refused(kwire, guide):
@@ -249,11 +249,11 @@ def test_page_is_complete_in_itself(pages, release):
 
 def test_page_has_every_layout(kwire, guide, pages):
     """The page contains each layout exactly as the guide prints it."""
-    shown = PageReader(pages.page()).layouts
-    told = []
+    texts = PageReader(pages.page()).layouts
+    layouts = []
     for name in kwire.messages.ALL:
-        told += guide.layouts(kwire.schema.registry.load(name))
-    assert sorted(shown) == sorted(each.text() for each in told)
+        layouts += guide.layouts(kwire.schema.registry.load(name))
+    assert sorted(texts) == sorted(layout_.text() for layout_ in layouts)
 
 
 def test_page_of_some_messages_has_no_others(pages):

@@ -38,9 +38,9 @@ def segment_of(log, path, access):
 
 def patched(data, position, form, *values):
     """Return the bytes with values that are packed at position ``at``."""
-    out = bytearray(data)
-    struct.pack_into(form, out, position, *values)
-    return bytes(out)
+    changed = bytearray(data)
+    struct.pack_into(form, changed, position, *values)
+    return bytes(changed)
 
 
 def checked(data):
@@ -145,15 +145,15 @@ def producer_snapshot(*entries):
     return struct.pack(">hI", 1, crc32c.crc32c(body)) + body
 
 
-def flip(path, at, bit=1):
+def flip(path, position, mask=1):
     """Flip one bit of a file."""
     data = bytearray(path.read_bytes())
-    data[at] ^= bit
+    data[position] ^= mask
     path.write_bytes(data)
 
 
-def overwrite(path, at, content):
+def overwrite(path, position, content):
     """Overwrite bytes of a file."""
     data = bytearray(path.read_bytes())
-    data[at : at + len(content)] = content
+    data[position : position + len(content)] = content
     path.write_bytes(data)

@@ -103,12 +103,12 @@ class _Handler(BaseHTTPRequestHandler):
         after = query.get("continuation-token") or query.get("start-after", "")
         keys = [key for key in keys if key > after]
         size = min(PAGE, int(query.get("max-keys", PAGE)))
-        page, more = keys[:size], len(keys) > size
+        page, is_truncated = keys[:size], len(keys) > size
         folders, rows = set(), []
         for key in page:
-            rest = key[len(prefix) :]
-            if delimiter and delimiter in rest:
-                folders.add(prefix + rest.partition(delimiter)[0] + delimiter)
+            name = key[len(prefix) :]
+            if delimiter and delimiter in name:
+                folders.add(prefix + name.partition(delimiter)[0] + delimiter)
                 continue
             length = len(self.server_store.objects[f"{bucket}/{key}"])
             rows.append(
@@ -119,12 +119,12 @@ class _Handler(BaseHTTPRequestHandler):
             f"<CommonPrefixes><Prefix>{escape(quote(folder))}</Prefix></CommonPrefixes>"
             for folder in sorted(folders)
         ]
-        token = escape(page[-1]) if more else ""
+        token = escape(page[-1]) if is_truncated else ""
         self._send(
             200,
             f"<ListBucketResult><Name>{bucket}</Name><KeyCount>{len(page)}</KeyCount>"
             f"<EncodingType>url</EncodingType>"
-            f"<IsTruncated>{str(more).lower()}</IsTruncated>"
+            f"<IsTruncated>{str(is_truncated).lower()}</IsTruncated>"
             f"<NextContinuationToken>{token}</NextContinuationToken>"
             f"{''.join(rows)}</ListBucketResult>",
         )

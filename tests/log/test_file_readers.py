@@ -53,8 +53,8 @@ READERS = {
     ],
     "epochs": lambda log, path: log.read_leader_epochs(path),
     "metadata": lambda log, path: [
-        (found.version, write_uuid(found.topic_id))
-        for found in [log.read_partition_metadata(path)]
+        (metadata.version, write_uuid(metadata.topic_id))
+        for metadata in [log.read_partition_metadata(path)]
     ],
     "properties": lambda log, path: sorted(log.read_meta_properties(path).items()),
     "index": lambda log, path: read_index(log.OffsetIndex(path)),
@@ -105,13 +105,13 @@ def test_files_beside_segments_are_read_as_kafkas_classes_read_them(kwire, tmp_p
         path = tmp_path / name
         path.write_bytes(data)
         expected = "error" if verdict.startswith("error ") else verdict
-        found = read_with_kwire(kwire, kind, path)
+        outcome = read_with_kwire(kwire, kind, path)
         counts[kind, expected == "error"] += 1
         reason = name_deviation(kind, data)
         if reason is None:
-            assert found == expected, (kind, name, data)
+            assert outcome == expected, (kind, name, data)
         else:
-            deviations[kind, reason] += found != expected
+            deviations[kind, reason] += outcome != expected
     assert {kind for kind, _ in counts} == set(READERS)
     # A reason without a difference must be removed.
     assert all(deviations.values()), deviations

@@ -100,8 +100,8 @@ def walk_piece(segment, start=0, end=None):
 def records_of(segment, start=0, end=None):
     return [
         (record.offset, record.timestamp, record.key, record.value)
-        for each in segment.batches(start, end, on_corrupt="skip")
-        for record in each.records
+        for decoded in segment.batches(start, end, on_corrupt="skip")
+        for record in decoded.records
     ]
 
 
@@ -181,12 +181,12 @@ def test_an_index_saves_the_hops(log, tmp_path):
     entries = [(4 * n, spans[n][0]) for n in range(5, 200, 5)]
     folder.beside(0, ".index", ">ii", *entries)
     cuts = log.Segment(path).find_splits(5000)
-    assert set(cuts[1:]) <= {at for at, _ in spans} and len(cuts) > 3
+    assert set(cuts[1:]) <= {start for start, _ in spans} and len(cuts) > 3
     data = bytearray(path.read_bytes())
-    far = [at for at, _ in spans if all(abs(at - cut) > 2000 for cut in cuts)]
+    far = [start for start, _ in spans if all(abs(start - cut) > 2000 for cut in cuts)]
     assert len(far) > 10
-    for at in far:
-        struct.pack_into(">i", data, at + 8, -1)
+    for start in far:
+        struct.pack_into(">i", data, start + 8, -1)
     path.write_bytes(data)
     assert log.Segment(path).find_splits(5000) == cuts
 

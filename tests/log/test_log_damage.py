@@ -120,7 +120,7 @@ def test_each_flipped_bit_of_a_batch_costs_that_batch(sound, log, segment, numbe
     position, size = sound.spans[segment][number]
     path = sound.paths[segment]
     data = path.read_bytes()
-    wanted = [sound.fault(segment, number)]
+    expected_problems = [sound.fault(segment, number)]
     expected = sound.all_offsets((segment, number))
     for byte in some(range(size)):
         if 12 <= byte < 16:
@@ -130,7 +130,7 @@ def test_each_flipped_bit_of_a_batch_costs_that_batch(sound, log, segment, numbe
         damaged[position + byte] ^= bit
         path.write_bytes(damaged)
         partition = log.LogDirectory(sound.root)["orders", 0]
-        assert find_problems(partition) == wanted, (byte, bit)
+        assert find_problems(partition) == expected_problems, (byte, bit)
         assert read_offsets(partition) == expected, (byte, bit)
 
 
@@ -368,15 +368,15 @@ def test_overlapping_segments_are_reported_once(sound, open_log, tmp_path):
 
 def test_old_formats_are_resynchronised_too(tmp_path, open_log):
     folder = Folder(tmp_path / "orders-0")
-    pieces = [messages(n, 1, magic=n % 2, value=b"v" * 50) for n in range(40)]
-    path, spans = folder.segment(0, pieces)
+    sets = [messages(n, 1, magic=n % 2, value=b"v" * 50) for n in range(40)]
+    path, spans = folder.segment(0, sets)
     sound = type("Root", (), {"root": tmp_path})
     for byte in (0, 9, 13, 16, 18, 30):
         flip(path, spans[17][0] + byte, 0x10)
         partition = open_log(sound)
         assert find_problems(partition) == [(str(path), *spans[17], 16, 18)], byte
-        read = partition.batches(on_corrupt="skip")
-        offsets = [r.offset for b in read for r in b.records]
+        batches = partition.batches(on_corrupt="skip")
+        offsets = [r.offset for b in batches for r in b.records]
         assert offsets == [n for n in range(40) if n != 17]
         flip(path, spans[17][0] + byte, 0x10)
 
@@ -385,8 +385,8 @@ def test_batches_inside_a_damaged_batch_are_not_taken(tmp_path, open_log):
     """If values contain Kafka batches, these must not become records of the log."""
     inner = b"".join(log_of([2, 2], 500))
     folder = Folder(tmp_path / "orders-0")
-    pieces = [batch(0), batch(3, value=inner), batch(6), batch(9)]
-    path, spans = folder.segment(0, pieces)
+    contents = [batch(0), batch(3, value=inner), batch(6), batch(9)]
+    path, spans = folder.segment(0, contents)
     flip(path, spans[1][0] + 30)
     sound = type("Root", (), {"root": tmp_path})
     assert find_problems(open_log(sound)) == [(str(path), *spans[1], 2, 6)]
@@ -397,8 +397,8 @@ def test_batches_inside_are_not_taken_if_their_offsets_are_lower(tmp_path, open_
     """The header of the outer batch is damaged, so that its end is unknown."""
     inner = b"".join(log_of([2, 2], 7))
     folder = Folder(tmp_path / "orders-0")
-    pieces = [batch(500), batch(503, value=inner), batch(506), batch(509)]
-    path, spans = folder.segment(500, pieces)
+    contents = [batch(500), batch(503, value=inner), batch(506), batch(509)]
+    path, spans = folder.segment(500, contents)
     flip(path, spans[1][0] + 16, 0x10)
     sound = type("Root", (), {"root": tmp_path})
     assert find_problems(open_log(sound)) == [(str(path), *spans[1], 502, 506)]
@@ -419,8 +419,8 @@ def test_an_offset_that_is_off_by_little_is_found(sound, log, number, bit):
 def test_an_offset_that_is_too_low_in_a_compacted_log(tmp_path, open_log):
     """Compaction allows gaps, so the previous batch must not be rejected."""
     folder = Folder(tmp_path / "orders-0")
-    pieces = [batch(0), batch(100, 40), batch(240), batch(301), batch(402)]
-    path, spans = folder.segment(0, pieces)
+    contents = [batch(0), batch(100, 40), batch(240), batch(301), batch(402)]
+    path, spans = folder.segment(0, contents)
     flip(path, spans[2][0] + 7, 0x80)
     sound = type("Root", (), {"root": tmp_path})
     partition = open_log(sound, compacted=True)
@@ -476,9 +476,9 @@ def test_undecodable_batch_does_not_affect_other_batches(tmp_path, open_log, kwi
     from tests.log.log_files import checked, patched
 
     folder = Folder(tmp_path / "orders-0")
-    pieces = log_of([3, 3, 3])
-    pieces[1] = checked(patched(pieces[1], 61, ">b", 2))
-    path, spans = folder.segment(0, pieces)
+    contents = log_of([3, 3, 3])
+    contents[1] = checked(patched(contents[1], 61, ">b", 2))
+    path, spans = folder.segment(0, contents)
     sound = type("Root", (), {"root": tmp_path})
     partition = open_log(sound)
     assert find_problems(partition) == []
@@ -539,11 +539,11 @@ def test_repaired_copies_are_sound(sound, log, tmp_path):
     assert sum(done) == len(before)
     copied = target.read_bytes()
     spans = [span for n, span in enumerate(sound.spans[1]) if n not in (0, 4, 5)]
-    assert copied == b"".join(before[at : at + size] for at, size in spans)
+    assert copied == b"".join(before[start : start + size] for start, size in spans)
     assert report.batches == 7 and report.bytes_copied == len(copied)
     assert report.bytes_left_out == len(before) - len(copied)
     assert [p.reason for p in report.problems] == ["crc", "crc"]
-    regions = [before[at : at + size] for at, size in segment.good_regions()]
+    regions = [before[start : start + size] for start, size in segment.good_regions()]
     assert b"".join(regions) == copied and len(regions) == 2
     assert len(list(log.Segment(target).batches())) == 7
     with pytest.raises(FileExistsError):
@@ -557,13 +557,13 @@ def test_a_blind_cut_finds_the_next_batch(sound, log):
     size = segment.size
     for parts in (2, 3, 7, 40):
         cuts = [size * n // parts for n in range(parts + 1)]
-        seen = []
+        positions = []
         for start, end in pairwise(cuts):
             valid = segment.headers(start, check_crc=True, on_corrupt="skip")
             first = next(valid, None)
             if first is not None and first.position < end:
-                seen += [h.position for h in segment.headers(first.position, end)]
-        assert seen == [at for at, _ in sound.spans[1]], parts
+                positions += [h.position for h in segment.headers(first.position, end)]
+        assert positions == [position for position, _ in sound.spans[1]], parts
 
 
 def test_neighbours_that_are_both_out_of_reach_are_both_refused(log, tmp_path):
@@ -571,15 +571,17 @@ def test_neighbours_that_are_both_out_of_reach_are_both_refused(log, tmp_path):
     from tests.log.log_files import checked, patched
 
     folder = Folder(tmp_path / "orders-0")
-    pieces = log_of([3] * 6, 70)
-    pieces[1] = patched(pieces[1], 0, ">q", 2**43 + 73)
-    pieces[2] = checked(patched(pieces[2], 0, ">q", 2**45 + 76))
-    folder.segment(70, pieces)
+    contents = log_of([3] * 6, 70)
+    contents[1] = patched(contents[1], 0, ">q", 2**43 + 73)
+    contents[2] = checked(patched(contents[2], 0, ">q", 2**45 + 76))
+    folder.segment(70, contents)
     (partition,) = log.LogDirectory(tmp_path)
     problems = []
-    bases = [each.base_offset for each in partition.batches(on_corrupt=problems.append)]
+    bases = [
+        decoded.base_offset for decoded in partition.batches(on_corrupt=problems.append)
+    ]
     assert bases == [70, 79, 82, 85]
-    assert {each.reason for each in problems} == {"offset"}
+    assert {problem.reason for problem in problems} == {"offset"}
 
 
 def test_an_offset_of_the_next_segment_is_refused_though_nothing_good_follows(
@@ -589,12 +591,14 @@ def test_an_offset_of_the_next_segment_is_refused_though_nothing_good_follows(
     from tests.log.log_files import patched
 
     folder = Folder(tmp_path / "orders-0")
-    pieces = log_of([3] * 4, 0)
-    pieces[2] = patched(pieces[2], 0, ">q", 5000)
-    folder.segment(0, [*pieces[:3], pieces[3][:-9]])
+    contents = log_of([3] * 4, 0)
+    contents[2] = patched(contents[2], 0, ">q", 5000)
+    folder.segment(0, [*contents[:3], contents[3][:-9]])
     folder.segment(12, log_of([3], 12))
     (partition,) = log.LogDirectory(tmp_path)
     problems = []
-    bases = [each.base_offset for each in partition.batches(on_corrupt=problems.append)]
+    bases = [
+        decoded.base_offset for decoded in partition.batches(on_corrupt=problems.append)
+    ]
     assert bases == [0, 3, 12]
-    assert [each.reason for each in problems] == ["offset", "cut"]
+    assert [problem.reason for problem in problems] == ["offset", "cut"]

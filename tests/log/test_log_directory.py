@@ -67,8 +67,8 @@ def test_a_tree_of_brokers(log, tmp_path):
 
 def test_directory_of_one_partition_is_read(log, tmp_path):
     partition(tmp_path / "orders-0", 0)
-    (found,) = log.LogDirectory(tmp_path / "orders-0")
-    assert (found.topic, found.partition) == ("orders", 0)
+    (partition_log,) = log.LogDirectory(tmp_path / "orders-0")
+    assert (partition_log.topic, partition_log.partition) == ("orders", 0)
 
 
 def test_one_file_knows_its_neighbours(log, tmp_path):
@@ -76,8 +76,8 @@ def test_one_file_knows_its_neighbours(log, tmp_path):
     partition(tmp_path / "orders-0", 0, 10, 20)
     for base, newest, above in ((10, False, 20), (20, True, None)):
         path = tmp_path / "orders-0" / f"{base:020}.log"
-        (found,) = log.LogDirectory(path)
-        (segment,) = found.segments
+        (partition_log,) = log.LogDirectory(path)
+        (segment,) = partition_log.segments
         assert (segment.base_offset, segment.is_newest) == (base, newest)
         assert segment.next_base_offset == above
 
@@ -85,8 +85,8 @@ def test_one_file_knows_its_neighbours(log, tmp_path):
 def test_any_directory_and_any_file_with_batches_is_found(log, tmp_path):
     """Copies may have other names, and unknown properties are reported as unknown."""
     partition(tmp_path / "backup", 0)
-    (found,) = log.LogDirectory(tmp_path)
-    assert (found.topic, found.partition) == ("backup", -1)
+    (partition_log,) = log.LogDirectory(tmp_path)
+    assert (partition_log.topic, partition_log.partition) == ("backup", -1)
     path = tmp_path / "some.bin"
     path.write_bytes(b"".join(log_of([3, 4], 77)))
     (segment,) = log.LogDirectory(path).segments
@@ -122,26 +122,31 @@ def test_tiered_storage(log, tmp_path):
         folder.segment(base, log_of([10], base), f"-{segment_id}.log")
     (root / f"{10:020}-{ids[0]}.rsm-manifest").write_text("{}")
     folder.beside(10, f"-{ids[0]}.index", ">ii", (9, 0))
-    (found,) = log.LogDirectory(tmp_path)
-    assert (found.topic, found.partition) == ("my-topic", 3)
-    assert found.topic_id == TOPIC_ID
-    assert [s.base_offset for s in found.segments] == [10, 20, 20]
-    assert [s.next_base_offset for s in found.segments] == [20, None, None]
-    assert found.segments[0].index is not None
-    assert [p.reason for p in found.problems()] == ["overlap"], "one part, twice"
+    (partition_log,) = log.LogDirectory(tmp_path)
+    assert (partition_log.topic, partition_log.partition) == ("my-topic", 3)
+    assert partition_log.topic_id == TOPIC_ID
+    assert [s.base_offset for s in partition_log.segments] == [10, 20, 20]
+    assert [s.next_base_offset for s in partition_log.segments] == [20, None, None]
+    assert partition_log.segments[0].index is not None
+    assert [p.reason for p in partition_log.problems()] == ["overlap"], (
+        "one part, twice"
+    )
 
 
 def test_tiered_storage_with_one_folder_for_each_partition(log, tmp_path):
     segment_id = "AAAAAAAAAAAAAAAAAAAAAA"
     folder = Folder(tmp_path / f"my-topic-3-{TOPIC_TEXT}")
     folder.segment(10, log_of([10], 10), f"-{segment_id}.log")
-    (found,) = log.LogDirectory(tmp_path)
-    assert (found.topic, found.partition) == ("my-topic", 3)
-    assert found.topic_id == TOPIC_ID
+    (partition_log,) = log.LogDirectory(tmp_path)
+    assert (partition_log.topic, partition_log.partition) == ("my-topic", 3)
+    assert partition_log.topic_id == TOPIC_ID
     # Without such segments, the same name is a regular topic name.
     partition(tmp_path / "other" / f"my-topic-3-{TOPIC_TEXT}", 0)
-    (found,) = log.LogDirectory(tmp_path / "other")
-    assert (found.topic, found.partition) == (f"my-topic-3-{TOPIC_TEXT}", -1)
+    (partition_log,) = log.LogDirectory(tmp_path / "other")
+    assert (partition_log.topic, partition_log.partition) == (
+        f"my-topic-3-{TOPIC_TEXT}",
+        -1,
+    )
 
 
 def test_other_files_are_not_treated_as_segments(log, tmp_path):
@@ -158,9 +163,9 @@ def test_other_files_are_not_treated_as_segments(log, tmp_path):
         (folder / name).write_bytes(b"x")
     partition(tmp_path / "logs", 0)
     (tmp_path / "logs" / f"{0:020}.log").rename(tmp_path / "logs" / "controller.log")
-    (found,) = log.LogDirectory(tmp_path)
-    assert [s.base_offset for s in found.segments] == [0]
-    assert found.snapshots == ()
+    (partition_log,) = log.LogDirectory(tmp_path)
+    assert [s.base_offset for s in partition_log.segments] == [0]
+    assert partition_log.snapshots == ()
 
 
 def test_bad_checkpoints_do_not_hide_the_partitions(log, tmp_path, kwire):
@@ -179,19 +184,23 @@ def test_partitions_without_records_are_there(log, tmp_path):
     folder = Folder(tmp_path / "orders-0")
     folder.segment(0, [])
     (tmp_path / "other-0").mkdir()
-    (found,) = log.LogDirectory(tmp_path)
-    assert (found.topic, found.size, found.end_offset) == ("orders", 0, 0)
+    (partition_log,) = log.LogDirectory(tmp_path)
+    assert (partition_log.topic, partition_log.size, partition_log.end_offset) == (
+        "orders",
+        0,
+        0,
+    )
 
 
 def test_offsets_bound_a_partition(log, tmp_path):
     partition(tmp_path / "orders-0", 0, 10, 20, 30)
-    found = log.LogDirectory(tmp_path)["orders", 0]
-    batches = found.batches(start_offset=13, end_offset=32)
+    partition_log = log.LogDirectory(tmp_path)["orders", 0]
+    batches = partition_log.batches(start_offset=13, end_offset=32)
     assert [r.offset for b in batches for r in b.records] == list(range(13, 32))
-    headers = found.headers(start_offset=13, end_offset=30)
+    headers = partition_log.headers(start_offset=13, end_offset=30)
     assert [h.base_offset for h in headers] == [10, 20]
-    pieces = found.columns(start_offset=13, end_offset=32)
-    assert [n for p in pieces for n in p.offset.tolist()] == list(range(13, 32))
+    tables = partition_log.columns(start_offset=13, end_offset=32)
+    assert [n for p in tables for n in p.offset.tolist()] == list(range(13, 32))
 
 
 def test_missing_directory_is_an_error(log, tmp_path):
@@ -204,8 +213,8 @@ def test_a_number_that_no_partition_has_is_part_of_a_name(log, tmp_path):
     for name in ("orders-0", "big-9999999999"):
         (tmp_path / name).mkdir()
         (tmp_path / name / f"{0:020}.log").write_bytes(b"")
-    found = {(p.topic, p.partition) for p in log.LogDirectory(tmp_path)}
-    assert found == {("orders", 0), ("big-9999999999", -1)}
+    names = {(p.topic, p.partition) for p in log.LogDirectory(tmp_path)}
+    assert names == {("orders", 0), ("big-9999999999", -1)}
 
 
 def test_unknown_key_is_an_error_with_the_valid_keys(log, tmp_path):

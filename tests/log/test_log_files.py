@@ -127,15 +127,17 @@ def test_offset_checkpoint(log, tmp_path):
 
 def test_partition_metadata(log, tmp_path):
     content = f"version: 0\ntopic_id: {TOPIC_TEXT}\n".encode()
-    found = log.read_partition_metadata(file(tmp_path, "partition.metadata", content))
-    assert found == (0, TOPIC_ID)
-    assert (found.version, found.topic_id) == (0, TOPIC_ID)
+    metadata = log.read_partition_metadata(
+        file(tmp_path, "partition.metadata", content)
+    )
+    assert metadata == (0, TOPIC_ID)
+    assert (metadata.version, metadata.topic_id) == (0, TOPIC_ID)
 
 
 def test_meta_properties(log, tmp_path):
     content = b"#\n#Fri Nov 20\nnode.id=1\nversion=1\ncluster.id=a\\=b\\:c\n\n"
-    found = log.read_meta_properties(file(tmp_path, "meta.properties", content))
-    assert found == {"node.id": "1", "version": "1", "cluster.id": "a=b:c"}
+    properties = log.read_meta_properties(file(tmp_path, "meta.properties", content))
+    assert properties == {"node.id": "1", "version": "1", "cluster.id": "a=b:c"}
 
 
 BAD = [

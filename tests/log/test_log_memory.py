@@ -44,9 +44,9 @@ def write(folder, data, count=None):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    made = Folder(tmp_path_factory.mktemp("large") / "orders-0")
-    yield made
-    for path in made.path.iterdir():
+    large_folder = Folder(tmp_path_factory.mktemp("large") / "orders-0")
+    yield large_folder
+    for path in large_folder.path.iterdir():
         path.unlink()
 
 

@@ -114,8 +114,8 @@ def test_every_batch_and_record(log, release, name, access):
     headers = list(segment.headers(check_crc=True))
     for header, entry in zip(headers, dumped_batches, strict=True):
         expected = dumped_fields(entry)
-        seen = batch_fields(header)
-        assert {key: seen[key] for key in expected} == expected
+        fields = batch_fields(header)
+        assert {key: fields[key] for key in expected} == expected
     records, controls = [], []
     for batch in segment.batches():
         records += batch.records
@@ -130,7 +130,7 @@ def test_every_batch_and_record(log, release, name, access):
         check_control(control, entry["control"])
 
 
-def check_control(control, told):
+def check_control(control, dumped):
     """Compare the printed type, and the epoch of a marker.
 
     If the tool of a release cannot decode a type, it prints Kafka's name and number.
@@ -145,9 +145,9 @@ def check_control(control, told):
         "KRAFT_VOTERS": "KRaftVoters",
     }
     named = f"controlType: {control.type_name}({control.type})"
-    assert told.startswith((words[control.type_name], named))
+    assert dumped.startswith((words[control.type_name], named))
     if control.type_name in ("ABORT", "COMMIT"):
-        assert told.endswith(f"coordinatorEpoch: {control.message.coordinator_epoch}")
+        assert dumped.endswith(f"coordinatorEpoch: {control.message.coordinator_epoch}")
 
 
 @sweep(("release", "name"), files(".log"))
@@ -160,11 +160,11 @@ def test_columns_have_every_record(log, release, name):
         if not entry.get("is_control")
         for record in entry.get("records", ())
     ]
-    pieces = list(segment.columns())
-    assert [n for p in pieces for n in p.offset.tolist()] == [
+    tables = list(segment.columns())
+    assert [n for p in tables for n in p.offset.tolist()] == [
         r["offset"] for r in dumped_records
     ]
-    assert [n for p in pieces for n in p.timestamp.tolist()] == [
+    assert [n for p in tables for n in p.timestamp.tolist()] == [
         r["timestamp"] for r in dumped_records
     ]
 
@@ -202,7 +202,7 @@ def test_every_entry_of_the_transaction_indexes(log, release, name):
 def test_every_entry_of_the_producer_snapshots(log, release, name):
     dumped_entries = manifest(release)[name]["entries"]
     snapshot = log.ProducerSnapshot(path_of(release, name))
-    seen = {
+    entries = {
         entry.producer_id: {
             "producer_epoch": entry.epoch,
             "coordinator_epoch": entry.coordinator_epoch,
@@ -211,7 +211,7 @@ def test_every_entry_of_the_producer_snapshots(log, release, name):
         }
         for entry in snapshot.entries
     }
-    assert seen == {
+    assert entries == {
         entry["producer_id"]: {
             "producer_epoch": entry["producer_epoch"],
             "coordinator_epoch": entry["coordinator_epoch"],
@@ -222,11 +222,11 @@ def test_every_entry_of_the_producer_snapshots(log, release, name):
         }
         for entry in dumped_entries
     }
-    for entry, other in zip(snapshot.entries, dumped_entries, strict=True):
-        if "last_offset" in other:
-            assert entry.last_offset == other["last_offset"]
-            assert entry.last_sequence == other["last_sequence"]
-            assert entry.offset_delta == other["offset_delta"]
+    for entry, dumped_entry in zip(snapshot.entries, dumped_entries, strict=True):
+        if "last_offset" in dumped_entry:
+            assert entry.last_offset == dumped_entry["last_offset"]
+            assert entry.last_sequence == dumped_entry["last_sequence"]
+            assert entry.offset_delta == dumped_entry["offset_delta"]
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -234,8 +234,8 @@ def test_directories_of_real_brokers_have_no_problems(log, release):
     """Compaction gaps, truncated logs and open transactions are not problems."""
     logs = log.LogDirectory(DATA / release)
     assert logs.unreadable == ()
-    found = [p for partition in logs for p in log.verify(partition, deep=True)]
-    assert found == []
+    problems = [p for partition in logs for p in log.verify(partition, deep=True)]
+    assert problems == []
     dumped_partitions = {
         name.partition("/")[0] for name in manifest(release) if "/" in name
     }
@@ -267,8 +267,8 @@ def test_every_offset_and_time_is_found(log, release):
         ]
         for segment, header in headers:
             for offset in {header.base_offset, header.last_offset}:
-                found = partition.seek(offset)
-                assert found == (segment, header.position), (partition, offset)
+                result = partition.seek(offset)
+                assert result == (segment, header.position), (partition, offset)
             if header.max_timestamp < 0:
                 continue
             first = next(
@@ -332,26 +332,26 @@ def test_readers_return_the_records_of_a_consumer(log, release, name, level, row
     logs = log.LogDirectory(DATA / release)
     # The broker has the end of the log, and tiered storage has the start.
     parts = sorted(logs.replicas(topic, int(number)), key=lambda p: p.start_offset)
-    seen, offsets, end = [], [], 0
+    records, offsets, end = [], [], 0
     for partition in parts:
         bounds = {
             "start_offset": max(end, partition.start_offset),
             "isolation_level": level,
         }
-        seen += [
+        records += [
             row_fields(record, batch.timestamp_type)
             for batch in partition.batches(**bounds)
             if not batch.is_control
             for record in batch.records
         ]
-        for piece in partition.columns(**bounds):
-            offsets += piece.offset.tolist()
+        for table in partition.columns(**bounds):
+            offsets += table.offset.tolist()
         end = partition.end_offset
-    assert offsets == [row[0] for row in seen]
+    assert offsets == [row[0] for row in records]
     if level == "read_committed":
         # Only offsets are recorded, because the records are those of the other level.
         assert offsets == rows
     else:
         # Consumers have different values for a missing timestamp.
         consumed = [[*row[:2], row[2] if row[1] else None, *row[3:]] for row in rows]
-        assert seen == consumed
+        assert records == consumed

@@ -49,10 +49,12 @@ def test_a_plan_keeps_no_index_in_memory(large):
 
 def test_a_plan_in_a_store_has_two_requests_for_each_segment(large):
     """The requests are for index and batches, because the listing contains sizes."""
-    pieces = plan(LateStore.serve(large, 0), failOnDataLoss="false")
+    splits = plan(LateStore.serve(large, 0), failOnDataLoss="false")
     assert LateStore.requests == {"list": 1, "size": 1, "range": 4 * SEGMENTS}
-    cut = [(each.path.rpartition("/")[2], each.start) for each in pieces]
-    assert cut == [(each.path.rpartition("/")[2], each.start) for each in plan(large)]
+    cut = [(split.path.rpartition("/")[2], split.start) for split in splits]
+    assert cut == [
+        (split.path.rpartition("/")[2], split.start) for split in plan(large)
+    ]
 
 
 def test_a_search_for_lost_records_has_three_requests_for_each_segment(large):
@@ -74,14 +76,14 @@ def test_requests_for_several_segments_run_in_parallel(large, monkeypatch, job):
     uri = LateStore.serve(large, 0)
     gate, lock = threading.Barrier(8, timeout=60), threading.Lock()
     numbers = itertools.count(-6 if job == "search" else 0)
-    read = LateStore.cat_file
+    cat_file = LateStore.cat_file
 
-    def wait(self, *where, **options):
+    def wait(self, *arguments, **options):
         with lock:
             number = next(numbers)
         if 0 <= number < 8:
             gate.wait()
-        return read(self, *where, **options)
+        return cat_file(self, *arguments, **options)
 
     monkeypatch.setattr(LateStore, "cat_file", wait)
     if job != "ls":
@@ -94,21 +96,21 @@ def test_requests_for_several_segments_run_in_parallel(large, monkeypatch, job):
 def test_a_store_is_listed_as_a_disk_is(large):
     """The order does not depend on the order of the responses."""
     uri = LateStore.serve(large, 0)
-    there = CliRunner().invoke(program, ["ls", "--segments", uri])
-    here = CliRunner().invoke(program, ["ls", "--segments", str(large)])
-    assert there.stdout.replace(uri, str(large)) == here.stdout
-    assert here.stdout.count(".log") == 2 * SEGMENTS
+    remote = CliRunner().invoke(program, ["ls", "--segments", uri])
+    local = CliRunner().invoke(program, ["ls", "--segments", str(large)])
+    assert remote.stdout.replace(uri, str(large)) == local.stdout
+    assert local.stdout.count(".log") == 2 * SEGMENTS
 
 
 def test_unreadable_file_only_affects_its_partition(large):
     """The other partition is listed, and a final error reports the missing one."""
     uri = LateStore.serve(large, 0)
-    read = LateStore.cat_file
+    cat_file = LateStore.cat_file
 
-    def fail(self, path, *where, **options):
+    def fail(self, path, *arguments, **options):
         if "orders-0" in path and path.endswith(".log"):
             raise PermissionError(13, "no", path)
-        return read(self, path, *where, **options)
+        return cat_file(self, path, *arguments, **options)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(LateStore, "cat_file", fail)
@@ -129,9 +131,9 @@ def test_an_error_drops_the_calls_that_have_not_begun():
             raise OSError("no")
         return number
 
-    found = map_requests(call, range(100 * THREADS), is_remote=True)
+    failing_results = map_requests(call, range(100 * THREADS), is_remote=True)
     with pytest.raises(OSError, match="no"):
-        list(found)
+        list(failing_results)
     assert len(called) <= 4 * THREADS
     results = map_requests(str, range(1000), is_remote=True)
     assert list(results) == [str(number) for number in range(1000)]
@@ -143,7 +145,7 @@ def test_an_error_drops_the_calls_that_have_not_begun():
 def test_bytes_after_the_index_entries_are_ignored(tmp_path, tail):
     """Zeros or crash remains do not change offsets and split positions."""
     batches = log_of([4] * 60)
-    found = []
+    positions = []
     for name, end in (("plain", b""), ("torn", tail)):
         folder = Folder(tmp_path / name / "orders-0")
         path, spans = folder.segment(0, batches)
@@ -154,10 +156,10 @@ def test_bytes_after_the_index_entries_are_ignored(tmp_path, tail):
         assert segment.index.entries == tuple(entries)
         assert segment.index.has_stray_bytes == bool(end.strip(b"\0"))
         offsets = range(-1, 260, 3)
-        found.append([segment.seek_before(each) for each in offsets])
-        found[-1] += [segment.seek(each) for each in offsets]
-        found[-1] += segment.find_splits(1000)
-    assert found[0] == found[1]
+        positions.append([segment.seek_before(offset) for offset in offsets])
+        positions[-1] += [segment.seek(offset) for offset in offsets]
+        positions[-1] += segment.find_splits(1000)
+    assert positions[0] == positions[1]
 
 
 def test_entries_that_do_not_ascend_are_followed_only_to_batches(tmp_path):
@@ -165,13 +167,13 @@ def test_entries_that_do_not_ascend_are_followed_only_to_batches(tmp_path):
     folder = Folder(tmp_path / "orders-0")
     path, spans = folder.segment(0, log_of([4] * 60))
     entries = [(4 * n + 3, spans[n][0]) for n in range(1, 60)]
-    places = {place: 4 * n for n, (place, _) in enumerate(spans)}
+    places = {position: 4 * n for n, (position, _) in enumerate(spans)}
     for broken in (
         entries[::-1],
         entries[30:] + entries[:30],
         [(offset, -1) for offset, _ in entries],
         [(offset, spans[5][0]) for offset, _ in entries],
-        [(offset, place + 7) for offset, place in entries],
+        [(offset, position + 7) for offset, position in entries],
     ):
         data = b"".join(struct.pack(">ii", *entry) for entry in broken)
         path.with_suffix(".index").write_bytes(data)
@@ -192,6 +194,6 @@ def test_few_bytes_are_read_after_the_requested_header(tmp_path):
         file.stop = 1
         assert file.fill(0, 4 * MIB) < MIB
         end = file.fill(0, 4 * MIB)
-        while (more := file.fill(0, 4 * MIB)) > end:
-            end = more
+        while (filled_end := file.fill(0, 4 * MIB)) > end:
+            end = filled_end
         assert end == 4 * MIB

@@ -64,8 +64,8 @@ def test_batches_contain_the_written_records(log, tmp_path, codec, access):
 )
 def test_messages_of_old_formats_are_read(log, tmp_path, magic, codec):
     """Uncompressed messages are returned as runs, and compressed ones as batches."""
-    pieces = [messages(10 * n, 10, magic=magic, codec=codec) for n in range(4)]
-    path, spans = write_segment(tmp_path, pieces)
+    sets = [messages(10 * n, 10, magic=magic, codec=codec) for n in range(4)]
+    path, spans = write_segment(tmp_path, sets)
     batches = list(log.Segment(path).batches())
     if codec == "none":
         assert [(b.position, b.size) for b in batches] == [(0, path.stat().st_size)]
@@ -80,14 +80,14 @@ def test_messages_of_old_formats_are_read(log, tmp_path, magic, codec):
 
 
 def test_one_segment_may_hold_all_formats(log, tmp_path):
-    pieces = [
+    contents = [
         messages(0, 5, magic=0),
         messages(5, 5, magic=1),
         messages(10, 5, magic=1, codec="gzip"),
         batch(15, 5, codec="zstd"),
         messages(20, 5, magic=1),
     ]
-    path, _ = write_segment(tmp_path, pieces)
+    path, _ = write_segment(tmp_path, contents)
     segment = log.Segment(path)
     assert [b.magic for b in segment.batches()] == [0, 1, 1, 2, 1]
     assert [r.offset for b in segment.batches() for r in b.records] == list(range(25))
@@ -98,13 +98,13 @@ def test_one_segment_may_hold_all_formats(log, tmp_path):
 def test_batches_may_be_larger_than_the_window(log, tmp_path, access):
     """Iterations start with a window of 4 MiB. Batches cross it or exceed it."""
     large = os.urandom(3 << 20)
-    pieces = [
+    contents = [
         batch(0, 1, value=large),
         batch(1, 1, value=large),
         batch(2, 3, value=large),
         *log_of([2] * 50, 5, value=os.urandom(60_000)),
     ]
-    path, spans = write_segment(tmp_path, pieces)
+    path, spans = write_segment(tmp_path, contents)
     segment = segment_of(log, path, access)
     headers = list(segment.headers(check_crc=True))
     assert [(h.position, h.size) for h in headers] == spans
@@ -126,8 +126,8 @@ def test_a_part_of_a_file_has_the_batches_that_begin_in_it(log, tmp_path):
     segment = log.Segment(path)
     first, last = spans[3][0], spans[6][0]
     for end in (last, last - 1, spans[5][0] + 1):
-        found = [b.base_offset for b in segment.batches(first, end)]
-        assert found == [6, 8, 10]
+        offsets = [b.base_offset for b in segment.batches(first, end)]
+        assert offsets == [6, 8, 10]
     assert [b.base_offset for b in segment.batches(first, last + 1)] == [6, 8, 10, 12]
     assert list(segment.headers(path.stat().st_size)) == []
 
@@ -168,8 +168,8 @@ class TestSeek:
             assert segment.seek(offset) == self.spans[number][0], offset
         assert segment.seek(2000) is None
         for offset in (1000, 1003, 1502, 1999):
-            found = segment.seek_timestamp(BASE_TIME + offset)
-            assert found == self.spans[(offset - 1000) // 5][0]
+            result = segment.seek_timestamp(BASE_TIME + offset)
+            assert result == self.spans[(offset - 1000) // 5][0]
         assert segment.seek_timestamp(0) == 0
         assert segment.seek_timestamp(BASE_TIME + 2000) is None
 
@@ -255,8 +255,8 @@ def test_a_file_may_grow_while_it_is_read(log, tmp_path, access):
     with path.open("ab") as file:
         file.write(batch(12))
     assert [h.base_offset for h in headers] == [3, 6, 9]
-    again = segment_of(log, path, access).headers()
-    assert [h.base_offset for h in again] == [0, 3, 6, 9, 12]
+    longer = segment_of(log, path, access).headers()
+    assert [h.base_offset for h in longer] == [0, 3, 6, 9, 12]
 
 
 @pytest.mark.parametrize("access", ACCESS)
@@ -264,14 +264,14 @@ def test_a_file_may_shrink_while_it_is_read(log, tmp_path, access):
     """After a truncation by the broker, only the remaining batches are returned."""
     if sys.platform == "win32" and access == "map":
         pytest.skip("Windows cuts no file that is mapped")
-    pieces = log_of([1] * 30, value=os.urandom(1 << 20))
-    path, spans = write_segment(tmp_path, pieces)
+    contents = log_of([1] * 30, value=os.urandom(1 << 20))
+    path, spans = write_segment(tmp_path, contents)
     headers = segment_of(log, path, access).headers(check_crc=True)
     first = next(headers)
     with path.open("r+b") as file:
         file.truncate(spans[20][0] + 5)
-    found = [first, *headers]
-    assert [h.base_offset for h in found] == list(range(20))
+    read_headers = [first, *headers]
+    assert [h.base_offset for h in read_headers] == list(range(20))
 
 
 def test_good_regions_are_as_large_as_can_be(log, tmp_path):
@@ -319,16 +319,16 @@ def test_columns_of_a_file_that_is_copied_are_read_in_few_calls(
     path.write_bytes(b"".join(batches))
     calls = []
     files = module(kwire, "log.file_bytes").FileBytes
-    read = files._read_range
+    read_range = files._read_range
 
     def count(file, start, end):
         calls.append(start)
-        return read(file, start, end)
+        return read_range(file, start, end)
 
     monkeypatch.setattr(files, "_read_range", count)
     [partition] = log.LogDirectory(path, access="read")
-    found = list(partition.segments[0].columns())
-    assert sum(map(len, found)) == 200
+    tables = list(partition.segments[0].columns())
+    assert sum(map(len, tables)) == 200
     assert len(calls) < 20
 
 
@@ -345,6 +345,6 @@ def test_offsets_that_are_known_to_be_right_are_not_judged(kwire, log, tmp_path)
     [segment] = partition.segments
     problems = []
     list(segment.columns(on_corrupt=problems.append))
-    assert [each.reason for each in problems] == ["offset"]
-    found = segment.columns(are_offsets_right=True)
-    assert [int(o) for part in found for o in part.offset] == [5, 900, 6]
+    assert [problem.reason for problem in problems] == ["offset"]
+    tables = segment.columns(are_offsets_right=True)
+    assert [int(o) for table in tables for o in table.offset] == [5, 900, 6]

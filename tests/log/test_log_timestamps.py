@@ -31,14 +31,14 @@ def log(kwire):
 
 
 def partition_of(log, folder):
-    (found,) = log.LogDirectory(folder.path)
-    return found
+    (partition,) = log.LogDirectory(folder.path)
+    return partition
 
 
 def search_all_records(partition, timestamp):
     """Return the result of a search through all records, in the order of offsets."""
-    for each in partition.batches(on_corrupt="skip"):
-        for record in each.records:
+    for decoded in partition.batches(on_corrupt="skip"):
+        for record in decoded.records:
             if record.timestamp >= timestamp:
                 return record.offset
     return None
@@ -48,8 +48,8 @@ def interesting_times(partition):
     """Return the times of all records, neighboring times, and times outside the log."""
     times = {
         record.timestamp + beside
-        for each in partition.batches(on_corrupt="skip")
-        for record in each.records
+        for decoded in partition.batches(on_corrupt="skip")
+        for record in decoded.records
         for beside in (-1, 0, 1)
     }
     return sorted(times | {-1, 0, BASE_TIME - 1000, BASE_TIME + 10**9})
@@ -57,9 +57,9 @@ def interesting_times(partition):
 
 def assert_right(partition):
     times = interesting_times(partition)
-    found = [partition.offset_for_timestamp(time) for time in times]
-    assert found == [search_all_records(partition, time) for time in times]
-    assert len(set(found)) > 3
+    offsets = [partition.offset_for_timestamp(time) for time in times]
+    assert offsets == [search_all_records(partition, time) for time in times]
+    assert len(set(offsets)) > 3
 
 
 def make_shuffled(seed, base_offset=0, batches=12):
@@ -141,14 +141,14 @@ def test_a_useless_time_index_is_not_believed(log, tmp_path, entries):
 def test_old_formats_have_times_too(log, tmp_path, magic, codec):
     """Records of magic 0 have no time, and are found by the lowest times only."""
     folder = Folder(tmp_path / "orders-0")
-    pieces = [messages(5 * n, 5, magic=magic, codec=codec) for n in range(4)]
+    sets = [messages(5 * n, 5, magic=magic, codec=codec) for n in range(4)]
     if codec != "none":
         # A broker sets the time of the compressed message to the maximum of its
         # records.
-        for n, piece in enumerate(pieces):
-            piece = patched(piece, 18, ">q", BASE_TIME + 5 * n + 4)
-            pieces[n] = patched(piece, 12, ">I", zlib.crc32(piece[16:]))
-    folder.segment(0, [*pieces, batch(20, 5)])
+        for n, changed in enumerate(sets):
+            changed = patched(changed, 18, ">q", BASE_TIME + 5 * n + 4)
+            sets[n] = patched(changed, 12, ">I", zlib.crc32(changed[16:]))
+    folder.segment(0, [*sets, batch(20, 5)])
     assert_right(partition_of(log, folder))
 
 
@@ -217,8 +217,8 @@ def test_in_the_directories_of_real_brokers(log, release):
             continue
         every = [
             (record.timestamp, record.offset)
-            for each in partition.batches(on_corrupt="skip")
-            for record in each.records
+            for decoded in partition.batches(on_corrupt="skip")
+            for record in decoded.records
         ]
         for time in sorted({time for time, _ in every})[::10]:
             expected = next(offset for stamp, offset in every if stamp >= time)

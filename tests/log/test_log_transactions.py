@@ -64,16 +64,16 @@ def partition_of(log, written):
 
 
 def committed(log, written, **options):
-    read = partition_of(log, written).batches(
+    batches = partition_of(log, written).batches(
         isolation_level="read_committed", **options
     )
-    return [record.offset for b in read for record in b.records]
+    return [record.offset for b in batches for record in b.records]
 
 
 def test_transactions_are_found_by_their_markers(log, written):
-    found = partition_of(log, written).transactions()
-    assert [tuple(each) for each in found.aborted] == ABORTED
-    assert found.open == {9: 20} and found.last_stable_offset == 20
+    transactions = partition_of(log, written).transactions()
+    assert [tuple(transaction) for transaction in transactions.aborted] == ABORTED
+    assert transactions.open == {9: 20} and transactions.last_stable_offset == 20
 
 
 def test_committed_records_alone_come(log, written):
@@ -85,22 +85,22 @@ def test_committed_records_alone_come(log, written):
 def test_without_isolation_everything_comes(log, written):
     batches = list(partition_of(log, written).batches())
     assert [r.offset for b in batches for r in b.records] == list(range(24))
-    kinds = [each.type_name for b in batches for each in b.control_records]
+    kinds = [control.type_name for b in batches for control in b.control_records]
     assert kinds == ["ABORT", "COMMIT", "COMMIT", "ABORT", "COMMIT"]
 
 
 def test_batches_that_are_hidden_keep_their_place(log, written):
-    read = partition_of(log, written).batches(isolation_level="read_committed")
-    assert [b.base_offset for b in read] == [0, 2, *range(4, 11), 13, 14, 15, 17, 18]
+    batches = partition_of(log, written).batches(isolation_level="read_committed")
+    assert [b.base_offset for b in batches] == [0, 2, *range(4, 11), 13, 14, 15, 17, 18]
 
 
 def test_columns_have_the_same_records(log, written):
     partition = partition_of(log, written)
-    pieces = list(partition.columns(isolation_level="read_committed"))
-    assert [n for piece in pieces for n in piece.offset.tolist()] == COMMITTED
-    everything = [n for piece in partition.columns() for n in piece.offset.tolist()]
+    tables = list(partition.columns(isolation_level="read_committed"))
+    assert [n for table in tables for n in table.offset.tolist()] == COMMITTED
+    offsets = [n for table in partition.columns() for n in table.offset.tolist()]
     markers = {6, 8, 9, 14, 17}
-    assert everything == [n for n in range(24) if n not in markers]
+    assert offsets == [n for n in range(24) if n not in markers]
 
 
 @pytest.mark.parametrize(("start", "end"), [(5, 16), (11, 30), (0, 4), (7, 8)])
@@ -111,13 +111,13 @@ def test_a_part_knows_the_transactions_of_the_whole(log, written, start, end):
 
 def test_a_segment_alone_knows_its_own(log, written):
     """The abort in the second segment belongs to a transaction of the first."""
-    read = log.Segment(written.first).batches(isolation_level="read_committed")
-    assert [r.offset for b in read for r in b.records] == [2, 3, 4, 7]
+    batches = log.Segment(written.first).batches(isolation_level="read_committed")
+    assert [r.offset for b in batches for r in b.records] == [2, 3, 4, 7]
     transactions = partition_of(log, written).transactions()
-    read = log.Segment(written.second).batches(
+    batches = log.Segment(written.second).batches(
         isolation_level="read_committed", transactions=transactions
     )
-    assert [r.offset for b in read for r in b.records] == [13, 15, 16, 18, 19]
+    assert [r.offset for b in batches for r in b.records] == [13, 15, 16, 18, 19]
 
 
 def test_a_lost_marker_is_made_up_for_by_the_index(log, written):
@@ -135,16 +135,20 @@ def test_a_damaged_index_is_made_up_for_by_the_markers(log, written):
 
 def test_markers_without_data_abort_nothing(log, tmp_path):
     folder = Folder(tmp_path / "orders-0")
-    pieces = [batch(0, 2), batch(2, control=ABORT, producer=5), batch(3, 2, producer=5)]
-    folder.segment(0, [*pieces, batch(5, control=COMMIT, producer=5)])
+    contents = [
+        batch(0, 2),
+        batch(2, control=ABORT, producer=5),
+        batch(3, 2, producer=5),
+    ]
+    folder.segment(0, [*contents, batch(5, control=COMMIT, producer=5)])
     partition = log.LogDirectory(tmp_path)["orders", 0]
     assert partition.transactions().aborted == ()
-    read = partition.batches(isolation_level="read_committed")
-    assert [r.offset for b in read for r in b.records] == [0, 1, 3, 4]
+    batches = partition.batches(isolation_level="read_committed")
+    assert [r.offset for b in batches for r in b.records] == [0, 1, 3, 4]
 
 
 def test_an_unknown_isolation_level_is_refused(log, written):
     for form in ("batches", "columns"):
-        read = getattr(partition_of(log, written), form)
+        reader = getattr(partition_of(log, written), form)
         with pytest.raises(ValueError, match="isolation_level"):
-            list(read(isolation_level="committed"))
+            list(reader(isolation_level="committed"))

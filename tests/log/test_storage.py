@@ -96,14 +96,14 @@ def facts(path):
         return text.partition("?")[0].removeprefix(str(path).partition("?")[0])
 
     def problem_fields(problem):
-        found = problem.position, problem.length, problem.reason, problem.detail
-        return below(problem.path), *found
+        details = problem.position, problem.length, problem.reason, problem.detail
+        return below(problem.path), *details
 
     directory = log.LogDirectory(path)
     yield [str(error) for error in directory.unreadable]
     for partition in directory:
-        place = below(str(partition.path)), partition.topic, partition.partition
-        yield place, partition.topic_id, partition.checkpoints, partition.leader_epochs
+        owner = below(str(partition.path)), partition.topic, partition.partition
+        yield owner, partition.topic_id, partition.checkpoints, partition.leader_epochs
         yield partition.start_offset, partition.end_offset, partition.is_compacted
         yield [problem_fields(problem) for problem in log.verify(partition, deep=True)]
         yield list(partition.batches(on_corrupt="skip"))
@@ -115,8 +115,8 @@ def facts(path):
         yield [partition.offset_for_timestamp(1_700_000_000_000 + n) for n in (0, 70)]
         yield [snapshot.entries for snapshot in partition.producer_snapshots]
         for segment in (*partition.segments, *partition.snapshots):
-            place = segment.kind, segment.base_offset, segment.next_base_offset
-            yield below(str(segment.path)), segment.size, place, segment.is_newest
+            identity = segment.kind, segment.base_offset, segment.next_base_offset
+            yield below(str(segment.path)), segment.size, identity, segment.is_newest
             for index in (segment.index, segment.time_index, segment.transaction_index):
                 yield None if index is None else index.entries
             yield list(segment.good_regions())
@@ -131,8 +131,8 @@ def real(request):
 
 def test_a_tree_is_read_as_it_is_from_files(tmp_path, stored):
     root = tree(tmp_path / "a tree")
-    here, there = list(facts(root)), list(facts(stored(root)))
-    assert there == here and len(here) > 100
+    local, remote = list(facts(root)), list(facts(stored(root)))
+    assert remote == local and len(local) > 100
 
 
 @pytest.mark.parametrize("release", ["2.8.2", "3.9.2", "4.3.1"])
@@ -155,7 +155,7 @@ def test_pieces_of_a_stored_segment_are_the_whole(tmp_path, stored, index):
     (segment,) = log.LogDirectory(stored(tmp_path / "tree")).segments
     assert segment.is_remote
     assert assert_cuts_lose_nothing(segment, MIB) >= 4
-    assert set(segment.find_splits(MIB)) <= {at for at, _ in spans}
+    assert set(segment.find_splits(MIB)) <= {start for start, _ in spans}
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -198,7 +198,7 @@ def test_one_listing_and_no_look_at_segments(tmp_path, s3):
     directory = log.LogDirectory(uri)
     assert len(directory) == 30 and len(directory.segments) == 600
     assert all(segment.size > 0 for segment in directory.segments)
-    lists = [each for each in s3.asked if each[0] == "LIST"]
+    lists = [request for request in s3.asked if request[0] == "LIST"]
     assert len(lists) <= 3 and s3.count("GET") == 0, s3.asked
     s3.asked.clear()
     first = directory.segments[0]
@@ -212,7 +212,7 @@ def test_ranges_grow_to_eight_mib_and_no_byte_is_requested_twice(tmp_path, s3):
     (segment,) = log.LogDirectory(put("s3", tmp_path, s3)).segments
     s3.asked.clear()
     assert len(list(segment.headers(check_crc=True))) == path.stat().st_size // LARGE
-    spans = [each[2] for each in s3.asked if each[0] == "GET"]
+    spans = [request[2] for request in s3.asked if request[0] == "GET"]
     edges = [tuple(map(int, span[6:].split("-"))) for span in spans]
     assert [end - start + 1 for start, end in edges[:-1]] == [
         MIB // 4,
@@ -232,7 +232,7 @@ def test_reader_of_a_part_requests_few_later_bytes(tmp_path, s3):
     assert len(cuts) == 5
     s3.asked.clear()
     list(segment.headers(cuts[1], cuts[2], check_crc=True))
-    spans = [each[2] for each in s3.asked if each[0] == "GET"]
+    spans = [request[2] for request in s3.asked if request[0] == "GET"]
     edges = [tuple(map(int, span[6:].split("-"))) for span in spans]
     assert edges[0][0] == cuts[1]
     assert cuts[2] <= edges[-1][1] + 1 <= cuts[2] + MIB // 2
@@ -329,10 +329,14 @@ def test_a_store_that_refuses_is_an_error_with_the_path(tmp_path, s3):
 def test_paths_and_their_objects_can_be_pickled(tmp_path, stored):
     root = tree(tmp_path / "tree")
     for partition in log.LogDirectory(stored(root)):
-        again = pickle.loads(pickle.dumps(partition))
-        assert again.path == partition.path and hash(again.path) == hash(partition.path)
-        assert [s.size for s in again.segments] == [s.size for s in partition.segments]
-        assert list(again.headers(on_corrupt="skip")) == list(
+        restored = pickle.loads(pickle.dumps(partition))
+        assert restored.path == partition.path and hash(restored.path) == hash(
+            partition.path
+        )
+        assert [s.size for s in restored.segments] == [
+            s.size for s in partition.segments
+        ]
+        assert list(restored.headers(on_corrupt="skip")) == list(
             partition.headers(on_corrupt="skip")
         )
         for segment in partition.segments:

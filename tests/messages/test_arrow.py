@@ -33,9 +33,9 @@ HOSTILE_INPUTS = hostile.share(10)
 def to_arrow(kwire, *arguments, **options):
     """Call ``messages_to_arrow`` on one engine, and validate the result."""
     arrow = importlib.import_module(f"{kwire.__name__}.messages.arrow")
-    made = arrow.messages_to_arrow(*arguments, **options)
-    made.validate(full=True)
-    return made
+    array = arrow.messages_to_arrow(*arguments, **options)
+    array.validate(full=True)
+    return array
 
 
 def plain(value, kind):
@@ -46,7 +46,7 @@ def plain(value, kind):
         fields = [field for field in kind if field.name != "_error"]
         return {f.name: plain(getattr(value, f.name), f.type) for f in fields}
     if pyarrow.types.is_list(kind):
-        return [plain(one, kind.value_type) for one in value]
+        return [plain(item, kind.value_type) for item in value]
     if isinstance(value, uuid.UUID):
         return value.bytes
     # Unlike in Python, NaN must equal NaN here.
@@ -58,9 +58,9 @@ def values_of(array):
 
     def without_nan(value):
         if isinstance(value, dict):
-            return {name: without_nan(one) for name, one in value.items()}
+            return {name: without_nan(item) for name, item in value.items()}
         if isinstance(value, list):
-            return [without_nan(one) for one in value]
+            return [without_nan(item) for item in value]
         return "nan" if isinstance(value, float) and math.isnan(value) else value
 
     return without_nan(array.to_pylist())
@@ -116,14 +116,16 @@ def test_columns_equal_decode(kwire, name):
     for version in [version for pair, version in PAIRS if pair == name]:
         rows = [vector.data for vector in golden.by_pair()[name, version]]
         rows = [*rows, None, *rows[::-1]]
-        made = to_arrow(kwire, binary(rows), cls, version)
+        column = to_arrow(kwire, binary(rows), cls, version)
         messages = [
             kwire.decode(cls, row, version) if row is not None else None for row in rows
         ]
-        assert values_of(made) == [plain(one, made.type) for one in messages]
-        assert made.null_count == 1
-        assert [field.name for field in made.type] == list(cls.__match_args__)
-        assert all(field.nullable for field in made.type)
+        assert values_of(column) == [
+            plain(message, column.type) for message in messages
+        ]
+        assert column.null_count == 1
+        assert [field.name for field in column.type] == list(cls.__match_args__)
+        assert all(field.nullable for field in column.type)
 
 
 @sweep("name", MESSAGES)
@@ -153,7 +155,7 @@ def content(buffer):
 
 def test_types_of_columns(kwire):
     """Each Kafka type has one Arrow type, independent of the version."""
-    found = {}
+    inner_types = {}
     by_type = {
         "bool": pyarrow.bool_(),
         "int8": pyarrow.int8(),
@@ -173,7 +175,7 @@ def test_types_of_columns(kwire):
         for field, column in zip(struct.fields, kind, strict=True):
             inner = column.type.value_type if field.is_array else column.type
             if field.struct is None:
-                found[field.type] = inner
+                inner_types[field.type] = inner
                 assert inner == by_type[field.type]
             else:
                 check(field.struct, inner)
@@ -184,7 +186,7 @@ def test_types_of_columns(kwire):
             cls._binding.message.struct,
             to_arrow(kwire, binary([]), cls, version).type,
         )
-    assert found == by_type
+    assert inner_types == by_type
 
 
 def flat_forms(rows):
@@ -246,9 +248,9 @@ def test_arrays_without_messages(kwire, rows):
     kinds = [pyarrow.binary(), pyarrow.large_binary(), pyarrow.null()]
     for kind in kinds:
         for array in (binary(rows, kind), pyarrow.chunked_array([], kind)):
-            made = to_arrow(kwire, array, cls, 12)
-            assert made.null_count == len(made) == len(array)
-            assert made.type.get_field_index("topics") >= 0
+            column = to_arrow(kwire, array, cls, 12)
+            assert column.null_count == len(column) == len(array)
+            assert column.type.get_field_index("topics") >= 0
 
 
 @pytest.mark.parametrize(
@@ -298,17 +300,21 @@ def test_invalid_rows_become_null_and_leave_no_bytes(kwire):
     bad = 0
     for (name, version), rows in hostile_rows().items():
         cls = getattr(kwire.messages, name)
-        good = [vector.data for vector in golden.by_pair()[name, version]][:2]
-        rows = [*good, *[one for row in rows for one in (row, good[0])], None]
-        made = to_arrow(kwire, binary(rows), cls, version, on_error="null")
-        found = values_of(made)
-        assert found.pop() is None
-        assert made.null_count == 1
-        for row, value in zip(rows[:-1], found, strict=True):
+        valid_rows = [vector.data for vector in golden.by_pair()[name, version]][:2]
+        rows = [
+            *valid_rows,
+            *[inserted for row in rows for inserted in (row, valid_rows[0])],
+            None,
+        ]
+        column = to_arrow(kwire, binary(rows), cls, version, on_error="null")
+        values = values_of(column)
+        assert values.pop() is None
+        assert column.null_count == 1
+        for row, value in zip(rows[:-1], values, strict=True):
             message, error = try_to_decode(kwire, cls, row, version)
             assert value.pop("_error") == (None if error is None else str(error))
             if error is None:
-                assert value == plain(message, made.type)
+                assert value == plain(message, column.type)
             else:
                 assert set(value.values()) <= {None}
                 bad += 1
@@ -320,13 +326,13 @@ def test_the_first_bad_row_is_raised(kwire):
     raised = 0
     for (name, version), rows in hostile_rows().items():
         cls = getattr(kwire.messages, name)
-        good = golden.by_pair()[name, version][0].data
+        valid_row = golden.by_pair()[name, version][0].data
         for row in rows[:3]:
             _, error = try_to_decode(kwire, cls, row, version)
             if error is None:
                 continue
             with pytest.raises(kwire.DecodeError) as caught:
-                to_arrow(kwire, binary([good, None, row, b""]), cls, version)
+                to_arrow(kwire, binary([valid_row, None, row, b""]), cls, version)
             path = f"[2].{error.path}" if error.path else "[2]"
             kind, offset, _, reason = facts(error)
             assert facts(caught.value) == (kind, offset, path, reason)
@@ -370,39 +376,39 @@ def test_short_and_long_values_are_read_alike(kwire, size):
         data = kwire.encode(message, version)
         step = 1 + len(data) // 500
         rows = [data, *[data[:end] for end in range(0, len(data), step)], data]
-        made = to_arrow(kwire, binary(rows), cls, version, on_error="null")
-        found = values_of(made)
-        for row, value in zip(rows, found, strict=True):
+        column = to_arrow(kwire, binary(rows), cls, version, on_error="null")
+        values = values_of(column)
+        for row, value in zip(rows, values, strict=True):
             message_read, error = try_to_decode(kwire, cls, row, version)
             assert value.pop("_error") == (None if error is None else str(error))
             if error is None:
-                assert value == plain(message_read, made.type)
+                assert value == plain(message_read, column.type)
 
 
 @pytest.mark.parametrize("slice_of_many", [False, True])
 def test_rows_may_differ_from_the_first(kwire, slice_of_many):
     """The sizes of rows may vary, including after null or invalid rows."""
     cls = kwire.messages.MetadataResponse
-    much, little = metadata(kwire, 60, 5), kwire.encode(cls(), 9)
+    large, small = metadata(kwire, 60, 5), kwire.encode(cls(), 9)
     for rows in (
-        [much, *[little] * 50],
-        [little, *[much] * 3],
-        [None, much, little],
-        [much[:-1], little, much],
-        [little[:-1], much],
+        [large, *[small] * 50],
+        [small, *[large] * 3],
+        [None, large, small],
+        [large[:-1], small, large],
+        [small[:-1], large],
     ):
         array = binary(rows)
         if slice_of_many:
-            array = binary([*[much] * 9, *rows, *[much] * 9]).slice(9, len(rows))
-        made = to_arrow(kwire, array, cls, 9, on_error="null")
-        for row, value in zip(rows, values_of(made), strict=True):
+            array = binary([*[large] * 9, *rows, *[large] * 9]).slice(9, len(rows))
+        column = to_arrow(kwire, array, cls, 9, on_error="null")
+        for row, value in zip(rows, values_of(column), strict=True):
             if row is None:
                 assert value is None
                 continue
             message, error = try_to_decode(kwire, cls, row, 9)
             assert value.pop("_error") == (None if error is None else str(error))
             if error is None:
-                assert value == plain(message, made.type)
+                assert value == plain(message, column.type)
 
 
 def test_utf8_is_validated_as_in_python(kwire):
@@ -433,10 +439,10 @@ def test_utf8_is_validated_as_in_python(kwire):
         len(text).to_bytes(2, "big") + text + kwire.encode(cls(), 3)[2:]
         for text in texts
     ]
-    made = to_arrow(kwire, binary(rows), cls, 3, on_error="null")
-    assert 0 < made.field("_error").null_count < len(rows)
+    column = to_arrow(kwire, binary(rows), cls, 3, on_error="null")
+    assert 0 < column.field("_error").null_count < len(rows)
     expected = [try_to_decode(kwire, cls, row, 3)[1] for row in rows]
-    assert made.field("_error").to_pylist() == [
+    assert column.field("_error").to_pylist() == [
         None if error is None else str(error) for error in expected
     ]
 
@@ -450,8 +456,8 @@ def test_rows_have_the_limits_of_messages(kwire):
     with pytest.raises(kwire.LimitExceeded) as caught:
         to_arrow(kwire, binary([row, row + b"\0"]), cls, 4, limits=limits)
     assert (caught.value.path, caught.value.offset) == ("[1]", 0)
-    none = kwire.Limits(frame_bytes=None)
-    assert len(to_arrow(kwire, binary([row]), cls, 4, limits=none)) == 1
+    unlimited = kwire.Limits(frame_bytes=None)
+    assert len(to_arrow(kwire, binary([row]), cls, 4, limits=unlimited)) == 1
 
 
 @pytest.mark.parametrize("on_error", ["raise", "null"])
@@ -531,14 +537,14 @@ def test_buffers_are_released(kwire):
     data = bytearray(kwire.encode(cls(), 4))
     parts = bytearray(b"\1"), bytearray(4) + len(data).to_bytes(4, sys.byteorder), data
     columns.decode_messages(cls, 4, *parts, 0, 1, False, False)
-    for part in parts:
-        part.append(0)
+    for buffer in parts:
+        buffer.append(0)
     del data[-1]
     data[0] = 0
     with pytest.raises(kwire.DecodeError):
         columns.decode_messages(cls, 4, *parts, 0, 1, False, False)
-    for part in parts:
-        part.append(0)
+    for buffer in parts:
+        buffer.append(0)
 
 
 def test_no_object_is_made_for_a_row(twins):
@@ -552,12 +558,12 @@ def test_no_object_is_made_for_a_row(twins):
     row = metadata(kwire, 3, 3)
     for count in (10, 10_000):
         array = binary([row, row, None] * count)
-        made = to_arrow(kwire, array, cls, 9, on_error="null")
+        column = to_arrow(kwire, array, cls, 9, on_error="null")
         tracemalloc.start()
-        made = to_arrow(kwire, array, cls, 9, on_error="null")
+        column = to_arrow(kwire, array, cls, 9, on_error="null")
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert len(made) == 3 * count
+        assert len(column) == 3 * count
         assert peak < 32 * 1024
 
 

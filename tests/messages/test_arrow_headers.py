@@ -30,9 +30,9 @@ def to_arrow(kwire, rows, kind=None, **options):
     array = (
         pyarrow.array(rows, kind or pyarrow.binary()) if type(rows) is list else rows
     )
-    made = arrow.request_headers_to_arrow(array, **options)
-    made.validate(full=True)
-    return made
+    headers = arrow.request_headers_to_arrow(array, **options)
+    headers.validate(full=True)
+    return headers
 
 
 def columns_of(kwire):
@@ -57,13 +57,13 @@ def expected(kwire, frame):
             return error
     api_key, version = (int.from_bytes(frame[i : i + 2], "big") for i in (0, 2))
     message = kwire.messages.by_key(api_key, "request")._binding.message
-    read, end = kwire._engine.active.engine.decode_prefix(
+    decoded, end = kwire._engine.active.engine.decode_prefix(
         header, frame, kwire.schema.plan.request_header_version(message, version)
     )
     return dict(
         zip(
             FIELDS,
-            (api_key, version, read.correlation_id, read.client_id, end),
+            (api_key, version, decoded.correlation_id, decoded.client_id, end),
             strict=True,
         )
     )
@@ -71,33 +71,33 @@ def expected(kwire, frame):
 
 def agree(kwire, frames):
     """Compare columns with ``decode_request``. Return the number of invalid frames."""
-    made = to_arrow(kwire, frames, on_error="null").to_pylist()
+    rows = to_arrow(kwire, frames, on_error="null").to_pylist()
     bad = 0
-    for frame, found in zip(frames, made, strict=True):
-        wanted = expected(kwire, frame)
-        text = found.pop("_error")
-        if isinstance(wanted, dict):
-            assert (found, text) == (wanted, None), frame
-            assert to_arrow(kwire, [frame]).to_pylist() == [wanted]
+    for frame, row in zip(frames, rows, strict=True):
+        outcome = expected(kwire, frame)
+        text = row.pop("_error")
+        if isinstance(outcome, dict):
+            assert (row, text) == (outcome, None), frame
+            assert to_arrow(kwire, [frame]).to_pylist() == [outcome]
             continue
         bad += 1
-        assert set(found.values()) == {None}, frame
-        assert text == str(wanted), frame
-        with pytest.raises(type(wanted)) as caught:
+        assert set(row.values()) == {None}, frame
+        assert text == str(outcome), frame
+        with pytest.raises(type(outcome)) as caught:
             to_arrow(kwire, [None, frame])
         raised = caught.value
-        assert type(raised) is type(wanted)
-        if isinstance(wanted, kwire.DecodeError):
-            path = f"[1].{wanted.path}" if wanted.path else "[1]"
+        assert type(raised) is type(outcome)
+        if isinstance(outcome, kwire.DecodeError):
+            path = f"[1].{outcome.path}" if outcome.path else "[1]"
             assert (raised.reason, raised.offset, raised.path) == (
-                wanted.reason,
-                wanted.offset,
+                outcome.reason,
+                outcome.offset,
                 path,
             )
-            assert raised.message_name == wanted.message_name
-            assert raised.version == wanted.version
+            assert raised.message_name == outcome.message_name
+            assert raised.version == outcome.version
         else:
-            assert str(raised) == f"[1]: {wanted}"
+            assert str(raised) == f"[1]: {outcome}"
     return bad
 
 
@@ -145,18 +145,18 @@ def test_every_version_of_every_request(kwire):
     frames = frames_of_all_versions(kwire)
     assert len(frames) > 300
     assert agree(kwire, frames) == 0
-    made = to_arrow(kwire, [*frames, None])
-    assert (made.null_count, made.to_pylist()[-1]) == (1, None)
-    assert [field.name for field in made.type] == FIELDS
-    assert [field.type for field in made.type] == [
+    headers = to_arrow(kwire, [*frames, None])
+    assert (headers.null_count, headers.to_pylist()[-1]) == (1, None)
+    assert [field.name for field in headers.type] == FIELDS
+    assert [field.type for field in headers.type] == [
         pyarrow.int16(),
         pyarrow.int16(),
         pyarrow.int32(),
         pyarrow.string(),
         pyarrow.int32(),
     ]
-    assert all(field.nullable for field in made.type)
-    for frame, position in zip(frames, made.field("body_position"), strict=False):
+    assert all(field.nullable for field in headers.type)
+    for frame, position in zip(frames, headers.field("body_position"), strict=False):
         header, request = kwire.messages.framing.decode_request(frame)
         size = len(kwire.encode(request, header.request_api_version))
         assert len(frame) - position.as_py() == size
@@ -192,8 +192,8 @@ def test_every_changed_byte(kwire):
     bad = total = 0
     for frame in short_frames(kwire):
         changed = [
-            frame[:place] + bytes([value]) + frame[place + 1 :]
-            for place in range(len(frame))
+            frame[:position] + bytes([value]) + frame[position + 1 :]
+            for position in range(len(frame))
             for value in range(256)
         ]
         total += len(changed)
@@ -221,8 +221,8 @@ def test_any_bytes(kwire, frames):
         [
             key.to_bytes(2, "big", signed=True)
             + version.to_bytes(2, "big", signed=True)
-            + rest
-            for (key, version), rest in frames
+            + random_bytes
+            for (key, version), random_bytes in frames
         ],
     )
 
@@ -249,22 +249,22 @@ def test_twins_give_equal_columns(twins):
 def test_all_forms_of_input_have_equal_results(kwire):
     """Slices, chunks, views and large arrays with the same rows have equal results."""
     rows = [*short_frames(kwire), None, *short_frames(kwire)]
-    wanted = to_arrow(kwire, rows)
-    assert wanted.null_count == 1
+    headers = to_arrow(kwire, rows)
+    assert headers.null_count == 1
     longer = pyarrow.array([b"\0", None, b"", *rows, b"\xff", None], pyarrow.binary())
-    part = longer.slice(3, len(rows))
+    array_slice = longer.slice(3, len(rows))
     for array in (
-        part,
-        part.cast(pyarrow.large_binary()),
+        array_slice,
+        array_slice.cast(pyarrow.large_binary()),
         longer.cast(pyarrow.large_binary()).slice(3, len(rows)),
-        part.cast(pyarrow.binary_view()),
-        pyarrow.chunked_array([part[:2], part[2:2], part[2:]]),
+        array_slice.cast(pyarrow.binary_view()),
+        pyarrow.chunked_array([array_slice[:2], array_slice[2:2], array_slice[2:]]),
     ):
-        assert to_arrow(kwire, array).equals(wanted)
+        assert to_arrow(kwire, array).equals(headers)
     for kind in (pyarrow.binary(), pyarrow.large_binary(), pyarrow.null()):
         for empty in ([], [None] * 9):
-            made = to_arrow(kwire, empty, kind)
-            assert made.null_count == len(made) == len(empty)
+            empty_headers = to_arrow(kwire, empty, kind)
+            assert empty_headers.null_count == len(empty_headers) == len(empty)
 
 
 def test_request_headers_to_arrow_rejects_other_input(kwire):
@@ -285,8 +285,8 @@ def test_rows_have_the_limits_of_frames(kwire):
     assert (caught.value.path, caught.value.offset) == ("[1]", 0)
     with pytest.raises(kwire.UnsupportedVersion):
         to_arrow(kwire, [b"\x7f" + frame], limits=limits)
-    none = kwire.Limits(frame_bytes=None)
-    assert len(to_arrow(kwire, [frame], limits=none)) == 1
+    unlimited = kwire.Limits(frame_bytes=None)
+    assert len(to_arrow(kwire, [frame], limits=unlimited)) == 1
 
 
 @pytest.mark.parametrize("on_error", ["raise", "null"])
@@ -346,7 +346,7 @@ def test_row_that_changes_during_decoding_is_rejected(kwire):
 
     This is an error.
     """
-    given = (
+    arguments = (
         kwire.messages.RequestHeader,
         len,
         None,
@@ -356,11 +356,11 @@ def test_row_that_changes_during_decoding_is_rejected(kwire):
         1,
         False,
     )
-    read = columns_of(kwire).decode_request_headers
+    decode = columns_of(kwire).decode_request_headers
     with pytest.raises(kwire.InvalidValue, match="input changed") as caught:
-        read(*given, False)
+        decode(*arguments, False)
     assert caught.value.path == "[0]"
-    (error,) = pyarrow.array(read(*given, True)).field("_error").to_pylist()
+    (error,) = pyarrow.array(decode(*arguments, True)).field("_error").to_pylist()
     assert "input changed" in error
 
 
@@ -371,12 +371,12 @@ def test_no_object_is_made_for_a_good_row(twins):
         array = pyarrow.array([*rows, None] * count, pyarrow.binary())
         to_arrow(twins.fast, array, on_error="null")
         tracemalloc.start()
-        made = twins.fast.messages.arrow.request_headers_to_arrow(
+        headers = twins.fast.messages.arrow.request_headers_to_arrow(
             array, on_error="null"
         )
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert made.null_count == count
+        assert headers.null_count == count
         assert peak < 32 * 1024
 
 
@@ -393,9 +393,9 @@ def test_no_byte_after_the_data_is_read(twins):
         for number in range(20_000):
             frame = frames[number % len(frames)]
             cut = frame[: dice.randrange(len(frame) + 1)]
-            place = dice.randrange(len(frame))
+            position = dice.randrange(len(frame))
             value = bytes([dice.choice((0, 1, 2, 5, 0x7F, 0x80, 0xE4, 0xF0, 0xFF))])
-            data = cut[:place] + value + cut[place + 1 :]
+            data = cut[:position] + value + cut[position + 1 :]
             note(data)
             offsets = b"".join(n.to_bytes(4, sys.byteorder) for n in (0, len(data)))
             columns.decode_request_headers(

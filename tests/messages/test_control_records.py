@@ -235,9 +235,9 @@ def outcome(package, key, value):
     try:
         return repr(module.decode_control_record(key, value))
     except package.DecodeError as error:
-        part = error.path.partition(".")[0]
-        data = key if part == "key" else value
-        assert part in ("key", "value")
+        field = error.path.partition(".")[0]
+        data = key if field == "key" else value
+        assert field in ("key", "value")
         assert 0 <= error.offset <= len(data)
         return type(error).__name__, error.offset, error.path, str(error)
     except package.UnsupportedVersion as error:
@@ -251,10 +251,10 @@ def damage_records():
             yield key[:end], value
         for end in range(len(value)):
             yield key, value[:end]
-        both = key + value
-        for at, old in enumerate(both):
+        content = key + value
+        for position, old in enumerate(content):
             for new in set(range(256)) - {old}:
-                bad = both[:at] + bytes([new]) + both[at + 1 :]
+                bad = content[:position] + bytes([new]) + content[position + 1 :]
                 yield bad[:4], bad[4:]
 
 
@@ -268,9 +268,9 @@ def test_damaged_records_give_a_record_or_a_typed_error(kwire):
             assert isinstance(outcome(kwire, key[:end], value), tuple)
         for end in range(len(value)):
             assert isinstance(outcome(kwire, key, value[:end]), tuple)
-    found = [outcome(kwire, key, value) for key, value in some(damage_records())]
-    assert sum(isinstance(result, tuple) for result in found) > 4000 // STRIDE
-    assert sum(isinstance(result, str) for result in found) > 1000 // STRIDE
+    outcomes = [outcome(kwire, key, value) for key, value in some(damage_records())]
+    assert sum(isinstance(result, tuple) for result in outcomes) > 4000 // STRIDE
+    assert sum(isinstance(result, str) for result in outcomes) > 1000 // STRIDE
 
 
 def test_engines_agree_on_damaged_records(twins):

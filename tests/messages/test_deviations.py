@@ -31,7 +31,9 @@ def test_there_are_few_entries_and_each_is_complete():
     assert 0 < len(ENTRIES) <= deviations.MOST
     for entry in ENTRIES:
         assert entry.kafka and entry.kwire and entry.why
-        kinds = {"messages" if one.message else "records" for one in entry.examples}
+        kinds = {
+            "messages" if sample.message else "records" for sample in entry.examples
+        }
         assert kinds == {
             kind for kind in ("messages", "records") if getattr(entry, kind)
         }
@@ -48,7 +50,7 @@ def test_kwire_does_what_the_page_says(kwire, entry, example):
 
 
 @pytest.mark.parametrize(
-    ("entry", "example"), [each for each in EXAMPLES if each[1].message], ids=title
+    ("entry", "example"), [pair for pair in EXAMPLES if pair[1].message], ids=title
 )
 def test_a_pattern_of_the_entry_matches_the_error(kwire, entry, example):
     """``make interop`` assigns a difference to an entry by the text of the error."""
@@ -90,8 +92,10 @@ java = '{"topics": null}'
 def faults_of(kwire, page):
     """Return the errors in the first example of a page, ignoring Kafka's behavior."""
     example = deviations.read(page)[0].examples[0]
-    both = [deviations.done_by_kwire(kwire, example, mode) for mode in (None, "java")]
-    return list(deviations.faults(example, None, *both))
+    results = [
+        deviations.done_by_kwire(kwire, example, mode) for mode in (None, "java")
+    ]
+    return list(deviations.faults(example, None, *results))
 
 
 def test_outdated_entry_is_detected(kwire):

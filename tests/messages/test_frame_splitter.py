@@ -29,22 +29,22 @@ def test_one_chunk_with_many_frames(splitter):
 
 def test_two_chunks_cut_anywhere(kwire):
     """The split position does not matter, and incomplete frames are pending."""
-    for at in range(len(STREAM) + 1):
+    for position in range(len(STREAM) + 1):
         splitter = kwire.messages.framing.FrameSplitter()
-        first = list(splitter.feed(STREAM[:at]))
-        seen = sum(len(frame) + 4 for frame in first)
-        assert splitter.pending == at - seen
-        assert first + list(splitter.feed(STREAM[at:])) == FRAMES
+        first = list(splitter.feed(STREAM[:position]))
+        consumed = sum(len(frame) + 4 for frame in first)
+        assert splitter.pending == position - consumed
+        assert first + list(splitter.feed(STREAM[position:])) == FRAMES
         assert splitter.pending == 0
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 7])
 def test_small_chunks(splitter, size):
     """Chunks may contain single bytes, or parts of several frames."""
-    found = []
-    for at in range(0, len(STREAM), size):
-        found += splitter.feed(memoryview(STREAM)[at : at + size])
-    assert found == FRAMES
+    received = []
+    for position in range(0, len(STREAM), size):
+        received += splitter.feed(memoryview(STREAM)[position : position + size])
+    assert received == FRAMES
 
 
 def test_random_chunks(kwire):
@@ -53,14 +53,14 @@ def test_random_chunks(kwire):
     frames = [dice.randbytes(dice.choice((0, 1, 3, 4, 50, 2000))) for _ in range(300)]
     stream = b"".join(len(frame).to_bytes(4, "big") + frame for frame in frames)
     splitter = kwire.messages.framing.FrameSplitter()
-    found = []
-    at = 0
-    while at < len(stream):
+    received = []
+    position = 0
+    while position < len(stream):
         size = dice.choice((0, 1, 2, 5, 100, 3000))
-        found += splitter.feed(bytearray(stream[at : at + size]))
-        at += size
-    assert found == frames
-    assert all(type(frame) is bytes for frame in found)
+        received += splitter.feed(bytearray(stream[position : position + size]))
+        position += size
+    assert received == frames
+    assert all(type(frame) is bytes for frame in received)
 
 
 def test_frames_left_in_the_iterator_come_with_the_next_chunk(splitter):
@@ -74,19 +74,19 @@ def test_frames_left_in_the_iterator_come_with_the_next_chunk(splitter):
 @pytest.mark.parametrize("kind", [bytes, bytearray])
 def test_only_a_frame_that_had_begun_goes_through_memory(kwire, kind):
     """Later frames are slices of the chunk. Copying them would double the time."""
-    taken = []
+    sizes = []
 
     class Counted(kwire.messages.framing.FrameSplitter):
         def buffer_updated(self, count):
-            taken.append(count)
+            sizes.append(count)
             return super().buffer_updated(count)
 
     frames = [bytes(60)] * 100
     stream = b"".join(len(frame).to_bytes(4, "big") + frame for frame in frames)
     splitter = Counted()
-    found = list(splitter.feed(stream[:30])) + list(splitter.feed(kind(stream[30:])))
-    assert found == frames
-    assert sum(taken) == 64 - 30
+    received = list(splitter.feed(stream[:30])) + list(splitter.feed(kind(stream[30:])))
+    assert received == frames
+    assert sum(sizes) == 64 - 30
 
 
 @pytest.mark.parametrize("size", [-1, -(2**31)])
@@ -105,9 +105,9 @@ def test_frame_splitter_repeats_its_error(kwire, splitter):
     with pytest.raises(kwire.InvalidLength) as first:
         list(splitter.feed(b"\xff\xff\xff\xff"))
     for chunk in (STREAM, b"", STREAM):
-        with pytest.raises(kwire.InvalidLength) as again:
+        with pytest.raises(kwire.InvalidLength) as repeated:
             list(splitter.feed(chunk))
-        assert str(again.value) == str(first.value)
+        assert str(repeated.value) == str(first.value)
 
 
 def test_frame_limit_is_exact(kwire):
@@ -139,15 +139,15 @@ def test_size_is_unlimited_without_a_limit(kwire):
 
 
 @pytest.mark.parametrize(
-    ("chunk", "what"),
+    ("chunk", "words"),
     [
         (bytes.fromhex("15 03 03 00 02 02 28"), "TLS alert"),
         (bytes.fromhex("16 03 01 02 00 01"), "TLS handshake"),
     ],
 )
-def test_tls_is_recognised(kwire, splitter, chunk, what):
+def test_tls_is_recognised(kwire, splitter, chunk, words):
     """The first bytes of TLS look like a size of 340 MiB, so the error mentions TLS."""
-    with pytest.raises(kwire.LimitExceeded, match=what):
+    with pytest.raises(kwire.LimitExceeded, match=words):
         list(splitter.feed(chunk))
 
 
@@ -179,25 +179,25 @@ def test_time_is_linear_in_the_number_of_chunks(splitter):
 
 
 @pytest.mark.parametrize(
-    "sent", [b"HTTP/1.1 400 Bad Request\r\n", b"GET / HTTP/1.1\r\n", b"POST /topics "]
+    "chunk", [b"HTTP/1.1 400 Bad Request\r\n", b"GET / HTTP/1.1\r\n", b"POST /topics "]
 )
-def test_http_is_recognized(kwire, sent):
+def test_http_is_recognized(kwire, chunk):
     """HTTP is the most common wrong protocol after TLS, from servers and clients."""
     splitter = kwire.messages.framing.FrameSplitter()
     with pytest.raises(kwire.LimitExceeded, match="the bytes are HTTP, not the Kafka"):
-        list(splitter.feed(sent))
+        list(splitter.feed(chunk))
 
 
 def _receive(splitter, stream, read_size):
     """Receive a stream in the splitter's own buffer, ``read_size`` bytes at a time."""
     frames = []
-    at = 0
-    while at < len(stream):
+    position = 0
+    while position < len(stream):
         room = splitter.get_buffer()
-        count = min(len(room), read_size, len(stream) - at)
-        room[:count] = stream[at : at + count]
+        count = min(len(room), read_size, len(stream) - position)
+        room[:count] = stream[position : position + count]
         frames += splitter.buffer_updated(count)
-        at += count
+        position += count
     return frames
 
 
@@ -218,11 +218,11 @@ def test_a_large_frame_is_the_memory_that_it_arrived_in(kwire):
     body = bytes(range(256)) * 1024
     stream = len(body).to_bytes(4, "big") + body
     (first,) = _receive(splitter, stream, 65536)
-    kept = splitter.get_buffer()
-    kept[:4] = b"\0\0\0\0"
+    next_buffer = splitter.get_buffer()
+    next_buffer[:4] = b"\0\0\0\0"
     assert isinstance(first, memoryview) and first.readonly
     assert first == body
-    assert len(kept) <= len(stream)
+    assert len(next_buffer) <= len(stream)
     assert splitter.buffer_updated(4) == [b""]
     assert first == body
 
@@ -231,14 +231,14 @@ def test_receive_buffer_grows_with_the_received_bytes(kwire):
     """The buffer for a declared size of 90 MiB is at most twice the received bytes."""
     splitter = kwire.messages.framing.FrameSplitter()
     stream = (90 << 20).to_bytes(4, "big") + bytes(1 << 20)
-    at = 0
-    while at < len(stream):
+    position = 0
+    while position < len(stream):
         room = splitter.get_buffer()
-        assert 0 < at + len(room) <= max(65536, 2 * at)
-        count = min(len(room), 60_000, len(stream) - at)
-        room[:count] = stream[at : at + count]
+        assert 0 < position + len(room) <= max(65536, 2 * position)
+        count = min(len(room), 60_000, len(stream) - position)
+        room[:count] = stream[position : position + count]
         assert splitter.buffer_updated(count) == []
-        at += count
+        position += count
 
 
 def test_buffer_updated_rejects_more_bytes_than_the_buffer(kwire):

@@ -34,27 +34,27 @@ def heartbeat(kwire):
 
 def test_request_header_v1_has_a_client_id(kwire, heartbeat):
     """The header contains key 12, version 0, correlation id 7 and client id "me"."""
-    written = kwire.messages.framing.encode_request(
+    frame = kwire.messages.framing.encode_request(
         heartbeat, 0, correlation_id=7, client_id="me"
     )
-    assert written == framed(f"000c 0000 00000007 0002 6d65 {HEARTBEAT_BODY}")
+    assert frame == framed(f"000c 0000 00000007 0002 6d65 {HEARTBEAT_BODY}")
 
 
 def test_request_header_v2_has_tags_and_a_classic_client_id(kwire, heartbeat):
     """In flexible versions, the client id keeps its INT16 length. Tags follow it."""
-    written = kwire.messages.framing.encode_request(
+    frame = kwire.messages.framing.encode_request(
         heartbeat, 4, correlation_id=-2, client_id="me"
     )
     body = "02 67 00000005 02 6d 00 00"
-    assert written == framed(f"000c 0004 fffffffe 0002 6d65 00 {body}")
+    assert frame == framed(f"000c 0004 fffffffe 0002 6d65 00 {body}")
 
 
 @pytest.mark.parametrize(("version", "tags"), [(0, ""), (4, "00")])
 def test_null_client_id(kwire, heartbeat, version, tags):
     """None is encoded as length -1 and decoded as None."""
-    written = kwire.messages.framing.encode_request(heartbeat, version, 1, None)
-    assert written[4:].startswith(from_hex(f"000c 000{version} 00000001 ffff {tags}"))
-    header, request = kwire.messages.framing.decode_request(written[4:])
+    frame = kwire.messages.framing.encode_request(heartbeat, version, 1, None)
+    assert frame[4:].startswith(from_hex(f"000c 000{version} 00000001 ffff {tags}"))
+    header, request = kwire.messages.framing.decode_request(frame[4:])
     assert header.client_id is None
     assert request == heartbeat
 
@@ -62,11 +62,11 @@ def test_null_client_id(kwire, heartbeat, version, tags):
 def test_request_header_v0_is_controlled_shutdown_v0_alone(kwire):
     """The header has no client id, only the key, version and correlation id."""
     request = kwire.messages.ControlledShutdownRequest(broker_id=3)
-    written = kwire.messages.framing.encode_request(request, 0, 7, "not sent")
-    assert written == framed("0007 0000 00000007 00000003")
-    header, read = kwire.messages.framing.decode_request(written[4:])
+    frame = kwire.messages.framing.encode_request(request, 0, 7, "not sent")
+    assert frame == framed("0007 0000 00000007 00000003")
+    header, decoded = kwire.messages.framing.decode_request(frame[4:])
     assert (header.correlation_id, header.client_id) == (7, "")
-    assert read == request
+    assert decoded == request
     later = kwire.messages.framing.encode_request(request, 1, 7, "me")
     assert later == framed("0007 0001 00000007 0002 6d65 00000003")
 
@@ -79,10 +79,10 @@ def test_header_versions_of_every_request(kwire):
         if cls.kind != "request":
             continue
         message = kwire._engine.active.engine.binding_of(cls).message
-        found = kwire.schema.plan.request_header_version(message, version)
+        header_version = kwire.schema.plan.request_header_version(message, version)
         old = name == "ControlledShutdownRequest" and version == 0
-        assert found == (0 if old else 1 + (version in cls.flexible_versions))
-        counts[found] += 1
+        assert header_version == (0 if old else 1 + (version in cls.flexible_versions))
+        counts[header_version] += 1
     assert counts[0] == 1
     assert min(counts.values()) > 0
 
@@ -106,14 +106,14 @@ def test_response_header_v0_and_v1(kwire):
         (1, "00000007 00000001 001b"),
         (4, "00000007 00 00000001 001b 00"),
     ]:
-        written = kwire.messages.framing.encode_response(
+        frame = kwire.messages.framing.encode_response(
             response if version else response.replace(throttle_time_ms=0), version, 7
         )
-        assert written == framed(expected)
-        found = kwire.messages.framing.decode_response(
-            type(response), written[4:], version
+        assert frame == framed(expected)
+        decoded = kwire.messages.framing.decode_response(
+            type(response), frame[4:], version
         )
-        assert found == (
+        assert decoded == (
             7,
             response if version else response.replace(throttle_time_ms=0),
         )
@@ -123,10 +123,10 @@ def test_api_versions_response_never_has_header_v1(kwire):
     """The reader may not know the broker's versions yet, so tags cannot precede."""
     response = kwire.messages.ApiVersionsResponse(error_code=35)
     for version in response.valid_versions:
-        written = kwire.messages.framing.encode_response(response, version, 7)
-        assert written[4:10] == from_hex("00000007 0023")
+        frame = kwire.messages.framing.encode_response(response, version, 7)
+        assert frame[4:10] == from_hex("00000007 0023")
         assert kwire.messages.framing.decode_response(
-            type(response), written[4:], version
+            type(response), frame[4:], version
         ) == (
             7,
             response,
@@ -172,8 +172,8 @@ def test_every_response_comes_back_from_its_frame(kwire):
         cls = getattr(kwire.messages, name)
         if cls.kind == "response":
             frame = kwire.messages.framing.encode_response(cls(), version, -1)
-            found = kwire.messages.framing.decode_response(cls, frame[4:], version)
-            assert found == (-1, cls())
+            decoded = kwire.messages.framing.decode_response(cls, frame[4:], version)
+            assert decoded == (-1, cls())
 
 
 def test_trailing_bytes_are_refused_where_they_begin(kwire, heartbeat):
@@ -230,15 +230,17 @@ def test_every_prefix_of_a_frame_is_refused(kwire, heartbeat, version):
 def test_twins_agree_on_headers_cut_short(twins):
     """The API key and version are decoded outside the engines, with equal errors."""
     for end in range(14):
-        said = []
+        outcomes = []
         for package in twins:
             with pytest.raises(package.DecodeError) as caught:
                 package.messages.framing.decode_request(
                     from_hex("000c 0000 00000007 0002 6d65")[:end]
                 )
             error = caught.value
-            said.append((type(error).__name__, str(error), error.path, error.offset))
-        assert said[0] == said[1]
+            outcomes.append(
+                (type(error).__name__, str(error), error.path, error.offset)
+            )
+        assert outcomes[0] == outcomes[1]
 
 
 @pytest.mark.parametrize("key", [-1, 95, 32767])
@@ -307,10 +309,10 @@ def test_prefixed_messages_follow_their_version(kwire):
 def test_newer_consumer_protocol_is_read_as_the_highest_known(kwire, version):
     """Group members may use newer versions, whose appended fields are ignored."""
     cls = kwire.messages.ConsumerProtocolSubscription
-    sent = cls(topics=["a"], generation_id=3, rack_id="r")
-    data = kwire.messages.framing.encode_prefixed(sent, 3)
+    subscription = cls(topics=["a"], generation_id=3, rack_id="r")
+    data = kwire.messages.framing.encode_prefixed(subscription, 3)
     newer = version.to_bytes(2, "big") + data[2:] + b"appended"
-    assert kwire.messages.framing.decode_prefixed(cls, newer) == sent
+    assert kwire.messages.framing.decode_prefixed(cls, newer) == subscription
     with pytest.raises(kwire.TrailingBytes) as caught:
         kwire.messages.framing.decode_prefixed(cls, data + b"appended")
     assert caught.value.offset == len(data)
@@ -398,7 +400,7 @@ def test_a_frame_with_its_size_is_recognized(kwire):
 
 def test_a_response_with_its_size_is_recognized(kwire):
     """The size is decoded as the correlation id, so a later field fails."""
-    seen = 0
+    count = 0
     for name, version in pairs(kwire):
         cls = getattr(kwire.messages, name)
         if cls.kind == "response":
@@ -406,9 +408,9 @@ def test_a_response_with_its_size_is_recognized(kwire):
             try:
                 kwire.messages.framing.decode_response(cls, sized, version)
             except kwire.DecodeError as error:
-                seen += 1
+                count += 1
                 assert SIZE_HINT in str(error) and error.args[0] == error.reason
-    assert seen > 350
+    assert count > 350
 
 
 def test_a_body_with_a_header_or_a_size_is_recognized(kwire):

@@ -65,27 +65,27 @@ def test_every_record_of_kafka_reads_as_kafka_reads_it(kwire, topics):
     for record in records():
         key, value = topics.decode(record.topic, record.key, record.value)
         assert type(value).__name__ == record.value_message
-        wanted = golden.by_pair()[record.value_message, record.version][GOLDEN]
-        assert kwire.to_json(value, record.version) == wanted.json
+        vector = golden.by_pair()[record.value_message, record.version][GOLDEN]
+        assert kwire.to_json(value, record.version) == vector.json
         assert (key is None) == (record.key is None)
         if key is not None:
             assert type(key).__name__ == record.key_message
             version = type(key).valid_versions.max
-            wanted = golden.by_pair()[record.key_message, version][GOLDEN]
-            assert kwire.to_json(key, version) == wanted.json
+            vector = golden.by_pair()[record.key_message, version][GOLDEN]
+            assert kwire.to_json(key, version) == vector.json
 
 
 def test_every_record_is_written_as_kafka_writes_it(topics):
     """Encoding restores the bytes of all record types and versions."""
     for record in records():
         key, value = topics.decode(record.topic, record.key, record.value)
-        written = topics.encode(record.topic, key, value, record.version)
-        assert written == (record.key, record.value)
+        encoded = topics.encode(record.topic, key, value, record.version)
+        assert encoded == (record.key, record.value)
 
 
 def test_no_record_type_and_no_version_is_left_out(kwire):
     """The vectors cover all known record types, so the tests above are complete."""
-    known = {
+    pairs = {
         (name, version)
         for name in kwire.messages.ALL
         for cls in [getattr(kwire.messages, name)]
@@ -93,29 +93,29 @@ def test_no_record_type_and_no_version_is_left_out(kwire):
         for version in cls.valid_versions
     }
     # Only Kafka 2.8 used this record, in frames of version 0, which are not supported.
-    known.remove(("QuotaRecord", 0))
-    known.add(("ShareGroupPartitionMetadataValue", 0))
-    assert {(record.value_message, record.version) for record in records()} == known
-    assert len(records()) == len(known)
+    pairs.remove(("QuotaRecord", 0))
+    pairs.add(("ShareGroupPartitionMetadataValue", 0))
+    assert {(record.value_message, record.version) for record in records()} == pairs
+    assert len(records()) == len(pairs)
 
 
 def test_topics_are_those_that_have_records(topics):
     """Tools for dumps use this list of names."""
-    found = sorted({record.topic for record in records()})
-    assert list(topics.TOPICS) == found
+    names = sorted({record.topic for record in records()})
+    assert list(topics.TOPICS) == names
 
 
 def test_tombstone_has_a_key_and_no_value(topics):
     """A null value deletes its key, and is encoded as null."""
-    seen = 0
+    count = 0
     for record in records():
         if record.key is not None:
             key, value = topics.decode(record.topic, record.key, None)
             assert type(key).__name__ == record.key_message
             assert value is None
             assert topics.encode(record.topic, key, None, 0) == (record.key, None)
-            seen += 1
-    assert seen > 30
+            count += 1
+    assert count > 30
 
 
 def test_framed_record_without_value_is_none(topics):
@@ -240,9 +240,9 @@ def test_trailing_bytes_are_refused_where_they_begin(kwire, topics):
                 topics.decode(record.topic, record.key + b"!", None)
             error = caught.value
             assert (error.path, error.offset) == ("key", len(record.key))
-            wanted = topics.decode(record.topic, record.key, record.value)
+            expected = topics.decode(record.topic, record.key, record.value)
             longer = record.topic, record.key + b"!", record.value + b"!"
-            assert topics.decode(*longer, compat="java") == wanted
+            assert topics.decode(*longer, compat="java") == expected
 
 
 def test_options_apply_to_the_messages(kwire, topics):
@@ -267,10 +267,10 @@ def test_options_apply_to_the_messages(kwire, topics):
 def test_any_contiguous_buffer_is_accepted(topics):
     """Keys and values may be views of a log."""
     for record in (find("OffsetCommitValue", 4), find("TopicRecord")):
-        wanted = topics.decode(record.topic, record.key, record.value)
+        expected = topics.decode(record.topic, record.key, record.value)
         for kind in (bytearray, memoryview):
             key = None if record.key is None else kind(record.key)
-            assert topics.decode(record.topic, key, kind(record.value)) == wanted
+            assert topics.decode(record.topic, key, kind(record.value)) == expected
 
 
 def test_decode_rejects_other_topics(topics):
@@ -322,13 +322,13 @@ def test_truncated_records_are_rejected(kwire, topics):
 def changed():
     """Yield every record with one byte of its key or value replaced."""
     for record in records():
-        for part in ("key", "value"):
-            data = getattr(record, part) or b""
-            for at, old in enumerate(data):
+        for field in ("key", "value"):
+            data = getattr(record, field) or b""
+            for position, old in enumerate(data):
                 news = {*CHANGES, (old + 1) % 256, (old - 1) % 256} - {old}
                 for new in sorted(news):
-                    bad = data[:at] + bytes([new]) + data[at + 1 :]
-                    yield record._replace(**{part: bad})
+                    bad = data[:position] + bytes([new]) + data[position + 1 :]
+                    yield record._replace(**{field: bad})
 
 
 def outcome(package, record):

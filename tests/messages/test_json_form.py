@@ -37,14 +37,14 @@ def losses(package, message):
             return set().union(*map(visit, value))
         if not hasattr(type(value), "__match_args__"):
             return set()
-        found = {"tags"} if value.unknown_tagged_fields else set()
+        lost = {"tags"} if value.unknown_tagged_fields else set()
         for field in fields[type(value).__name__]:
             inner = getattr(value, field.attribute)
             if field.type != "records":
-                found |= visit(inner)
+                lost |= visit(inner)
             elif inner:
-                found.add("records")
-        return found
+                lost.add("records")
+        return lost
 
     return visit(message)
 
@@ -75,13 +75,13 @@ def test_kafkas_json_leads_back_to_kafkas_bytes(kwire, name):
         form = vector.json
         if name == WITHOUT_CONVERTER:
             form = kwire.to_json(message, vector.version)
-        found = kwire.from_json(cls, form, vector.version)
-        assert type(found) is cls
+        restored = kwire.from_json(cls, form, vector.version)
+        assert type(restored) is cls
         if losses(kwire, message):
-            assert kwire.to_json(found, vector.version) == form
-            assert kwire.encode(found, vector.version) != vector.data
+            assert kwire.to_json(restored, vector.version) == form
+            assert kwire.encode(restored, vector.version) != vector.data
         else:
-            assert kwire.encode(found, vector.version) == vector.data
+            assert kwire.encode(restored, vector.version) == vector.data
 
 
 def test_few_vectors_lose_data_in_json(kwire):
@@ -144,19 +144,19 @@ def test_floats_without_a_json_number_become_words(kwire, value, form):
     """As in Kafka, such values become strings, because JSON has no literal for them."""
     cls = kwire.messages.AlterClientQuotasRequest
     message = cls(entries=[cls.EntryData(ops=[cls.OpData(key="k", value=value)])])
-    found = kwire.to_json(message, 1)
-    assert repr(found["entries"][0]["ops"][0]["value"]) == repr(form)
-    json.dumps(found, allow_nan=False)
-    back = kwire.from_json(cls, found, 1)
-    assert repr(back.entries[0].ops[0].value) == repr(value)
+    converted = kwire.to_json(message, 1)
+    assert repr(converted["entries"][0]["ops"][0]["value"]) == repr(form)
+    json.dumps(converted, allow_nan=False)
+    restored = kwire.from_json(cls, converted, 1)
+    assert repr(restored.entries[0].ops[0].value) == repr(value)
 
 
 def test_an_integer_is_a_float_too(kwire):
     """JSON does not distinguish 42 from 42.0."""
     cls = kwire.messages.AlterClientQuotasRequest
     entry = {"entity": [], "ops": [{"key": "", "value": 42, "remove": False}]}
-    found = kwire.from_json(cls, {"entries": [entry], "validateOnly": False}, 1)
-    assert repr(found.entries[0].ops[0].value) == "42.0"
+    decoded = kwire.from_json(cls, {"entries": [entry], "validateOnly": False}, 1)
+    assert repr(decoded.entries[0].ops[0].value) == "42.0"
 
 
 @pytest.mark.parametrize("value", [True, None, "1.5", "nan", 10**400, [1.5]])
@@ -253,7 +253,7 @@ def test_to_json_and_from_json_reject_other_classes(kwire):
 
 def request_with(partition):
     """Return the JSON of an OffsetCommitRequest v8 with changes in one partition."""
-    good = {
+    valid_partition = {
         "partitionIndex": 0,
         "committedOffset": 5,
         "committedLeaderEpoch": -1,
@@ -266,7 +266,7 @@ def request_with(partition):
         "groupInstanceId": None,
         "topics": [
             {"name": "t", "partitions": []},
-            {"name": "u", "partitions": [good | partition]},
+            {"name": "u", "partitions": [valid_partition | partition]},
         ],
     }
     return form
@@ -416,14 +416,14 @@ ODD = [
 ]
 
 
-def places(form, at=()):
+def places(form, path=()):
     """Yield the paths to all values of a form, using first elements of arrays only."""
-    yield at
+    yield path
     if isinstance(form, dict):
         for key in form:
-            yield from places(form[key], (*at, key))
+            yield from places(form[key], (*path, key))
     elif isinstance(form, list) and form:
-        yield from places(form[0], (*at, 0))
+        yield from places(form[0], (*path, 0))
 
 
 @sweep("name", MESSAGES)
@@ -433,14 +433,14 @@ def test_from_json_accepts_or_rejects_any_object(kwire, name):
     version = cls.valid_versions.max
     full = kwire.decode(cls, golden.by_pair()[name, version][1].data, version)
     root = {"": kwire.to_json(full, version)}
-    whole = copy.deepcopy(root)
+    original = copy.deepcopy(root)
     outcomes = Counter()
-    for place, odd in some(itertools.product([*places(root[""])], ODD)):
+    for path, odd in some(itertools.product([*places(root[""])], ODD)):
         inner = root
-        *way, last = ("", *place)
-        for part in way:
-            inner = inner[part]
-        good, inner[last] = inner[last], odd
+        *parents, last = ("", *path)
+        for step in parents:
+            inner = inner[step]
+        valid, inner[last] = inner[last], odd
         try:
             message = kwire.from_json(cls, root[""], version)
         except kwire.errors.InvalidValue:
@@ -448,6 +448,6 @@ def test_from_json_accepts_or_rejects_any_object(kwire, name):
         else:
             kwire.encode(message, version)
             outcomes["read"] += 1
-        inner[last] = good
-    assert root == whole
+        inner[last] = valid
+    assert root == original
     assert outcomes["refused"]

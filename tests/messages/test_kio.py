@@ -41,21 +41,21 @@ TEXTS = ("", "t", "näme", "日本語", "𝄞" * 40, "x" * 130)
 @cache
 def entities():
     """Load all message classes of kio by name and version."""
-    found = {}
+    entities_by_pair = {}
     for versions in schema_name_map.values():
         for version, places in versions.items():
-            for place in places.values():
-                entity = resolve_name(place)
-                found[entity.__name__, version] = entity
-    return found
+            for module_name in places.values():
+                entity = resolve_name(module_name)
+                entities_by_pair[entity.__name__, version] = entity
+    return entities_by_pair
 
 
 NAMES = sorted(
     {
-        place.rpartition(":")[2]
+        module_name.rpartition(":")[2]
         for versions in schema_name_map.values()
         for places in versions.values()
-        for place in places.values()
+        for module_name in places.values()
     }
 )
 
@@ -69,9 +69,9 @@ def inner_type(annotation):
     """Return the dataclass within ``X``, ``X | None`` or ``tuple[X, ...]``."""
     if is_dataclass(annotation):
         return annotation
-    for part in get_args(annotation):
-        if part not in (NoneType, EllipsisType, ...):
-            return inner_type(part)
+    for argument in get_args(annotation):
+        if argument not in (NoneType, EllipsisType, ...):
+            return inner_type(argument)
     return None
 
 
@@ -122,8 +122,8 @@ class Bridge:
             number = dice.choice((-1, 0, 1, 2**31 - 1, -(2**31)))
             return number, number * MILLISECOND
         if step.code == plan.UUID:
-            made = uuid.UUID(int=dice.choice((0, 1, dice.getrandbits(128))))
-            return made, made if made.int else None
+            uuid_value = uuid.UUID(int=dice.choice((0, 1, dice.getrandbits(128))))
+            return uuid_value, uuid_value if uuid_value.int else None
         if step.code == plan.STRING:
             return (dice.choice(TEXTS),) * 2
         if step.code in (plan.BYTES, plan.RECORDS):
@@ -149,12 +149,12 @@ def test_kio_reads_and_writes_the_same(kwire, name):
             bridge = Bridge(kwire.schema.plan, f"{name} {version} {number}")
             plain, theirs = bridge.struct(entity, layout)
             ours = build(kwire, name, plain)
-            written = kwire.encode(ours, version)
+            encoded = kwire.encode(ours, version)
             buffer = io.BytesIO()
             entity_writer(entity)(buffer, theirs)
-            assert written == buffer.getvalue()
+            assert encoded == buffer.getvalue()
             assert kwire.decode(cls, buffer.getvalue(), version) == ours
-            assert entity_reader(entity)(written, 0) == (theirs, len(written))
+            assert entity_reader(entity)(encoded, 0) == (theirs, len(encoded))
 
 
 def test_all_messages_of_kio_are_compared(kwire):

@@ -41,10 +41,10 @@ def produce(kwire, *sizes):
     return kwire.encode(cls(topic_data=topics), 9)
 
 
-def records_in(made):
+def records_in(requests):
     """Return the record sets in a column of Produce requests."""
     return (
-        made.field("topic_data")
+        requests.field("topic_data")
         .flatten()
         .field("partition_data")
         .flatten()
@@ -57,7 +57,9 @@ def without_views(kind):
     if kind == VIEW:
         return pyarrow.binary()
     if pyarrow.types.is_struct(kind):
-        return pyarrow.struct([one.with_type(without_views(one.type)) for one in kind])
+        return pyarrow.struct(
+            [field.with_type(without_views(field.type)) for field in kind]
+        )
     if pyarrow.types.is_list(kind):
         inner = kind.value_field
         return pyarrow.list_(inner.with_type(without_views(inner.type)))
@@ -73,12 +75,12 @@ def test_views_are_the_bytes(kwire, on_error):
     for kind in (pyarrow.binary(), pyarrow.large_binary(), VIEW):
         array = pyarrow.array([b"x", *rows, rows[0]], kind)[1:]
         plain = to_arrow(kwire, array, cls, 9, on_error=on_error)
-        made = to_arrow(kwire, array, cls, 9, on_error=on_error, views=True)
-        made.validate(full=True)
-        assert records_in(made).type == VIEW
-        assert made.cast(plain.type).equals(plain)
-        assert made.null_count == 1
-    frame = polars.from_arrow(pyarrow.table({"request": made}))
+        column = to_arrow(kwire, array, cls, 9, on_error=on_error, views=True)
+        column.validate(full=True)
+        assert records_in(column).type == VIEW
+        assert column.cast(plain.type).equals(plain)
+        assert column.null_count == 1
+    frame = polars.from_arrow(pyarrow.table({"request": column}))
     assert frame["request"].len() == len(rows) + 1
 
 
@@ -97,8 +99,10 @@ def test_views_are_the_bytes(kwire, on_error):
 def test_bytes_at_every_place(kwire, name, version):
     """Test arrays, structs, tagged fields, and versions without the field."""
     cls = getattr(kwire.messages, name)
-    values = [build(kwire, name, each) for _, each in systematic(kwire, name, version)]
-    rows = pyarrow.array([kwire.encode(each, version) for each in values])
+    values = [
+        build(kwire, name, fields) for _, fields in systematic(kwire, name, version)
+    ]
+    rows = pyarrow.array([kwire.encode(value, version) for value in values])
     plain = to_arrow(kwire, rows, cls, version)
     views = to_arrow(kwire, rows, cls, version, views=True)
     views.validate(full=True)
@@ -115,16 +119,16 @@ def test_the_array_is_held_as_long_as_its_bytes(kwire):
     )
     buffers = [None, offsets, pyarrow.py_buffer(data)]
     array = pyarrow.Array.from_buffers(pyarrow.binary(), 1, buffers)
-    kept = records_in(
+    column = records_in(
         to_arrow(kwire, array, kwire.messages.ProduceRequest, 9, views=True)
     )
     del array, buffers
     gc.collect()
     data[data.index(bytes(range(100)))] = 0xFF
-    assert kept[0].as_py() == b"\xff" + (bytes(range(100)) * 2)[1:]
+    assert column[0].as_py() == b"\xff" + (bytes(range(100)) * 2)[1:]
     with pytest.raises(BufferError):
         data.append(0)
-    del kept
+    del column
     gc.collect()
     data.append(0)
 

@@ -36,7 +36,7 @@ def test_dissimilar_names_are_not_suggested(kwire, name):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "suggestion"),
     [
         ("dmup", "unknown command 'dmup'; did you mean dump? "),
         ("exp", "did you mean export or explain? "),
@@ -44,12 +44,12 @@ def test_dissimilar_names_are_not_suggested(kwire, name):
         ("zzzzz", "unknown command 'zzzzz' "),
     ],
 )
-def test_unknown_command_suggests_similar_names(kwire, name, said):
+def test_unknown_command_suggests_similar_names(kwire, name, suggestion):
     """A misspelled command suggests similar commands."""
     program = importlib.import_module(f"{kwire.__name__}.cli.main").program
     done = CliRunner().invoke(program, [name], prog_name="kwire")
     assert done.exit_code == 2
-    assert said in done.stderr and "see kwire --help" in done.stderr
+    assert suggestion in done.stderr and "see kwire --help" in done.stderr
 
 
 def test_long_names_cost_little():

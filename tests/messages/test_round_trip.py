@@ -47,10 +47,10 @@ def test_systematic_values_come_back(kwire, figure):
         for title, plain in systematic(kwire, name, version):
             message = build(kwire, name, plain)
             data = kwire.encode(message, version)
-            read = kwire.decode(type(message), data, version)
-            assert read == message, (name, version, title)
-            assert neutral(read) == neutral(message), (name, version, title)
-            assert kwire.encode(read, version) == data, (name, version, title)
+            decoded = kwire.decode(type(message), data, version)
+            assert decoded == message, (name, version, title)
+            assert neutral(decoded) == neutral(message), (name, version, title)
+            assert kwire.encode(decoded, version) == data, (name, version, title)
             came_back[name, version] += 1
     assert set(came_back.values()) == {1 + len(TASTES)}
     figure(
@@ -61,19 +61,19 @@ def test_systematic_values_come_back(kwire, figure):
 
 def test_twins_write_the_same_bytes(twins, figure):
     """Both engines encode each value to the same bytes."""
-    written, differing = 0, []
+    count, differing = 0, []
     for name, version in PAIRS:
         for title, plain in systematic(twins.fast, name, version):
             fast, pure = (
                 package.encode(build(package, name, plain), version)
                 for package in twins
             )
-            written += 1
+            count += 1
             if fast != pure:
                 differing.append((name, version, title))
     assert not differing, differing[:5]
     figure("P3", "values that the engines write differently", len(differing), most=0)
-    figure("P3", "values written by both engines", written, least=8 * len(PAIRS))
+    figure("P3", "values written by both engines", count, least=8 * len(PAIRS))
 
 
 def leaves(plan, code):
@@ -97,8 +97,8 @@ def structs(plan, layout):
     for step in layout.steps:
         if step.place not in (plan.PRESENT, plan.TAGGED):
             continue
-        one = structs(plan, step.plan) if step.plan else leaves(plan, step.code)
-        value = st.lists(one, max_size=3) if step.is_array else one
+        element = structs(plan, step.plan) if step.plan else leaves(plan, step.code)
+        value = st.lists(element, max_size=3) if step.is_array else element
         chosen = needed if is_needed(plan, step) else fields
         chosen[step.attribute] = st.none() | value if step.nullable else value
     if layout.flexible:
@@ -110,7 +110,7 @@ def unknown_tags(above):
     """Return the strategy for unknown tags in ascending order."""
     tags = st.integers(above, 2**32 - 1) | st.integers(above, above + 3)
     pairs_ = st.dictionaries(tags, st.binary(max_size=9), max_size=3)
-    return pairs_.map(lambda found: tuple(sorted(found.items())))
+    return pairs_.map(lambda bytes_by_tag: tuple(sorted(bytes_by_tag.items())))
 
 
 @cache
@@ -131,14 +131,14 @@ def anything(draw):
 def test_random_values_round_trip(twins, drawn):
     """Every valid value is restored on both engines, with the same bytes."""
     name, version, plain = drawn
-    written = []
+    encodings = []
     for package in twins:
         message = build(package, name, plain)
         data = package.encode(message, version)
-        read = package.decode(type(message), data, version)
-        assert neutral(read) == neutral(message)
-        written.append(data)
-    assert written[0] == written[1]
+        decoded = package.decode(type(message), data, version)
+        assert neutral(decoded) == neutral(message)
+        encodings.append(data)
+    assert encodings[0] == encodings[1]
 
 
 @settings(max_examples=150)
@@ -148,9 +148,9 @@ def test_zero_copy_decodes_equal_values(kwire, drawn):
     name, version, plain = drawn
     message = build(kwire, name, plain)
     data = kwire.encode(message, version)
-    read = kwire.decode(type(message), data, version, zero_copy=True)
-    assert read == message
-    assert kwire.encode(read, version) == data
+    decoded = kwire.decode(type(message), data, version, zero_copy=True)
+    assert decoded == message
+    assert kwire.encode(decoded, version) == data
 
 
 def non_default(package, field, default):
@@ -186,12 +186,12 @@ def lacking(package, layout, plain):
             yield step.attribute, step.place, {**plain, step.attribute: value}
         elif step.plan is not None:
             inner = Middle().message(plan, step.plan)
-            for path, place, changed in lacking(package, step.plan, inner):
-                put, index = (
+            for path, state, changed in lacking(package, step.plan, inner):
+                changed_value, index = (
                     ([inner, changed], "[1]") if step.is_array else (changed, "")
                 )
-                way = f"{step.attribute}{index}.{path}"
-                yield way, place, {**plain, step.attribute: put}
+                inner_path = f"{step.attribute}{index}.{path}"
+                yield inner_path, state, {**plain, step.attribute: changed_value}
 
 
 @sweep("name", NAMES)
@@ -201,9 +201,9 @@ def test_fields_that_a_version_lacks(kwire, name):
     for version in all_versions:
         layout = binding_of(kwire, name).plan(version)
         base = Middle().message(kwire.schema.plan, layout)
-        for path, place, plain in lacking(kwire, layout, base):
+        for path, state, plain in lacking(kwire, layout, base):
             message = build(kwire, name, plain)
-            if place == kwire.schema.plan.ABSENT:
+            if state == kwire.schema.plan.ABSENT:
                 with pytest.raises(kwire.EncodeError) as caught:
                     kwire.encode(message, version)
                 assert caught.value.path == path
@@ -212,8 +212,8 @@ def test_fields_that_a_version_lacks(kwire, name):
                     version,
                 )
             else:
-                read = kwire.decode(cls, kwire.encode(message, version), version)
-                assert neutral(read) != neutral(message)
+                decoded = kwire.decode(cls, kwire.encode(message, version), version)
+                assert neutral(decoded) != neutral(message)
 
 
 def test_fields_that_a_version_lacks_are_many(kwire):
@@ -221,8 +221,8 @@ def test_fields_that_a_version_lacks_are_many(kwire):
     plan = kwire.schema.plan
     counts = {}
     for name, version in PAIRS:
-        for path, place, _ in lacking(kwire, binding_of(kwire, name).plan(version), {}):
-            key = place == plan.IGNORED, "." in path
+        for path, state, _ in lacking(kwire, binding_of(kwire, name).plan(version), {}):
+            key = state == plan.IGNORED, "." in path
             counts[key] = counts.get(key, 0) + 1
     assert len(counts) == 4
     assert min(counts.values()) > 100

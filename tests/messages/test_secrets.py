@@ -18,13 +18,13 @@ SECRET = "hunter2-hunter2"
 SECRET_BYTES = SECRET.encode()
 
 
-def holders(struct, held):
+def holders(struct, secret):
     """Yield values of a struct, one for each secret at any depth."""
     for field in struct.fields:
         if field.secret:
-            yield {field.attribute: SECRET if field.type == "string" else held}
+            yield {field.attribute: SECRET if field.type == "string" else secret}
         elif field.struct is not None:
-            for inner in holders(field.struct, held):
+            for inner in holders(field.struct, secret):
                 yield {field.attribute: (field, inner)}
 
 
@@ -34,27 +34,27 @@ def make_holder(cls, message_cls, values):
     for name, value in values.items():
         if isinstance(value, tuple):
             field, inner = value
-            made = make_holder(getattr(message_cls, field.type), message_cls, inner)
-            fields[name] = [made] if field.is_array else made
+            nested = make_holder(getattr(message_cls, field.type), message_cls, inner)
+            fields[name] = [nested] if field.is_array else nested
         else:
             fields[name] = value
     return cls(**fields)
 
 
-def secret_messages(kwire, held=SECRET_BYTES):
+def secret_messages(kwire, secret=SECRET_BYTES):
     """Yield every message that may contain a secret, once for each of its secrets."""
     for name in kwire.messages.ALL:
         cls = getattr(kwire.messages, name)
-        for values in holders(registry.load(name).struct, held):
+        for values in holders(registry.load(name).struct, secret):
             yield make_holder(cls, cls, values)
 
 
 def test_no_secret_is_printed(kwire):
     """Secrets in lists, views and nested messages are not printed either."""
-    assert len({type(made) for made in secret_messages(kwire)}) == 14
-    for held in (SECRET_BYTES, bytearray(SECRET_BYTES), SECRET, [SECRET]):
-        for made in secret_messages(kwire, held):
-            for text in (repr(made), str(made), f"{made}", repr([made])):
+    assert len({type(message) for message in secret_messages(kwire)}) == 14
+    for secret in (SECRET_BYTES, bytearray(SECRET_BYTES), SECRET, [SECRET]):
+        for message in secret_messages(kwire, secret):
+            for text in (repr(message), str(message), f"{message}", repr([message])):
                 assert SECRET not in text and SECRET_BYTES.hex() not in text
                 assert "secret>" in text
 
@@ -62,7 +62,7 @@ def test_no_secret_is_printed(kwire):
 def test_repr_shows_whether_a_secret_is_set(kwire):
     """The output has type and size, so an empty token differs from a missing one."""
     request = kwire.messages.SaslAuthenticateRequest
-    shown = [
+    texts = [
         (b"", "<0 bytes, secret>"),
         (b"x", "<1 byte, secret>"),
         (memoryview(bytes(12)), "<12 bytes, secret>"),
@@ -70,9 +70,9 @@ def test_repr_shows_whether_a_secret_is_set(kwire):
         (None, "None"),
         (7, "<int, secret>"),
     ]
-    for value, text in shown:
-        made = request(auth_bytes=value)
-        assert repr(made) == f"SaslAuthenticateRequest(auth_bytes={text})"
+    for value, text in texts:
+        message = request(auth_bytes=value)
+        assert repr(message) == f"SaslAuthenticateRequest(auth_bytes={text})"
     config = kwire.messages.AlterConfigsRequest.AlterableConfig
     assert repr(config(name="ssl.key.password", value="abc")) == (
         "AlterableConfig(name='ssl.key.password', value=<3 characters, secret>)"
@@ -82,22 +82,22 @@ def test_repr_shows_whether_a_secret_is_set(kwire):
 
 def test_secret_is_only_hidden_in_repr(kwire):
     """Equality, copies, pickles, encoding and ``to_dict`` use the secret itself."""
-    for made in secret_messages(kwire):
-        assert SECRET in str(made.to_dict())
-        assert pickle.loads(pickle.dumps(made)) == made
-        assert made.replace() == made
-        version = made.valid_versions.max
-        data = kwire.encode(made, version)
+    for message in secret_messages(kwire):
+        assert SECRET in str(message.to_dict())
+        assert pickle.loads(pickle.dumps(message)) == message
+        assert message.replace() == message
+        version = message.valid_versions.max
+        data = kwire.encode(message, version)
         assert SECRET_BYTES in data
-        assert kwire.decode(type(made), data, version) == made
+        assert kwire.decode(type(message), data, version) == message
 
 
-@pytest.mark.parametrize("wrong", [SECRET, 7, [SECRET], {"a": SECRET}, None])
-def test_encode_error_does_not_quote_a_secret(kwire, wrong):
+@pytest.mark.parametrize("bad_value", [SECRET, 7, [SECRET], {"a": SECRET}, None])
+def test_encode_error_does_not_quote_a_secret(kwire, bad_value):
     """If a caller passes a password of a wrong type, the error does not contain it."""
-    for made in secret_messages(kwire, wrong):
+    for message in secret_messages(kwire, bad_value):
         try:
-            kwire.encode(made, made.valid_versions.max)
+            kwire.encode(message, message.valid_versions.max)
         except kwire.EncodeError as error:
             for text in (str(error), repr(error), str(error.args)):
                 assert SECRET not in text
@@ -116,17 +116,19 @@ def test_versions_that_lack_a_field_do_not_quote_it(kwire):
     assert SECRET not in str(caught.value)
 
 
-@pytest.mark.parametrize("wrong", [SECRET, f"{SECRET}!", [SECRET], {SECRET: 1}, 5])
-def test_rejected_json_is_not_quoted(kwire, wrong):
+@pytest.mark.parametrize("bad_value", [SECRET, f"{SECRET}!", [SECRET], {SECRET: 1}, 5])
+def test_rejected_json_is_not_quoted(kwire, bad_value):
     """A password in invalid base64 is not quoted."""
     with pytest.raises(kwire.DecodeError) as caught:
-        kwire.from_json(kwire.messages.SaslAuthenticateRequest, {"authBytes": wrong}, 2)
+        kwire.from_json(
+            kwire.messages.SaslAuthenticateRequest, {"authBytes": bad_value}, 2
+        )
     assert SECRET not in str(caught.value)
     assert caught.value.path == "auth_bytes"
 
 
 @pytest.mark.parametrize(
-    ("held", "path"),
+    ("form", "path"),
     [
         (SECRET, ""),
         ({"deletions": [], "upsertions": SECRET}, "upsertions"),
@@ -134,13 +136,13 @@ def test_rejected_json_is_not_quoted(kwire, wrong):
         ({"deletions": [SECRET], "upsertions": []}, "deletions[0]"),
     ],
 )
-def test_json_that_replaces_a_container_is_not_quoted(kwire, held, path):
+def test_json_that_replaces_a_container_is_not_quoted(kwire, form, path):
     """A password that replaces the enclosing object or array is not quoted."""
     request = kwire.messages.AlterUserScramCredentialsRequest
     with pytest.raises(
         kwire.DecodeError, match=r"got <\d+ characters, secret>"
     ) as caught:
-        kwire.from_json(request, held, 0)
+        kwire.from_json(request, form, 0)
     assert SECRET not in str(caught.value)
     assert caught.value.path == path
 
@@ -148,10 +150,10 @@ def test_json_that_replaces_a_container_is_not_quoted(kwire, held, path):
 def test_misplaced_arguments_are_not_quoted(kwire):
     """A token instead of an array is not quoted. The error contains its type."""
     request = kwire.messages.AlterUserScramCredentialsRequest
-    for wrong in (SECRET, SECRET_BYTES, bytearray(SECRET_BYTES)):
+    for bad_value in (SECRET, SECRET_BYTES, bytearray(SECRET_BYTES)):
         for call in (request, request().replace):
             with pytest.raises(TypeError, match="sequence") as caught:
-                call(upsertions=wrong)
+                call(upsertions=bad_value)
             assert SECRET not in str(caught.value)
 
 
@@ -168,9 +170,9 @@ def test_objects_of_sasl_print_no_secret():
     texts.append(str(caught.value))
     exchange = sasl.Scram("me", "password")
     exchange.first()
-    for said in (f"{SECRET}", f"v={SECRET},v={SECRET}"):
+    for challenge in (f"{SECRET}", f"v={SECRET},v={SECRET}"):
         with pytest.raises(sasl.SaslError) as caught:
-            exchange.challenge(said.encode())
+            exchange.challenge(challenge.encode())
         texts.append(str(caught.value))
     assert not any(SECRET in text for text in texts)
     assert repr(SaslToken(b"abc", 5)) == (

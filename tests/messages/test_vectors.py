@@ -36,23 +36,23 @@ def test_decodes_and_encodes_to_the_same_bytes(kwire, figure):
 
 def test_twins_decode_equal_values(twins, figure):
     """Both engines decode the same values and types."""
-    read, differing = 0, []
+    count, differing = 0, []
     for name, version, data, _ in golden.vectors():
         fast, pure = (
             neutral(package.decode(getattr(package.messages, name), data, version))
             for package in twins
         )
-        read += 1
+        count += 1
         if fast != pure:
             differing.append((name, version, data.hex()))
     assert not differing, differing[:5]
     figure("P3", "vectors that the engines read differently", len(differing), most=0)
-    figure("P3", "vectors read by both engines", read, least=LEAST_PER_PAIR * PAIRS)
+    figure("P3", "vectors read by both engines", count, least=LEAST_PER_PAIR * PAIRS)
 
 
 def test_every_pair_has_vectors(kwire):
     """All (message, version) pairs have at least three vectors."""
-    counts = {pair: len(found) for pair, found in golden.by_pair().items()}
+    counts = {pair: len(vectors) for pair, vectors in golden.by_pair().items()}
     assert sorted(counts) == sorted(pairs(kwire))
     assert len(counts) == PAIRS
     assert min(counts.values()) >= LEAST_PER_PAIR
@@ -62,8 +62,8 @@ def test_vectors_differ_from_the_default():
     """A pair with fields has at least two different vectors."""
     alike = {
         pair[0]
-        for pair, found in golden.by_pair().items()
-        if len({vector.data for vector in found}) == 1
+        for pair, vectors in golden.by_pair().items()
+        if len({vector.data for vector in vectors}) == 1
     }
     # Messages without fields and tag section are always empty.
     assert alike == {
@@ -99,7 +99,7 @@ def test_manifest_names_the_origin_of_every_pair():
         assert class_name in (pair["message"], f"{pair['message']}Data")
         assert isinstance(pair["seed"], int)
         counts[pair["message"], pair["version"]] = pair["count"]
-    assert counts == {pair: len(found) for pair, found in golden.by_pair().items()}
+    assert counts == {pair: len(vectors) for pair, vectors in golden.by_pair().items()}
     assert manifest["missing"] == []
 
 

@@ -85,12 +85,12 @@ def test_length_above_the_address_range_is_rejected(kwire, kind, length):
 def test_encoders_reject_values_of_wrong_types(twins, kind):
     """Objects of wrong types raise the same EncodeError on both engines."""
     for value in (object(), 1.5, -(2**70), {"a": 1}, ["x"]):
-        told = []
+        errors = []
         for kwire in twins:
             with pytest.raises(kwire.EncodeError) as caught:
                 getattr(kwire.messages.wire, f"encode_{kind}")(value)
-            told.append(str(caught.value))
-        assert told[0] == told[1]
+            errors.append(str(caught.value))
+        assert errors[0] == errors[1]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -100,13 +100,13 @@ def test_any_bytes_give_the_same_on_both_engines(twins, kind):
     for _ in range(400):
         size = source.randrange(12)
         data = bytes(source.choice((0, 1, 2, 0x7F, 0x80, 0xFF)) for _ in range(size))
-        told = []
+        outcomes = []
         for kwire in twins:
             try:
-                told.append(getattr(kwire.messages.wire, f"decode_{kind}")(data))
+                outcomes.append(getattr(kwire.messages.wire, f"decode_{kind}")(data))
             except kwire.DecodeError as error:
-                told.append((type(error).__name__, error.offset, str(error)))
-        assert told[0] == told[1], data.hex()
+                outcomes.append((type(error).__name__, error.offset, str(error)))
+        assert outcomes[0] == outcomes[1], data.hex()
 
 
 def test_arrays_take_every_fixed_size_type(kwire):
@@ -122,8 +122,8 @@ def test_arrays_take_every_fixed_size_type(kwire):
         ("uuid", ONE),
     ]:
         data = kwire.messages.wire.encode_compact_array([value, value], kind)
-        found = kwire.messages.wire.decode_compact_array(data, kind)
-        assert found == ((value, value), len(data))
+        decoded = kwire.messages.wire.decode_compact_array(data, kind)
+        assert decoded == ((value, value), len(data))
     with pytest.raises(
         ValueError, match=r"type must be one of bool, .* \(got 'string'\)"
     ):
@@ -146,15 +146,15 @@ def test_bulk_functions_equal_single_calls(kwire, kind, dtype, values):
     decode = getattr(kwire.messages.wire, f"decode_{kind}")
     assert encode(numpy.array(values, dtype)) == expected
     assert encode(values) == expected
-    found, end = decode(b"x" + expected + b"y", len(values), offset=1)
-    assert (found.dtype, end) == (numpy.dtype(dtype), len(expected) + 1)
-    assert found.tolist() == values
+    array, end = decode(b"x" + expected + b"y", len(values), offset=1)
+    assert (array.dtype, end) == (numpy.dtype(dtype), len(expected) + 1)
+    assert array.tolist() == values
 
 
 @pytest.mark.parametrize(("kind", "dtype", "values"), BULK)
 def test_bulk_names_the_value_at_fault(twins, kind, dtype, values):
     """The path of an error is the index of the value, on both engines."""
-    told = []
+    errors = []
     for kwire in twins:
         decode = getattr(kwire.messages.wire, f"decode_{kind}")
         encode = getattr(kwire.messages.wire, f"encode_{kind}")
@@ -169,9 +169,9 @@ def test_bulk_names_the_value_at_fault(twins, kind, dtype, values):
             with pytest.raises(kwire.KwireError) as caught:
                 call()
             words.append((type(caught.value).__name__, str(caught.value)))
-        told.append(words)
-    assert told[0] == told[1]
-    assert told[0][0][1].startswith("[2]: byte 2:")
+        errors.append(words)
+    assert errors[0] == errors[1]
+    assert errors[0][0][1].startswith("[2]: byte 2:")
 
 
 def test_bulk_random_values_agree(twins):
@@ -189,6 +189,6 @@ def test_bulk_random_values_agree(twins):
         ]
         assert data[0] == data[1]
         for kwire in twins:
-            found, end = getattr(kwire.messages.wire, f"decode_{kind}")(data[0], 3000)
+            array, end = getattr(kwire.messages.wire, f"decode_{kind}")(data[0], 3000)
             assert end == len(data[0])
-            assert (found == values).all()
+            assert (array == values).all()

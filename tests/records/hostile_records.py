@@ -36,10 +36,10 @@ def maybe_repaired(data, dice):
 def changed_bytes():
     """Replace one byte, except in the checksum."""
     for data, dice in seeds("changed bytes"):
-        at = dice.randrange(len(data))
-        for new in (*HOSTILE, data[at] + 1 & 0xFF, data[at] - 1 & 0xFF):
+        position = dice.randrange(len(data))
+        for new in (*HOSTILE, data[position] + 1 & 0xFF, data[position] - 1 & 0xFF):
             changed = bytearray(data)
-            changed[at] = new
+            changed[position] = new
             yield maybe_repaired(changed, dice)
 
 
@@ -53,17 +53,17 @@ def spliced():
     for data, dice in seeds("spliced"):
         data = bytearray(data)
         for _ in range(dice.randint(1, 3)):
-            at = dice.randrange(12, len(data) + 1)
-            end = min(len(data), at + dice.randint(1, 6))
+            position = dice.randrange(12, len(data) + 1)
+            end = min(len(data), position + dice.randint(1, 6))
             action = dice.randrange(4)
             if action == 0:
-                data[at:at] = dice.randbytes(dice.randint(1, 6))
+                data[position:position] = dice.randbytes(dice.randint(1, 6))
             elif action == 1 and len(data) > 30:
-                del data[at:end]
+                del data[position:end]
             elif action == 2:
-                data[at:at] = data[at:end]
+                data[position:position] = data[position:end]
             else:
-                data[at:end] = data[at:end][::-1]
+                data[position:end] = data[position:end][::-1]
         yield maybe_repaired(correct_size(data) if dice.random() < 0.8 else data, dice)
 
 
@@ -75,21 +75,21 @@ def large_numbers():
         *_TOO_LONG,
     ]
     for data, dice in seeds("large numbers"):
-        at = dice.randrange(len(data) + 1)
+        position = dice.randrange(len(data) + 1)
         attack = dice.choice(attacks)
-        end = at + len(attack) if dice.random() < 0.5 else at + 1
-        data = data[:at] + attack + data[end:]
+        end = position + len(attack) if dice.random() < 0.5 else position + 1
+        data = data[:position] + attack + data[end:]
         yield maybe_repaired(correct_size(data) if dice.random() < 0.8 else data, dice)
 
 
 def mixed_sets():
     """Yield concatenated entries of several sets, with random bytes between them."""
     for data, dice in seeds("mixed sets"):
-        other = SMALL[dice.choice(sorted(SMALL))]
+        other_data = SMALL[dice.choice(sorted(SMALL))]
         between = dice.randbytes(dice.choice((0, 0, 0, 1, 12, 30)))
-        cut = dice.randrange(len(other) + 1)
-        yield data + between + other[:cut]
-        yield other[:cut] + data
+        cut = dice.randrange(len(other_data) + 1)
+        yield data + between + other_data[:cut]
+        yield other_data[:cut] + data
 
 
 def random_records():
@@ -120,9 +120,9 @@ def random_records():
 def changed_within():
     """Modify compressed content, and compress it again."""
     for data, dice in seeds("changed within"):
-        at = dice.randrange(len(data))
+        position = dice.randrange(len(data))
         changed = bytearray(data)
-        changed[at] = dice.choice(HOSTILE)
+        changed[position] = dice.choice(HOSTILE)
         inner = repaired(changed) if dice.random() < 0.8 else bytes(changed)
         if data[16] == 2 and not data[22] & 7:
             packed = gzip.compress(bytes(changed[61:]), mtime=0)

@@ -34,12 +34,12 @@ def crc32c(data):
 
 def raw_varint(value):
     """Encode an unsigned varint."""
-    written = bytearray()
+    encoded = bytearray()
     while value > 0x7F:
-        written.append(value & 0x7F | 0x80)
+        encoded.append(value & 0x7F | 0x80)
         value >>= 7
-    written.append(value)
-    return bytes(written)
+    encoded.append(value)
+    return bytes(encoded)
 
 
 def varint(value):
@@ -90,7 +90,7 @@ def batch(*records, **fields):
     assert f.keys() == BATCH_FIELDS.keys()
     count = len(records) if f["count"] is None else f["count"]
     last_delta = len(records) - 1 if f["last_delta"] is None else f["last_delta"]
-    rest = struct.pack(
+    content = struct.pack(
         ">hiqqqhii",
         (f["attributes"] + 2**15) % 2**16 - 2**15,
         last_delta,
@@ -101,11 +101,11 @@ def batch(*records, **fields):
         f["base_sequence"],
         count,
     )
-    rest += b"".join(records)
-    crc = crc32c(rest) if f["crc"] is None else f["crc"]
-    size = 9 + len(rest) if f["size"] is None else f["size"]
+    content += b"".join(records)
+    crc = crc32c(content) if f["crc"] is None else f["crc"]
+    size = 9 + len(content) if f["size"] is None else f["size"]
     head = (f["base_offset"], size, f["leader_epoch"], f["magic"], crc)
-    return struct.pack(">qiiBI", *head) + rest
+    return struct.pack(">qiiBI", *head) + content
 
 
 def compressed_batch(*records, **fields):
@@ -136,9 +136,9 @@ def message(
     head = struct.pack(">BB", magic, attributes)
     if magic:
         head += struct.pack(">q", timestamp)
-    rest = head + (classic(key) + classic(value) if body is None else body)
-    crc = zlib.crc32(rest) if crc is None else crc
-    return struct.pack(">qiI", offset, 4 + len(rest), crc) + rest
+    content = head + (classic(key) + classic(value) if body is None else body)
+    crc = zlib.crc32(content) if crc is None else crc
+    return struct.pack(">qiI", offset, 4 + len(content), crc) + content
 
 
 def wrapper(magic, *messages, offset=None, **fields):
@@ -156,17 +156,17 @@ def wrapper(magic, *messages, offset=None, **fields):
 def repaired(data):
     """Correct the checksum of every complete entry."""
     data = bytearray(data)
-    at = 0
-    while len(data) - at > 16:
-        size = int.from_bytes(data[at + 8 : at + 12], "big", signed=True)
-        end = at + 12 + size
+    start = 0
+    while len(data) - start > 16:
+        size = int.from_bytes(data[start + 8 : start + 12], "big", signed=True)
+        end = start + 12 + size
         if size < 14 or end > len(data):
             break
-        if data[at + 16] < 2:
-            crc = zlib.crc32(data[at + 16 : end])
-            data[at + 12 : at + 16] = crc.to_bytes(4, "big")
+        if data[start + 16] < 2:
+            crc = zlib.crc32(data[start + 16 : end])
+            data[start + 12 : start + 16] = crc.to_bytes(4, "big")
         elif size >= 49:
-            crc = crc32c(data[at + 21 : end])
-            data[at + 17 : at + 21] = crc.to_bytes(4, "big")
-        at = end
+            crc = crc32c(data[start + 21 : end])
+            data[start + 17 : start + 21] = crc.to_bytes(4, "big")
+        start = end
     return bytes(data)

@@ -139,10 +139,10 @@ def header_of(header):
 def rows_of(batches, control=True):
     """Convert batches to one tuple for each record, with the timestamp type."""
     return [
-        (*row_of(each), found.timestamp_type)
-        for found in batches
-        if control or not found.is_control
-        for each in found.records
+        (*row_of(decoded_record), decoded.timestamp_type)
+        for decoded in batches
+        if control or not decoded.is_control
+        for decoded_record in decoded.records
     ]
 
 

@@ -33,7 +33,7 @@ def make_forms(rows):
 def test_columns_of_every_library_are_the_same_records(kwire):
     """Names equal those of ``records_to_arrow``. Missing headers are null."""
     data = make_set(kwire)
-    good = {
+    expected = {
         "offset": 0,
         "timestamp_type": 0,
         "key": b"k",
@@ -41,12 +41,12 @@ def test_columns_of_every_library_are_the_same_records(kwire):
         "headers": [{"key": "h", "value": b"x"}],
     }
     for name, column in make_forms([data, None, b"", data + data]).items():
-        made = kwire.records.arrow.record_sets_to_arrow(column)
-        made.validate(full=True)
-        rows = made.to_pylist()
+        lists = kwire.records.arrow.record_sets_to_arrow(column)
+        lists.validate(full=True)
+        rows = lists.to_pylist()
         assert [row and len(row) for row in rows] == [2, None, [], 4], name
         first, second = rows[0]
-        assert first.pop("timestamp").timestamp() == 0.005 and first == good
+        assert first.pop("timestamp").timestamp() == 0.005 and first == expected
         assert second["headers"] is None and second["key"] is None
 
 
@@ -60,9 +60,9 @@ def test_damage_is_an_error_or_a_record_with_its_text(kwire):
     (row,) = decode(rows, on_error="null").to_pylist()
     assert [bool(record["_error"]) for record in row] == [True, False, False]
     schema = pyarrow.list_(pyarrow.struct([("OFFSET", pyarrow.int64())]))
-    made = decode(rows, on_error="null", schema=schema)
-    assert made.type == schema
-    assert made.to_pylist() == [[None, {"OFFSET": 0}, {"OFFSET": 1}]]
+    lists = decode(rows, on_error="null", schema=schema)
+    assert lists.type == schema
+    assert lists.to_pylist() == [[None, {"OFFSET": 0}, {"OFFSET": 1}]]
     with pytest.raises(ValueError, match='on_error must be "raise" or "null"'):
         decode(rows, on_error="skip")
 
@@ -71,10 +71,10 @@ def test_frames_of_every_library_are_the_same_structs(kwire):
     """A version may be a number, a column, or part of the frames."""
     cls = kwire.messages.MetadataResponse
     decode = kwire.messages.arrow.frames_to_arrow
-    made = cls(throttle_time_ms=7, cluster_id="c")
+    response = cls(throttle_time_ms=7, cluster_id="c")
     versions = [3, None, 9, 12]
     frames = [
-        version and kwire.messages.framing.encode_response(made, version)[4:]
+        version and kwire.messages.framing.encode_response(response, version)[4:]
         for version in versions
     ]
     numbers = make_forms(frames)

@@ -21,9 +21,9 @@ from tests.records.test_writing import BYTES, HEADERS, MAGICS_AND_CODECS, NUMBER
 def built(records, builder):
     """Return the rows in the batch of a builder."""
     return [
-        row_of(each)
-        for found in records.decode_batches(builder.build())
-        for each in found.records
+        row_of(record)
+        for batch in records.decode_batches(builder.build())
+        for record in batch.records
     ]
 
 
@@ -37,8 +37,8 @@ def test_a_batch_is_filled_and_not_overfilled(records, magic, codec):
         while True:
             value = dice.randbytes(dice.randrange(limit // 10))
             before = builder.size_bound_bytes
-            taken = builder.append(b"key", value, 1000)
-            if not taken:
+            is_appended = builder.append(b"key", value, 1000)
+            if not is_appended:
                 break
             rows.append((b"key", value))
             assert before < builder.size_bound_bytes
@@ -95,19 +95,19 @@ def test_the_bound_is_kept_whatever_the_rows_are(kwire, rows, limit, kind):
     magic, codec = kind
     options = {"magic": magic, "compression": codec, "base_offset": 2**40}
     builder = kwire.records.BatchBuilder(limit, **options)
-    taken = []
+    appended = []
     for row in rows:
         row = row if magic == 2 else (*row[:3], ())
         if builder.append(*row):
-            taken.append(row)
-            assert len(taken) == 1 or builder.size_bound_bytes <= limit
+            appended.append(row)
+            assert len(appended) == 1 or builder.size_bound_bytes <= limit
         else:
-            assert taken
-    assert bool(taken) == bool(rows)
-    if taken:
+            assert appended
+    assert bool(appended) == bool(rows)
+    if appended:
         data = builder.build()
         assert len(data) <= builder.size_bound_bytes
-        assert data == kwire.records.encode_batch(taken, **options)
+        assert data == kwire.records.encode_batch(appended, **options)
 
 
 def test_both_engines_have_the_same_bound(twins):
@@ -191,9 +191,9 @@ def test_the_options_are_those_of_a_batch(records):
     builder.append(b"k", b"v")
     first = builder.build()
     assert first == builder.build()
-    (found,) = records.decode_batches(first)
-    assert (found.base_offset, found.producer_id, found.base_sequence) == (70, 5, 7)
-    assert found.is_transactional
+    (batch,) = records.decode_batches(first)
+    assert (batch.base_offset, batch.producer_id, batch.base_sequence) == (70, 5, 7)
+    assert batch.is_transactional
 
 
 def test_build_rejects_an_empty_batch(kwire, records):
@@ -210,11 +210,11 @@ def test_producer_fields_are_set_by_build(kwire, records):
     builder.append(b"k", b"v", 5)
     numbers = {"producer_id": 5, "producer_epoch": 6, "base_sequence": 7}
     built = builder.build(**numbers)
-    again = builder.build(producer_id=5, producer_epoch=7, base_sequence=0)
-    whole = records.encode_batch([(b"k", b"v", 5)], compression="gzip", **numbers)
-    assert built == whole
-    (found,) = records.decode_batches(again)
-    assert (found.producer_epoch, found.base_sequence) == (7, 0)
+    rebuilt = builder.build(producer_id=5, producer_epoch=7, base_sequence=0)
+    expected = records.encode_batch([(b"k", b"v", 5)], compression="gzip", **numbers)
+    assert built == expected
+    (batch,) = records.decode_batches(rebuilt)
+    assert (batch.producer_epoch, batch.base_sequence) == (7, 0)
     (plain,) = records.decode_batches(builder.build())
     assert (plain.producer_id, plain.producer_epoch, plain.base_sequence) == (-1,) * 3
     with pytest.raises(kwire.EncodeError, match="base_sequence: is required"):
@@ -227,8 +227,8 @@ def test_build_uses_the_arguments_of_the_constructor(records):
         500, producer_id=5, producer_epoch=6, base_sequence=7
     )
     builder.append(b"k", b"v")
-    (found,) = records.decode_batches(builder.build(base_sequence=9))
-    assert (found.producer_id, found.producer_epoch, found.base_sequence) == (5, 6, 9)
+    (batch,) = records.decode_batches(builder.build(base_sequence=9))
+    assert (batch.producer_id, batch.producer_epoch, batch.base_sequence) == (5, 6, 9)
 
 
 def test_a_transactional_batch_waits_for_its_producer(kwire, records):
@@ -238,18 +238,21 @@ def test_a_transactional_batch_waits_for_its_producer(kwire, records):
     with pytest.raises(kwire.EncodeError, match="producer_id: is required"):
         builder.build()
     data = builder.build(producer_id=5, producer_epoch=0, base_sequence=0)
-    (found,) = records.decode_batches(data)
-    assert found.is_transactional
+    (batch,) = records.decode_batches(data)
+    assert batch.is_transactional
 
 
 def test_a_row_may_get_the_present_time(kwire, records):
     """Tests the timestamps of a producer's ``append``, which its linger time uses."""
     rows = records.batches.engine.RecordList(2, 200)
     before = time.time_ns() // 1_000_000
-    now = rows.append_now(b"k", b"v")
-    assert before <= now <= time.time_ns() // 1_000_000
-    assert rows.append_now(None, bytearray(b"w"), 5, [("h", b"x")]) >= now
-    assert rows.records == [(b"k", b"v", now, ()), (None, b"w", 5, (("h", b"x"),))]
+    timestamp = rows.append_now(b"k", b"v")
+    assert before <= timestamp <= time.time_ns() // 1_000_000
+    assert rows.append_now(None, bytearray(b"w"), 5, [("h", b"x")]) >= timestamp
+    assert rows.records == [
+        (b"k", b"v", timestamp, ()),
+        (None, b"w", 5, (("h", b"x"),)),
+    ]
     assert rows.append_now(b"k", bytes(200)) == 0
     with pytest.raises(kwire.EncodeError):
         rows.append_now("text", b"v")
@@ -312,14 +315,14 @@ def test_extend_equals_single_appends(records):
 def test_extend_returns_the_index_of_the_next_row(records):
     """The next batch continues at the returned index, without lost or repeated rows."""
     rows = [(b"%d" % n, bytes(n % 300)) for n in range(1000)]
-    at, taken = 0, []
-    while at < len(rows):
+    index, appended = 0, []
+    while index < len(rows):
         builder = records.BatchBuilder(2000)
-        at = builder.extend(rows, at, 5)
+        index = builder.extend(rows, index, 5)
         assert len(builder) >= 1
         assert len(builder.build()) <= builder.size_bound_bytes <= 2000
-        taken += built(records, builder)
-    assert [row[2:4] for row in taken] == rows
+        appended += built(records, builder)
+    assert [row[2:4] for row in appended] == rows
     assert builder.extend(rows, 1000) == 1000
     assert builder.extend(rows, 2000) == 2000
 

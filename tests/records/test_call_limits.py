@@ -159,8 +159,8 @@ def test_pieces_together_are_the_whole(kwire):
         columns = list(
             kwire.records.columns.iter_records(data, piece_bytes=piece_bytes)
         )
-        assert [len(each) for each in columns] == [len(each) for each in pieces]
-        values = [each.value[n] for each in columns for n in range(len(each))]
+        assert [len(table) for table in columns] == [len(table) for table in pieces]
+        values = [table.value[n] for table in columns for n in range(len(table))]
         assert values == [row.value for row in rows]
         assert len(pieces) == {1: 12, MIB: 1}.get(piece_bytes, len(pieces))
 
@@ -189,15 +189,15 @@ def test_pieces_apply_offsets_and_transactions(kwire):
     )
     aborted = [kwire.messages.FetchResponse.AbortedTransaction(producer_id=7)]
     options = {"aborted_transactions": aborted, "start_offset": 1, "end_offset": 9}
-    whole = [row.offset for row in kwire.records.decode_records(data, **options)[0]]
-    assert whole == [1, 2, 6, 7, 8]
+    offsets = [row.offset for row in kwire.records.decode_records(data, **options)[0]]
+    assert offsets == [1, 2, 6, 7, 8]
     for piece_bytes in (1, 100, MIB):
         rows = kwire.records.iter_records(data, piece_bytes=piece_bytes, **options)
-        assert [row.offset for piece in rows for row in piece] == whole
+        assert [row.offset for piece in rows for row in piece] == offsets
         columns = kwire.records.columns.iter_records(
             data, piece_bytes=piece_bytes, **options
         )
-        assert [int(n) for each in columns for n in each.offset] == whole
+        assert [int(n) for table in columns for n in table.offset] == offsets
 
 
 def test_pieces_before_damage_arrive(kwire):

@@ -62,7 +62,7 @@ class Received(NamedTuple):
     headers: tuple
 
 
-def consume(address, wanted, **options):
+def consume(address, starts_and_counts, **options):
     """Read the topics in ``wanted``, (start offset, count) each, and a bit longer."""
     consumer = Consumer(
         {
@@ -75,24 +75,24 @@ def consume(address, wanted, **options):
             **options,
         }
     )
-    found: dict[str, list[Received]] = {topic: [] for topic in wanted}
+    received: dict[str, list[Received]] = {topic: [] for topic in starts_and_counts}
     try:
         # Without metadata, the consumer waits half a second before it looks up leaders.
         consumer.list_topics(timeout=TIMEOUT_S)
         consumer.assign(
-            [TopicPartition(t, 0, start) for t, (start, _) in wanted.items()]
+            [TopicPartition(t, 0, start) for t, (start, _) in starts_and_counts.items()]
         )
         deadline = time.monotonic() + TIMEOUT_S
-        missing = sum(count for _, count in wanted.values())
+        missing = sum(count for _, count in starts_and_counts.values())
         while missing > 0 and time.monotonic() < deadline:
-            missing -= take(consumer, found, missing, 0.5)
-        take(consumer, found, 1000, 0.2)
+            missing -= take(consumer, received, missing, 0.5)
+        take(consumer, received, 1000, 0.2)
     finally:
         consumer.close()
-    return found
+    return received
 
 
-def take(consumer, found, count, timeout):
+def take(consumer, received, count, timeout):
     """Add up to ``count`` messages to ``found`` by topic, and raise errors.
 
     Returns after ``timeout`` seconds, or when ``count`` messages have arrived.
@@ -102,7 +102,7 @@ def take(consumer, found, count, timeout):
         if message.error():
             raise KafkaException(message.error())
         kind, timestamp = message.timestamp()
-        found[message.topic()].append(
+        received[message.topic()].append(
             Received(
                 message.offset(),
                 timestamp if kind else -1,
@@ -136,7 +136,7 @@ def features(magic):
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_librdkafka_consumes_what_kwire_wrote(kwire, magic):
     """Test every compression and feature, with checksums verified by the client."""
-    wanted, rows_of = {}, {}
+    starts_and_counts, rows_of = {}, {}
     with Broker(magic) as broker:
         for codec in CODECS[magic]:
             for name, (rows, options) in features(magic).items():
@@ -147,11 +147,11 @@ def test_librdkafka_consumes_what_kwire_wrote(kwire, magic):
                 start = options.get("base_offset", 0)
                 end = options.get("last_offset", start + len(rows) - 1) + 1
                 broker.stored[topic] = data, end, ()
-                wanted[topic] = start, len(rows)
+                starts_and_counts[topic] = start, len(rows)
                 rows_of[topic] = expected(magic, rows, options)
-        found = consume(broker.address, wanted)
+        received = consume(broker.address, starts_and_counts)
     assert broker.failures == []
-    assert found == rows_of
+    assert received == rows_of
 
 
 def test_librdkafka_and_kwire_omit_the_same_aborted_records(kwire):
@@ -188,10 +188,10 @@ def test_librdkafka_and_kwire_omit_the_same_aborted_records(kwire):
     aborted = ((2, 3), (1, 15))
     with Broker(2) as broker:
         broker.stored["mixed"] = data, 22, aborted
-        seen = consume(
+        committed = consume(
             broker.address, {"mixed": (0, 12)}, **{"isolation.level": "read_committed"}
         )["mixed"]
-        everything = consume(
+        uncommitted = consume(
             broker.address,
             {"mixed": (0, 18)},
             **{"isolation.level": "read_uncommitted"},
@@ -206,16 +206,20 @@ def test_librdkafka_and_kwire_omit_the_same_aborted_records(kwire):
     batches = list(
         kwire.records.decode_batches(data, aborted_transactions=transactions)
     )
-    read = [(r.offset, r.key, r.value) for batch in batches for r in batch.records]
-    assert [(r.offset, r.key, r.value) for r in seen] == read
-    assert {key for _, key, _ in read} == {b"committed", b"plain"}
+    expected_rows = [
+        (r.offset, r.key, r.value) for batch in batches for r in batch.records
+    ]
+    assert [(r.offset, r.key, r.value) for r in committed] == expected_rows
+    assert {key for _, key, _ in expected_rows} == {b"committed", b"plain"}
     columns = kwire.records.columns.decode_records(
         data, aborted_transactions=transactions
     )
-    assert columns.offset.tolist() == [offset for offset, _, _ in read]
+    assert columns.offset.tolist() == [offset for offset, _, _ in expected_rows]
     data_batches = [b for b in kwire.records.decode_batches(data) if not b.is_control]
-    read = [(r.offset, r.key, r.value) for b in data_batches for r in b.records]
-    assert [(r.offset, r.key, r.value) for r in everything] == read
+    expected_rows = [
+        (r.offset, r.key, r.value) for b in data_batches for r in b.records
+    ]
+    assert [(r.offset, r.key, r.value) for r in uncommitted] == expected_rows
 
 
 def produce(address, topic, rows, **options):
@@ -236,8 +240,8 @@ def produce(address, topic, rows, **options):
     # still being queued. A batch with a single row is not compressed.
     producer.list_topics(topic, timeout=TIMEOUT_S)
     for key, value, timestamp, headers in rows:
-        more = {"headers": list(headers)} if headers else {}
-        producer.produce(topic, value, key, 0, timestamp=timestamp, **more)
+        header_options = {"headers": list(headers)} if headers else {}
+        producer.produce(topic, value, key, 0, timestamp=timestamp, **header_options)
     assert producer.flush(TIMEOUT_S) == 0
 
 
@@ -265,11 +269,11 @@ def test_kwire_reads_what_librdkafka_produces(kwire, sent):
         rows |= {"headers": HEADERS, "idempotent": PLAIN}
     assert set(produced) == set(rows)
     for topic, parts in produced.items():
-        found, columns = [], []
-        for part in parts:
-            batches = list(kwire.records.decode_batches(part))
-            found += [record for batch in batches for record in batch.records]
-            records = kwire.records.columns.decode_records(part)
+        received, columns = [], []
+        for record_set in parts:
+            batches = list(kwire.records.decode_batches(record_set))
+            received += [record for batch in batches for record in batch.records]
+            records = kwire.records.columns.decode_records(record_set)
             columns += zip(
                 records.timestamp.tolist(), records.key, records.value, strict=True
             )
@@ -279,13 +283,15 @@ def test_kwire_reads_what_librdkafka_produces(kwire, sent):
             if topic == "idempotent":
                 (batch,) = batches
                 assert (batch.producer_id, batch.producer_epoch) == (2**33, 5)
-                assert batch.base_sequence == found[0].offset
-        wanted = [
+                assert batch.base_sequence == received[0].offset
+        expected_rows = [
             (-1 if magic == 0 else timestamp, key, value, headers)
             for key, value, timestamp, headers in rows[topic]
         ]
-        assert [(r.timestamp, r.key, r.value, r.headers) for r in found] == wanted
-        assert columns == [row[:3] for row in wanted]
+        assert [
+            (r.timestamp, r.key, r.value, r.headers) for r in received
+        ] == expected_rows
+        assert columns == [row[:3] for row in expected_rows]
 
 
 @pytest.fixture(scope="module")
@@ -320,30 +326,33 @@ def create(address, topic):
 def test_mock_cluster_serves_batches_of_kwire_to_librdkafka(kwire, mock):
     """Raw Produce requests are stored by the mock and consumed by librdkafka."""
     host, port = mock
-    wanted, rows_of = {}, {}
+    starts_and_counts, rows_of = {}, {}
     for codec in NAMES:
         for name in ("plain", "headers"):
             topic = f"{kwire.backend}-{codec}-{name}"
             create(mock, topic)
             rows, _ = FEATURES[name]
             data = kwire.records.encode_batch(rows, compression=codec)
-            part = messages.ProduceRequest.PartitionProduceData(index=0, records=data)
+            partition = messages.ProduceRequest.PartitionProduceData(
+                index=0, records=data
+            )
             request = messages.ProduceRequest(
                 acks=-1,
                 timeout_ms=1000 * TIMEOUT_S,
                 topic_data=[
                     messages.ProduceRequest.TopicProduceData(
-                        name=topic, partition_data=[part]
+                        name=topic, partition_data=[partition]
                     )
                 ],
             )
             ((answer,),) = (
-                each.partition_responses for each in ask(mock, request, 7).responses
+                topic_response.partition_responses
+                for topic_response in ask(mock, request, 7).responses
             )
             assert (answer.error_code, answer.base_offset) == (0, 0)
-            wanted[topic] = 0, len(rows)
+            starts_and_counts[topic] = 0, len(rows)
             rows_of[topic] = expected(2, rows, {})
-    assert consume(f"{host}:{port}", wanted) == rows_of
+    assert consume(f"{host}:{port}", starts_and_counts) == rows_of
 
 
 def test_kwire_reads_what_the_mock_cluster_stores_for_librdkafka(kwire, mock):
@@ -357,24 +366,26 @@ def test_kwire_reads_what_the_mock_cluster_stores_for_librdkafka(kwire, mock):
     for codec in NAMES:
         topic = f"{kwire.backend}-sent-{codec}"
         produce(f"{host}:{port}", topic, PLAIN, **{"compression.type": codec})
-        found, codecs = [], set()
-        while len(found) < len(PLAIN):
-            part = messages.FetchRequest.FetchPartition(
-                partition=0, fetch_offset=len(found), partition_max_bytes=1 << 20
+        received, codecs = [], set()
+        while len(received) < len(PLAIN):
+            partition = messages.FetchRequest.FetchPartition(
+                partition=0, fetch_offset=len(received), partition_max_bytes=1 << 20
             )
-            wanted = messages.FetchRequest.FetchTopic(topic=topic, partitions=[part])
+            fetch_topic = messages.FetchRequest.FetchTopic(
+                topic=topic, partitions=[partition]
+            )
             request = messages.FetchRequest(
-                max_wait_ms=100, min_bytes=1, max_bytes=1 << 20, topics=[wanted]
+                max_wait_ms=100, min_bytes=1, max_bytes=1 << 20, topics=[fetch_topic]
             )
             (answer,) = ask(mock, request, 11).responses
             batches = list(
                 kwire.records.decode_batches(answer.partitions[0].records or b"")
             )
-            assert batches, f"{codec}: nothing after {len(found)} records"
+            assert batches, f"{codec}: nothing after {len(received)} records"
             for batch in batches:
                 codecs.add(batch.compression)
-                found += batch.records
+                received += batch.records
         assert codec in codecs and codecs <= {codec, "none"}
-        assert found == [
+        assert received == [
             kwire.records.Record(**row._asdict()) for row in expected(2, PLAIN, {})
         ]

@@ -54,16 +54,18 @@ def test_messages_are_columns_in_the_order_of_the_machine(kwire):
     message = cls(throttle_time_ms=16_909_060, topics=[topic], error_code=-2)
     data = kwire.encode(message, 7)
     offsets = struct.pack("=3i", 0, len(data), 2 * len(data))
-    found = columns.decode_messages(cls, 7, None, offsets, 2 * data, 0, 2, False, False)
-    fields = {each.name: each for each in found.children}
+    column = columns.decode_messages(
+        cls, 7, None, offsets, 2 * data, 0, 2, False, False
+    )
+    fields = {child.name: child for child in column.children}
     assert numbers(fields["throttle_time_ms"].buffers[1], "i") == (16_909_060,) * 2
     assert numbers(fields["error_code"].buffers[1], "h") == (-2, -2)
     assert numbers(fields["topics"].buffers[1], "i") == (0, 1, 2)
     (topics,) = fields["topics"].children
-    below = {each.name: each for each in topics.children}
+    below = {child.name: child for child in topics.children}
     assert bytes(below["name"].buffers[2]) == b"ordersorders"
     (partitions,) = below["partitions"].children
-    leaves = {each.name: each for each in partitions.children}
+    leaves = {child.name: child for child in partitions.children}
     assert numbers(leaves["partition_index"].buffers[1], "i") == (66_051,) * 4
     assert numbers(leaves["committed_offset"].buffers[1], "q") == (2**33 + 1,) * 4
     assert numbers(leaves["error_code"].buffers[1], "h") == (258,) * 4

@@ -69,8 +69,8 @@ def test_pyarrow(records, columns, arrow, name):
         batch.validate(full=True)
         assert batch.schema == SCHEMA
         assert arrow_rows(batch) == expected
-    for part in (table.key, table.value, table.headers):
-        pyarrow.array(part).validate(full=True)
+    for column in (table.key, table.value, table.headers):
+        pyarrow.array(column).validate(full=True)
     assert pyarrow.array(table.key).to_pylist() == [row[2] for row in expected]
 
 
@@ -79,23 +79,25 @@ def test_slices_are_exported_with_their_own_rows(records, columns):
     for name in DATED:
         table = columns.decode_records(DATED[name])
         rows = rows_of_table(records, DATED[name])
-        for wanted in (slice(1, 3), slice(-2, None), slice(2, 2), slice(1, None)):
-            part = table[wanted]
-            batch = pyarrow.record_batch(part)
+        for rows_slice in (slice(1, 3), slice(-2, None), slice(2, 2), slice(1, None)):
+            sliced = table[rows_slice]
+            batch = pyarrow.record_batch(sliced)
             batch.validate(full=True)
-            assert batch.schema == SCHEMA and batch.num_rows == len(part)
-            assert arrow_rows(batch) == rows[wanted]
-            assert batch.column("key").null_count == part.key.null_count
-            for column in (part.key, part.value, part.headers):
+            assert batch.schema == SCHEMA and batch.num_rows == len(sliced)
+            assert arrow_rows(batch) == rows[rows_slice]
+            assert batch.column("key").null_count == sliced.key.null_count
+            for column in (sliced.key, sliced.value, sliced.headers):
                 pyarrow.array(column).validate(full=True)
-            keys = [row[2] for row in rows[wanted]]
-            assert pyarrow.array(part.key).to_pylist() == keys
-            frame = polars.DataFrame(part)
+            keys = [row[2] for row in rows[rows_slice]]
+            assert pyarrow.array(sliced.key).to_pylist() == keys
+            frame = polars.DataFrame(sliced)
             assert frame["key"].to_list() == keys
             pairs = [tuple((h["key"], h["value"]) for h in r) for r in frame["headers"]]
-            assert pairs == [row[4] for row in rows[wanted]]
-            found = duckdb.from_arrow(part).select('"offset", key, value').fetchall()
-            assert found == [(row[0], *row[2:4]) for row in rows[wanted]]
+            assert pairs == [row[4] for row in rows[rows_slice]]
+            selected = (
+                duckdb.from_arrow(sliced).select('"offset", key, value').fetchall()
+            )
+            assert selected == [(row[0], *row[2:4]) for row in rows[rows_slice]]
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
@@ -141,17 +143,17 @@ def test_polars(records, columns, name):
     frame = polars.DataFrame(table)
     expected = rows_of_table(records, DATED[name])
     assert frame.columns == list(table.names)
-    for place, column in (
+    for index, column in (
         (0, "offset"),
         (2, "key"),
         (3, "value"),
         (5, "timestamp_type"),
     ):
-        assert frame[column].to_list() == [row[place] for row in expected]
+        assert frame[column].to_list() == [row[index] for row in expected]
     stamps = frame["timestamp"].dt.timestamp("ms").to_list()
     assert stamps == [row[1] for row in expected]
-    found = [tuple((h["key"], h["value"]) for h in row) for row in frame["headers"]]
-    assert found == [row[4] for row in expected]
+    headers = [tuple((h["key"], h["value"]) for h in row) for row in frame["headers"]]
+    assert headers == [row[4] for row in expected]
 
 
 @sweep("name", DATED)
@@ -161,7 +163,7 @@ def test_duckdb(records, columns, arrow, name):
     batch = arrow.records_to_arrow(DATED[name])
     for source in (columns.decode_records(DATED[name]), pyarrow.table(batch)):
         relation = duckdb.from_arrow(source)
-        found = relation.select(
+        selected = relation.select(
             '"offset", epoch_ms(timestamp) AS t, key, value, headers, timestamp_type'
         ).fetchall()
         assert [
@@ -170,16 +172,16 @@ def test_duckdb(records, columns, arrow, name):
                 tuple((pair["key"], pair["value"]) for pair in row[4]),
                 row[5],
             )
-            for row in found
+            for row in selected
         ] == expected
 
 
 def test_numpy(columns):
     """Arrays of numpy need no Arrow, and share the memory of the columns."""
     table = columns.decode_records(SETS["run"])
-    seen = pyarrow.record_batch(table).column("offset")
+    offsets = pyarrow.record_batch(table).column("offset")
     assert numpy.array_equal(table.offset, [0, 1, 2, 3])
-    assert seen.buffers()[1].address == table.offset.ctypes.data
+    assert offsets.buffers()[1].address == table.offset.ctypes.data
     assert table.timestamp.astype("datetime64[ms]")[3] == numpy.datetime64(30, "ms")
 
 
@@ -188,9 +190,9 @@ def test_slices_of_columns(arrow):
     batch = arrow.records_to_arrow(SETS["magic 2 zstd"])
     rows = arrow_rows(batch)
     for start in range(len(rows)):
-        part = batch.slice(start, 2)
-        part.validate(full=True)
-        assert arrow_rows(part) == rows[start : start + 2]
+        sliced = batch.slice(start, 2)
+        sliced.validate(full=True)
+        assert arrow_rows(sliced) == rows[start : start + 2]
 
 
 def test_columns_may_be_deleted_before_their_consumers(columns, arrow):

@@ -39,13 +39,13 @@ def costs(call):
     gc.disable()
     try:
         before = sys.getallocatedblocks()
-        kept = call()
+        result = call()
         blocks = sys.getallocatedblocks() - before
-        del kept
+        del result
         tracemalloc.start()
-        kept = call()
+        result = call()
         peak = tracemalloc.get_traced_memory()[1]
-        del kept
+        del result
     finally:
         tracemalloc.stop()
         gc.enable()
@@ -132,11 +132,11 @@ class Clock:
     def turns_during(self, call):
         """Return how often the thread ran during a call, and the processor time."""
         start, work = time.perf_counter(), time.thread_time()
-        kept = call()
+        result = call()
         end, work = time.perf_counter(), time.thread_time() - work
         margin = (end - start) / 10
         turns = [t for t in self.ticks if start + margin < t < end - margin]
-        assert kept is not None
+        assert result is not None
         return len(turns), work
 
 
@@ -144,12 +144,12 @@ def test_other_threads_run_during_one_call(twins):
     """The other thread keeps running during a call with 256 MB."""
     columns = columns_of(twins)
     content = bytes(range(256)) * 400
-    one = batch(*(record(i, i, b"key", content) for i in range(10)))
-    data = one * ((256 << 20) // len(one))
+    small_batch = batch(*(record(i, i, b"key", content) for i in range(10)))
+    data = small_batch * ((256 << 20) // len(small_batch))
     with Clock() as clock:
         turns, seconds = clock.turns_during(lambda: columns.decode_records(data))
         assert turns >= max(5, seconds / 0.02)
         # The same measurement detects calls that keep the GIL.
         turns, _ = clock.turns_during(lambda: sorted(range(3_000_000, 0, -1)))
-        held, _ = clock.turns_during(lambda: data.count(b"\1\2\3\5"))
-        assert min(turns, held) < 3
+        held_turns, _ = clock.turns_during(lambda: data.count(b"\1\2\3\5"))
+        assert min(turns, held_turns) < 3

@@ -58,25 +58,25 @@ def test_decoded_columns_can_be_encoded(kwire, records, columns, name):
     rows = [row[:5] for row in expected]
     table = columns.decode_records(SETS[name])
     for magic, codec in MAGICS_AND_CODECS:
-        made = []
-        for encode, given in (
+        outcomes = []
+        for encode, source in (
             (columns.encode_batch, table),
             (records.encode_batch, as_records(records, rows)),
         ):
             try:
-                made.append(encode(given, magic=magic, compression=codec))
+                outcomes.append(encode(source, magic=magic, compression=codec))
             except kwire.EncodeError as error:
-                made.append(error.path)
-        if made[0] == "records[0].headers" and isinstance(made[1], str):
+                outcomes.append(error.path)
+        if outcomes[0] == "records[0].headers" and isinstance(outcomes[1], str):
             continue
-        assert made[0] == made[1]
+        assert outcomes[0] == outcomes[1]
 
 
 def test_encoded_table_equals_encoded_rows(records, columns):
     """Test gaps in the offsets, null timestamps, null values and headers."""
     expected = records.encode_batch(as_records(records, ROWS))
     table = table_of_rows(ROWS)
-    for given in (
+    for source in (
         table,
         table.to_batches()[0],
         pyarrow.concat_tables([table.slice(0, 1), table.slice(1, 0), table.slice(1)]),
@@ -84,7 +84,7 @@ def test_encoded_table_equals_encoded_rows(records, columns):
         pyarrow.concat_tables([table, table]).combine_chunks().slice(5, 5),
         polars.from_arrow(table),
     ):
-        assert columns.encode_batch(given) == expected
+        assert columns.encode_batch(source) == expected
 
 
 @sweep("start", range(5))
@@ -126,10 +126,10 @@ def test_other_types_are_cast(records, columns):
                 for field in table.schema
             ]
         )
-        given = table.cast(schema)
-        assert given.schema == schema
-        assert columns.encode_batch(given) == expected
-        assert columns.encode_batch(given.slice(1)) == records.encode_batch(
+        source = table.cast(schema)
+        assert source.schema == schema
+        assert columns.encode_batch(source) == expected
+        assert columns.encode_batch(source.slice(1)) == records.encode_batch(
             as_records(records, rows[1:])
         )
 
@@ -178,11 +178,11 @@ def test_the_options_are_those_of_rows(records, columns):
 def test_table_without_rows(kwire, records, columns):
     """An empty table is rejected, unless a last offset is specified."""
     empty = table_of_rows(ROWS[:0])
-    for given in (empty, columns.decode_records(b"")):
+    for source in (empty, columns.decode_records(b"")):
         with pytest.raises(kwire.EncodeError) as caught:
-            columns.encode_batch(given)
+            columns.encode_batch(source)
         assert caught.value.path == "records"
-        assert columns.encode_batch(given, base_offset=5, last_offset=9) == (
+        assert columns.encode_batch(source, base_offset=5, last_offset=9) == (
             records.encode_batch([], base_offset=5, last_offset=9)
         )
 
@@ -190,14 +190,14 @@ def test_table_without_rows(kwire, records, columns):
 def replace_column(name, values, kind):
     """Return the table of valid rows with a replaced column."""
     table = table_of_rows(ROWS)
-    place = table.schema.get_field_index(name)
-    return table.set_column(place, name, pyarrow.array(values, kind))
+    index = table.schema.get_field_index(name)
+    return table.set_column(index, name, pyarrow.array(values, kind))
 
 
 def test_rows_that_no_batch_can_carry(kwire, columns):
     """The error path contains the row, as for rows."""
     none_key = [[], [], [{"key": None, "value": b"v"}], [], []]
-    for given, options, path in (
+    for source, options, path in (
         (replace_column("offset", [1, 2, 2, 3, 4], "int64"), {}, "[2].offset"),
         (replace_column("offset", [1, 2, None, 3, 4], "int64"), {}, "[2].offset"),
         (
@@ -216,20 +216,20 @@ def test_rows_that_no_batch_can_carry(kwire, columns):
         (table_of_rows(ROWS), {"is_transactional": True}, ""),
     ):
         with pytest.raises(kwire.EncodeError) as caught:
-            columns.encode_batch(given, **options)
+            columns.encode_batch(source, **options)
         if path:
             assert caught.value.path == f"records{path}"
 
 
 def test_encode_batch_columns_rejects_other_objects(columns):
     """The error contains the type, or the missing columns."""
-    for wrong, words in (
+    for no_table, words in (
         (5, "(got int)"),
         ([(b"k", b"v")], "(got list)"),
         (pyarrow.table({"key": [b"k"]}), "key and value are required (got key)"),
     ):
         with pytest.raises(TypeError, match=re.escape(words)):
-            columns.encode_batch(wrong)
+            columns.encode_batch(no_table)
     table = columns.decode_records(SETS["headers"], timestamp_unit="us")
     with pytest.raises(TypeError, match="timestamps in ms"):
         columns.encode_batch(table)
@@ -244,10 +244,10 @@ def test_null_headers_are_no_headers(records, columns):
     lists = pyarrow.ListArray.from_arrays(
         offsets, pairs, mask=pyarrow.array([True, False])
     )
-    given = pyarrow.table(
+    source = pyarrow.table(
         {"key": [b"k", b"l"], "value": [b"v", b"w"], "headers": lists}
     )
-    assert columns.encode_batch(given) == records.encode_batch(
+    assert columns.encode_batch(source) == records.encode_batch(
         [(b"k", b"v"), (b"l", b"w", None, [("b", b"y")])]
     )
 
@@ -260,11 +260,11 @@ def test_null_pairs_are_no_headers(kwire, columns):
         mask=pyarrow.array([False, True]),
     )
     lists = pyarrow.ListArray.from_arrays(pyarrow.array([0, 1, 2], "int32"), pairs)
-    given = pyarrow.table(
+    source = pyarrow.table(
         {"key": [b"k", b"l"], "value": [b"v", b"w"], "headers": lists}
     )
     with pytest.raises(kwire.EncodeError) as caught:
-        columns.encode_batch(given)
+        columns.encode_batch(source)
     assert caught.value.path == "records[1].headers"
 
 
@@ -285,7 +285,7 @@ def test_every_column_may_have_nulls(records, columns):
     lists = pyarrow.ListArray.from_arrays(
         pyarrow.array([0, 2, 3], pyarrow.int32()), pairs
     )
-    given = pyarrow.record_batch(
+    source = pyarrow.record_batch(
         {
             "offset": with_a_null([5, 6], pyarrow.int64()),
             "timestamp": with_a_null([7, 8], pyarrow.timestamp("ms", "UTC")),
@@ -294,9 +294,9 @@ def test_every_column_may_have_nulls(records, columns):
             "headers": lists,
         }
     )
-    assert all(column.buffers()[0] is not None for column in given.columns[:4])
-    (found,) = records.decode_batches(columns.encode_batch(given))
-    assert [row_of(each) for each in found.records] == [
+    assert all(column.buffers()[0] is not None for column in source.columns[:4])
+    (batch,) = records.decode_batches(columns.encode_batch(source))
+    assert [row_of(record) for record in batch.records] == [
         (5, 7, b"k", None, (("a", b"x"), ("b", None))),
         (6, 8, None, b"w", (("c", b"z"),)),
     ]
@@ -344,9 +344,9 @@ def test_an_array_of_another_library_is_no_table(columns, protocol):
     class Foreign:
         pass
 
-    made = pyarrow.array([1]) if protocol == "array" else pyarrow.chunked_array([[1]])
+    array = pyarrow.array([1]) if protocol == "array" else pyarrow.chunked_array([[1]])
     method = f"__arrow_c_{protocol}__"
-    setattr(Foreign, method, lambda self, schema=None: getattr(made, method)())
+    setattr(Foreign, method, lambda self, schema=None: getattr(array, method)())
     with pytest.raises(TypeError) as caught:
         columns.encode_batch(Foreign())
     assert type(caught.value) is TypeError

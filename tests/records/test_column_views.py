@@ -54,13 +54,19 @@ def test_views_are_the_records(records, columns, name, headers, batch_columns):
     assert table.names == plain.names
     assert table.end_position == plain.end_position
     assert table.next_offset == plain.next_offset
-    made = pyarrow.record_batch(table)
-    made.validate(full=True)
-    assert made.schema.field("key").type == made.schema.field("value").type == VIEW
+    arrow_batch = pyarrow.record_batch(table)
+    arrow_batch.validate(full=True)
+    assert (
+        arrow_batch.schema.field("key").type
+        == arrow_batch.schema.field("value").type
+        == VIEW
+    )
     expected = pyarrow.record_batch(plain)
     for column in table.names:
         kind = expected.schema.field(column).type
-        assert made.column(column).cast(kind).equals(expected.column(column)), column
+        assert arrow_batch.column(column).cast(kind).equals(expected.column(column)), (
+            column
+        )
 
 
 def test_views_of_wanted_records(columns):
@@ -80,8 +86,8 @@ def test_views_share_the_bytes_of_the_input(columns):
     """Views refer to values above 12 bytes in the input, so changes are visible."""
     data = bytearray(batch(record(key=b"k" * 12, value=b"v" * 13)))
     table = columns.decode_records(data, views=True)
-    at = data.index(b"v" * 13)
-    data[at + 5] = ord("x")
+    position = data.index(b"v" * 13)
+    data[position + 5] = ord("x")
     data[data.index(b"k" * 12)] = ord("x")
     assert table.value[0] == b"vvvvvxvvvvvvv"
     assert table.key[0] == b"k" * 12
@@ -102,23 +108,23 @@ def test_the_input_is_held_as_long_as_a_column(columns, arrow):
         lambda data: polars.DataFrame(columns.decode_records(data, views=True)),
     ):
         data = bytearray(SIZES)
-        kept = take(data)
+        column = take(data)
         gc.collect()
-        if not isinstance(kept, polars.DataFrame):
+        if not isinstance(column, polars.DataFrame):
             with pytest.raises(BufferError):
                 data.append(0)
-        del kept
+        del column
         gc.collect()
         data.append(0)
 
 
 def test_views_keep_the_input_alive(columns):
     """If nothing else refers to the input, the columns still keep it alive."""
-    given = numpy.frombuffer(MANY["long and compressed"], "u1").copy()
-    watched = weakref.ref(given)
-    expected = table_of(columns.decode_records(given))
-    value = columns.decode_records(given, views=True).value
-    del given
+    source = numpy.frombuffer(MANY["long and compressed"], "u1").copy()
+    watched = weakref.ref(source)
+    expected = table_of(columns.decode_records(source))
+    value = columns.decode_records(source, views=True).value
+    del source
     gc.collect()
     assert [value[i] for i in range(len(value))] == [row[3] for row in expected]
     assert watched() is not None
@@ -139,14 +145,17 @@ def test_an_input_without_views_is_not_held(columns, write):
 def test_errors_release_the_input(kwire, columns, arrow):
     """The input is released even if the error and its traceback are kept."""
     bad = SETS["headers"], MANY["long and compressed"], SIZES
-    for data in (*(each + b"\0" * 20 for each in bad), *(d[:-1] + b"x" for d in bad)):
+    for data in (
+        *(content + b"\0" * 20 for content in bad),
+        *(d[:-1] + b"x" for d in bad),
+    ):
         for read in (columns.decode_records, arrow.records_to_arrow):
-            given = bytearray(data)
+            source = bytearray(data)
             with pytest.raises(kwire.DecodeError) as caught:
-                read(given, views=True)
+                read(source, views=True)
             with pytest.raises(kwire.DecodeError) as plain:
-                read(given)
-            given.append(0)
+                read(source)
+            source.append(0)
             assert str(caught.value) == str(plain.value)
             assert caught.value.offset == plain.value.offset
 
@@ -156,22 +165,24 @@ def test_slices_of_views(records, columns):
     data = MANY["long and compressed"]
     rows = rows_of(records.decode_batches(data), control=False)
     table = columns.decode_records(data, views=True)
-    for wanted in (slice(1, 3), slice(-2, None), slice(2, 2), slice(0, None)):
-        part = table[wanted]
-        expected = [row[2:4] for row in rows[wanted]]
-        made = pyarrow.record_batch(part)
-        made.validate(full=True)
+    for rows_slice in (slice(1, 3), slice(-2, None), slice(2, 2), slice(0, None)):
+        sliced = table[rows_slice]
+        expected = [row[2:4] for row in rows[rows_slice]]
+        arrow_batch = pyarrow.record_batch(sliced)
+        arrow_batch.validate(full=True)
         pairs = zip(
-            *(made.column(n).to_pylist() for n in ("key", "value")), strict=True
+            *(arrow_batch.column(n).to_pylist() for n in ("key", "value")), strict=True
         )
         assert list(pairs) == expected
-        assert [(part.key[i], part.value[i]) for i in range(len(part))] == expected
-        assert part.key.null_count == sum(key is None for key, _ in expected)
-        assert part.key.validity.tolist() == [key is not None for key, _ in expected]
-        frame = polars.DataFrame(part)
+        assert [
+            (sliced.key[i], sliced.value[i]) for i in range(len(sliced))
+        ] == expected
+        assert sliced.key.null_count == sum(key is None for key, _ in expected)
+        assert sliced.key.validity.tolist() == [key is not None for key, _ in expected]
+        frame = polars.DataFrame(sliced)
         assert list(zip(frame["key"], frame["value"], strict=True)) == expected
-        found = duckdb.from_arrow(part).select("key, value").fetchall()
-        assert found == expected
+        selected = duckdb.from_arrow(sliced).select("key, value").fetchall()
+        assert selected == expected
 
 
 def test_views_are_encoded(columns):
@@ -179,9 +190,9 @@ def test_views_are_encoded(columns):
     for data in (SIZES, MANY["long and compressed"]):
         plain = columns.decode_records(data)
         table = columns.decode_records(data, views=True)
-        for wanted in (slice(None), slice(1, 4), slice(4, None)):
-            written = columns.encode_batch(table[wanted])
-            assert written == columns.encode_batch(plain[wanted])
+        for rows_slice in (slice(None), slice(1, 4), slice(4, None)):
+            encoded = columns.encode_batch(table[rows_slice])
+            assert encoded == columns.encode_batch(plain[rows_slice])
         assert columns.encode_batch(pyarrow.record_batch(table)) == (
             columns.encode_batch(plain)
         )
@@ -212,28 +223,29 @@ def test_inputs_of_more_than_a_gigabyte(columns):
                 data, position=position, end=position + size, views=True
             )
             assert table_of(table) == table_of(columns.decode_records(SIZES))
-            made = pyarrow.array(table.value)
-            made.validate(full=True)
-            assert made.cast(BINARY).to_pylist() == [row[3] for row in table_of(table)]
-            assert len(made.buffers()) == 2 + gigabytes + 1
-            del table, made
+            array = pyarrow.array(table.value)
+            array.validate(full=True)
+            assert array.cast(BINARY).to_pylist() == [row[3] for row in table_of(table)]
+            assert len(array.buffers()) == 2 + gigabytes + 1
+            del table, array
             gc.collect()
 
 
 def test_both_engines_make_the_same_views(twins):
     """The buffers of both engines are equal."""
     for name, data in MANY.items():
-        made = [
+        batches = [
             pyarrow.record_batch(
                 package.records.columns.decode_records(data, views=True)
             )
             for package in twins
         ]
         for column in ("key", "value"):
-            fast, pure = (each.column(column) for each in made)
+            fast, pure = (arrow_batch.column(column) for arrow_batch in batches)
             assert fast.equals(pure), name
             buffers = [
-                [b and b.to_pybytes() for b in one.buffers()] for one in (fast, pure)
+                [b and b.to_pybytes() for b in array.buffers()]
+                for array in (fast, pure)
             ]
             rows = 16 * len(fast)
             assert buffers[0][1][:rows] == buffers[1][1][:rows], name

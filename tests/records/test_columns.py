@@ -58,14 +58,14 @@ def test_batch_columns_equal_the_batch_header(records, columns, name):
     data = SETS[name]
     table = columns.decode_records(b"\xff" + data, position=1, batch_columns=True)
     for column, dtype in zip(BATCH_COLUMNS, DTYPES, strict=True):
-        found = getattr(table, column)
-        assert found.dtype == dtype and found.shape == (len(table),)
+        values = getattr(table, column)
+        assert values.dtype == dtype and values.shape == (len(table),)
         for row in range(len(table)):
-            at = int(table.batch_position[row])
-            end = at - 1 + records.read_batch_header(data, at - 1).size
-            (head,) = records.decode_batches(data, position=at - 1, end=end)
-            wanted = at if column == "batch_position" else getattr(head, column)
-            assert found[row] == wanted
+            position = int(table.batch_position[row])
+            end = position - 1 + records.read_batch_header(data, position - 1).size
+            (head,) = records.decode_batches(data, position=position - 1, end=end)
+            expected = position if column == "batch_position" else getattr(head, column)
+            assert values[row] == expected
 
 
 SLICES = [
@@ -92,25 +92,30 @@ def test_slices_are_those_of_a_list(columns, name, headers):
     table = columns.decode_records(SETS[name], **options)
     rows = table_of(table)
     for rows_wanted in SLICES:
-        found = table[rows_wanted]
-        assert type(found) is type(table) and found.names == table.names
-        assert len(found) == len(rows[rows_wanted])
-        assert table_of(found, whole=False) == rows[rows_wanted]
-        assert found.end_position == table.end_position
-        for each in ("offset", "timestamp_type", *BATCH_COLUMNS):
-            assert (getattr(found, each) == getattr(table, each)[rows_wanted]).all()
-        for part, whole in ((found.key, table.key), (found.value, table.value)):
-            assert [part[row] for row in range(len(part))] == [
-                whole[row] for row in range(len(whole))
+        sliced = table[rows_wanted]
+        assert type(sliced) is type(table) and sliced.names == table.names
+        assert len(sliced) == len(rows[rows_wanted])
+        assert table_of(sliced, whole=False) == rows[rows_wanted]
+        assert sliced.end_position == table.end_position
+        for column_name in ("offset", "timestamp_type", *BATCH_COLUMNS):
+            assert (
+                getattr(sliced, column_name) == getattr(table, column_name)[rows_wanted]
+            ).all()
+        for part_column, column in (
+            (sliced.key, table.key),
+            (sliced.value, table.value),
+        ):
+            assert [part_column[row] for row in range(len(part_column))] == [
+                column[row] for row in range(len(column))
             ][rows_wanted]
-            assert (part.validity == whole.validity[rows_wanted]).all()
-            assert part.null_count == (~part.validity).sum()
-            assert len(part.offsets) == len(part) + 1
+            assert (part_column.validity == column.validity[rows_wanted]).all()
+            assert part_column.null_count == (~part_column.validity).sum()
+            assert len(part_column.offsets) == len(part_column) + 1
             with pytest.raises(IndexError):
-                part[len(part)]
+                part_column[len(part_column)]
         for inner in SLICES:
-            again = table_of(found[inner], whole=False)
-            assert again == rows[rows_wanted][inner]
+            resliced = table_of(sliced[inner], whole=False)
+            assert resliced == rows[rows_wanted][inner]
 
 
 def test_slices_of_many_rows(columns):
@@ -128,14 +133,14 @@ def test_slices_of_many_rows(columns):
 def test_slices_share_the_buffers_of_the_table(columns):
     """A slice shares and keeps the memory of the complete table."""
     table = columns.decode_records(SETS["headers"])
-    part = table[1:]
-    assert numpy.shares_memory(part.offset, table.offset)
-    assert numpy.shares_memory(part.value.data, table.value.data)
-    expected = table_of(part, whole=False)
+    sliced = table[1:]
+    assert numpy.shares_memory(sliced.offset, table.offset)
+    assert numpy.shares_memory(sliced.value.data, table.value.data)
+    expected = table_of(sliced, whole=False)
     del table
-    assert table_of(part, whole=False) == expected
+    assert table_of(sliced, whole=False) == expected
     with pytest.raises(ValueError, match="read-only"):
-        part.offset[:1] = 0
+        sliced.offset[:1] = 0
 
 
 def test_columns_reject_invalid_slices(columns):
@@ -144,9 +149,9 @@ def test_columns_reject_invalid_slices(columns):
     for step in (2, -1):
         with pytest.raises(ValueError, match=rf"no step \(got {step}\)"):
             table[::step]
-    for wrong in (0, -1, "key", None, (slice(1), slice(1))):
+    for key in (0, -1, "key", None, (slice(1), slice(1))):
         with pytest.raises(TypeError, match=r"such as records\[10:20\]"):
-            table[wrong]
+            table[key]
     with pytest.raises(TypeError):
         table["a":"b"]
     with pytest.raises(TypeError, match="indexed by a slice"):
@@ -158,12 +163,12 @@ def test_slices_are_encoded(columns, name):
     """Only the rows of the slice are encoded."""
     table = columns.decode_records(SETS[name])
     for rows_wanted in SLICES[:6]:
-        part = table[rows_wanted]
-        assert len(part)
-        again = columns.decode_records(columns.encode_batch(part))
-        rows = table_of(part, whole=False)
+        sliced = table[rows_wanted]
+        assert len(sliced)
+        decoded = columns.decode_records(columns.encode_batch(sliced))
+        rows = table_of(sliced, whole=False)
         # The timestamp type belongs to the batch, and is 0 in a new batch.
-        assert [row[:5] for row in table_of(again)] == [row[:5] for row in rows]
+        assert [row[:5] for row in table_of(decoded)] == [row[:5] for row in rows]
 
 
 def test_many_sets_in_one_call(records, columns):
@@ -231,15 +236,15 @@ def test_units_of_timestamps(columns, unit, write):
         else stamp * factor // divisor
         for stamp in STAMPS
     ]
-    found = pyarrow.record_batch(table).column("timestamp")
-    found.validate(full=True)
-    assert found.type == pyarrow.timestamp(unit, "UTC")
-    assert found.view("int64").to_pylist() == expected
+    timestamps = pyarrow.record_batch(table).column("timestamp")
+    timestamps.validate(full=True)
+    assert timestamps.type == pyarrow.timestamp(unit, "UTC")
+    assert timestamps.view("int64").to_pylist() == expected
     assert table.timestamp.dtype == "int64"
     # In numpy, a missing timestamp is -1, and one out of range is 0.
     assert table.timestamp.tolist() == [
-        -1 if stamp == -1 else each or 0
-        for stamp, each in zip(STAMPS, expected, strict=True)
+        -1 if stamp == -1 else value or 0
+        for stamp, value in zip(STAMPS, expected, strict=True)
     ]
 
 

@@ -34,8 +34,8 @@ def test_the_same_magic_is_copied(records, name, magic):
         heads.append(head)
         position += head.size
     if {head.magic for head in heads} <= {magic}:
-        made, report = records.convert_batches(data, magic)
-        assert made == data
+        converted, report = records.convert_batches(data, magic)
+        assert converted == data
         assert counts(report) == ({"copied": len(heads)} if heads else {})
         assert report.is_lossless
     bad = compressed_batch(b"\1what is this", count=1)
@@ -52,12 +52,12 @@ def test_down_from_batches(kwire, records, magic, codec):
             records.convert_batches(message(magic, 0) + data, magic)
         assert caught.value.path == f"batch at byte {len(message(magic, 0))}"
         return
-    made, report = records.convert_batches(data, magic)
+    converted, report = records.convert_batches(data, magic)
     before = rows_of(records.decode_batches(data))
-    found = list(records.decode_batches(made))
-    assert rows_of(found) == [without_headers(row, magic) for row in before]
-    assert {each.magic for each in found} == {magic}
-    assert {each.compression for each in found} == {codec}
+    batches = list(records.decode_batches(converted))
+    assert rows_of(batches) == [without_headers(row, magic) for row in before]
+    assert {decoded.magic for decoded in batches} == {magic}
+    assert {decoded.compression for decoded in batches} == {codec}
     expected = {"converted": 1, "headers": 3}
     if magic == 0:
         expected["timestamps"] = sum(row[1] >= 0 for row in before)
@@ -72,15 +72,17 @@ def test_uncompressed_records_become_single_messages(records):
     """
     rows = [record(0, 0, b"k", b"v"), record(2, 5, None, b"w")]
     fields = {"base_offset": 40, "base_timestamp": 100, "last_delta": 4}
-    made, _ = records.convert_batches(batch(*rows, **fields), 1)
-    assert made == message(1, 40, b"k", b"v", 100) + message(1, 42, None, b"w", 105)
-    made, _ = records.convert_batches(batch(*rows, **fields), 0)
-    assert made == message(0, 40, b"k", b"v") + message(0, 42, None, b"w")
-    (found,) = records.decode_batches(
+    converted, _ = records.convert_batches(batch(*rows, **fields), 1)
+    assert converted == message(1, 40, b"k", b"v", 100) + message(
+        1, 42, None, b"w", 105
+    )
+    converted, _ = records.convert_batches(batch(*rows, **fields), 0)
+    assert converted == message(0, 40, b"k", b"v") + message(0, 42, None, b"w")
+    (decoded,) = records.decode_batches(
         records.convert_batches(compressed_batch(*rows, **fields), 1)[0]
     )
-    assert (found.base_offset, found.last_offset) == (40, 42)
-    assert found.max_timestamp == 105
+    assert (decoded.base_offset, decoded.last_offset) == (40, 42)
+    assert decoded.max_timestamp == 105
 
 
 @pytest.mark.parametrize("magic", [0, 1])
@@ -90,9 +92,9 @@ def test_batches_that_the_old_formats_do_not_know(records, magic):
     Transactions lose their producer.
     """
     data = SETS["transactions"] + SETS["emptied"]
-    made, report = records.convert_batches(data, magic)
-    found = list(records.decode_batches(made))
-    assert [row[3] for row in rows_of(found)] == [b"a", b"b", b"c", b"d"]
+    converted, report = records.convert_batches(data, magic)
+    batches = list(records.decode_batches(converted))
+    assert [row[3] for row in rows_of(batches)] == [b"a", b"b", b"c", b"d"]
     assert report.control_batches == 3
     assert report.empty_batches == 1
     assert report.producer_fields == 3
@@ -109,9 +111,9 @@ def test_damage_in_dropped_batches_is_ignored(records):
 @pytest.mark.parametrize("name", ["magic 1 none", "magic 1 gzip", "relative"])
 def test_down_to_absolute_offsets(records, name):
     """Magic 0 has no timestamps, and keeps the absolute offsets in a wrapper."""
-    made, report = records.convert_batches(SETS[name], 0)
+    converted, report = records.convert_batches(SETS[name], 0)
     before = rows_of(records.decode_batches(SETS[name]))
-    assert rows_of(records.decode_batches(made)) == [
+    assert rows_of(records.decode_batches(converted)) == [
         without_headers(row, 0) for row in before
     ]
     assert report.timestamps == sum(row[1] >= 0 for row in before)
@@ -124,13 +126,15 @@ def test_down_to_absolute_offsets(records, name):
 def test_up_from_magic_0(records, to, codec, kind):
     """The records have no timestamp, and the timestamp type of the topic."""
     data = SETS[f"magic 0 {codec}"]
-    made, report = records.convert_batches(data, to, timestamp_type=kind)
-    found = list(records.decode_batches(made))
-    assert rows_of(found) == [
+    converted, report = records.convert_batches(data, to, timestamp_type=kind)
+    batches = list(records.decode_batches(converted))
+    assert rows_of(batches) == [
         (*row[:5], kind) for row in rows_of(records.decode_batches(data))
     ]
-    assert all(row[1] == -1 for row in rows_of(found))
-    assert {(each.magic, each.compression) for each in found} == {(to, codec)}
+    assert all(row[1] == -1 for row in rows_of(batches))
+    assert {(decoded.magic, decoded.compression) for decoded in batches} == {
+        (to, codec)
+    }
     assert counts(report) == {"converted": 1}
     assert report.is_lossless
 
@@ -148,12 +152,12 @@ def test_up_from_magic_0(records, to, codec, kind):
 )
 def test_up_from_magic_1(records, data):
     """The base offset is that of the first record, and there is no producer."""
-    made, report = records.convert_batches(data, 2)
-    (found,) = records.decode_batches(made)
+    converted, report = records.convert_batches(data, 2)
+    (decoded,) = records.decode_batches(converted)
     before = rows_of(records.decode_batches(data))
-    assert rows_of([found]) == before
-    assert found.base_offset == before[0][0]
-    assert header_of(found.header)[9:13] == (-1, -1, -1, -1)
+    assert rows_of([decoded]) == before
+    assert decoded.base_offset == before[0][0]
+    assert header_of(decoded.header)[9:13] == (-1, -1, -1, -1)
     assert counts(report) == {"converted": 1}
     assert report.is_lossless
 
@@ -161,10 +165,10 @@ def test_up_from_magic_1(records, data):
 def test_log_append_time_is_kept(records):
     """The log append time is the max timestamp of the batch, in magic 1 and 2."""
     data = batch(record(timestamp=5), attributes=8, max_timestamp=77)
-    made, _ = records.convert_batches(data, 1)
-    assert made == message(1, 0, timestamp=77, attributes=8)
-    back, _ = records.convert_batches(made, 2)
-    assert rows_of(records.decode_batches(back)) == [(0, 77, None, None, (), 1)]
+    converted, _ = records.convert_batches(data, 1)
+    assert converted == message(1, 0, timestamp=77, attributes=8)
+    restored, _ = records.convert_batches(converted, 2)
+    assert rows_of(records.decode_batches(restored)) == [(0, 77, None, None, (), 1)]
 
 
 def test_records_below_the_start_offset_are_dropped(records):
@@ -175,11 +179,13 @@ def test_records_below_the_start_offset_are_dropped(records):
         (compressed_batch(*rows, base_offset=10), [10, 11, 12, 13]),
         (message(1, 10) + message(1, 11), [10, 11]),
     ):
-        made, report = records.convert_batches(data, 1, start_offset=12)
-        assert [row[0] for row in rows_of(records.decode_batches(made))] == expected
+        converted, report = records.convert_batches(data, 1, start_offset=12)
+        assert [
+            row[0] for row in rows_of(records.decode_batches(converted))
+        ] == expected
         assert report.below_start == 4 - len(expected) or not report.converted
-    made, report = records.convert_batches(batch(*rows), 1, start_offset=9)
-    assert made == b""
+    converted, report = records.convert_batches(batch(*rows), 1, start_offset=9)
+    assert converted == b""
     assert counts(report) == {"below_start": 4, "empty_batches": 1}
 
 
@@ -188,10 +194,12 @@ def test_a_mixed_set(records):
     data = SETS["all magics"]
     before = rows_of(records.decode_batches(data))
     for magic in (0, 1, 2):
-        made, report = records.convert_batches(data, magic)
-        after = rows_of(records.decode_batches(made))
+        converted, report = records.convert_batches(data, magic)
+        after = rows_of(records.decode_batches(converted))
         assert [row[::3] for row in after] == [row[::3] for row in before]
-        assert {each.magic for each in records.decode_batches(made)} == {magic}
+        assert {decoded.magic for decoded in records.decode_batches(converted)} == {
+            magic
+        }
         # The run of two magic 0 messages becomes one batch, or two copies.
         expected = {0: (2, 5), 1: (3, 3), 2: (2, 4)}[magic]
         assert (report.copied, report.converted) == expected
@@ -201,8 +209,8 @@ def test_convert_omits_an_incomplete_last_batch(records):
     """An incomplete last batch is omitted."""
     data = batch(record()) + message(1, 1)[:-1]
     for magic, size in ((2, len(batch(record()))), (1, 34)):
-        made, report = records.convert_batches(data, magic)
-        assert (len(made), report.trailing_bytes) == (size, 33)
+        converted, report = records.convert_batches(data, magic)
+        assert (len(converted), report.trailing_bytes) == (size, 33)
         assert report.is_lossless
     assert repr(records.convert_batches(data, 2)[1]) == (
         "ConversionReport(copied=1, trailing_bytes=33)"
@@ -211,16 +219,16 @@ def test_convert_omits_an_incomplete_last_batch(records):
 
 def test_convert_reports_the_offset_of_damage(kwire, records):
     """Checksums are verified for copied batches too, unless they are trusted."""
-    good, bad = batch(record()), batch(record(), crc=5)
+    valid, damaged = batch(record()), batch(record(), crc=5)
     for magic in (0, 1, 2):
         with pytest.raises(kwire.errors.CorruptBatch) as caught:
-            records.convert_batches(good + bad, magic)
-        assert caught.value.offset == len(good)
-        assert records.convert_batches(good + bad, magic, check_crc=False)[0]
-    bad = batch(record(), b"\1", last_delta=1)
+            records.convert_batches(valid + damaged, magic)
+        assert caught.value.offset == len(valid)
+        assert records.convert_batches(valid + damaged, magic, check_crc=False)[0]
+    damaged = batch(record(), b"\1", last_delta=1)
     with pytest.raises(kwire.errors.DecodeError) as caught:
-        records.convert_batches(good + bad, 1)
-    assert caught.value.offset == len(good)
+        records.convert_batches(valid + damaged, 1)
+    assert caught.value.offset == len(valid)
 
 
 @pytest.mark.parametrize("magic", [3, -1, None, "2"])
@@ -243,9 +251,9 @@ def test_convert_applies_limits(kwire, records):
 def test_both_engines_convert_to_the_same_bytes(twins, name):
     """Both engines return the same bytes and the same report."""
     for magic in (0, 1, 2):
-        made = [p.records.convert_batches(SETS[name], magic) for p in twins]
-        assert made[0][0] == made[1][0]
-        assert counts(made[0][1]) == counts(made[1][1])
+        results = [p.records.convert_batches(SETS[name], magic) for p in twins]
+        assert results[0][0] == results[1][0]
+        assert counts(results[0][1]) == counts(results[1][1])
 
 
 def test_headers_are_counted_one_by_one(records):
@@ -263,10 +271,10 @@ def test_the_input_is_released(kwire, records):
         batch(record(), b"\1", last_delta=1),
         compressed_batch(b"\1", count=1),
     ):
-        given = bytearray(data)
+        source = bytearray(data)
         try:
-            kept = records.convert_batches(given, 1)
+            result = records.convert_batches(source, 1)
         except kwire.DecodeError as error:
-            kept = error
-        given.append(0)
-        assert kept
+            result = error
+        source.append(0)
+        assert result

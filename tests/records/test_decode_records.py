@@ -53,7 +53,7 @@ def test_rows_are_those_of_the_batches(records, name):
     """Test every format. Control records are omitted."""
     rows, next_offset = records.decode_records(SETS[name])
     expected = rows_of(records.decode_batches(SETS[name]), control=False)
-    assert rows_without_type(rows) == [each[:5] for each in expected]
+    assert rows_without_type(rows) == [row[:5] for row in expected]
     last = records.read_last_header(SETS[name])
     assert next_offset == (None if last is None else last.last_offset + 1)
 
@@ -65,12 +65,12 @@ def test_rows_batches_and_columns_select_the_same_records(
 ):
     """Test all combinations of start offset, end offset and transactions."""
     options = {"start_offset": start, "aborted_transactions": aborted}
-    found = rows_of(records.decode_batches(MIXED, **options), control=False)
+    selected = rows_of(records.decode_batches(MIXED, **options), control=False)
     for end in (None, *range(19)):
-        expected = [row for row in found if end is None or row[0] < end]
+        expected = [row for row in selected if end is None or row[0] < end]
         rows, next_offset = records.decode_records(MIXED, end_offset=end, **options)
         table = columns.decode_records(MIXED, end_offset=end, **options)
-        assert rows_without_type(rows) == [each[:5] for each in expected]
+        assert rows_without_type(rows) == [typed_row[:5] for typed_row in expected]
         assert table_of(table) == expected
         assert next_offset == table.next_offset == 17
 
@@ -83,8 +83,8 @@ def test_messages_out_of_order_are_selected_individually(records, columns, magic
     table = columns.decode_records(data, end_offset=8)
     assert [row.offset for row in rows] == table.offset.tolist() == [5, 6]
     data = b"".join(message(magic, offset) for offset in (6, 5, 9))
-    (each,) = records.decode_batches(data, start_offset=6)
-    assert [row.offset for row in each.records] == [6, 9]
+    (decoded,) = records.decode_batches(data, start_offset=6)
+    assert [row.offset for row in decoded.records] == [6, 9]
 
 
 def test_a_filter_sees_the_markers_before_the_start(records, columns):
@@ -156,13 +156,13 @@ def test_a_fetch_is_one_call_of_the_engine(twins):
 
     def calls(count):
         data = b"".join(batch(record(), base_offset=offset) for offset in range(count))
-        found = []
-        sys.setprofile(lambda frame, event, what: found.append(event))
+        events = []
+        sys.setprofile(lambda frame, event, kind: events.append(event))
         try:
             rows, _ = records.decode_records(data, start_offset=0)
         finally:
             sys.setprofile(None)
         assert len(rows) == count
-        return len(found)
+        return len(events)
 
     assert calls(100) == calls(1)

@@ -28,8 +28,8 @@ def make_header(kwire):
 
     options = importlib.import_module(f"{kwire.__name__}.records.options")
 
-    def make(count=1, **given):
-        return options.make_header(options.BatchOptions(**given), count)
+    def make(count=1, **changes):
+        return options.make_header(options.BatchOptions(**changes), count)
 
     return make
 
@@ -54,34 +54,34 @@ def test_the_batch_is_that_of_the_rows(records, encoded_rows, make_header, seed)
     rows = some_rows(seed, 300)
     timed = [(*row, None, ())[:4] if len(row) > 2 else (*row, None) for row in rows]
     timed = [(*row[:2], 77 if row[2] is None else row[2], *row[3:]) for row in timed]
-    found = encoded_rows(MOST)
-    at, dice = 0, random.Random(seed)
-    while at < len(rows):
-        at = found.extend(rows[: at + dice.randrange(60)], at, 77)
-    assert len(found) == len(rows)
+    encoder = encoded_rows(MOST)
+    index, dice = 0, random.Random(seed)
+    while index < len(rows):
+        index = encoder.extend(rows[: index + dice.randrange(60)], index, 77)
+    assert len(encoder) == len(rows)
     numbers = {"producer_id": 9, "producer_epoch": 3, "base_sequence": 2**31 - 1}
-    for given in ({}, numbers, {"base_offset": 5}, {"log_append_time": 8}):
-        data = found.make_batch(make_header(len(rows), **given))
-        assert data == records.encode_batch(timed, **given)
-        assert len(data) == 61 + found.content
+    for changes in ({}, numbers, {"base_offset": 5}, {"log_append_time": 8}):
+        data = encoder.make_batch(make_header(len(rows), **changes))
+        assert data == records.encode_batch(timed, **changes)
+        assert len(data) == 61 + encoder.content
 
 
 def test_records_are_compressed_by_make_batch(records, encoded_rows, make_header):
     """The passed function compresses the records once for each batch."""
     rows = some_rows(3, 20)
-    found = encoded_rows(MOST)
-    found.extend(rows, 0, 5)
-    plain = found.make_batch(make_header(20))
+    encoder = encoded_rows(MOST)
+    encoder.extend(rows, 0, 5)
+    plain = encoder.make_batch(make_header(20))
     calls = []
 
     def compress(payload):
         calls.append(bytes(payload))
         return b"packed"
 
-    data = found.make_batch(make_header(20), compress)
+    data = encoder.make_batch(make_header(20), compress)
     assert calls == [plain[61:]]
     assert data[61:] == b"packed"
-    assert found.make_batch(make_header(20)) == plain
+    assert encoder.make_batch(make_header(20)) == plain
 
 
 def test_built_batch_is_unchanged_by_later_rows(records, encoded_rows, make_header):
@@ -89,55 +89,55 @@ def test_built_batch_is_unchanged_by_later_rows(records, encoded_rows, make_head
     rows = some_rows(4, 40)
     timed = [(*row, None, ())[:4] for row in rows]
     timed = [(k, v, 5 if time is None else time, h) for k, v, time, h in timed]
-    found = encoded_rows(MOST)
-    found.extend(rows[:20], 0, 5)
-    made = []
+    encoder = encoded_rows(MOST)
+    encoder.extend(rows[:20], 0, 5)
+    batches = []
     for count, sequence in ((20, 1), (20, 2), (21, 3), (40, 4), (40, 5)):
-        found.extend(rows[:count], len(found), 5)
+        encoder.extend(rows[:count], len(encoder), 5)
         numbers = {"producer_id": 1, "producer_epoch": 0, "base_sequence": sequence}
         header = make_header(count, **numbers)
         expected = records.encode_batch(timed[:count], **numbers)
-        made += [(found.make_batch(header), expected)] * 2
-        packed = found.make_batch(header, lambda payload: bytes(payload)[::-1])
+        batches += [(encoder.make_batch(header), expected)] * 2
+        packed = encoder.make_batch(header, lambda payload: bytes(payload)[::-1])
         assert packed[61:] == expected[:60:-1]
-        assert len(found) == count
-    assert all(batch == expected for batch, expected in made)
+        assert len(encoder) == count
+    assert all(batch == expected for batch, expected in batches)
 
 
 def test_rows_appended_during_build(records, encoded_rows, make_header):
     """A codec may call back. The batch only contains the rows before the call."""
     rows = [(b"k", bytes(300), 5)] * 30
-    found = encoded_rows(MOST)
-    found.extend(rows[:10])
+    encoder = encoded_rows(MOST)
+    encoder.extend(rows[:10])
 
     def compress(payload):
-        found.extend(rows, len(found))
+        encoder.extend(rows, len(encoder))
         return bytes(payload)
 
-    data = found.make_batch(make_header(10), compress)
+    data = encoder.make_batch(make_header(10), compress)
     assert data == records.encode_batch(rows[:10])
-    assert found.make_batch(make_header(30)) == records.encode_batch(rows)
+    assert encoder.make_batch(make_header(30)) == records.encode_batch(rows)
 
 
 def test_offsets_of_records_are_replaced(records, encoded_rows, make_header):
     """Records are written with new offsets without gaps."""
     rows = [records.Record(offset=n, key=b"k", value=b"v") for n in (9, 4, 700)]
-    found = encoded_rows(MOST)
-    found.extend(rows, 0, 5)
-    read, end = records.decode_records(found.make_batch(make_header(3)))
-    assert [row.offset for row in read] == [0, 1, 2]
-    assert [row.timestamp for row in read] == [5, 5, 5]
+    encoder = encoded_rows(MOST)
+    encoder.extend(rows, 0, 5)
+    decoded, end = records.decode_records(encoder.make_batch(make_header(3)))
+    assert [row.offset for row in decoded] == [0, 1, 2]
+    assert [row.timestamp for row in decoded] == [5, 5, 5]
     assert end == 3
 
 
 def test_rows_are_copied_when_they_are_appended(records, encoded_rows, make_header):
     """The batch contains the bytes at the time of the call."""
     value, headers = bytearray(b"v"), [("h", b"x")]
-    found = encoded_rows(MOST)
-    found.extend([[b"k", value, 5, headers]])
+    encoder = encoded_rows(MOST)
+    encoder.extend([[b"k", value, 5, headers]])
     value[:] = b"changed"
     headers.clear()
-    ((row,), _) = records.decode_records(found.make_batch(make_header()))
+    ((row,), _) = records.decode_records(encoder.make_batch(make_header()))
     assert (row.value, row.headers) == (b"v", (("h", b"x"),))
 
 
@@ -147,18 +147,20 @@ def test_extend_stops_at_the_size_limit(records, encoded_rows, make_header):
     The first row is accepted whatever its size is.
     """
     rows = [(b"%d" % n, bytes(n % 300), 5) for n in range(1000)]
-    at, read = 0, []
-    while at < len(rows):
-        found = encoded_rows(1000)
-        before, at = at, found.extend(rows, at)
-        assert len(found) == at - before
-        assert found.content <= 1000
-        if at < len(rows):
-            more = encoded_rows(MOST)
-            more.extend(rows[before : at + 1])
-            assert more.content > 1000
-        read += records.decode_records(found.make_batch(make_header(len(found))))[0]
-    assert [(row.key, row.value, row.timestamp) for row in read] == rows
+    index, decoded = 0, []
+    while index < len(rows):
+        encoder = encoded_rows(1000)
+        before, index = index, encoder.extend(rows, index)
+        assert len(encoder) == index - before
+        assert encoder.content <= 1000
+        if index < len(rows):
+            larger = encoded_rows(MOST)
+            larger.extend(rows[before : index + 1])
+            assert larger.content > 1000
+        decoded += records.decode_records(
+            encoder.make_batch(make_header(len(encoder)))
+        )[0]
+    assert [(row.key, row.value, row.timestamp) for row in decoded] == rows
     large = encoded_rows(10)
     assert large.extend([(b"k", bytes(5000)), (None, None)]) == 1
     assert large.extend(rows, 1000) == 1000
@@ -168,30 +170,30 @@ def test_extend_stops_at_the_size_limit(records, encoded_rows, make_header):
 @pytest.mark.parametrize(("row", "path"), BAD)
 def test_encoded_rows_reject_invalid_rows(kwire, encoded_rows, make_header, row, path):
     """Previous rows have been added, and further rows can be added later."""
-    found = encoded_rows(1000)
+    encoder = encoded_rows(1000)
     with pytest.raises(kwire.EncodeError) as caught:
-        found.extend([(b"a", b"b"), row, (b"c", b"d")])
+        encoder.extend([(b"a", b"b"), row, (b"c", b"d")])
     assert caught.value.path == f"records[1].{path}"
-    assert len(found) == 1
-    assert found.extend([(b"c", b"d")]) == 1
-    assert len(found) == 2
+    assert len(encoder) == 1
+    assert encoder.extend([(b"c", b"d")]) == 1
+    assert len(encoder) == 2
     with pytest.raises(TypeError, match="records must be a list or a tuple"):
-        found.extend(iter([]))
+        encoder.extend(iter([]))
 
 
 def test_rows_appended_during_encoding(records, encoded_rows, make_header):
     """If the code of a row adds rows while it is encoded, they precede the row."""
-    found = encoded_rows(MOST)
+    encoder = encoded_rows(MOST)
 
     class Adds(list):
         """Adds another row when it is iterated."""
 
         def __iter__(self):
-            found.extend([(b"inner", bytes(5000))])
+            encoder.extend([(b"inner", bytes(5000))])
             return super().__iter__()
 
     rows = [(b"outer", b"1"), (b"outer", b"2", 5, Adds([("h", b"x")]))]
-    found.extend(rows, 0, 5)
-    read, _ = records.decode_records(found.make_batch(make_header(len(found))))
-    assert [row.key for row in read].count(b"outer") == 2
-    assert len(read) == len(found)
+    encoder.extend(rows, 0, 5)
+    decoded, _ = records.decode_records(encoder.make_batch(make_header(len(encoder))))
+    assert [row.key for row in decoded].count(b"outer") == 2
+    assert len(decoded) == len(encoder)

@@ -140,7 +140,10 @@ def write_from_spark(kwire, column, name):
     options = importlib.import_module(f"{kwire.__name__}.spark.live.sink_options")
     table = {"topic": ["t", "u"][: len(column)], name: column}
     columns = options.SinkColumns(
-        *(list(table).index(each) if each in table else None for each in FIELDS)
+        *(
+            list(table).index(field_name) if field_name in table else None
+            for field_name in FIELDS
+        )
     )
     list(module._split_by_topic(pyarrow.record_batch(table), columns, None))
 
@@ -236,11 +239,11 @@ def test_a_cast_with_an_invalid_result_is_an_encode_error(kwire):
     lists = pyarrow.array([[("a", b"b")], [("c", b"d")]], pyarrow.list_view(PAIR))
     table = pyarrow.table({"value": ["a", "b"], "headers": lists})
     try:
-        made = prepare(module, table, headers="headers")
+        prepared = prepare(module, table, headers="headers")
     except kwire.EncodeError as error:
         assert error.path == "headers"
     else:
-        (piece,) = made.pieces()
+        (piece,) = prepared.pieces()
         assert piece["headers"].to_pylist() == lists.to_pylist()
 
 

@@ -56,17 +56,19 @@ def example_rows(magic):
 
 def only(records, data, **options):
     """Decode data that must contain a single batch."""
-    (found,) = records.decode_batches(data, **options)
-    return found
+    (decoded,) = records.decode_batches(data, **options)
+    return decoded
 
 
 @pytest.mark.parametrize("magic", EXAMPLES)
 def test_bytes_of_another_writer_are_read(records, magic):
     """Compare the two records and all header fields."""
-    found = only(records, EXAMPLES[magic])
-    assert [row_of(each) for each in found.records] == example_rows(magic)
+    decoded = only(records, EXAMPLES[magic])
+    assert [
+        row_of(decoded_record) for decoded_record in decoded.records
+    ] == example_rows(magic)
     first, last = (1000, 1001) if magic else (-1, -1)
-    assert header_of(found.header) == (
+    assert header_of(decoded.header) == (
         0,
         len(EXAMPLES[magic]),
         magic,
@@ -88,10 +90,10 @@ def test_bytes_of_another_writer_are_read(records, magic):
 def test_the_same_rows_give_the_same_bytes(records, magic):
     """The records are encoded to the bytes of the other writer."""
     rows = [(row[2], row[3], row[1], row[4]) for row in example_rows(magic)]
-    made = records.encode_batch(
+    encoded = records.encode_batch(
         rows, magic=magic, partition_leader_epoch=0 if magic == 2 else -1
     )
-    assert made == EXAMPLES[magic]
+    assert encoded == EXAMPLES[magic]
 
 
 def test_every_header_field_is_decoded(records):
@@ -138,24 +140,24 @@ def test_every_attribute_bit(records, low, high):
         base_timestamp=1000,
         max_timestamp=2000,
     )
-    found = only(records, data)
-    assert found.compression == "none"
-    assert found.timestamp_type == bool(low & 0x08)
-    assert found.is_transactional is bool(low & 0x10)
-    assert found.is_control is bool(low & 0x20)
-    assert found.delete_horizon == (1000 if low & 0x40 else None)
-    assert found.records[0].timestamp == (2000 if low & 0x08 else 1005)
+    decoded = only(records, data)
+    assert decoded.compression == "none"
+    assert decoded.timestamp_type == bool(low & 0x08)
+    assert decoded.is_transactional is bool(low & 0x10)
+    assert decoded.is_control is bool(low & 0x20)
+    assert decoded.delete_horizon == (1000 if low & 0x40 else None)
+    assert decoded.records[0].timestamp == (2000 if low & 0x08 else 1005)
 
 
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("bit", [0x08, 0x10, 0x20, 0x40, 0x80])
 def test_messages_have_but_the_timestamp_type(records, magic, bit):
     """Only bit 3 of magic 1 has a meaning in messages."""
-    found = only(records, message(magic, 3, b"k", b"v", 9, bit))
-    assert found.timestamp_type == (-1 if magic == 0 else int(bit == 0x08))
-    assert not found.is_transactional and not found.is_control
-    assert found.delete_horizon is None
-    assert found.records[0].timestamp == (9 if magic else -1)
+    decoded = only(records, message(magic, 3, b"k", b"v", 9, bit))
+    assert decoded.timestamp_type == (-1 if magic == 0 else int(bit == 0x08))
+    assert not decoded.is_transactional and not decoded.is_control
+    assert decoded.delete_horizon is None
+    assert decoded.records[0].timestamp == (9 if magic else -1)
 
 
 @sweep(
@@ -165,15 +167,15 @@ def test_messages_have_but_the_timestamp_type(records, magic, bit):
 @sweep("start", [0, 1])
 def test_unknown_compressions_are_refused(kwire, records, magic, codec, start):
     """Codecs 5 to 7 do not exist, and zstd requires magic 2."""
-    good = message(0, 0)
+    valid = message(0, 0)
     bad = (
         batch(record(), attributes=codec)
         if magic == 2
         else message(magic, 0, attributes=codec)
     )
     with pytest.raises(kwire.errors.CorruptBatch, match=f"codec {codec}") as caught:
-        list(records.decode_batches(start * good + bad))
-    assert caught.value.offset == start * len(good)
+        list(records.decode_batches(start * valid + bad))
+    assert caught.value.offset == start * len(valid)
 
 
 @pytest.mark.parametrize("write", [batch, compressed_batch])
@@ -182,16 +184,16 @@ def test_log_append_time_applies_to_all_records(records, write):
     data = write(
         record(timestamp=2**63 - 1), record(1, -5), attributes=8, max_timestamp=77
     )
-    found = only(records, data)
-    assert [each.timestamp for each in found.records] == [77, 77]
+    decoded = only(records, data)
+    assert [decoded_record.timestamp for decoded_record in decoded.records] == [77, 77]
 
 
 def test_delete_horizon_is_the_base_timestamp(records):
     """The base timestamp has a second meaning if the bit is set."""
     data = batch(record(timestamp=-40), attributes=0x40, base_timestamp=900)
-    found = only(records, data)
-    assert found.delete_horizon == found.base_timestamp == 900
-    assert found.records[0].timestamp == 860
+    decoded = only(records, data)
+    assert decoded.delete_horizon == decoded.base_timestamp == 900
+    assert decoded.records[0].timestamp == 860
 
 
 def test_an_emptied_batch_moves_the_reader_on(records):
@@ -199,24 +201,32 @@ def test_an_emptied_batch_moves_the_reader_on(records):
     data = batch(
         last_delta=5, base_offset=10, base_timestamp=-1, max_timestamp=8, producer_id=4
     )
-    found = only(records, data)
-    assert found.records == ()
-    assert (found.record_count, found.next_offset, found.max_timestamp) == (0, 16, 8)
+    decoded = only(records, data)
+    assert decoded.records == ()
+    assert (decoded.record_count, decoded.next_offset, decoded.max_timestamp) == (
+        0,
+        16,
+        8,
+    )
 
 
 def test_offset_gaps_are_kept(records):
     """Compaction keeps offsets, including the last offset of the batch."""
     data = batch(record(3), record(7), base_offset=40, last_delta=12)
-    found = only(records, data)
-    assert [each.offset for each in found.records] == [43, 47]
-    assert (found.base_offset, found.last_offset, found.next_offset) == (40, 52, 53)
+    decoded = only(records, data)
+    assert [decoded_record.offset for decoded_record in decoded.records] == [43, 47]
+    assert (decoded.base_offset, decoded.last_offset, decoded.next_offset) == (
+        40,
+        52,
+        53,
+    )
 
 
 def test_headers_are_kept_unchanged(records):
     """Order, duplicates, empty keys, null values and empty values are kept."""
     headers = [(b"b", b"1"), (b"a", None), (b"b", b""), (b"", b"\0"), (b"b", b"1")]
-    found = only(records, batch(record(headers=headers)))
-    assert found.records[0].headers == tuple((k.decode(), v) for k, v in headers)
+    decoded = only(records, batch(record(headers=headers)))
+    assert decoded.records[0].headers == tuple((k.decode(), v) for k, v in headers)
 
 
 def test_many_records_may_share_their_header_keys(records):
@@ -227,9 +237,9 @@ def test_many_records_may_share_their_header_keys(records):
         for i in range(60)
     ]
     data = batch(*(record(i, headers=row) for i, row in enumerate(rows)))
-    assert [each.headers for each in only(records, data).records] == [
-        tuple((name.decode(), value) for name, value in row) for row in rows
-    ]
+    assert [
+        decoded_record.headers for decoded_record in only(records, data).records
+    ] == [tuple((name.decode(), value) for name, value in row) for row in rows]
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
@@ -252,10 +262,16 @@ def test_sums_of_int64_wrap(records):
         base_timestamp=2**63 - 1,
         last_delta=1,
     )
-    found = only(records, data)
-    assert found.last_offset == -(2**63)
-    assert [each.offset for each in found.records] == [-(2**63), 2**63 - 2]
-    assert [each.timestamp for each in found.records] == [-(2**63), 2**63 - 2]
+    decoded = only(records, data)
+    assert decoded.last_offset == -(2**63)
+    assert [decoded_record.offset for decoded_record in decoded.records] == [
+        -(2**63),
+        2**63 - 2,
+    ]
+    assert [decoded_record.timestamp for decoded_record in decoded.records] == [
+        -(2**63),
+        2**63 - 2,
+    ]
 
 
 @pytest.mark.parametrize("number", [0, 2**63 - 1, -1, -(2**63)])
@@ -267,8 +283,8 @@ def test_int64_extremes(records, magic, number):
     else:
         offset = number % 2**64 - (number < 0) * 2**64
         data = message(1, offset, timestamp=number)
-    (found,) = only(records, data).records
-    assert (found.offset, found.timestamp) == (number, number)
+    (decoded_record,) = only(records, data).records
+    assert (decoded_record.offset, decoded_record.timestamp) == (number, number)
 
 
 def test_varints_may_be_longer_than_needed(records):
@@ -276,14 +292,14 @@ def test_varints_may_be_longer_than_needed(records):
     body = b"\0\x82\0\x82\x80\0" + b"\x82\x80\x80\x80\0k" + b"\x81\0" + b"\x80\0"
     assert framed(body)[0] == len(body) << 1
     padded = bytes([len(body) << 1 | 0x80, 0x80, 0x80, 0x80, 0]) + body
-    (found,) = only(records, batch(padded, base_offset=6)).records
-    assert row_of(found) == (7, 1, b"k", None, ())
+    (decoded_record,) = only(records, batch(padded, base_offset=6)).records
+    assert row_of(decoded_record) == (7, 1, b"k", None, ())
 
 
 def test_record_attributes_are_ignored(records):
     """No attribute bits of records are used yet, so all are accepted."""
-    found = only(records, batch(record(attributes=0xFF, value=b"v")))
-    assert found.records[0].value == b"v"
+    decoded = only(records, batch(record(attributes=0xFF, value=b"v")))
+    assert decoded.records[0].value == b"v"
 
 
 def marker_of(kwire, kind):
@@ -306,10 +322,10 @@ def marker_of(kwire, kind):
 def test_control_records_are_decoded(kwire, records, kind, write):
     """Known types are decoded to their messages, and unknown types have none."""
     key, value = marker_of(kwire, kind)
-    found = only(records, write(record(key=key, value=value), attributes=0x20))
-    assert found.is_control
-    assert found.records[0].key == key
-    (control,) = found.control_records
+    decoded = only(records, write(record(key=key, value=value), attributes=0x20))
+    assert decoded.is_control
+    assert decoded.records[0].key == key
+    (control,) = decoded.control_records
     assert control.type == kind
     names = ["ABORT", "COMMIT", "LEADER_CHANGE", "SNAPSHOT_HEADER", "SNAPSHOT_FOOTER"]
     names += ["KRAFT_VERSION", "KRAFT_VOTERS"]
@@ -323,8 +339,8 @@ def test_control_records_are_decoded(kwire, records, kind, write):
 
 def test_data_batches_have_no_control_records(records):
     """A key of four bytes is not sufficient for a control record."""
-    found = only(records, batch(record(key=bytes(4), value=bytes(6))))
-    assert found.control_records == ()
+    decoded = only(records, batch(record(key=bytes(4), value=bytes(6))))
+    assert decoded.control_records == ()
 
 
 def test_the_last_sequence_wraps(records):
@@ -339,35 +355,37 @@ def test_the_last_sequence_wraps(records):
 def test_batches_and_records_are_values(records):
     """Batches and records compare, hash, pickle and copy by value."""
     data = batch(record(key=b"k", headers=[(b"h", b"x")]), record(1))
-    one, same = only(records, data), only(records, data)
-    other = only(records, batch(record(), record(1)))
-    assert one == same and hash(one) == hash(same) and one != other
-    assert one != (one.header, one.records)
-    assert repr(one).startswith("Batch(header=BatchHeader(position=0, ")
-    assert repr(one).endswith("records=<2>)")
-    for thing in (one.header, one.records[0]):
-        assert pickle.loads(pickle.dumps(thing)) == thing
-        assert copy.deepcopy(thing) == thing
+    first, equal = only(records, data), only(records, data)
+    different = only(records, batch(record(), record(1)))
+    assert first == equal and hash(first) == hash(equal) and first != different
+    assert first != (first.header, first.records)
+    assert repr(first).startswith("Batch(header=BatchHeader(position=0, ")
+    assert repr(first).endswith("records=<2>)")
+    for value in (first.header, first.records[0]):
+        assert pickle.loads(pickle.dumps(value)) == value
+        assert copy.deepcopy(value) == value
         with pytest.raises(AttributeError):
-            thing.offset = 5
-    assert one.records[0].replace(key=None).key is None
-    made = records.Record(offset=0, timestamp=0, key=b"k", headers=[("h", b"x")])
-    assert made == one.records[0] and hash(made) == hash(one.records[0])
-    for name in one.header.__match_args__:
-        assert getattr(one, name) == getattr(one.header, name)
+            value.offset = 5
+    assert first.records[0].replace(key=None).key is None
+    constructed = records.Record(offset=0, timestamp=0, key=b"k", headers=[("h", b"x")])
+    assert constructed == first.records[0] and hash(constructed) == hash(
+        first.records[0]
+    )
+    for name in first.header.__match_args__:
+        assert getattr(first, name) == getattr(first.header, name)
 
 
 def test_a_run_of_messages_is_one_batch(records):
     """A run has messages of one magic and type, and one header covers the run."""
     data = b"".join(message(1, 2 * i, timestamp=[5, 9, 7][i]) for i in range(3))
     data += message(1, 6, timestamp=1, attributes=8) + message(0, 7) + message(0, 8)
-    found = list(records.decode_batches(data))
-    assert [len(each.records) for each in found] == [3, 1, 2]
-    assert [each.record_count for each in found] == [3, 1, 2]
-    assert [each.position for each in found] == [0, 102, 136]
-    assert sum(each.size for each in found) == len(data)
-    assert (found[0].base_offset, found[0].last_offset) == (0, 4)
-    assert (found[0].base_timestamp, found[0].max_timestamp) == (5, 9)
+    batches = list(records.decode_batches(data))
+    assert [len(decoded.records) for decoded in batches] == [3, 1, 2]
+    assert [decoded.record_count for decoded in batches] == [3, 1, 2]
+    assert [decoded.position for decoded in batches] == [0, 102, 136]
+    assert sum(decoded.size for decoded in batches) == len(data)
+    assert (batches[0].base_offset, batches[0].last_offset) == (0, 4)
+    assert (batches[0].base_timestamp, batches[0].max_timestamp) == (5, 9)
 
 
 def test_deltas_of_every_size_of_varint(records):
@@ -376,19 +394,25 @@ def test_deltas_of_every_size_of_varint(records):
     stamps = [step + around for step in steps for around in (-1, 0, 1)]
     places = [step for step in stamps if -(2**31) <= step < 2**31]
     data = batch(
-        *(record(0, stamp) for stamp in stamps), *(record(place) for place in places)
+        *(record(0, stamp) for stamp in stamps), *(record(delta) for delta in places)
     )
-    found = only(records, data).records
-    assert [each.timestamp for each in found] == stamps + [0] * len(places)
-    assert [each.offset for each in found] == [0] * len(stamps) + places
+    decoded_records = only(records, data).records
+    assert [
+        decoded_record.timestamp for decoded_record in decoded_records
+    ] == stamps + [0] * len(places)
+    assert [decoded_record.offset for decoded_record in decoded_records] == [0] * len(
+        stamps
+    ) + places
 
 
 def test_lengths_of_every_size_of_varint(records):
     """Test keys and values around each change of the varint length."""
     sizes = [0, 1, 63, 64, 65, 8191, 8192, 8193]
     rows = [record(i, 0, bytes(size), b"x" * size) for i, size in enumerate(sizes)]
-    found = only(records, batch(*rows)).records
-    assert [(e.key, e.value) for e in found] == [(bytes(s), b"x" * s) for s in sizes]
+    decoded_records = only(records, batch(*rows)).records
+    assert [(e.key, e.value) for e in decoded_records] == [
+        (bytes(s), b"x" * s) for s in sizes
+    ]
     assert varint(8192) == b"\x80\x80\x01"
 
 
@@ -398,8 +422,8 @@ def test_offsets_reach_an_int32_from_the_base(kwire, wrap):
 
     def encode(last):
         rows = [
-            kwire.records.Record(offset=at, value=wrap(b"v"), timestamp=0)
-            for at in (5, last)
+            kwire.records.Record(offset=offset, value=wrap(b"v"), timestamp=0)
+            for offset in (5, last)
         ]
         return kwire.records.encode_batch(rows)
 

@@ -44,9 +44,9 @@ def read_objects(package, data, **options):
     """Decode objects. Return headers, rows and the error."""
     heads, rows, fault = [], [], None
     try:
-        for found in package.records.decode_batches(data, **options):
-            heads.append(header_of(found.header))
-            rows += rows_of([found])
+        for decoded in package.records.decode_batches(data, **options):
+            heads.append(header_of(decoded.header))
+            rows += rows_of([decoded])
     except package.errors.KwireError as error:
         fault = facts(package, data, error)
     return heads, rows, fault
@@ -65,8 +65,8 @@ def read_columns(package, data, **options):
 def compare(package, data, **options):
     """Decode objects and columns, which must agree. Return the result."""
     heads, rows, fault = read_objects(package, data, **options)
-    table, other = read_columns(package, data, **options)
-    assert other == fault, data.hex()
+    table, column_fault = read_columns(package, data, **options)
+    assert column_fault == fault, data.hex()
     if fault is None:
         assert table[0] == rows, data.hex()
         assert table[1] == (heads[-1][0] + heads[-1][1] if heads else 0)
@@ -80,12 +80,12 @@ COMMITTED = {"aborted_transactions": ()}
 @pytest.mark.parametrize("family", FAMILIES)
 def test_all_readers_agree(twins, family):
     """Two engines with two readers each return the same records or errors."""
-    seen = set()
+    errors = set()
     for data in hostile_records.take(family, share(1)):
-        found = compare(twins.fast, data, **COMMITTED)
-        assert found == compare(twins.pure, data, **COMMITTED), data.hex()
-        seen.add(found[2] and found[2][0])
-    assert {None, "Truncated", "CorruptBatch"} <= seen or family == "mixed sets"
+        outcome = compare(twins.fast, data, **COMMITTED)
+        assert outcome == compare(twins.pure, data, **COMMITTED), data.hex()
+        errors.add(outcome[2] and outcome[2][0])
+    assert {None, "Truncated", "CorruptBatch"} <= errors or family == "mixed sets"
 
 
 DAMAGED = {
@@ -121,15 +121,15 @@ def test_all_readers_agree_without_a_filter(twins, family):
     """Include control batches, wrong checksums and invalid header keys."""
     options = {"check_crc": False, "errors": "replace"}
     for data in hostile_records.take(family, share(1) // 2):
-        found = read_objects(twins.fast, data, **options)
-        assert found == read_objects(twins.pure, data, **options), data.hex()
+        outcome = read_objects(twins.fast, data, **options)
+        assert outcome == read_objects(twins.pure, data, **options), data.hex()
         table = read_columns(twins.fast, data, **options)
         assert table == read_columns(twins.pure, data, **options), data.hex()
         # Columns never contain control batches, nor report damage in them.
-        if found[2] is None or table[1] is not None:
-            assert (table[1] is None) == (found[2] is None)
-        if found[2] is None and not any(head[3] & 0x20 for head in found[0]):
-            assert table[0][0] == found[1]
+        if outcome[2] is None or table[1] is not None:
+            assert (table[1] is None) == (outcome[2] is None)
+        if outcome[2] is None and not any(head[3] & 0x20 for head in outcome[0]):
+            assert table[0][0] == outcome[1]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -149,16 +149,16 @@ def test_every_single_byte_change(kwire, name):
     data = bytearray(SMALL[name])
     ends = set()
     changes = (
-        (at, new)
-        for at, old in enumerate(SMALL[name])
+        (position, new)
+        for position, old in enumerate(SMALL[name])
         for new in (0, 0xFF, 0x7F, (old + 1) % 256, old ^ 0x80)
     )
     rarer = 1 if kwire.backend == "fast" else 4
-    for at, new in itertools.islice(some(changes), 0, None, rarer):
-        old, data[at] = data[at], new
-        found = compare(kwire, repaired(data), **COMMITTED)
-        ends.add(found[2] and found[2][0])
-        data[at] = old
+    for position, new in itertools.islice(some(changes), 0, None, rarer):
+        old, data[position] = data[position], new
+        outcome = compare(kwire, repaired(data), **COMMITTED)
+        ends.add(outcome[2] and outcome[2][0])
+        data[position] = old
     assert None in ends and len(ends) > 1
 
 
@@ -166,20 +166,20 @@ def test_every_single_byte_change(kwire, name):
 def test_a_changed_byte_is_noticed_by_the_checksum(kwire, name):
     """Only offsets, the leader epoch and the size are not covered by the checksum."""
     data = bytearray(SMALL[name])
-    whole = read_objects(kwire, bytes(data))
+    undamaged = read_objects(kwire, bytes(data))
     position, free = 0, set()
     while head := kwire.records.read_batch_header(bytes(data), position):
         free |= set(range(position, position + (17 if head.magic == 2 else 12)))
         position += head.size
-    for at in range(0, len(data), 3):
-        if at in free:
+    for index in range(0, len(data), 3):
+        if index in free:
             continue
-        data[at] ^= 0x04
+        data[index] ^= 0x04
         heads, rows, fault = read_objects(kwire, bytes(data))
         assert fault is not None
-        assert heads[:-1] == whole[0][: max(0, len(heads) - 1)]
-        assert rows == whole[1][: len(rows)]
-        data[at] ^= 0x04
+        assert heads[:-1] == undamaged[0][: max(0, len(heads) - 1)]
+        assert rows == undamaged[1][: len(rows)]
+        data[index] ^= 0x04
 
 
 @pytest.mark.gate_on_pure
@@ -203,10 +203,10 @@ def test_bad_input_is_not_read_past_its_end(twins, family):
     def work(note):
         for data in hostile_records.take(family, share(1)):
             note(data)
-            given = guarded.put(data)
+            source = guarded.put(data)
             for options in (COMMITTED, {"check_crc": False, "start_offset": 3}):
-                read_objects(package, given, **options)
-                read_columns(package, given, **options)
+                read_objects(package, source, **options)
+                read_columns(package, source, **options)
 
     check(work)
 
@@ -219,16 +219,16 @@ def test_prefixes_are_not_read_past_their_end(twins):
     def work(note):
         for data in SMALL.values():
             for cut in range(len(data) + 1):
-                for part in (
+                for prefix in (
                     data[:cut],
                     repaired(hostile_records.correct_size(data[:cut])),
                 ):
-                    note(part)
-                    given = guarded.put(part)
-                    read_objects(package, given)
-                    read_columns(package, given, check_crc=False, batch_columns=True)
+                    note(prefix)
+                    source = guarded.put(prefix)
+                    read_objects(package, source)
+                    read_columns(package, source, check_crc=False, batch_columns=True)
                     with contextlib.suppress(package.KwireError):
-                        package.records.convert_batches(given, 1)
+                        package.records.convert_batches(source, 1)
 
     check(work)
 
@@ -239,26 +239,26 @@ def try_to_convert(package, data, magic):
     Return the bytes and the report, or all attributes of the error.
     """
     try:
-        made, report = package.records.convert_batches(data, magic)
+        converted, report = package.records.convert_batches(data, magic)
     except package.errors.EncodeError as error:
         # The record is valid but cannot be represented in the other format.
         return error.path, str(error)
     except package.errors.KwireError as error:
         return facts(package, data, error)
-    return made, repr(report)
+    return converted, repr(report)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_bad_sets_are_converted_alike(twins, family):
     """Both engines return the same result. Converted sets can be decoded."""
-    good = 0
+    count = 0
     for number, data in enumerate(hostile_records.take(family, share(1) // 3)):
-        found = try_to_convert(twins.fast, data, number % 3)
-        assert found == try_to_convert(twins.pure, data, number % 3), data.hex()
-        if isinstance(found[0], bytes) and "copied" not in found[1]:
-            good += 1
-            assert read_objects(twins.fast, found[0])[2] is None
-    assert good > 0
+        outcome = try_to_convert(twins.fast, data, number % 3)
+        assert outcome == try_to_convert(twins.pure, data, number % 3), data.hex()
+        if isinstance(outcome[0], bytes) and "copied" not in outcome[1]:
+            count += 1
+            assert read_objects(twins.fast, outcome[0])[2] is None
+    assert count > 0
 
 
 BOMBS = {
@@ -287,8 +287,8 @@ def test_huge_numbers_allocate_little(kwire, name):
         read(kwire, data)
         # Maximum initial memory of a compression library.
         most = 160 * 1024 - 1
-        peak, found = peak_of(partial(read, kwire, data), most)
-        assert found[-1] is not None or name == "a size"
+        peak, outcome = peak_of(partial(read, kwire, data), most)
+        assert outcome[-1] is not None or name == "a size"
         assert peak <= most
 
 
@@ -305,21 +305,21 @@ def test_memory_follows_the_input(kwire):
     ):
         call()
         most = 40 * len(data) + 64 * 1024
-        peak, kept = peak_of(call, most)
-        assert len(kept) in (1, 2000)
+        peak, result = peak_of(call, most)
+        assert len(result) in (1, 2000)
         assert peak <= most
 
 
 def test_a_failed_call_leaves_nothing_behind(kwire):
     """Valid input returns the same result after failures of any kind."""
     names = ("headers", "all magics", "magic 2 gzip", "transactions")
-    good = {name: compare(kwire, SETS[name], **COMMITTED) for name in names}
+    outcomes = {name: compare(kwire, SETS[name], **COMMITTED) for name in names}
     inputs = [data for family in FAMILIES for data in hostile_records.take(family, 120)]
     failed = 0
     for number, data in enumerate(inputs):
         failed += compare(kwire, data, **COMMITTED)[2] is not None
         name = names[number % len(names)]
-        assert compare(kwire, SETS[name], **COMMITTED) == good[name]
+        assert compare(kwire, SETS[name], **COMMITTED) == outcomes[name]
     assert failed > len(inputs) // 4
 
 
@@ -330,17 +330,17 @@ def test_the_input_is_released_and_unchanged(kwire, family):
     failed = 0
     for data in hostile_records.take(family, 150):
         for read in (
-            lambda given: list(kwire.records.decode_batches(given)),
+            lambda source: list(kwire.records.decode_batches(source)),
             columns.decode_records,
         ):
-            given = bytearray(data)
+            source = bytearray(data)
             try:
                 # The kept error or records must not refer to the input.
-                kept = read(given)
+                result = read(source)
             except kwire.DecodeError as error:
-                kept = error
+                result = error
                 failed += 1
-            assert given == data
-            given.append(0)
-            assert kept is not None
+            assert source == data
+            source.append(0)
+            assert result is not None
     assert failed > 10

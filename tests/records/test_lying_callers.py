@@ -78,17 +78,17 @@ def test_negative_count_of_a_header_is_rejected(kwire, count):
     read = readers(kwire)[2]
     data = batch(record())
     head = kwire.records.read_batch_header(data).replace(record_count=count)
-    for given, options in ((data, {}), (data[61:], {"compressed": True})):
+    for content, options in ((data, {}), (data[61:], {"compressed": True})):
         with pytest.raises(kwire.DecodeError):
-            read(given, head, **options)
+            read(content, head, **options)
 
 
 def test_other_objects_are_rejected_as_headers(kwire):
     """The error is a ``TypeError`` or ``AttributeError``, before any byte is read."""
     for read in readers(kwire):
-        for wrong in (None, 5, "head", kwire.records.Record()):
+        for no_header in (None, 5, "head", kwire.records.Record()):
             with pytest.raises((TypeError, AttributeError)):
-                read(bytes(100), wrong)
+                read(bytes(100), no_header)
 
 
 STARTS = [-1, -(10**6), -(2**62), 2**31, 2**61, 2**62]
@@ -112,10 +112,10 @@ def test_columns_with_a_start_out_of_range_are_rejected(twins, start):
     for package in twins:
 
         def work(note, package=package):
-            for given in tries:
-                note(given)
+            for arguments in tries:
+                note(arguments)
                 with pytest.raises(package.EncodeError):
-                    encode(package, **given)
+                    encode(package, **arguments)
 
         check(work)
 
@@ -146,10 +146,10 @@ def test_str_subclasses_are_encoded_by_content(twins):
         encode_batch = package.records.encode_batch
 
         def work(note, package=package, encode_batch=encode_batch):
-            (found,) = package.records.decode_batches(
+            (decoded,) = package.records.decode_batches(
                 encode_batch([(None, None, None, [(Text("name"), b"x")])])
             )
-            assert found.records[0].headers == (("name", b"x"),)
+            assert decoded.records[0].headers == (("name", b"x"),)
             with pytest.raises(package.EncodeError) as caught:
                 encode_batch([(None, None, None, [(Text("\ud800"), b"x")])])
             assert caught.value.path == "records[0].headers[0].key"
@@ -199,8 +199,10 @@ def test_offsets_beyond_all_records(records, columns, offset):
     )
     every = [5, 6, 7]
     expected = every if offset < 0 else []
-    found = records.decode_batches(data, start_offset=offset)
-    assert [each.offset for b in found for each in b.records] == expected
+    batches = records.decode_batches(data, start_offset=offset)
+    assert [
+        decoded_record.offset for b in batches for decoded_record in b.records
+    ] == expected
     table = columns.decode_records(data, start_offset=offset)
     assert table.offset.tolist() == expected
     table = columns.decode_records(data, end_offset=offset)

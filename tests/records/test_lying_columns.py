@@ -139,9 +139,9 @@ def test_buffers_that_are_too_short(kwire, name, way):
 def test_row_numbers_out_of_range(kwire, number):
     """Row numbers are validated before any column is read."""
     for count, before in ((3, []), (3, [2, 0]), (0, [])):
-        given = {} if count else {"key": (None, None, None, 0), "value": TEXT}
+        arguments = {} if count else {"key": (None, None, None, 0), "value": TEXT}
         with pytest.raises(kwire.EncodeError, match="no such row") as caught:
-            encode(kwire, count, numbers=int64s(*before, number), **given)
+            encode(kwire, count, numbers=int64s(*before, number), **arguments)
         assert caught.value.path == f"records[{number}]"
 
 
@@ -160,7 +160,7 @@ def test_all_buffers_damaged_at_once(kwire, way):
     """Every column has all optional buffers, including validity bitmaps."""
     bits = b"\x07"
     text = (bits, *TEXT[1:])
-    made = encode(
+    encoded = encode(
         kwire,
         offsets=(bits, int64s(0, 1, 2), 0),
         timestamps=(bits, int64s(5, 6, 7), 0),
@@ -169,9 +169,13 @@ def test_all_buffers_damaged_at_once(kwire, way):
         headers=lists(key=text, value=text),
         numbers=WAYS[way],
     )
-    (found,) = kwire.records.decode_batches(made)
-    assert [each.key for each in found.records] == [b"a", b"b", b"c"]
-    assert found.records[2].headers == (("c", b"c"),)
+    (decoded,) = kwire.records.decode_batches(encoded)
+    assert [decoded_record.key for decoded_record in decoded.records] == [
+        b"a",
+        b"b",
+        b"c",
+    ]
+    assert decoded.records[2].headers == (("c", b"c"),)
 
 
 @sweep("way", WAYS)
@@ -181,8 +185,8 @@ def test_buffers_are_released(kwire, way):
         buffers = [bytearray(b"\x07"), bytearray(offsets), bytearray(b"abc")]
         numbers = WAYS[way] and bytearray(WAYS[way])
         with contextlib.suppress(kwire.EncodeError):
-            given = {"key": (*buffers, 0), "value": (*buffers, 0)}
-            encode(kwire, numbers=numbers, **given)
+            arguments = {"key": (*buffers, 0), "value": (*buffers, 0)}
+            encode(kwire, numbers=numbers, **arguments)
         gc.collect()
         for buffer in (*buffers, numbers or bytearray()):
             buffer.append(0)
@@ -218,22 +222,28 @@ def random_column(dice, put):
 
 def random_columns(dice, put):
     """Return valid or damaged columns with three rows, and optionally row numbers."""
-    given = {"key": random_column(dice, put), "value": random_column(dice, put)}
+    arguments = {"key": random_column(dice, put), "value": random_column(dice, put)}
     for name in ("offsets", "timestamps"):
         if dice.random() < 0.5:
             numbers = int64s(*range(dice.choice((2, 3, 3, 4))))
             bits = None if dice.random() < 0.5 else put(b"\xff")
-            given[name] = (bits, put(numbers), dice.choice((0, 0, 1)))
+            arguments[name] = (bits, put(numbers), dice.choice((0, 0, 1)))
     if dice.random() < 0.6:
         bounds = sorted(dice.randrange(4) for _ in range(dice.choice((3, 4, 4, 5))))
         key, value = random_column(dice, put), random_column(dice, put)
-        given["headers"] = (put(int32s(*bounds)), 0, dice.choice((2, 3)), key, value)
+        arguments["headers"] = (
+            put(int32s(*bounds)),
+            0,
+            dice.choice((2, 3)),
+            key,
+            value,
+        )
     if dice.random() < 0.5:
         numbers = dice.choices((0, 1, 2), k=dice.randrange(5))
         if dice.random() < 0.1:
             numbers.append(dice.choice((-1, 3, 2**40, -(2**63))))
-        given["numbers"] = put(int64s(*numbers))
-    return given
+        arguments["numbers"] = put(int64s(*numbers))
+    return arguments
 
 
 def test_random_buffers_are_not_read_past_their_end(twins):
@@ -242,7 +252,7 @@ def test_random_buffers_are_not_read_past_their_end(twins):
 
     def work(note):
         dice = random.Random(9)
-        good = 0
+        accepted = 0
         for number in range(20_000):
             free = iter(pages)
             note(number)
@@ -251,8 +261,8 @@ def test_random_buffers_are_not_read_past_their_end(twins):
                 return next(free).put(data)
 
             with contextlib.suppress(twins.fast.EncodeError):
-                good += bool(encode(twins.fast, **random_columns(dice, put)))
-        assert good > 500
+                accepted += bool(encode(twins.fast, **random_columns(dice, put)))
+        assert accepted > 500
 
     check(work)
 
@@ -260,15 +270,15 @@ def test_random_buffers_are_not_read_past_their_end(twins):
 def test_both_engines_take_the_same_columns(twins):
     """Both engines return the same bytes, or both reject the columns."""
     dice = random.Random(10)
-    seen = set()
+    outcome_types = set()
     for _ in range(4000):
-        given = random_columns(dice, bytes)
+        arguments = random_columns(dice, bytes)
         outcomes = []
         for package in twins:
             try:
-                outcomes.append(encode(package, **given))
+                outcomes.append(encode(package, **arguments))
             except package.EncodeError:
                 outcomes.append(None)
-        assert outcomes[0] == outcomes[1], given
-        seen.add(type(outcomes[0]))
-    assert seen == {bytes, type(None)}
+        assert outcomes[0] == outcomes[1], arguments
+        outcome_types.add(type(outcomes[0]))
+    assert outcome_types == {bytes, type(None)}

@@ -18,9 +18,9 @@ def run(kwire):
     """Return a function that measures a run from the start, with default arguments."""
     measure_run = module(kwire, "records").measure_run
 
-    def measured(data, position=0, **given):
+    def measured(data, position=0, **changes):
         options = {"last_start": len(data), "most_bytes": 2**40, "expected": 0}
-        return measure_run(data, position, len(data), **(options | given))
+        return measure_run(data, position, len(data), **(options | changes))
 
     return measured
 
@@ -90,7 +90,7 @@ def test_the_first_batch_has_to_be_the_expected_one(run):
 
 def test_measure_run_is_limited_in_bytes(run):
     """A batch that exceeds the limit ends the run, because batches are not divided."""
-    sizes = [len(each) for each in PLAIN]
+    sizes = [len(content) for content in PLAIN]
     data = b"".join(PLAIN)
     assert run(data, most_bytes=sizes[0] + sizes[1]) == (sizes[0] + sizes[1], 5)
     assert run(data, most_bytes=sizes[0] + sizes[1] - 1) == (sizes[0], 3)
@@ -99,7 +99,7 @@ def test_measure_run_is_limited_in_bytes(run):
 
 def test_measure_run_includes_batches_that_start_before_the_end(run):
     """A batch belongs to the range in which it starts, even if it ends outside."""
-    sizes = [len(each) for each in PLAIN]
+    sizes = [len(content) for content in PLAIN]
     data = b"".join(PLAIN)
     assert run(data, last_start=sizes[0]) == (sizes[0], 3)
     assert run(data, last_start=sizes[0] + 1) == (sizes[0] + sizes[1], 5)
@@ -115,7 +115,7 @@ def test_engines_agree_on_any_bytes(twins):
     """Test modified bytes, truncation and arbitrary start positions."""
     chance = random.Random(11)
     data = bytearray(b"".join(PLAIN * 3))
-    engines = [module(each, "records").measure_run for each in twins]
+    engines = [module(engine, "records").measure_run for engine in twins]
     for _ in range(3000):
         changed = bytearray(data[: chance.randrange(len(data) + 1)])
         for _ in range(chance.randrange(3)):

@@ -59,7 +59,7 @@ def test_missing_timestamp_is_null_in_arrow_and_minus_one_in_numpy(
     """Arrays of numpy have no validity bitmap, so -1 represents the null."""
     data, stamps = SETS[name]
     factor, divisor = UNITS[unit]
-    nulls = [None if each == -1 else each * factor // divisor for each in stamps]
+    nulls = [None if stamp == -1 else stamp * factor // divisor for stamp in stamps]
     table = columns.decode_records(data, timestamp_unit=unit, views=views)
     assert table.timestamp.tolist() == [-1 if n is None else n for n in nulls]
     assert find_timestamps(table) == nulls
@@ -73,14 +73,16 @@ def test_missing_timestamp_is_null_in_arrow_and_minus_one_in_numpy(
 def test_missing_timestamp_is_minus_one_in_records(records, name):
     """Records keep -1 as in the stored bytes."""
     data, stamps = SETS[name]
-    found = [each.timestamp for b in records.decode_batches(data) for each in b.records]
-    assert found == stamps
+    timestamps = [
+        row.timestamp for b in records.decode_batches(data) for row in b.records
+    ]
+    assert timestamps == stamps
 
 
 def test_only_minus_one_means_that_there_is_no_timestamp(columns):
     """Other negative numbers are times before 1970, which old producers have sent."""
     stamps = [-2, -1, 0, -1000]
-    data = b"".join(message(1, n, timestamp=each) for n, each in enumerate(stamps))
+    data = b"".join(message(1, n, timestamp=stamp) for n, stamp in enumerate(stamps))
     assert find_timestamps(columns.decode_records(data)) == [-2, None, 0, -1000]
 
 
@@ -94,13 +96,15 @@ def test_timestamps_without_a_gap_have_no_validity(columns):
 def test_nulls_of_a_slice_match_its_rows(columns):
     """The bitmap of a slice may start in the middle of a byte."""
     stamps = [-1 if n % 3 == 0 else n for n in range(40)]
-    data = b"".join(message(1, n, timestamp=each) for n, each in enumerate(stamps))
+    data = b"".join(message(1, n, timestamp=stamp) for n, stamp in enumerate(stamps))
     table = columns.decode_records(data)
     for start in (0, 1, 7, 8, 9, 31):
-        part = table[start : start + 11]
-        expected = [None if each == -1 else each for each in stamps[start : start + 11]]
-        assert find_timestamps(part) == expected
-        column = pyarrow.record_batch(part)["timestamp"]
+        sliced = table[start : start + 11]
+        expected = [
+            None if stamp == -1 else stamp for stamp in stamps[start : start + 11]
+        ]
+        assert find_timestamps(sliced) == expected
+        column = pyarrow.record_batch(sliced)["timestamp"]
         assert column.null_count == expected.count(None)
 
 
@@ -108,7 +112,7 @@ def test_nulls_of_a_slice_match_its_rows(columns):
 def test_null_timestamps_are_written_as_minus_one(records, columns, magic):
     """Test columns of kwire, and a table of another library."""
     stamps = [5, -1, 6] if magic else [-1, -1, -1]
-    rows = [(b"k", b"v", each) for each in stamps]
+    rows = [(b"k", b"v", stamp) for stamp in stamps]
     data = records.encode_batch(rows, magic=magic)
     table = columns.decode_records(data)
     assert columns.encode_batch(table, magic=magic) == data

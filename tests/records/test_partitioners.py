@@ -51,9 +51,9 @@ def test_murmur2_is_that_of_java(partitioners):
         assert partitioners.murmur2(bytearray(key)) == value
         assert partitioners.murmur2(memoryview(key)) == value
     for key in keys_of(1, 500):
-        found = partitioners.murmur2(key)
-        assert -(2**31) <= found < 2**31
-        assert found & 0xFFFFFFFF == aiokafka_murmur2(key) & 0xFFFFFFFF
+        number = partitioners.murmur2(key)
+        assert -(2**31) <= number < 2**31
+        assert number & 0xFFFFFFFF == aiokafka_murmur2(key) & 0xFFFFFFFF
 
 
 def test_murmur2_rejects_other_types(partitioners):
@@ -78,9 +78,9 @@ def test_a_column_has_the_hashes_of_its_keys(partitioners, make):
     """Test a list, an Arrow array and a numpy array of objects. Null has hash 0."""
     keys = [*keys_of(2, 300), None]
     column = numpy.array(keys, object) if make is numpy.array else make(keys)
-    found = partitioners.murmur2_column(column)
-    assert (found.dtype, found[-1]) == (numpy.int32, 0)
-    assert found[:-1].tolist() == [partitioners.murmur2(key) for key in keys[:-1]]
+    hashes = partitioners.murmur2_column(column)
+    assert (hashes.dtype, hashes[-1]) == (numpy.int32, 0)
+    assert hashes[:-1].tolist() == [partitioners.murmur2(key) for key in keys[:-1]]
     crcs = partitioners.crc32_column(column)
     assert (crcs.dtype, crcs[-1]) == (numpy.uint32, 0)
     assert crcs[:-1].tolist() == [partitioners.crc32(key) for key in keys[:-1]]
@@ -89,7 +89,7 @@ def test_a_column_has_the_hashes_of_its_keys(partitioners, make):
 def test_murmur2_column_accepts_all_binary_types(kwire, partitioners):
     """Test slices, chunks, strings, dictionaries, views, and decoded columns."""
     texts = ["a", "bcd", None, "efghi", "é"]
-    wanted = [0 if t is None else partitioners.murmur2(t.encode()) for t in texts]
+    hashes = [0 if t is None else partitioners.murmur2(t.encode()) for t in texts]
     array = pyarrow.array(texts)
     chunked = pyarrow.chunked_array([texts[:2], texts[2:]])
     for column in (
@@ -99,13 +99,13 @@ def test_murmur2_column_accepts_all_binary_types(kwire, partitioners):
         array.dictionary_encode(),
         array.cast(pyarrow.string_view()),
     ):
-        assert partitioners.murmur2_column(column).tolist() == wanted
-    assert partitioners.murmur2_column(array[1:4]).tolist() == wanted[1:4]
+        assert partitioners.murmur2_column(column).tolist() == hashes
+    assert partitioners.murmur2_column(array[1:4]).tolist() == hashes[1:4]
     rows = [(None if t is None else t.encode(), b"v") for t in texts]
     columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     records = columns.decode_records(kwire.records.encode_batch(rows))
-    assert partitioners.murmur2_column(records.key).tolist() == wanted
-    assert partitioners.murmur2_column(records[1:4].key).tolist() == wanted[1:4]
+    assert partitioners.murmur2_column(records.key).tolist() == hashes
+    assert partitioners.murmur2_column(records[1:4].key).tolist() == hashes[1:4]
     assert partitioners.murmur2_column(pyarrow.nulls(2)).tolist() == [0, 0]
     assert partitioners.murmur2_column([]).tolist() == []
 
@@ -121,28 +121,30 @@ def test_murmur2_column_verifies_offsets(kwire, partitioners):
     """No byte outside of the column is read."""
     module = importlib.import_module(f"{kwire.__name__}._engine.active")
     engine = module.record_engine
-    good = numpy.array([0, 1, 2], "int32")
+    valid_offsets = numpy.array([0, 1, 2], "int32")
     for bad in ([0, 1, 3], [-1, 1, 2], [2, 1, 2]):
         column = (None, numpy.array(bad, "int32"), b"ab", 0)
         with pytest.raises(kwire.EncodeError, match="not within the bytes"):
             engine.hash_column(2, column, engine.MURMUR2)
     for count, start in ((3, 0), (2, 1), (-1, 0), (2**31, 0)):
         with pytest.raises(kwire.EncodeError):
-            engine.hash_column(count, (None, good, b"ab", start), engine.MURMUR2)
+            engine.hash_column(
+                count, (None, valid_offsets, b"ab", start), engine.MURMUR2
+            )
 
 
 def test_java_keys_choose_as_aiokafka_does(partitioners):
     """Each key has the same partition, so a producer can be migrated."""
-    everything = list(range(7))
-    theirs = DefaultPartitioner()
+    partitions = list(range(7))
+    aiokafka_choose = DefaultPartitioner()
     for key in keys_of(3, 300):
-        found = partitioners.murmur2_random(key, everything, [])
-        assert found == theirs(key, everything, [])
+        partition = partitioners.murmur2_random(key, partitions, [])
+        assert partition == aiokafka_choose(key, partitions, [])
     for choose in (partitioners.murmur2_random, partitioners.consistent_random):
-        assert {choose(None, everything, [2, 3]) for _ in range(99)} == {2, 3}
-        assert {choose(None, everything, []) for _ in range(999)} == set(everything)
+        assert {choose(None, partitions, [2, 3]) for _ in range(99)} == {2, 3}
+        assert {choose(None, partitions, []) for _ in range(999)} == set(partitions)
     assert {partitioners.consistent_random(b"", [4, 5], [5])} == {5}
-    assert partitioners.consistent(None, everything) == 0
+    assert partitioners.consistent(None, partitions) == 0
 
 
 @pytest.mark.parametrize(
@@ -159,7 +161,7 @@ def test_librdkafka_selects_the_same_partitions(partitioners, name, function):
             "topic.metadata.refresh.interval.ms": -1,
         }
     )
-    found = {}
+    partitions_by_key = {}
     keys = {key for key in keys_of(4, 200) if key}
     count = len(producer.list_topics("orders", timeout=15).topics["orders"].partitions)
     for key in keys:
@@ -167,13 +169,13 @@ def test_librdkafka_selects_the_same_partitions(partitioners, name, function):
             "orders",
             b"v",
             key,
-            on_delivery=lambda _, message: found.update(
+            on_delivery=lambda _, message: partitions_by_key.update(
                 {message.key(): message.partition()}
             ),
         )
     assert producer.flush(15) == 0
     choose = getattr(partitioners, function)
-    assert found == {key: choose(key, range(count), []) for key in keys}
+    assert partitions_by_key == {key: choose(key, range(count), []) for key in keys}
     assert count > 1
 
 
@@ -185,9 +187,9 @@ def test_java_partitioner_works_in_aiokafka(partitioners):
         producer = AIOKafkaProducer(
             bootstrap_servers="localhost:1", partitioner=partitioners.murmur2_random
         )
-        found = producer._partitioner(b"21", [0, 1, 2], [1])
+        partition = producer._partitioner(b"21", [0, 1, 2], [1])
         await producer.stop()
-        return found
+        return partition
 
     assert asyncio.run(run()) == (KNOWN[b"21"] & 0x7FFFFFFF) % 3
 
@@ -207,12 +209,12 @@ def test_java_partitioner_works_in_kafka_python(partitioners, name):
     )
     producer = SimpleNamespace(config={"partitioner": choose}, _metadata=cluster)
     for key in (b"21", b"foobar"):
-        wanted = choose(key, [0, 1, 2], [1])
+        expected = choose(key, [0, 1, 2], [1])
         with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-            sent = ("keys", None, "key", "v", key, b"v")
-            assert KafkaProducer._partition(producer, *sent) == wanted
-        assert choose.partition("keys", key, cluster) == wanted
-        assert choose.partition("keys", "key", key, "v", b"v", cluster) == wanted
+            arguments = ("keys", None, "key", "v", key, b"v")
+            assert KafkaProducer._partition(producer, *arguments) == expected
+        assert choose.partition("keys", key, cluster) == expected
+        assert choose.partition("keys", "key", key, "v", b"v", cluster) == expected
     if name != "consistent":
         assert choose.partition("keys", None, None, "v", b"v", cluster) == 1
 
@@ -230,14 +232,14 @@ def test_rows_are_sorted_by_the_partition_of_their_key(kwire, partitioners):
         (engine.MURMUR2, partitioners.murmur2_random),
         (engine.CRC32, partitioners.consistent),
     ):
-        lists, others = engine.split_rows(rows, 5, kind)
-        wanted = [[] for _ in range(5)]
+        lists, keyless_rows = engine.split_rows(rows, 5, kind)
+        expected = [[] for _ in range(5)]
         for row in rows:
             key = row.key if row is record else row[0]
             if key is not None:
-                wanted[choose(bytes(key), range(5), [])].append(row)
-        assert lists == wanted
-        assert others == [row for row in rows[:500] if row[0] is None]
+                expected[choose(bytes(key), range(5), [])].append(row)
+        assert lists == expected
+        assert keyless_rows == [row for row in rows[:500] if row[0] is None]
     with pytest.raises(kwire.EncodeError) as caught:
         engine.split_rows([(b"a", b"b"), (b"a", 5)], 3, engine.MURMUR2)
     assert caught.value.path == "records[1].value"

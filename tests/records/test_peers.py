@@ -96,8 +96,8 @@ def cases():
                 yield Case(2, codec, "idempotent", PLAIN, PRODUCER)
                 options = {**PRODUCER, "is_transactional": True}
                 yield Case(2, codec, "transactional", PLAIN, options)
-                kept = {"last_offset": 30_000, "base_offset": 7}
-                yield Case(2, codec, "compacted", HOLES, kept)
+                offset_options = {"last_offset": 30_000, "base_offset": 7}
+                yield Case(2, codec, "compacted", HOLES, offset_options)
                 yield Case(2, codec, "leader epoch", PLAIN, LEADER_EPOCH)
                 yield Case(2, codec, "delete horizon", PLAIN, DELETE_HORIZON)
 
@@ -136,26 +136,26 @@ def written_by_kwire(kwire, case):
 
 def read_by_kwire(kwire, data):
     """Decode all records with kwire. Objects and columns must be equal."""
-    found = [
+    rows = [
         (r.offset, r.timestamp, r.key, r.value, r.headers)
         for batch in kwire.records.decode_batches(data)
         for r in batch.records
     ]
     columns = kwire.records.columns.decode_records(data)
-    assert columns.offset.tolist() == [row[0] for row in found]
-    assert columns.timestamp.tolist() == [row[1] for row in found]
-    assert list(columns.key) == [row[2] for row in found]
-    assert list(columns.value) == [row[3] for row in found]
-    pairs = [pair for row in found for pair in row[4]]
+    assert columns.offset.tolist() == [row[0] for row in rows]
+    assert columns.timestamp.tolist() == [row[1] for row in rows]
+    assert list(columns.key) == [row[2] for row in rows]
+    assert list(columns.value) == [row[3] for row in rows]
+    pairs = [pair for row in rows for pair in row[4]]
     assert [name.decode() for name in columns.headers.key] == [p[0] for p in pairs]
     assert list(columns.headers.value) == [pair[1] for pair in pairs]
-    return found
+    return rows
 
 
 def batches_of(peer, data):
     """Decode all batches with a peer, and return them with their rows."""
     records = peer.memory_records(data)
-    found = []
+    batches = []
     while records.has_next():
         batch = records.next_batch()
         assert batch.validate_crc()
@@ -169,8 +169,8 @@ def batches_of(peer, data):
             )
             for record in batch
         ]
-        found.append((batch, rows))
-    return found
+        batches.append((batch, rows))
+    return batches
 
 
 @sweep("case", list(cases()), ids=title)
@@ -178,14 +178,16 @@ def batches_of(peer, data):
 def test_a_peer_reads_what_kwire_wrote(kwire, name, case):
     """Compare the records, the checksum and the fields of the batch."""
     data = written_by_kwire(kwire, case)
-    found = batches_of(PEERS[name], data)
-    assert [row for _, rows in found for row in rows] == expected_rows(case)
+    batches = batches_of(PEERS[name], data)
+    assert [row for _, rows in batches for row in rows] == expected_rows(case)
     if case.magic == 2:
-        ((batch, _),) = found
+        ((batch, _),) = batches
         last = case.options.get("last_offset", case.rows[-1][0])
         producer = (batch.producer_id, batch.producer_epoch, batch.base_sequence)
         names = ("producer_id", "producer_epoch", "base_sequence")
-        assert producer == tuple(case.options.get(each, -1) for each in names)
+        assert producer == tuple(
+            case.options.get(field_name, -1) for field_name in names
+        )
         assert batch.next_offset == last + 1
         assert batch.compression_type == NAMES.index(case.codec)
         assert batch.is_transactional == ("is_transactional" in case.options)
@@ -205,8 +207,8 @@ def written_by_peer(peer, case):
         builder = peer.legacy_builder(case.magic, codec, 1 << 20)
     for offset, timestamp, key, value, headers in case.rows:
         # aiokafka's legacy builder does not accept a headers argument.
-        more = [list(headers)] if case.magic == 2 else []
-        assert builder.append(offset, timestamp, key, value, *more) is not None
+        arguments = [list(headers)] if case.magic == 2 else []
+        assert builder.append(offset, timestamp, key, value, *arguments) is not None
     return bytes(builder.build())
 
 
@@ -236,11 +238,13 @@ def test_a_peer_reads_a_set_of_batches_with_a_cut_end(kwire, name):
     peer = PEERS[name]
     for magic, codecs in CODECS.items():
         rows = [Case(magic, codec, "plain", PLAIN, {}) for codec in codecs]
-        whole = [written_by_kwire(kwire, case) for case in rows]
-        data = b"".join(whole) + whole[0][:20]
-        found = [row for _, batch_rows in batches_of(peer, data) for row in batch_rows]
-        assert found == [row for case in rows for row in expected_rows(case)]
-        assert read_by_kwire(kwire, data) == found
+        encoded = [written_by_kwire(kwire, case) for case in rows]
+        data = b"".join(encoded) + encoded[0][:20]
+        rows_read = [
+            row for _, batch_rows in batches_of(peer, data) for row in batch_rows
+        ]
+        assert rows_read == [row for case in rows for row in expected_rows(case)]
+        assert read_by_kwire(kwire, data) == rows_read
 
 
 @pytest.mark.parametrize("name", list(PEERS))
@@ -279,9 +283,15 @@ def test_a_peer_reads_a_conversion(kwire, name):
             rows = case.rows
             if target < 2:
                 rows = tuple((*row[:4], ()) for row in rows)
-            left = Case(min(case.magic, target), case.codec, "", rows, options)
-            found = [row for _, part in batches_of(PEERS[name], data) for row in part]
-            assert found == expected_rows(left)
+            converted_case = Case(
+                min(case.magic, target), case.codec, "", rows, options
+            )
+            rows_read = [
+                row
+                for _, batch_rows in batches_of(PEERS[name], data)
+                for row in batch_rows
+            ]
+            assert rows_read == expected_rows(converted_case)
 
 
 # kio supports uncompressed magic 2, with timestamps in whole seconds.

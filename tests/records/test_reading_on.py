@@ -63,8 +63,8 @@ def test_the_next_offset_is_after_an_aborted_transaction(kwire):
     decode = kwire.records.decode_records
     assert decode(data, aborted_transactions=hidden) == ([], 5)
     assert len(decode(data, aborted_transactions=[])[0]) == 5
-    found = columns_of(kwire, data, aborted_transactions=hidden)
-    assert (len(found), found.next_offset) == (0, 5)
+    table = columns_of(kwire, data, aborted_transactions=hidden)
+    assert (len(table), table.next_offset) == (0, 5)
 
 
 def test_the_next_offset_is_that_of_the_batch_where_compaction_took_its_end(kwire):

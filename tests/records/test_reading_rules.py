@@ -23,12 +23,12 @@ GOOD = {
 
 def read_heads(records, columns, data, **options):
     """Read headers. Each call starts where the last entry ended."""
-    position, found = options.pop("position", 0), []
+    position, headers = options.pop("position", 0), []
     while header := records.read_batch_header(data, position, **options):
         assert header.position == position
         position += header.size
-        found.append(header)
-    return found
+        headers.append(header)
+    return headers
 
 
 def read_objects(records, columns, data, **options):
@@ -64,35 +64,35 @@ def with_size(data, size):
 
 
 @sweep("magic", GOOD)
-@sweep("left", range(12))
-def test_fewer_bytes_than_an_offset_and_a_size_are_the_end(read, magic, left):
+@sweep("count", range(12))
+def test_fewer_bytes_than_an_offset_and_a_size_are_the_end(read, magic, count):
     """Rule 1: reading stops without an error, whatever the bytes are."""
-    assert len(read(GOOD[magic] + b"\xff" * left)) == 1
+    assert len(read(GOOD[magic] + b"\xff" * count)) == 1
 
 
-@sweep("left", [12, 16, 17, 100])
+@sweep("count", [12, 16, 17, 100])
 @sweep("size", [13, 0, -1, -(2**31)])
-def test_a_size_that_no_entry_has_is_damage(records, read, size, left):
+def test_a_size_that_no_entry_has_is_damage(records, read, size, count):
     """Rule 2 is checked before the number of remaining bytes."""
-    bad = with_size(bytes(left), size)
+    bad = with_size(bytes(count), size)
     for start in (b"", GOOD[2], GOOD[0]):
         check_damage(records, read, start + bad, len(start), f"{size} bytes is smaller")
 
 
-@sweep("left", range(12, 17))
+@sweep("count", range(12, 17))
 @sweep("size", [14, 4000, 2**31 - 1])
-def test_batch_without_magic_is_the_end(read, size, left):
+def test_batch_without_magic_is_the_end(read, size, count):
     """Rule 4: without the magic, the format is unknown."""
-    assert len(read(GOOD[2] + with_size(b"\xff" * left, size))) == 1
+    assert len(read(GOOD[2] + with_size(b"\xff" * count, size))) == 1
 
 
-@sweep(("byte", "said"), [(3, "3"), (0x7F, "127"), (0xFF, "-1")])
+@sweep(("byte", "shown_magic"), [(3, "3"), (0x7F, "127"), (0xFF, "-1")])
 @sweep("size", [14, 5, 2**31 - 1])
-def test_another_magic_is_damage(records, read, byte, said, size):
+def test_another_magic_is_damage(records, read, byte, shown_magic, size):
     """Rule 5 applies even if the entry is incomplete."""
     bad = bytearray(with_size(bytes(17), size))
     bad[16] = byte
-    words = rf"magic .* \(got {said}\)" if size >= 14 else "smaller"
+    words = rf"magic .* \(got {shown_magic}\)" if size >= 14 else "smaller"
     check_damage(records, read, GOOD[1] + bad, len(GOOD[1]), words)
 
 
@@ -120,19 +120,19 @@ def test_truncated_last_entry_is_omitted(records, columns, name):
     heads = read_heads(records, columns, data)
     ends = [header.position + header.size for header in heads]
     assert ends[-1] == len(data)
-    everything = list(records.decode_batches(data))
+    all_batches = list(records.decode_batches(data))
     for cut in range(len(data)):
-        whole = sum(end <= cut for end in ends)
-        last = ends[whole - 1] if whole else 0
-        part = data[:cut]
-        assert read_heads(records, columns, part) == heads[:whole]
-        found = list(records.decode_batches(part))
-        rows = rows_of(found)
-        assert rows == rows_of(everything)[: len(rows)]
-        assert sum(each.size for each in found) == last
-        table = columns.decode_records(part)
+        whole_count = sum(end <= cut for end in ends)
+        last = ends[whole_count - 1] if whole_count else 0
+        prefix = data[:cut]
+        assert read_heads(records, columns, prefix) == heads[:whole_count]
+        batches = list(records.decode_batches(prefix))
+        rows = rows_of(batches)
+        assert rows == rows_of(all_batches)[: len(rows)]
+        assert sum(decoded.size for decoded in batches) == last
+        table = columns.decode_records(prefix)
         assert table.end_position == last
-        assert table_of(table) == rows_of(found, control=False)
+        assert table_of(table) == rows_of(batches, control=False)
 
 
 @sweep("magic", GOOD)
@@ -140,15 +140,19 @@ def test_truncated_last_entry_is_omitted(records, columns, name):
 def test_a_wrong_checksum_is_damage(records, read, magic, start):
     """All bits of each format are covered. The error has the offset of the entry."""
     data = bytearray(GOOD[start] + GOOD[magic])
-    at = len(GOOD[start])
-    for place in range(17 if magic == 2 else 12, len(GOOD[magic])):
-        if place == 16:
+    second_start = len(GOOD[start])
+    for index in range(17 if magic == 2 else 12, len(GOOD[magic])):
+        if index == 16:
             continue
-        data[at + place] ^= 0x10
+        data[second_start + index] ^= 0x10
         check_damage(
-            records, read, data, at, "checksum is 0x[0-9a-f]{8}, but the header has"
+            records,
+            read,
+            data,
+            second_start,
+            "checksum is 0x[0-9a-f]{8}, but the header has",
         )
-        data[at + place] ^= 0x10
+        data[second_start + index] ^= 0x10
     assert read(data)
 
 
@@ -165,9 +169,9 @@ def test_fields_set_by_brokers_are_outside_of_the_checksum(records):
     data = bytearray(GOOD[2])
     data[0:8] = (90).to_bytes(8, "big")
     data[12:16] = (7).to_bytes(4, "big")
-    (found,) = records.decode_batches(data)
-    assert found.records[0].offset == found.base_offset == 90
-    assert found.partition_leader_epoch == 7
+    (decoded,) = records.decode_batches(data)
+    assert decoded.records[0].offset == decoded.base_offset == 90
+    assert decoded.partition_leader_epoch == 7
 
 
 @pytest.mark.parametrize("count", [-1, -(2**31), 2, 2**31 - 1])
@@ -186,29 +190,31 @@ def test_five_stray_bytes_are_no_error(read):
 def test_position_and_end_choose_entries(records, columns, name):
     """Bytes outside of the range are not read. Positions are relative to the input."""
     data = SETS[name]
-    given = b"\xff" * 30 + data + b"\xff" * 30
+    surrounded = b"\xff" * 30 + data + b"\xff" * 30
     heads = read_heads(records, columns, data)
     for first in range(len(heads)):
         start = heads[first].position
         for last in range(first, len(heads)):
             end = heads[last].position + heads[last].size
             bounds = {"position": 30 + start, "end": 30 + end}
-            found = list(records.decode_batches(given, **bounds))
+            batches = list(records.decode_batches(surrounded, **bounds))
             expected = list(records.decode_batches(data[start:end]))
-            assert rows_of(found) == rows_of(expected)
-            assert [each.position for each in found] == [
-                each.position + 30 + start for each in expected
+            assert rows_of(batches) == rows_of(expected)
+            assert [decoded.position for decoded in batches] == [
+                decoded.position + 30 + start for decoded in expected
             ]
-            table = columns.decode_records(given, **bounds)
+            table = columns.decode_records(surrounded, **bounds)
             assert table_of(table) == rows_of(expected, control=False)
             assert table.end_position == 30 + end
             # An entry that exceeds the end is incomplete.
             bounds["end"] -= 1
-            assert len(read_heads(records, columns, given, **bounds)) == last - first
+            assert (
+                len(read_heads(records, columns, surrounded, **bounds)) == last - first
+            )
 
 
 @pytest.mark.parametrize(
-    ("wrong", "bounds"),
+    ("argument", "bounds"),
     [
         ("position", {"position": -1}),
         ("position", {"position": 4}),
@@ -218,9 +224,9 @@ def test_position_and_end_choose_entries(records, columns, name):
         ("end", {"position": -1, "end": -1}),
     ],
 )
-def test_bounds_outside_of_the_input_are_refused(read, wrong, bounds):
+def test_bounds_outside_of_the_input_are_refused(read, argument, bounds):
     """The error names the wrong argument, ``end`` first, before any byte is read."""
-    with pytest.raises(ValueError, match=rf"^{wrong} must be 0 to \d, .* input"):
+    with pytest.raises(ValueError, match=rf"^{argument} must be 0 to \d, .* input"):
         read(b"abc", **bounds)
 
 
@@ -233,13 +239,13 @@ def test_arguments_are_checked_before_the_first_batch(records, columns):
         columns.decode_records(b"", errors="x")
     with pytest.raises(ValueError, match="timestamp_unit"):
         columns.decode_records(b"", timestamp_unit="min")
-    for wrong in ("text", None, 5):
+    for no_bytes in ("text", None, 5):
         with pytest.raises(TypeError):
-            records.decode_batches(wrong)
+            records.decode_batches(no_bytes)
         with pytest.raises(TypeError):
-            columns.decode_records(wrong)
+            columns.decode_records(no_bytes)
         with pytest.raises(TypeError):
-            records.read_batch_header(wrong)
+            records.read_batch_header(no_bytes)
 
 
 STARTED = b"".join(
@@ -262,12 +268,12 @@ def test_start_offset_omits_earlier_records(records, columns, start):
     expected = [
         row for row in read_objects(records, columns, STARTED) if row[0] >= start
     ]
-    found = list(records.decode_batches(STARTED, start_offset=start))
-    assert rows_of(found) == expected
-    assert all(each.last_offset >= start for each in found)
-    for seen in (None, ()):
+    batches = list(records.decode_batches(STARTED, start_offset=start))
+    assert rows_of(batches) == expected
+    assert all(decoded.last_offset >= start for decoded in batches)
+    for aborted in (None, ()):
         table = columns.decode_records(
-            STARTED, start_offset=start, aborted_transactions=seen
+            STARTED, start_offset=start, aborted_transactions=aborted
         )
         assert table_of(table) == expected
     for end in range(start - 1, 22):
@@ -277,22 +283,22 @@ def test_start_offset_omits_earlier_records(records, columns, start):
 
 def test_batch_that_ends_at_the_start_offset_is_included(records):
     """Its records are omitted, but the last offset is within the requested range."""
-    (found,) = records.decode_batches(
+    (decoded,) = records.decode_batches(
         batch(record(), base_offset=4, last_delta=5), start_offset=9
     )
-    assert (found.records, found.next_offset) == ((), 10)
+    assert (decoded.records, decoded.next_offset) == ((), 10)
 
 
 def test_batches_are_decoded_lazily(kwire, records):
     """Batches before the damage are returned first."""
     bad = bytearray(GOOD[2])
     bad[-1] ^= 1
-    found = records.decode_batches(GOOD[2] + GOOD[2] + bad)
-    assert len(next(found).records) == len(next(found).records) == 1
+    batches = records.decode_batches(GOOD[2] + GOOD[2] + bad)
+    assert len(next(batches).records) == len(next(batches).records) == 1
     with pytest.raises(kwire.errors.CorruptBatch) as caught:
-        next(found)
+        next(batches)
     assert caught.value.offset == 2 * len(GOOD[2])
-    assert list(found) == []
+    assert list(batches) == []
 
 
 def test_any_bytes_like_is_accepted(read):
@@ -302,13 +308,13 @@ def test_any_bytes_like_is_accepted(read):
     expected = read(data)
     mapped = mmap.mmap(-1, len(data))
     mapped[:] = data
-    for given in (
+    for source in (
         bytearray(data),
         memoryview(b"x" + data)[1:],
         memoryview(data).cast("i"),
         mapped,
     ):
-        assert read(given) == expected
+        assert read(source) == expected
     with pytest.raises(TypeError, match="contiguous"):
         read(memoryview(data)[::2])
 
@@ -316,19 +322,19 @@ def test_any_bytes_like_is_accepted(read):
 @pytest.mark.parametrize("name", ["magic 2 none", "magic 1 gzip", "magic 0 none"])
 def test_the_input_is_released(kwire, records, read, name):
     """The input is released at the end, after an error, and if reading stops."""
-    good = SETS[name]
-    bad = bytearray(good)
-    bad[-1] ^= 1
-    for data in (good, bytes(bad), good + bytes(bad), good + b"\xff" * 30):
-        given = bytearray(data)
+    valid = SETS[name]
+    damaged = bytearray(valid)
+    damaged[-1] ^= 1
+    for data in (valid, bytes(damaged), valid + bytes(damaged), valid + b"\xff" * 30):
+        source = bytearray(data)
         try:
-            kept = read(given)
+            result = read(source)
         except kwire.DecodeError as error:
-            kept = error
-        given.append(0)
-        assert kept
-    given = bytearray(good + good)
-    batches = records.decode_batches(given)
+            result = error
+        source.append(0)
+        assert result
+    source = bytearray(valid + valid)
+    batches = records.decode_batches(source)
     assert next(batches).records
     batches.close()
-    given.append(0)
+    source.append(0)

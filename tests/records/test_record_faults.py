@@ -238,16 +238,16 @@ def readers_of_parts(records, columns, data):
 @sweep("name", FAULTS)
 def test_faults_of_records_are_named(kwire, records, columns, name):
     """The damaged record is the second record in a batch after another message."""
-    content, at, kind, path, words = FAULTS[name]
+    content, position, kind, path, words = FAULTS[name]
     front = message(1, 0, b"first")
     # Without this end, missing bytes would be read from the next record.
     data = front + batch(GOOD, content, last_delta=1)
-    at = len(data) if at < 0 else len(front) + 61 + len(GOOD) + at
+    position = len(data) if position < 0 else len(front) + 61 + len(GOOD) + position
     expected = "records[1]" + (f".{path}" if path else "")
     calls = readers(records, columns, data)
     for read in (*calls, *readers_of_parts(records, columns, data)):
         error = failure(kwire, read, kind)
-        assert (error.offset, error.path) == (at, expected)
+        assert (error.offset, error.path) == (position, expected)
         assert words in error.reason
 
 
@@ -268,11 +268,11 @@ def test_faults_of_compressed_records_are_those_of_their_batch(
 @sweep("name", [n for n, f in FAULTS.items() if f[1] != -1])
 def test_following_bytes_do_not_change_the_fault(kwire, records, columns, name):
     """An error within a record does not depend on the following bytes."""
-    content, at, kind, _, words = FAULTS[name]
+    content, position, kind, _, words = FAULTS[name]
     data = batch(GOOD, content, bytes(40), count=3)
     for read in readers(records, columns, data):
         error = failure(kwire, read, kind)
-        assert error.offset == 61 + len(GOOD) + at
+        assert error.offset == 61 + len(GOOD) + position
         assert words in error.reason
 
 
@@ -285,16 +285,16 @@ def test_a_record_does_not_reach_into_the_next(kwire, records, columns):
         assert (error.offset, error.path) == (end, "records[0].key")
 
 
-@pytest.mark.parametrize("left", [b"\0", GOOD, bytes(100)])
-def test_bytes_after_the_last_record_are_damage(kwire, records, columns, left):
+@pytest.mark.parametrize("excess", [b"\0", GOOD, bytes(100)])
+def test_bytes_after_the_last_record_are_damage(kwire, records, columns, excess):
     """Trailing bytes are damage in a batch and in decompressed bytes, as in Kafka."""
-    plain = batch(GOOD, left, count=1)
-    packed = compressed_batch(GOOD, left, count=1)
-    for data, at in ((plain, 61 + len(GOOD)), (packed, 0)):
+    plain = batch(GOOD, excess, count=1)
+    packed = compressed_batch(GOOD, excess, count=1)
+    for data, position in ((plain, 61 + len(GOOD)), (packed, 0)):
         for read in readers(records, columns, data):
             error = failure(kwire, read, "TrailingBytes")
-            assert (error.offset, error.path) == (at, "")
-            assert f"left over: {len(left)}" in error.reason
+            assert (error.offset, error.path) == (position, "")
+            assert f"left over: {len(excess)}" in error.reason
 
 
 def test_too_few_records_are_damage(kwire, records, columns):
@@ -327,7 +327,7 @@ def test_an_emptied_batch_has_no_bytes_either(kwire, records, columns):
     for read in readers(records, columns, data):
         assert failure(kwire, read, "TrailingBytes").offset == 61
     data = compressed_batch(count=0, last_delta=5)
-    assert [each.records for each in records.decode_batches(data)] == [()]
+    assert [decoded.records for decoded in records.decode_batches(data)] == [()]
     assert len(columns.decode_records(data)) == 0
 
 
@@ -349,8 +349,10 @@ def test_header_keys_that_are_not_utf8(kwire, records, columns, errors):
                 assert failure(kwire, read, "InvalidValue").reason == "not UTF-8"
             continue
         texts = [key.decode(errors="replace") for key in keys]
-        (found,) = calls[0]()
-        assert [each.headers for each in found.records] == [((t, b"v"),) for t in texts]
+        (decoded,) = calls[0]()
+        assert [decoded_record.headers for decoded_record in decoded.records] == [
+            ((t, b"v"),) for t in texts
+        ]
         table = calls[1]()
         names = [table.headers.key[row] for row in range(len(keys))]
         assert names == [text.encode() for text in texts]
@@ -360,12 +362,12 @@ def test_header_keys_that_are_not_utf8(kwire, records, columns, errors):
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
 def test_damaged_compression_is_damage_of_the_batch(kwire, records, columns, codec):
     """An error of the library becomes a ``CorruptBatch`` at the offset of the batch."""
-    good = SETS[f"magic 2 {codec}"]
-    for cut in (61, 62, 70, len(good) - 1):
-        bad = repaired(good[:8] + (cut - 12).to_bytes(4, "big") + good[12:cut])
-        for read in readers(records, columns, good + bad):
+    valid = SETS[f"magic 2 {codec}"]
+    for cut in (61, 62, 70, len(valid) - 1):
+        damaged = repaired(valid[:8] + (cut - 12).to_bytes(4, "big") + valid[12:cut])
+        for read in readers(records, columns, valid + damaged):
             error = failure(kwire, read, "CorruptBatch")
-            assert (error.offset, error.path) == (len(good), "")
+            assert (error.offset, error.path) == (len(valid), "")
             assert codec in error.reason or "records cannot fit" in error.reason
 
 
@@ -396,7 +398,7 @@ def test_limits_hold_for_each_batch(kwire, records, columns, magic):
 
 def test_batches_of_the_helper_functions_are_valid(records):
     """The helper functions must be correct, otherwise the other tests prove little."""
-    (found,) = records.decode_batches(compressed_batch(GOOD))
-    assert (found.compression, found.records[0].value) == ("gzip", b"v" * 20)
+    (decoded,) = records.decode_batches(compressed_batch(GOOD))
+    assert (decoded.compression, decoded.records[0].value) == ("gzip", b"v" * 20)
     assert gzip.decompress(compressed_batch(GOOD)[61:]) == GOOD
     assert raw_varint(300) == b"\xac\2" and varint(-150) == raw_varint(299)

@@ -163,27 +163,27 @@ def test_nothing_grows(kwire, figure):
     watched = [None, True, (), "", b"", 0, kwire.records.Record]
     rounds = ROUNDS[kwire.backend]
     entries = calls(kwire)
-    left = {}
+    leaks = {}
     gc.collect()
     gc.freeze()
-    for what, call in entries.items():
+    for title, call in entries.items():
         # The first calls fill caches.
         failed = [attempt(kwire, call) for _ in range(10)]
-        assert all(failed) == any(failed) == ("," in what), what
+        assert all(failed) == any(failed) == ("," in title), title
         gc.collect()
         references = [sys.getrefcount(value) for value in watched]
-        more = measure_left(partial(attempt, kwire, call), TRACED_ROUNDS)
-        if more:
-            left[what] = more
+        blocks = measure_left(partial(attempt, kwire, call), TRACED_ROUNDS)
+        if blocks:
+            leaks[title] = blocks
         for _ in range(rounds):
             attempt(kwire, call)
         gc.collect()
         pairs = zip(watched, references, strict=True)
         grown = [sys.getrefcount(value) - number for value, number in pairs]
-        assert max(grown) < rounds // 2, (what, grown)
+        assert max(grown) < rounds // 2, (title, grown)
     figure("P11", "entries and errors of records traced", len(entries), least=30)
-    print(left)
-    figure("P11", "entries of records that leave a block", len(left), most=0)
+    print(leaks)
+    figure("P11", "entries of records that leave a block", len(leaks), most=0)
 
 
 WORST = {
@@ -201,20 +201,20 @@ ENGINES = {"fast": "compiled engine", "pure": "plain Python"}
 SPARE = 16 * 1024
 
 
-@pytest.mark.parametrize("what", WORST)
-def test_memory_is_bounded_by_the_input(kwire, what, figure):
+@pytest.mark.parametrize("name", WORST)
+def test_memory_is_bounded_by_the_input(kwire, name, figure):
     """Test as many objects as fit into the input, complete and truncated."""
-    data = batch(WORST[what], count=COUNTS[what], last_delta=COUNTS[what] - 1)
-    cut = batch(WORST[what][:-1], count=COUNTS[what], last_delta=COUNTS[what] - 1)
+    data = batch(WORST[name], count=COUNTS[name], last_delta=COUNTS[name] - 1)
+    cut = batch(WORST[name][:-1], count=COUNTS[name], last_delta=COUNTS[name] - 1)
     most = 0
-    for given in (data, cut):
+    for source in (data, cut):
         attempt(kwire, lambda: list(read(kwire, data)))
-        bound = PROMISED[kwire.backend] * len(given) + SPARE
+        bound = PROMISED[kwire.backend] * len(source) + SPARE
         peak, failed = peak_of(
-            lambda d=given: attempt(kwire, lambda: list(read(kwire, d))), bound
+            lambda d=source: attempt(kwire, lambda: list(read(kwire, d))), bound
         )
-        assert failed == (given is cut)
-        most = max(most, (peak - SPARE) / len(given))
+        assert failed == (source is cut)
+        most = max(most, (peak - SPARE) / len(source))
     figure(
         "P7",
         f"memory of records for a byte of input, {ENGINES[kwire.backend]}",
@@ -250,19 +250,19 @@ def test_failing_allocations_raise_memory_error(twins, lack):
     allowed = (package.KwireError, TypeError, LookupError)
     # Error of an interpreter without memory for a Python frame. Functions that the
     # engine calls back cause other errors, so they are excluded.
-    own = "error return without exception set"
+    no_exception_text = "error return without exception set"
     tried = {
-        what: call for what, call in calls(package).items() if what not in CALL_BACK
+        title: call for title, call in calls(package).items() if title not in CALL_BACK
     }
 
     def work(note):
-        sys.unraisablehook = lambda given: None
+        sys.unraisablehook = lambda unraisable: None
         ran_out = 0
-        for what, call in tried.items():
+        for title, call in tried.items():
             attempt(package, call)
             start = calm = 0
             while calm < 20 and start < 400:
-                note((what, start))
+                note((title, start))
                 calm += 1
                 try:
                     failing.set_nomemory(start, start + width)
@@ -278,7 +278,7 @@ def test_failing_allocations_raise_memory_error(twins, lack):
                 except SystemError as error:
                     # The message of the error may be missing, because it needs memory,
                     # too.
-                    if error.args and own not in str(error):
+                    if error.args and no_exception_text not in str(error):
                         raise
                 start += 1
             attempt(package, call)
@@ -291,20 +291,20 @@ def test_returned_buffer_of_a_codec_is_not_reused(kwire):
     """A view that a codec keeps is closed, or its bytes do not change."""
     engine = engine_of(kwire)
     head = kwire.records.BatchHeader(last_offset=-1)
-    kept = []
+    buffers = []
 
     def compress(content):
-        kept.append((content, bytes(content)))
+        buffers.append((content, bytes(content)))
         return bytes(content)
 
     for number in range(20):
         rows = [(None, bytes([number]) * 1000)] * 100
         engine.encode_batch(rows, head, compress)
         engine.encode_batch(rows, head, None)
-    assert len(kept) == 20
-    for content, shown in kept:
+    assert len(buffers) == 20
+    for content, original in buffers:
         with contextlib.suppress(ValueError):
-            assert bytes(content) == shown
+            assert bytes(content) == original
 
 
 def in_threads(*works):
@@ -313,7 +313,7 @@ def in_threads(*works):
     The first one runs once, the others repeatedly meanwhile.
     """
     ended = threading.Event()
-    first, *others = works
+    first, *followers = works
 
     def lead():
         try:
@@ -325,15 +325,15 @@ def in_threads(*works):
         while not ended.is_set():
             work()
 
-    together([lead, *(partial(follow, work) for work in others)])
+    together([lead, *(partial(follow, work) for work in followers)])
 
 
 def test_input_that_changes_while_it_is_read(twins):
     """The result may be wrong or an error, but no byte outside of the input is read."""
     package = twins.fast
     columns = importlib.import_module(f"{package.__name__}.records.columns")
-    good = package.records.encode_batch([(b"key", bytes(50), 5, HEADERS)] * 3000)
-    data = bytearray(good)
+    valid = package.records.encode_batch([(b"key", bytes(50), 5, HEADERS)] * 3000)
+    data = bytearray(valid)
 
     def read():
         for _ in range(150):
@@ -342,9 +342,9 @@ def test_input_that_changes_while_it_is_read(twins):
                 columns.decode_records(data, check_crc=False, errors="replace")
 
     def change():
-        for at in range(70, len(data), 997):
-            data[at] = 0xFF
-        data[:] = good
+        for position in range(70, len(data), 997):
+            data[position] = 0xFF
+        data[:] = valid
 
     check(lambda note: in_threads(read, change))
 

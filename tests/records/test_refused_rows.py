@@ -231,8 +231,8 @@ def test_offsets_ascend(kwire, records, magic, base, offsets, row):
 def test_offsets_are_limited_by_the_delta(kwire, records):
     """The limit is 2^31 - 1 after the base in magic 2. Messages have no limit."""
     far = [offset_row(records, 3), offset_row(records, 2**31 + 2)]
-    (found,) = records.decode_batches(records.encode_batch(far))
-    assert [each.offset for each in found.records] == [3, 2**31 + 2]
+    (batch,) = records.decode_batches(records.encode_batch(far))
+    assert [record.offset for record in batch.records] == [3, 2**31 + 2]
     far[1] = offset_row(records, 2**31 + 3)
     with pytest.raises(kwire.EncodeError) as caught:
         records.encode_batch(far)
@@ -240,7 +240,7 @@ def test_offsets_are_limited_by_the_delta(kwire, records):
     assert "from 4 to 2147483650, got 2147483651" in caught.value.expected
     for magic in (0, 1):
         data = records.encode_batch(far, magic=magic)
-        assert [len(each.records) for each in records.decode_batches(data)] == [2]
+        assert [len(batch.records) for batch in records.decode_batches(data)] == [2]
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
@@ -266,7 +266,7 @@ def odd_row(dice):
 def test_both_engines_raise_the_same_errors(twins):
     """If a row has several errors, both engines report the same one."""
     dice = random.Random(11)
-    seen = set()
+    error_paths = set()
     for _ in range(4000):
         rows = [odd_row(dice) for _ in range(dice.randint(1, 3))]
         magic = dice.choice((0, 1, 2, 2))
@@ -277,6 +277,6 @@ def test_both_engines_raise_the_same_errors(twins):
             except package.EncodeError as error:
                 outcomes.append((error.path, str(error)))
         assert outcomes[0] == outcomes[1], rows
-        seen.add(outcomes[0][0] if isinstance(outcomes[0], tuple) else bytes)
-    assert {bytes, "records[0].key", "records[0].headers[1].value"} <= seen
-    assert len(seen) > 15
+        error_paths.add(outcomes[0][0] if isinstance(outcomes[0], tuple) else bytes)
+    assert {bytes, "records[0].key", "records[0].headers[1].value"} <= error_paths
+    assert len(error_paths) > 15

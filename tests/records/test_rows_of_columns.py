@@ -61,8 +61,8 @@ def table_of(rows, *, is_large=False):
         lists = pyarrow.large_list
     keys, values, times, headers = zip(*rows, strict=True)
     pairs = [
-        None if not each else [{"key": k, "value": v} for k, v in each]
-        for each in headers
+        None if not row_headers else [{"key": k, "value": v} for k, v in row_headers]
+        for row_headers in headers
     ]
     return pyarrow.table(
         {
@@ -97,14 +97,14 @@ def test_the_batch_is_that_of_the_rows(
         table = table.set_column(0, "key", key)
     dice = random.Random(seed)
     chosen = dice.choices(range(len(rows)), k=300)
-    found, at = encoded_rows(MOST), 0
+    encoder, index = encoded_rows(MOST), 0
     columns = open_rows(table)
-    while at < len(chosen):
-        part = numbers_of(chosen[: at + dice.randrange(60)])
-        at = found.extend_columns(columns, part, at, NOW)
+    while index < len(chosen):
+        row_numbers = numbers_of(chosen[: index + dice.randrange(60)])
+        index = encoder.extend_columns(columns, row_numbers, index, NOW)
     expected = records.encode_batch([timed(rows)[number] for number in chosen])
-    assert found.make_batch(make_header(len(chosen))) == expected
-    assert len(found) == len(chosen) and found.content == len(expected) - 61
+    assert encoder.make_batch(make_header(len(chosen))) == expected
+    assert len(encoder) == len(chosen) and encoder.content == len(expected) - 61
 
 
 def test_rows_and_columns_may_share_a_batch(
@@ -112,14 +112,14 @@ def test_rows_and_columns_may_share_a_batch(
 ):
     """Rows keep the order in which they are added."""
     rows = some_rows(1, 40)
-    found, columns = encoded_rows(MOST), open_rows(table_of(rows[10:30]))
-    found.extend(rows[:10], 0, NOW)
-    assert found.extend_columns(columns, numbers_of(range(20)), 0, NOW) == 20
-    found.extend(rows[30:], 0, NOW)
+    encoder, columns = encoded_rows(MOST), open_rows(table_of(rows[10:30]))
+    encoder.extend(rows[:10], 0, NOW)
+    assert encoder.extend_columns(columns, numbers_of(range(20)), 0, NOW) == 20
+    encoder.extend(rows[30:], 0, NOW)
     # In a list, a timestamp of -1 is treated as missing.
     listed = [(k, v, NOW if t == -1 else t, h) for k, v, t, h in timed(rows)]
     expected = [*listed[:10], *timed(rows)[10:30], *listed[30:]]
-    assert found.make_batch(make_header(40)) == records.encode_batch(expected)
+    assert encoder.make_batch(make_header(40)) == records.encode_batch(expected)
 
 
 def test_extend_columns_stops_at_the_size_limit(
@@ -128,21 +128,21 @@ def test_extend_columns_stops_at_the_size_limit(
     """Rows are added up to the last byte, as from a list."""
     rows = [(b"%d" % n, bytes(n % 300), 5, ()) for n in range(1000)]
     columns, numbers = open_rows(table_of(rows)), numbers_of(range(1000))
-    at = 0
-    while at < len(rows):
-        found, listed = encoded_rows(1000), encoded_rows(1000)
-        before, at = at, found.extend_columns(columns, numbers, at)
-        assert listed.extend(rows, before) == at
-        header = make_header(at - before)
-        assert found.make_batch(header) == listed.make_batch(header)
-        assert found.content <= 1000
+    index = 0
+    while index < len(rows):
+        encoder, listed = encoded_rows(1000), encoded_rows(1000)
+        before, index = index, encoder.extend_columns(columns, numbers, index)
+        assert listed.extend(rows, before) == index
+        header = make_header(index - before)
+        assert encoder.make_batch(header) == listed.make_batch(header)
+        assert encoder.content <= 1000
     assert encoded_rows(1000).extend_columns(columns, numbers, 1000) == 1000
     assert encoded_rows(1000).extend_columns(columns, numbers, 2000) == 2000
     large = open_rows(table_of([(b"k", bytes(5000), 5, ()), (None, None, 5, ())]))
-    found = encoded_rows(10)
-    assert found.extend_columns(large, numbers_of([0, 1])) == 1
-    assert found.extend_columns(large, numbers_of([0, 1]), 1) == 1
-    assert len(found) == 1
+    encoder = encoded_rows(10)
+    assert encoder.extend_columns(large, numbers_of([0, 1])) == 1
+    assert encoder.extend_columns(large, numbers_of([0, 1]), 1) == 1
+    assert len(encoder) == 1
 
 
 def test_columns_without_timestamps_or_headers(
@@ -150,14 +150,14 @@ def test_columns_without_timestamps_or_headers(
 ):
     """All rows have the timestamp of the call. An empty table adds no row."""
     table = pyarrow.table({"key": ["k", None], "value": [b"v", b"w"]})
-    found = encoded_rows(MOST)
-    found.extend_columns(open_rows(table), numbers_of([1, 0, 1]), 0, 9)
+    encoder = encoded_rows(MOST)
+    encoder.extend_columns(open_rows(table), numbers_of([1, 0, 1]), 0, 9)
     rows = [(None, b"w", 9), (b"k", b"v", 9), (None, b"w", 9)]
-    assert found.make_batch(make_header(3)) == records.encode_batch(rows)
+    assert encoder.make_batch(make_header(3)) == records.encode_batch(rows)
     empty = open_rows(table.slice(0, 0))
     assert len(empty) == 0
-    assert found.extend_columns(empty, numbers_of([])) == 0
-    assert len(found) == 3
+    assert encoder.extend_columns(empty, numbers_of([])) == 0
+    assert len(encoder) == 3
 
 
 def test_impossible_row_is_rejected(
@@ -169,13 +169,13 @@ def test_impossible_row_is_rejected(
     )
     columns = open_rows(table)
     for numbers, path in (([2, 1, 0], "[1].timestamp"), ([2, 3, 0], "[3]")):
-        found = encoded_rows(MOST)
+        encoder = encoded_rows(MOST)
         with pytest.raises(kwire.EncodeError) as caught:
-            found.extend_columns(columns, numbers_of(numbers))
+            encoder.extend_columns(columns, numbers_of(numbers))
         assert caught.value.path == f"records{path}"
-        assert found.extend_columns(columns, numbers_of([0])) == 1
+        assert encoder.extend_columns(columns, numbers_of([0])) == 1
         expected = records.encode_batch([(b"c", b"3"), (b"a", b"1", 5)])
-        assert found.make_batch(make_header(2)) == expected
+        assert encoder.make_batch(make_header(2)) == expected
 
 
 def test_invalid_row_numbers_are_rejected(encoded_rows, open_rows):

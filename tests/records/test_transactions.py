@@ -39,7 +39,11 @@ def values(records, columns, data, aborted, **options):
     )
     table = columns.decode_records(data, aborted_transactions=aborted, **options)
     assert table_of(table) == rows_of(batches)
-    return [each.value for found in batches for each in found.records]
+    return [
+        decoded_record.value
+        for decoded in batches
+        for decoded_record in decoded.records
+    ]
 
 
 LOG = b"".join(
@@ -76,8 +80,8 @@ def test_the_order_of_the_list_does_not_matter(records, columns):
 
 def test_aborted_transactions_may_be_an_iterator(records, columns):
     """The iterator is consumed once, before the first batch."""
-    found = records.decode_batches(LOG, aborted_transactions=iter(ABORTED))
-    assert [row[3] for row in rows_of(found)] == COMMITTED
+    batches = records.decode_batches(LOG, aborted_transactions=iter(ABORTED))
+    assert [row[3] for row in rows_of(batches)] == COMMITTED
     table = columns.decode_records(LOG, aborted_transactions=iter(ABORTED))
     assert [row[3] for row in table_of(table)] == COMMITTED
 
@@ -97,21 +101,23 @@ def test_empty_list_omits_control_records(records, columns):
 
 def test_objects_contain_markers_without_a_list(records, columns):
     """Objects contain markers if no list is passed, but columns never do."""
-    found = list(records.decode_batches(LOG))
-    assert sum(each.is_control for each in found) == 5
-    assert all(len(each.control_records) == 1 for each in found if each.is_control)
-    assert table_of(columns.decode_records(LOG)) == rows_of(found, control=False)
+    batches = list(records.decode_batches(LOG))
+    assert sum(decoded.is_control for decoded in batches) == 5
+    assert all(
+        len(decoded.control_records) == 1 for decoded in batches if decoded.is_control
+    )
+    assert table_of(columns.decode_records(LOG)) == rows_of(batches, control=False)
 
 
 def test_aborted_batches_are_returned_without_records(records):
     """They are returned without records, so that the reader continues after them."""
-    found = list(records.decode_batches(LOG, aborted_transactions=ABORTED))
-    assert len(found) == 13
-    assert [each.next_offset for each in found][-1] == 14
-    assert sum(each.size for each in found) == len(LOG)
-    hidden = [each for each in found if not each.records]
-    assert [each.base_offset for each in hidden] == [1, 4, 5, 7, 8, 9, 10, 11, 12]
-    assert [each.control_records for each in hidden] == [()] * 9
+    batches = list(records.decode_batches(LOG, aborted_transactions=ABORTED))
+    assert len(batches) == 13
+    assert [decoded.next_offset for decoded in batches][-1] == 14
+    assert sum(decoded.size for decoded in batches) == len(LOG)
+    hidden = [decoded for decoded in batches if not decoded.records]
+    assert [decoded.base_offset for decoded in hidden] == [1, 4, 5, 7, 8, 9, 10, 11, 12]
+    assert [decoded.control_records for decoded in hidden] == [()] * 9
 
 
 def test_a_marker_without_a_listed_transaction(records, columns):
@@ -165,8 +171,8 @@ def test_markers_may_have_invalid_headers(records, columns, start):
     data = transactional(7, 0, b"x")
     data += batch(content, attributes=0x30, base_offset=1, producer_id=7)
     data += transactional(7, 2, b"y")
-    found = values(records, columns, data, [Aborted(7, 0)], start_offset=start)
-    assert found == [b"y"]
+    committed = values(records, columns, data, [Aborted(7, 0)], start_offset=start)
+    assert committed == [b"y"]
 
 
 @pytest.mark.parametrize("key", [None, b"", b"\0\0\0"])
@@ -197,20 +203,20 @@ def test_compressed_batches_and_markers(records, columns):
 def test_filter_continues_in_the_next_call(records, columns):
     """Transactions may span several Fetches, so a filter can be reused."""
     for read in (
-        lambda part, seen: rows_of(
-            records.decode_batches(part, aborted_transactions=seen)
+        lambda entry, filter_: rows_of(
+            records.decode_batches(entry, aborted_transactions=filter_)
         ),
-        lambda part, seen: table_of(
-            columns.decode_records(part, aborted_transactions=seen)
+        lambda entry, filter_: table_of(
+            columns.decode_records(entry, aborted_transactions=filter_)
         ),
     ):
-        seen = records.TransactionFilter(ABORTED)
-        found, position = [], 0
+        filter_ = records.TransactionFilter(ABORTED)
+        committed, position = [], 0
         while head := records.read_batch_header(LOG, position):
-            part = LOG[position : position + head.size]
-            found += [row[3] for row in read(part, seen)]
+            entry = LOG[position : position + head.size]
+            committed += [row[3] for row in read(entry, filter_)]
             position += head.size
-        assert found == COMMITTED
+        assert committed == COMMITTED
 
 
 def test_hidden_batches_are_not_looked_into(records, columns):
@@ -230,32 +236,34 @@ def test_entries_without_rows_are_passed_over_once(records, columns):
     quadratic in their number. All other pages are inaccessible.
     """
     window = Window(marker(COMMIT, 7, 0) * 500)
-    seen = []
+    positions = []
 
     class Filter(records.TransactionFilter):
         def observe(self, header, records):
-            seen.append(header.position)
+            positions.append(header.position)
             window.move(header.position + header.size)
             return super().observe(header, records)
 
     def work(note):
-        read = partial(columns.decode_records, window.view)
-        table = read(aborted_transactions=Filter([]))
+        decode = partial(columns.decode_records, window.view)
+        table = decode(aborted_transactions=Filter([]))
         assert (len(table), table.end_position) == (0, len(window.view))
-        assert len(seen) == 500
+        assert len(positions) == 500
 
     check(work)
 
 
 def test_filter_observes_each_batch(records):
     """The result of ``observe`` depends on previous batches."""
-    found = list(records.decode_batches(LOG))
+    batches = list(records.decode_batches(LOG))
     filter_ = records.TransactionFilter(ABORTED)
-    hidden = [filter_.observe(each.header, each.records) for each in found]
-    kept = [
-        each for each, is_hidden in zip(found, hidden, strict=True) if not is_hidden
+    hidden = [filter_.observe(decoded.header, decoded.records) for decoded in batches]
+    visible = [
+        decoded
+        for decoded, is_hidden in zip(batches, hidden, strict=True)
+        if not is_hidden
     ]
-    assert [row.value for each in kept for row in each.records] == COMMITTED
+    assert [row.value for decoded in visible for row in decoded.records] == COMMITTED
     # No transaction is open at the end of the log, but at its start this transaction
     # was aborted.
-    assert hidden[1] and not filter_.observe(found[1].header, found[1].records)
+    assert hidden[1] and not filter_.observe(batches[1].header, batches[1].records)

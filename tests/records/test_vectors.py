@@ -34,8 +34,8 @@ def rows_of(records):
     keys, values = records.headers.key, records.headers.value
     pairs = [(keys[row].decode(), values[row]) for row in range(starts[0], starts[-1])]
     return [
-        (offset, stamp, records.key[at], records.value[at], headers)
-        for at, (offset, stamp, headers) in enumerate(
+        (offset, stamp, records.key[index], records.value[index], headers)
+        for index, (offset, stamp, headers) in enumerate(
             zip(
                 records.offset.tolist(),
                 records.timestamp.tolist(),
@@ -57,11 +57,13 @@ def test_columns_hold_what_kafka_reads(kwire, row):
         return
     columns = kwire.records.columns.decode_records(data, batch_columns=True)
     entries = [e for e in kafka.entries if not e.fields.get("is_control")]
-    assert rows_of(columns) == [record for each in entries for record in each.records]
+    assert rows_of(columns) == [
+        record for entry_ in entries for record in entry_.records
+    ]
     for name in ("timestamp_type", "magic", *BATCH_COLUMNS):
-        found = iter(getattr(columns, name).tolist())
+        values_left = iter(getattr(columns, name).tolist())
         for entry in entries:
-            values = [next(found) for _ in entry.records]
+            values = [next(values_left) for _ in entry.records]
             # Fields that an uncompressed message does not have are not compared.
             if name in entry.fields:
                 assert set(values) <= {entry.fields[name]}, name
@@ -78,12 +80,12 @@ BATCH_COLUMNS = (
 
 def options_of(row):
     """Return the ``encode_batch`` arguments for the batch that Kafka wrote."""
-    asked, (batch, *_) = row["asked"], row["read"]["batches"]
-    if asked["do"] == "write":
+    request, (batch, *_) = row["asked"], row["read"]["batches"]
+    if request["do"] == "write":
         names = ("magic", "compression", "base_offset", "last_offset", "producer_id")
         names += ("producer_epoch", "base_sequence", "partition_leader_epoch")
         names += ("is_transactional", "log_append_time", "delete_horizon")
-        return {name: asked[name] for name in names}
+        return {name: request[name] for name in names}
     names = ("base_offset", "producer_id", "producer_epoch", "base_sequence")
     names += ("partition_leader_epoch", "is_transactional", "is_control")
     return {name: batch[name] for name in names}
@@ -114,16 +116,16 @@ ENCODED = [row for row in WRITTEN if row["asked"]["do"] != "empty"]
 @sweep("row", ENCODED, ids=lambda row: row["name"])
 def test_encodes_to_kafkas_bytes(kwire, row):
     """The bytes before compression are equal."""
-    asked = row["asked"]
-    rows = asked["records"] if asked["do"] == "write" else None
+    request = row["asked"]
+    rows = request["records"] if request["do"] == "write" else None
     rows = rows or row["read"]["batches"][0]["records"]
     names = ("offset", "timestamp", "key", "value", "headers")
     records = [
-        kwire.records.Record(**dict(zip(names, golden.record(each), strict=True)))
-        for each in rows
+        kwire.records.Record(**dict(zip(names, golden.record(row_), strict=True)))
+        for row_ in rows
     ]
-    made = kwire.records.encode_batch(records, **options_of(row))
-    assert contents(kwire, made) == contents(kwire, raw(row["bytes"]))
+    encoded = kwire.records.encode_batch(records, **options_of(row))
+    assert contents(kwire, encoded) == contents(kwire, raw(row["bytes"]))
 
 
 # A batch with log append time does not contain the timestamps of its records.
@@ -138,8 +140,8 @@ FROM_COLUMNS = [
 def test_columns_encode_to_kafkas_bytes(kwire, row):
     """The bytes before compression are equal."""
     columns = kwire.records.columns.decode_records(raw(row["bytes"]))
-    made = kwire.records.columns.encode_batch(columns, **options_of(row))
-    assert contents(kwire, made) == contents(kwire, raw(row["bytes"]))
+    encoded = kwire.records.columns.encode_batch(columns, **options_of(row))
+    assert contents(kwire, encoded) == contents(kwire, raw(row["bytes"]))
 
 
 @sweep(
@@ -161,8 +163,8 @@ def test_converts_down_to_kafkas_bytes(kwire, row):
         with pytest.raises(kwire.EncodeError, match="zstd"):
             convert()
         return
-    made, _ = convert()
-    assert contents(kwire, made) == contents(kwire, raw(row["bytes"]))
+    converted, _ = convert()
+    assert contents(kwire, converted) == contents(kwire, raw(row["bytes"]))
 
 
 PAGE = deviations.read(deviations.PAGE.read_text(encoding="utf-8"))
@@ -172,13 +174,13 @@ PATTERNS = [pattern for entry in PAGE for pattern in entry.records]
 def difference(kwire, row):
     """Describe the difference between kwire and Kafka. Return None if they agree."""
     kafka, data = of_kafka(row["read"]), raw(row["bytes"])
-    found = of_kwire(kwire, data)
-    if found == kafka:
+    outcome = of_kwire(kwire, data)
+    if outcome == kafka:
         return None
-    if not found.is_refused:
-        return different_fields(found, kafka)
-    if found.entries != kafka.entries[: len(found.entries)]:
-        return f"before it refuses, kwire reads {found.entries}"
+    if not outcome.is_refused:
+        return different_fields(outcome, kafka)
+    if outcome.entries != kafka.entries[: len(outcome.entries)]:
+        return f"before it refuses, kwire reads {outcome.entries}"
     try:
         for batch in kwire.records.decode_batches(data):
             batch.control_records  # noqa: B018  The property may raise the error.
@@ -189,29 +191,32 @@ def difference(kwire, row):
         return f"UnsupportedVersion: {error}"
 
 
-def different_fields(found, kafka):
+def different_fields(outcome, kafka):
     """Describe the first difference between two readings, if kwire accepts both."""
-    if kafka.is_refused or len(found.entries) != len(kafka.entries):
-        return f"kwire reads what Kafka refuses: {found.entries}"
-    for entry, other in zip(found.entries, kafka.entries, strict=True):
-        if entry[1:] != other[1:]:
+    if kafka.is_refused or len(outcome.entries) != len(kafka.entries):
+        return f"kwire reads what Kafka refuses: {outcome.entries}"
+    for entry, kafka_entry in zip(outcome.entries, kafka.entries, strict=True):
+        if entry[1:] != kafka_entry[1:]:
             return f"other records: {entry}"
         for name, value in entry.fields.items():
-            if value != other.fields[name]:
+            if value != kafka_entry.fields[name]:
                 return f"{name} of base_sequence {entry.fields.get('base_sequence')}"
     return None
 
 
 def test_refuses_what_kafka_refuses_and_reads_the_rest_alike(kwire):
     """For modified bytes, all differences from Kafka are documented, and all occur."""
-    seen = Counter()
+    counts = Counter()
     for row in golden.vectors("mutant"):
         text = difference(kwire, row)
         if text:
-            pattern = next((each for each in PATTERNS if re.search(each, text)), None)
+            pattern = next(
+                (candidate for candidate in PATTERNS if re.search(candidate, text)),
+                None,
+            )
             assert pattern, f"{row['name']} at {row['place']}: {text}"
-            seen[pattern] += 1
-    assert set(seen) == set(PATTERNS)
+            counts[pattern] += 1
+    assert set(counts) == set(PATTERNS)
 
 
 def test_replaced_invalid_text_equals_kafka(kwire):
@@ -219,8 +224,8 @@ def test_replaced_invalid_text_equals_kafka(kwire):
     count = 0
     for row in golden.vectors("mutant"):
         if "not UTF-8" in (difference(kwire, row) or ""):
-            found = of_kwire(kwire, raw(row["bytes"]), errors="replace")
-            assert found == of_kafka(row["read"])
+            outcome = of_kwire(kwire, raw(row["bytes"]), errors="replace")
+            assert outcome == of_kafka(row["read"])
             count += 1
     assert count
 
@@ -243,8 +248,8 @@ def test_columns_refuse_what_objects_refuse(kwire):
             )
             refused += 1
         else:
-            found = rows_of(kwire.records.columns.decode_records(data))
-            assert found == [
+            rows = rows_of(kwire.records.columns.decode_records(data))
+            assert rows == [
                 (r.offset, r.timestamp, r.key, r.value, r.headers)
                 for batch in batches
                 if not batch.is_control
@@ -255,22 +260,24 @@ def test_columns_refuse_what_objects_refuse(kwire):
 
 def test_the_vectors_reach_every_format_and_feature():
     """The vectors contain each magic with each compression, and each kind of batch."""
-    seen = set()
+    features = set()
     for row in golden.vectors("batches"):
         for batch in row["read"]["batches"]:
-            seen.add((batch["magic"], batch["compression"]))
-            seen.update(name for name, value in batch.items() if value is True)
-            seen.update(each["type"] for each in batch.get("control_records", ()))
+            features.add((batch["magic"], batch["compression"]))
+            features.update(name for name, value in batch.items() if value is True)
+            features.update(
+                control["type"] for control in batch.get("control_records", ())
+            )
             if batch["delete_horizon"] is not None:
-                seen.add("delete_horizon")
+                features.add("delete_horizon")
             if batch["count"] == 0:
-                seen.add("emptied")
+                features.add("emptied")
     codecs = ("none", "gzip", "snappy", "lz4")
     formats = {(magic, codec) for magic in (0, 1, 2) for codec in codecs}
     types = {"ABORT", "COMMIT", "LEADER_CHANGE", "SNAPSHOT_HEADER", "SNAPSHOT_FOOTER"}
     types |= {"KRAFT_VERSION", "KRAFT_VOTERS"}
     kinds = {"is_transactional", "is_control", "delete_horizon", "emptied"}
-    assert seen == formats | {(2, "zstd")} | types | kinds
+    assert features == formats | {(2, "zstd")} | types | kinds
 
 
 def test_the_vectors_name_their_origin():

@@ -19,14 +19,14 @@ FRONT = message(0, 0, b"in front")
 
 def rows(records, columns, data, **options):
     """Decode objects and columns, which must agree."""
-    found = rows_of(records.decode_batches(data, **options))
-    assert table_of(columns.decode_records(data, **options)) == found
-    return found
+    decoded_rows = rows_of(records.decode_batches(data, **options))
+    assert table_of(columns.decode_records(data, **options)) == decoded_rows
+    return decoded_rows
 
 
 def failure(kwire, records, columns, data, kind, **options):
     """Decode damaged bytes in both ways, which must raise the same error."""
-    seen = []
+    errors = []
     for read in (
         lambda: list(records.decode_batches(data, **options)),
         lambda: columns.decode_records(data, **options),
@@ -34,15 +34,15 @@ def failure(kwire, records, columns, data, kind, **options):
         with pytest.raises(kwire.errors.DecodeError) as caught:
             read()
         error = caught.value
-        seen.append((type(error).__name__, error.offset, error.path, error.reason))
-    assert seen[0] == seen[1]
-    assert seen[0][:2] == (kind, len(FRONT))
+        errors.append((type(error).__name__, error.offset, error.path, error.reason))
+    assert errors[0] == errors[1]
+    assert errors[0][:2] == (kind, len(FRONT))
     return caught.value
 
 
-def offsets(found):
+def offsets(decoded_rows):
     """Return only the offsets of rows."""
-    return [row[0] for row in found]
+    return [row[0] for row in decoded_rows]
 
 
 def test_offsets_of_magic_0_are_absolute(records, columns):
@@ -77,9 +77,9 @@ def test_offsets_of_magic_1_are_relative_to_the_wrapper(
     messages = [message(1, offset) for offset in inner]
     data = wrapper(1, *messages, offset=outer)
     assert offsets(rows(records, columns, data)) == expected
-    (found,) = records.decode_batches(data)
-    assert (found.base_offset, found.last_offset) == (expected[0], outer)
-    assert (found.record_count, found.compression) == (len(inner), "gzip")
+    (decoded,) = records.decode_batches(data)
+    assert (decoded.base_offset, decoded.last_offset) == (expected[0], outer)
+    assert (decoded.record_count, decoded.compression) == (len(inner), "gzip")
 
 
 @pytest.mark.parametrize(("inner", "outer"), [([0, 5], 4), ([1], -1), ([2], -(2**63))])
@@ -127,8 +127,8 @@ def test_a_wrapper_within_a_wrapper_is_damage(kwire, records, columns, magic, co
 @pytest.mark.parametrize("magic", [0, 1])
 def test_other_magics_within_are_damage(kwire, records, columns, magic):
     """All inner messages must have the magic of the wrapper."""
-    for other in (message(1 - magic, 1), batch(base_offset=1, last_delta=0)):
-        data = FRONT + wrapper(magic, message(magic, 0), other)
+    for foreign in (message(1 - magic, 1), batch(base_offset=1, last_delta=0)):
+        data = FRONT + wrapper(magic, message(magic, 0), foreign)
         error = failure(kwire, records, columns, data, "CorruptBatch")
         assert error.path == "records[1]"
         assert "has another magic" in error.reason
@@ -137,25 +137,25 @@ def test_other_magics_within_are_damage(kwire, records, columns, magic):
 @pytest.mark.parametrize("magic", [0, 1])
 def test_checksums_within_are_checked(kwire, records, columns, magic):
     """Inner checksums are verified as in Kafka's consumer, unless trusted."""
-    good = message(magic, 0, b"k")
-    bad = message(magic, 1, b"l", crc=77)
-    data = FRONT + wrapper(magic, good, bad)
+    valid = message(magic, 0, b"k")
+    damaged = message(magic, 1, b"l", crc=77)
+    data = FRONT + wrapper(magic, valid, damaged)
     error = failure(kwire, records, columns, data, "CorruptBatch")
     assert error.path == "records[1]"
     assert "the header has another" in error.reason
-    found = rows(records, columns, data, check_crc=False)
-    assert [row[2] for row in found] == [b"in front", b"k", b"l"]
+    decoded_rows = rows(records, columns, data, check_crc=False)
+    assert [row[2] for row in decoded_rows] == [b"in front", b"k", b"l"]
 
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_truncated_inner_message_is_damage(kwire, records, columns, magic):
     """Only a Fetch may be truncated, not the content of a wrapper."""
-    whole = message(magic, 0, b"k") + message(magic, 1, b"l", b"v")
+    messages = message(magic, 0, b"k") + message(magic, 1, b"l", b"v")
     first = len(message(magic, 0, b"k"))
-    for cut in range(1, len(whole)):
+    for cut in range(1, len(messages)):
         if cut == first:
             continue
-        data = FRONT + wrapper(magic, offset=1, value=gzip.compress(whole[:cut]))
+        data = FRONT + wrapper(magic, offset=1, value=gzip.compress(messages[:cut]))
         error = failure(kwire, records, columns, data, "Truncated")
         assert error.path == f"records[{int(cut > first)}]"
 
@@ -205,11 +205,11 @@ def test_wrapper_sets_the_timestamp_type(records, columns, attributes, inner):
         timestamp=77,
         attributes=attributes,
     )
-    found = rows(records, columns, data)
-    assert [row[1] for row in found] == ([77, 77] if attributes else [5, 9])
-    assert [row[5] for row in found] == [attributes // 8] * 2
-    (found,) = records.decode_batches(data)
-    assert (found.max_timestamp, found.timestamp_type) == (77, attributes // 8)
+    decoded_rows = rows(records, columns, data)
+    assert [row[1] for row in decoded_rows] == ([77, 77] if attributes else [5, 9])
+    assert [row[5] for row in decoded_rows] == [attributes // 8] * 2
+    (decoded,) = records.decode_batches(data)
+    assert (decoded.max_timestamp, decoded.timestamp_type) == (77, attributes // 8)
 
 
 def test_magic_0_has_no_timestamps_at_all(records, columns):
@@ -251,20 +251,20 @@ def test_a_run_does_not_reach_over_a_wrapper(records, columns):
     """A wrapper between plain messages separates three batches."""
     data = message(1, 0) + message(1, 1)
     data += wrapper(1, message(1, 0), message(1, 1), offset=3) + message(1, 4)
-    found = list(records.decode_batches(data))
-    assert [len(each.records) for each in found] == [2, 2, 1]
+    batches = list(records.decode_batches(data))
+    assert [len(decoded.records) for decoded in batches] == [2, 2, 1]
     assert offsets(rows(records, columns, data)) == [0, 1, 2, 3, 4]
 
 
 def test_a_damaged_message_ends_the_run_before_it(kwire, records):
     """Messages before the damage are returned first."""
-    good = message(1, 0) + message(1, 1)
-    for bad, at in (
+    valid = message(1, 0) + message(1, 1)
+    for bad, position in (
         (message(1, 2, crc=5), 0),
         (message(1, 2, body=b"\xff\xff\xff\xfe" + bytes(4)), 26),
     ):
-        found = records.decode_batches(good + bad)
-        assert len(next(found).records) == 2
+        batches = records.decode_batches(valid + bad)
+        assert len(next(batches).records) == 2
         with pytest.raises(kwire.DecodeError) as caught:
-            next(found)
-        assert caught.value.offset == len(good) + at
+            next(batches)
+        assert caught.value.offset == len(valid) + position

@@ -31,7 +31,11 @@ MAGICS_AND_CODECS = [
 
 def decode_fields(records, data):
     """Return the rows of all batches."""
-    return [row_of(each) for b in records.decode_batches(data) for each in b.records]
+    return [
+        row_of(decoded_record)
+        for b in records.decode_batches(data)
+        for decoded_record in b.records
+    ]
 
 
 def test_rows_of_every_form(records):
@@ -119,8 +123,8 @@ def test_log_append_time_is_the_largest_timestamp(records):
     """Test batches and messages, uncompressed and compressed."""
     rows = [(None, b"v", 5), (None, b"w", 9)]
     data = records.encode_batch(rows, log_append_time=77)
-    (found,) = records.decode_batches(data)
-    assert (found.timestamp_type, found.max_timestamp, found.base_timestamp) == (
+    (decoded,) = records.decode_batches(data)
+    assert (decoded.timestamp_type, decoded.max_timestamp, decoded.base_timestamp) == (
         1,
         77,
         5,
@@ -131,8 +135,8 @@ def test_log_append_time_is_the_largest_timestamp(records):
     packed = records.encode_batch(
         rows, magic=1, log_append_time=77, compression="gzip", base_offset=4
     )
-    (found,) = records.decode_batches(packed)
-    assert (found.timestamp_type, found.max_timestamp) == (1, 77)
+    (decoded,) = records.decode_batches(packed)
+    assert (decoded.timestamp_type, decoded.max_timestamp) == (1, 77)
     assert [row[:2] for row in decode_fields(records, packed)] == [(4, 77), (5, 77)]
 
 
@@ -157,7 +161,7 @@ def test_an_emptied_batch(records):
         leader_epoch=-1,
     )
     data = records.encode_batch([], base_offset=10, last_offset=9)
-    assert [each.next_offset for each in records.decode_batches(data)] == [10]
+    assert [decoded.next_offset for decoded in records.decode_batches(data)] == [10]
 
 
 def test_a_control_batch(records):
@@ -169,9 +173,9 @@ def test_a_control_batch(records):
         producer_id=5,
         producer_epoch=2,
     )
-    (found,) = records.decode_batches(data)
-    assert found.control_records[0].type_name == "COMMIT"
-    assert (found.attributes, found.producer_epoch, found.base_sequence) == (
+    (decoded,) = records.decode_batches(data)
+    assert decoded.control_records[0].type_name == "COMMIT"
+    assert (decoded.attributes, decoded.producer_epoch, decoded.base_sequence) == (
         0x30,
         2,
         -1,
@@ -184,8 +188,8 @@ def test_messages_in_a_wrapper(records, magic):
     make = records.Record
     rows = [make(offset=o, timestamp=t, value=b"v") for o, t in ((40, 9), (43, 5))]
     data = records.encode_batch(rows, magic=magic, compression="gzip")
-    (found,) = records.decode_batches(data)
-    assert found.header.last_offset == 43
+    (decoded,) = records.decode_batches(data)
+    assert decoded.header.last_offset == 43
     inner = gzip.decompress(data[26 if magic == 0 else 34 :])
     base = 0 if magic == 0 else 40
     stamps = (9, 5) if magic else (0, 0)
@@ -194,10 +198,10 @@ def test_messages_in_a_wrapper(records, magic):
         for o, t in zip((40, 43), stamps, strict=True)
     ]
     assert inner == b"".join(expected)
-    again = wrapper(
+    rebuilt = wrapper(
         magic, *expected, offset=43, timestamp=9, value=data[26 + 8 * magic :]
     )
-    assert data == again
+    assert data == rebuilt
 
 
 @pytest.mark.parametrize(("magic", "codec"), MAGICS_AND_CODECS)
@@ -237,8 +241,8 @@ def test_values_are_released_after_encoding(kwire, records):
         try:
             records.encode_batch(rows)
         except kwire.EncodeError as error:
-            kept = error
-            assert kept.path == "records[1].value"
+            error_kept = error
+            assert error_kept.path == "records[1].value"
         value.append(0)
         content.append(0)
 
@@ -259,14 +263,14 @@ def test_both_engines_write_the_same_bytes(twins, rows, gaps, base, codec):
     for magic in (0, 1, 2):
         if magic < 2 and name == "zstd":
             continue
-        made = []
+        encodings = []
         for package in twins:
             module = package.records
-            offset, given = base - 1, []
+            offset, records = base - 1, []
             for row, gap in zip(rows, gaps, strict=False):
                 offset += 1 + (gap if magic < 2 else gap % 2**28)
                 headers = row[3] if magic == 2 else ()
-                given.append(
+                records.append(
                     module.Record(
                         offset=offset,
                         timestamp=row[2],
@@ -276,12 +280,12 @@ def test_both_engines_write_the_same_bytes(twins, rows, gaps, base, codec):
                     )
                 )
             options = {"magic": magic, "compression": name, "base_offset": base}
-            made.append(module.encode_batch(given, **options))
-            expected = [row_of(each) for each in given]
+            encodings.append(module.encode_batch(records, **options))
+            expected = [row_of(record_given) for record_given in records]
             if magic == 0:
                 expected = [(row[0], -1, *row[2:]) for row in expected]
-            assert decode_fields(module, made[-1]) == expected
-        assert made[0] == made[1]
+            assert decode_fields(module, encodings[-1]) == expected
+        assert encodings[0] == encodings[1]
 
 
 def test_options_are_the_arguments_of_encode_batch(kwire):
@@ -291,7 +295,7 @@ def test_options_are_the_arguments_of_encode_batch(kwire):
     arguments = dict(signature.parameters)
     del arguments["records"]
     assert set(arguments) == set(options._fields)
-    defaults = {name: each.default for name, each in arguments.items()}
+    defaults = {name: parameter.default for name, parameter in arguments.items()}
     # The default base offset depends on the first row, so it is not constant.
     assert defaults == options()._asdict() | {"base_offset": None}
     stub = (
@@ -299,12 +303,14 @@ def test_options_are_the_arguments_of_encode_batch(kwire):
     ).read_text()
     body = stub.partition("class BatchArguments")[2].partition("\n\n#")[0]
     typed = dict(re.findall(r"^    (\w+): (.+)$", body, re.MULTILINE))
-    assert typed == {name: each.annotation for name, each in arguments.items()}
+    assert typed == {
+        name: parameter.annotation for name, parameter in arguments.items()
+    }
 
 
 def test_columns_take_no_other_options(kwire):
     """An unknown option raises an error and is not ignored."""
     columns = importlib.import_module(f"{kwire.__name__}.records.columns")
-    found = columns.decode_records(kwire.records.encode_batch([(b"k", b"v")]))
+    table = columns.decode_records(kwire.records.encode_batch([(b"k", b"v")]))
     with pytest.raises(TypeError, match="codec"):
-        columns.encode_batch(found, codec="gzip")
+        columns.encode_batch(table, codec="gzip")

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 
-def write_request(fields: str, more: str = "") -> str:
+def write_request(fields: str, keys: str = "") -> str:
     """Return a DemoRequest schema with the given fields.
 
     ``more`` contains additional keys of the message. ``@`` marks the start of the
@@ -13,7 +13,7 @@ def write_request(fields: str, more: str = "") -> str:
     """
     return f"""@{{
       "name": "DemoRequest", "type": "request", "apiKey": 7,
-      "validVersions": "0-5", "flexibleVersions": "3+", {more}
+      "validVersions": "0-5", "flexibleVersions": "3+", {keys}
       "fields": [
         {fields}
       ]

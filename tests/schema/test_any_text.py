@@ -191,8 +191,8 @@ def test_the_schema_to_be_damaged_is_valid():
 def test_damaged_schema_raises_schema_errors_only(cuts):
     """Damage in a valid schema reaches more code than random text."""
     text = VALID
-    for start, length, piece in cuts:
-        text = text[:start] + piece + text[start + length :]
+    for start, length, inserted in cuts:
+        text = text[:start] + inserted + text[start + length :]
     outcome(text)
 
 

@@ -97,12 +97,12 @@ def test_float_defaults_beyond_the_numbers():
 
 
 @pytest.mark.parametrize(
-    ("kind", "given", "value"),
+    ("kind", "literal", "value"),
     [("int8", 7, 7), ("bool", True, True), ("float64", 1.5, 1.5), ("string", 3, "3")],
 )
-def test_a_default_may_be_a_json_number_or_boolean(kind, given, value):
+def test_a_default_may_be_a_json_number_or_boolean(kind, literal, value):
     """Kafka's generator also accepts numbers and booleans instead of strings."""
-    assert resolve_default(read(kind, given)) == value
+    assert resolve_default(read(kind, literal)) == value
 
 
 REFUSED = {
@@ -134,7 +134,7 @@ def test_null_is_a_default_only_where_all_versions_are_nullable(kind):
 
 
 @pytest.mark.parametrize(
-    ("kind", "what"),
+    ("kind", "words"),
     [
         ("bytes", "bytes"),
         ("[]int8", "an array"),
@@ -143,6 +143,6 @@ def test_null_is_a_default_only_where_all_versions_are_nullable(kind):
         ("S", "a struct"),
     ],
 )
-def test_structs_and_arrays_only_default_to_null_or_empty(kind, what):
+def test_structs_and_arrays_only_default_to_null_or_empty(kind, words):
     error = check_refused("default-not-empty", kind, "0", nullableVersions="0+")
-    assert f"no default for {what};" in error.reason
+    assert f"no default for {words};" in error.reason

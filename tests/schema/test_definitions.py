@@ -69,9 +69,9 @@ def test_versions_that_kafka_removed_are_kept(messages: dict[str, Message]) -> N
         message = messages[name]
         assert str(message.valid_versions) == versions
         fields = {
-            rules.join(path, known.name)
+            rules.join(path, struct_field.name)
             for path, struct in rules.each_struct(message)
-            for known in struct.fields
+            for struct_field in struct.fields
         }
         assert field in fields
 
@@ -138,8 +138,8 @@ def test_the_index_names_every_file_and_every_message_in_it() -> None:
 def test_notation_round_trip(name: str) -> None:
     """Parsing a definition and writing it again restores the text."""
     text = registry.definition_text(registry.find(name).family)
-    written = notation.write_message(registry.load(name))
-    assert f"\n\n{written}\n" in f"\n\n{text}\n"
+    text_written = notation.write_message(registry.load(name))
+    assert f"\n\n{text_written}\n" in f"\n\n{text}\n"
 
 
 SOUNDS_SECRET = re.compile(r"Password|Hmac|Salt|AuthBytes|Secret|(Stored|Server)Key")
@@ -161,31 +161,31 @@ def test_secrets_are_text_or_bytes_of_all_versions(
     messages: dict[str, Message],
 ) -> None:
     """``encode`` never quotes values of these types in errors, but may quote others."""
-    found = 0
+    count = 0
     for message in messages.values():
         for _, struct in rules.each_struct(message):
             for field in struct.fields:
                 if field.secret:
-                    found += 1
+                    count += 1
                     assert field.type in ("string", "bytes", "records")
                     assert not field.is_array and field.tag is None
                     assert field.versions.min == 0, (message.name, field.name)
-    assert found == 17
+    assert count == 17
 
 
 def test_load_reads_a_single_file(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Reading all definitions would make the first use of a message slow."""
-    read = []
+    families = []
     real = registry.definition_text
 
     def noting(family: str) -> str:
-        read.append(family)
+        families.append(family)
         return real(family)
 
     registry.names()
     monkeypatch.setattr(registry, "definition_text", noting)
     registry.load("FetchRequest")
     registry.load("TransactionLogValue")
-    assert read == ["001-Fetch", "transaction-coordinator"]
+    assert families == ["001-Fetch", "transaction-coordinator"]

@@ -26,7 +26,9 @@ WITHOUT_ITEM_ERRORS = ("ListGroups", "ListTransactions")
 
 def find_field(struct, attribute):
     """Return the field of a struct with this attribute name."""
-    (field,) = [each for each in struct.fields if each.attribute == attribute]
+    (field,) = [
+        candidate for candidate in struct.fields if candidate.attribute == attribute
+    ]
     return field
 
 

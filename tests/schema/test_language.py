@@ -114,15 +114,15 @@ def test_all_fields_that_name_a_struct_share_it():
     """A shared struct has a single plan and a single class."""
     message = language.read_message(EVERY_KEY)
     _, _, places, best, sizes = message.struct.fields
-    (place,) = message.common_structs
-    assert places.struct is best.struct is place
-    assert place.versions == VersionRange(1, 32767)
-    assert place.fields[0].map_key and place.fields[0].entity_type == "topicName"
+    (shared,) = message.common_structs
+    assert places.struct is best.struct is shared
+    assert shared.versions == VersionRange(1, 32767)
+    assert shared.fields[0].map_key and shared.fields[0].entity_type == "topicName"
     assert (sizes.struct.name, sizes.struct.versions) == ("Size", sizes.versions)
     assert sizes.struct.position == sizes.position
     inner = sizes.struct.fields[0]
     assert (inner.type, inner.is_array, inner.struct) == ("int64", True, None)
-    assert message.structs() == [place, sizes.struct]
+    assert message.structs() == [shared, sizes.struct]
 
 
 def test_a_field_may_name_a_struct_that_another_field_defines():
@@ -130,8 +130,8 @@ def test_a_field_may_name_a_struct_that_another_field_defines():
     inner = [{"name": "X", "type": "int8", "versions": "0+"}]
     use = {"name": "A", "type": "S", "versions": "0+"}
     make = {"name": "B", "type": "[]S", "versions": "0+", "fields": inner}
-    again = {"name": "C", "type": "[]S", "versions": "0+", "fields": []}
-    for order in ([use, make, again], [again, make, use]):
+    duplicate = {"name": "C", "type": "[]S", "versions": "0+", "fields": []}
+    for order in ([use, make, duplicate], [duplicate, make, use]):
         structs = {id(field.struct) for field in read(fields=order).struct.fields}
         assert len(structs) == 1
 

@@ -81,12 +81,12 @@ DEPRECATED_IN_3_9 = (
 
 def by_key(text: str) -> dict[int, VersionRange]:
     """Parse a text such as "Produce 0-2, Fetch 4+" to ranges by API key."""
-    rows = (part.split(" ") for part in text.split(", "))
-    found = {
+    rows = (item.split(" ") for item in text.split(", "))
+    ranges_by_key = {
         registry.find(f"{name}Request").api_key: VersionRange.from_text(versions)
         for name, versions in rows
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(ranges_by_key.items()))
 
 
 def text_of(ranges: dict[int, VersionRange]) -> dict[int, str]:
@@ -163,7 +163,7 @@ def test_a_release_advertises_what_its_running_nodes_answer(releases, name):
     for key, choices in possible.items():
         ends = answer.pop(key, None)
         # An empty range means that a node may omit the API.
-        allowed = [(each.min, each.max) if each else None for each in choices]
+        allowed = [(range_.min, range_.max) if range_ else None for range_ in choices]
         assert ends in allowed, key
     assert answer == {}
 
@@ -190,10 +190,10 @@ def test_with_kraft_there_are_three_listeners_and_since_4_0_two(releases):
     assert releases.ranges("4.0", "zkBroker") == {}
     # LeaderAndIsr (4) requires ZooKeeper, DescribeTopicPartitions (75) KRaft brokers,
     # and Vote (52) controllers.
-    has = {name: releases.ranges("3.9", name) for name in releases.LISTENERS}
-    assert [name for name in has if 4 in has[name]] == ["zkBroker"]
-    assert [name for name in has if 75 in has[name]] == ["broker"]
-    assert [name for name in has if 52 in has[name]] == ["controller"]
+    ranges = {name: releases.ranges("3.9", name) for name in releases.LISTENERS}
+    assert [name for name in ranges if 4 in ranges[name]] == ["zkBroker"]
+    assert [name for name in ranges if 75 in ranges[name]] == ["broker"]
+    assert [name for name in ranges if 52 in ranges[name]] == ["controller"]
 
 
 @pytest.mark.parametrize("listener", ["broker", "zkBroker", "controller", None])
@@ -240,11 +240,20 @@ def test_changes_contain_all_versions_and_are_reversible(releases):
             before, after = releases.ranges(old), releases.ranges(new)
             changes = releases.changes(old, new)
             for key in before.keys() | after.keys():
-                had, has = set(before.get(key, NONE)), set(after.get(key, NONE))
-                assert set(changes.removed.get(key, NONE)) == had - has, (old, new)
-                assert set(changes.added.get(key, NONE)) == has - had, (old, new)
-            back = releases.changes(new, old)
-            assert (back.added, back.removed) == changes
+                versions_before, versions_after = (
+                    set(before.get(key, NONE)),
+                    set(after.get(key, NONE)),
+                )
+                assert (
+                    set(changes.removed.get(key, NONE))
+                    == versions_before - versions_after
+                ), (old, new)
+                assert (
+                    set(changes.added.get(key, NONE))
+                    == versions_after - versions_before
+                ), (old, new)
+            reverse = releases.changes(new, old)
+            assert (reverse.added, reverse.removed) == changes
 
 
 def test_deprecations_begin_with_3_7_and_end_with_4_0(releases):
@@ -310,7 +319,7 @@ def test_feature_levels_are_kafkas_and_begin_with_3_0_iv1(releases):
 
 
 @pytest.mark.parametrize(
-    ("ask", "says"),
+    ("ask", "message"),
     [
         (
             lambda releases: releases.ranges("5.0"),
@@ -334,10 +343,10 @@ def test_feature_levels_are_kafkas_and_begin_with_3_0_iv1(releases):
         ),
     ],
 )
-def test_unknown_names_raise_an_error(releases, ask, says):
+def test_unknown_names_raise_an_error(releases, ask, message):
     with pytest.raises(KeyError) as error:
         ask(releases)
-    assert error.value.args == (says,)
+    assert error.value.args == (message,)
 
 
 def test_a_listener_has_one_of_kafkas_names(releases):

@@ -39,8 +39,8 @@ def expect(text: str, rule: str, path: str, name: str = "DemoRequest") -> Schema
     with pytest.raises(SchemaError) as caught:
         language.read_message(before + after)
     error = caught.value
-    found = error.rule, error.path, error.message_name, (error.line, error.column)
-    assert found == (rule, path, name, position)
+    facts = error.rule, error.path, error.message_name, (error.line, error.column)
+    assert facts == (rule, path, name, position)
     assert "\n" not in str(error)
     return error
 

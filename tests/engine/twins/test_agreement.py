@@ -27,17 +27,17 @@ PARTS = {
 """Percentage of the inputs in each family."""
 
 
-def outcome(package, given, options):
+def outcome(package, sample, options):
     """Decode with one engine. Return the value, or all attributes of the error."""
-    cls = getattr(package.messages, given.message)
+    cls = getattr(package.messages, sample.message)
     try:
-        message = package.decode(cls, given.data, given.version, **options)
+        message = package.decode(cls, sample.data, sample.version, **options)
     except package.errors.KwireError as error:
         assert isinstance(error, package.errors.DecodeError), repr(error)
         facts = (error.reason, error.offset, error.path, error.version)
-        assert 0 <= error.offset <= len(given.data), repr(error)
+        assert 0 <= error.offset <= len(sample.data), repr(error)
         return type(error).__name__, *facts, str(error)
-    return "value", neutral(message), try_to_encode(package, message, given.version)
+    return "value", neutral(message), try_to_encode(package, message, sample.version)
 
 
 def try_to_encode(package, message, version):
@@ -66,15 +66,15 @@ def compare(fast, pure, inputs, turn=0):
         for mode, tenths in TENTHS.items():
             ends, differing = Counter(), []
             count = -(-inputs * percent * tenths // 1000)
-            for given in hostile.take(family, count, turn):
+            for sample in hostile.take(family, count, turn):
                 try:
-                    said = outcome(fast, given, MODES[mode])
-                    agreed = said == outcome(pure, given, MODES[mode])
+                    outcome_fast = outcome(fast, sample, MODES[mode])
+                    agreed = outcome_fast == outcome(pure, sample, MODES[mode])
                 except Exception as error:
-                    said, agreed = [repr(error)], False
-                ends[said[0]] += 1
+                    outcome_fast, agreed = [repr(error)], False
+                ends[outcome_fast[0]] += 1
                 if not agreed:
-                    differing.append(given)
+                    differing.append(sample)
             yield family, mode, ends, differing
 
 
@@ -83,7 +83,7 @@ def test_twins_agree(twins, figure):
     ended, differences = defaultdict(Counter), []
     for family, mode, ends, differing in compare(*twins, INPUTS):
         ended[family] += ends
-        differences += [(mode, *given) for given in differing]
+        differences += [(mode, *sample) for sample in differing]
     assert not differences, differences[:5]
     for family, ends in ended.items():
         assert ends["Truncated"], family
@@ -95,14 +95,16 @@ def test_twins_agree(twins, figure):
 
 def test_strictly_decoded_messages_can_be_encoded(kwire):
     """A modified message that decodes can be encoded and decoded again."""
-    taken = 0
-    for given in hostile.take("changed bytes", share(6)):
-        cls = getattr(kwire.messages, given.message)
+    count = 0
+    for sample in hostile.take("changed bytes", share(6)):
+        cls = getattr(kwire.messages, sample.message)
         try:
-            message = kwire.decode(cls, given.data, given.version)
+            message = kwire.decode(cls, sample.data, sample.version)
         except kwire.DecodeError:
             continue
-        again = kwire.decode(cls, kwire.encode(message, given.version), given.version)
-        assert neutral(again) == neutral(message)
-        taken += 1
-    assert taken > share(1)
+        decoded_again = kwire.decode(
+            cls, kwire.encode(message, sample.version), sample.version
+        )
+        assert neutral(decoded_again) == neutral(message)
+        count += 1
+    assert count > share(1)

@@ -59,8 +59,8 @@ Pair = namedtuple("Pair", "first second")
 
 BITS = (7, 8, 15, 16, 31, 32, 63, 64)
 INTS = [0, 1, -1, 77, 10**400, 10**5000]
-INTS += [2**bits + more for bits in BITS for more in (-1, 0)]
-INTS += [-(2**bits) - more for bits in BITS for more in (0, 1)]
+INTS += [2**bits + offset for bits in BITS for offset in (-1, 0)]
+INTS += [-(2**bits) - offset for bits in BITS for offset in (0, 1)]
 ODD = [
     *INTS,
     None,
@@ -136,8 +136,8 @@ ODD = [
 def foreign(package):
     """Return structs of an unrelated message, alone and in arrays."""
     message = package.messages.TransactionLogValue
-    other = message.PartitionsSchema(topic="t")
-    return [other, (other,), [other, None], message()]
+    foreign_struct = message.PartitionsSchema(topic="t")
+    return [foreign_struct, (foreign_struct,), [foreign_struct, None], message()]
 
 
 def steps(layout, path=()):
@@ -151,7 +151,7 @@ def steps(layout, path=()):
 
 def places(package):
     """Choose up to ``PLACES_PER_KIND`` fields of each kind, from different messages."""
-    found = {}
+    places_by_kind = {}
     for name, version in pairs(package):
         for path, step in steps(binding_of(package, name).plan(version)):
             kind = (
@@ -163,10 +163,10 @@ def places(package):
                 bool(path),
                 step.default is None,
             )
-            chosen = found.setdefault(kind, [])
+            chosen = places_by_kind.setdefault(kind, [])
             if len(chosen) < PLACES_PER_KIND and name not in {c[0] for c in chosen}:
                 chosen.append((name, version, path, step.attribute))
-    return [place for chosen in found.values() for place in chosen]
+    return [position for chosen in places_by_kind.values() for position in chosen]
 
 
 def put(message, path, attribute, value):
@@ -208,13 +208,13 @@ def differences(twins, name, version, path, attribute, values):
     messages = [base(package, name, version) for package in twins]
     for package, message in zip(twins, messages, strict=True):
         assert isinstance(package.encode(message, version), bytes)
-    for each in values:
+    for variants in values:
         fast, pure = (
             outcome(package, message, version, path, attribute, value)
-            for package, message, value in zip(twins, messages, each, strict=True)
+            for package, message, value in zip(twins, messages, variants, strict=True)
         )
         if fast != pure or fast[0] == "escaped":
-            yield name, version, path, attribute, repr(each[0])[:60], fast, pure
+            yield name, version, path, attribute, repr(variants[0])[:60], fast, pure
 
 
 def test_every_kind_of_field_with_odd_values(twins):
@@ -223,8 +223,8 @@ def test_every_kind_of_field_with_odd_values(twins):
     in_arrays = [*alone, *(((a,), (b,)) for a, b in alone)]
     chosen = places(twins.pure)
     assert len(chosen) > 150
-    for place in chosen:
-        assert list(differences(twins, *place, in_arrays)) == []
+    for position in chosen:
+        assert list(differences(twins, *position, in_arrays)) == []
 
 
 BAD_TAGS = [
@@ -272,12 +272,12 @@ def test_unknown_tags_at_every_kind_of_struct(twins):
             tags = tuple(step.tag for step in plan.tagged)
             kind = plan.flexible, bool(path), len(tags), bool(plan.invalid_tags)
             chosen.setdefault(kind, (name, version, path))
-    found = []
+    disagreements = []
     bad = [(value, value) for value in BAD_TAGS]
     for name, version, path in chosen.values():
-        found += differences(twins, name, version, path, TAGS, bad)
+        disagreements += differences(twins, name, version, path, TAGS, bad)
     assert len(chosen) > 8
-    assert found == []
+    assert disagreements == []
 
 
 def _structs(layout):
@@ -313,7 +313,7 @@ def test_error_names_the_element(kwire, value, words):
 @pytest.mark.parametrize("version", [-1, 14, 99, 2**40, True, 1.0, "1", None])
 def test_versions_that_do_not_exist(twins, version):
     """The error contains the requested version and the valid ones, on both engines."""
-    said = []
+    outcomes = []
     for package in twins:
         request = package.messages.MetadataRequest
         # Use a neighboring version first, because plans are cached for each version.
@@ -323,9 +323,11 @@ def test_versions_that_do_not_exist(twins, version):
             (package.decode, (request, bytes(4), version)),
         ]:
             try:
-                said.append(("value", repr(call(*value))))
+                outcomes.append(("value", repr(call(*value))))
             except package.UnsupportedVersion as error:
-                said.append(("error", str(error)))
-    assert said[:2] == said[2:]
+                outcomes.append(("error", str(error)))
+    assert outcomes[:2] == outcomes[2:]
     if version is not True:
-        assert all(repr(version) in words and "0 to 13" in words for _, words in said)
+        assert all(
+            repr(version) in words and "0 to 13" in words for _, words in outcomes
+        )

@@ -81,12 +81,12 @@ def fast_functions(path):
             doc = ""
         arguments = signature[start.end() : signature.rindex(")")].split(",")
         named = [
-            re.findall(r"\w+", part.split("=")[0].removesuffix(" not None"))
-            for part in arguments
+            re.findall(r"\w+", argument.split("=")[0].removesuffix(" not None"))
+            for argument in arguments
         ]
         functions[start.group(2)] = Function(
             words(doc.strip('"')),
-            [part[-1] for part in named if part],
+            [argument[-1] for argument in named if argument],
             start.group(1) == "def",
         )
     return functions
@@ -108,8 +108,8 @@ def twin_functions(stem):
     """
     fast = {}
     for path in files("fast", stem):
-        read = pure_functions if path.suffix == ".py" else fast_functions
-        fast |= read(path)
+        read_functions = pure_functions if path.suffix == ".py" else fast_functions
+        fast |= read_functions(path)
     return pure_functions(SOURCE / "pure" / f"{stem}.py"), fast
 
 
@@ -157,17 +157,17 @@ def test_functions_without_a_twin_are_in_a_module_docstring(stem):
 def test_functions_have_the_same_order(stem):
     """The functions of both files have the same order, which makes them comparable."""
     pure, fast = twin_functions(stem)
-    both = [name for name in pure if name in fast and pure[name].doc]
-    assert [name for name in fast if name in both] == both
+    shared = [name for name in pure if name in fast and pure[name].doc]
+    assert [name for name in fast if name in shared] == shared
 
 
 @pytest.mark.parametrize("stem", TWINS)
 def test_docstrings_are_the_same(stem):
     """Both twins make the same promises to their callers."""
     pure, fast = twin_functions(stem)
-    both = [name for name in pure if name in fast and not name.startswith("_")]
-    assert {name: pure[name].doc for name in both} == {
-        name: fast[name].doc for name in both
+    shared = [name for name in pure if name in fast and not name.startswith("_")]
+    assert {name: pure[name].doc for name in shared} == {
+        name: fast[name].doc for name in shared
     }
 
 
@@ -175,9 +175,9 @@ def test_docstrings_are_the_same(stem):
 def test_entries_have_the_same_parameters(stem):
     """Python-level functions have the same parameter names in both engines."""
     pure, fast = twin_functions(stem)
-    both = [name for name in pure if name in fast and fast[name].is_entry]
-    assert {name: pure[name].parameters for name in both} == {
-        name: fast[name].parameters for name in both
+    shared = [name for name in pure if name in fast and fast[name].is_entry]
+    assert {name: pure[name].parameters for name in shared} == {
+        name: fast[name].parameters for name in shared
     }
 
 
@@ -185,8 +185,8 @@ def numbers(file_name):
     """Parse the numbered names of the enum in a Cython file."""
     text = (SOURCE / "fast" / file_name).read_text()
     body = re.search(r"^cdef enum:\n((?:    .*\n)+)", text, re.MULTILINE).group(1)
-    found = re.findall(r"^    (\w+) = (-?\w+)$", body, re.MULTILINE)
-    return {name: int(number, 0) for name, number in found}
+    lines = re.findall(r"^    (\w+) = (-?\w+)$", body, re.MULTILINE)
+    return {name: int(number, 0) for name, number in lines}
 
 
 def constants(module):
@@ -218,8 +218,8 @@ def test_opcodes_of_fixed_sizes_are_the_codes_of_the_plan(kwire):
     }
     assert len(fixed) == 9
     assert {name: opcodes[name] for name in fixed} == fixed
-    others = [opcodes[name] for name in opcodes if name not in fixed]
-    assert min(others) > kwire.schema.plan.UUID
+    variable_opcodes = [opcodes[name] for name in opcodes if name not in fixed]
+    assert min(variable_opcodes) > kwire.schema.plan.UUID
     assert len(set(opcodes.values())) == len(opcodes)
 
 
@@ -239,7 +239,10 @@ def test_the_layout_of_batches_is_written_the_same_twice(kwire):
 def test_the_drawing_of_a_batch_is_its_layout(kwire):
     """The offsets in the diagram equal the constants, in the same order."""
     layout = importlib.import_module(f"{kwire.__name__}.schema.batch_layout")
-    drawn = [int(at) for at in re.findall(r"^ +(\d+)  ", layout.__doc__, re.MULTILINE)]
+    drawn = [
+        int(position)
+        for position in re.findall(r"^ +(\d+)  ", layout.__doc__, re.MULTILINE)
+    ]
     places = [value for name, value in constants(layout).items() if "_AT" in name]
     batch = places[: places.index(layout.COUNT_AT) + 1]
     assert drawn[: len(batch) + 1] == [*batch, layout.BATCH_OVERHEAD]

@@ -69,11 +69,11 @@ def damage(packed):
     In the header all values are tested, because it has most of the checks. Later, one
     bit is flipped.
     """
-    for at in range(len(packed)):
-        flips = range(1, 256) if at < 20 else (1 << bit for bit in range(8))
+    for position in range(len(packed)):
+        flips = range(1, 256) if position < 20 else (1 << bit for bit in range(8))
         for flip in flips:
             changed = bytearray(packed)
-            changed[at] ^= flip
+            changed[position] ^= flip
             yield changed
 
 
@@ -81,19 +81,19 @@ def test_every_changed_byte(route):
     """The only outcomes are bytes, ``CorruptBatch`` and ``LimitExceeded``."""
     plain = text(300)
     packed = route.write(plain)
-    read = refused = 0
+    read_count = refused = 0
     for data in damage(packed):
         try:
-            back = route.read(data, decompressed_bytes=1000)
+            content = route.read(data, decompressed_bytes=1000)
         except (route.kwire.CorruptBatch, route.kwire.LimitExceeded) as error:
             assert error.offset == POSITION
             refused += 1
         else:
-            read += 1
-            assert len(back) <= 1000
-            assert route.number != 1 or back == plain
+            read_count += 1
+            assert len(content) <= 1000
+            assert route.number != 1 or content == plain
     assert refused > 1000
-    assert read > 0
+    assert read_count > 0
     assert route.read(packed) == plain  # Damaged input has no effect on later calls.
 
 
@@ -171,10 +171,10 @@ def test_bombs_stop_at_the_ceiling(kwire, libraries, bomb, figure):
     """Memory grows by the limit and at most two blocks, within 50 ms."""
     name, data = bomb
     codec = Codec(kwire, name)
-    asked = []
+    sizes = []
 
     def allocate(size):
-        asked.append(size)
+        sizes.append(size)
         return bytearray(size)
 
     def refused():
@@ -184,7 +184,7 @@ def test_bombs_stop_at_the_ceiling(kwire, libraries, bomb, figure):
 
     refused()
     largest = 4 * MIB if b"\x60\x70" in data[:7] else 128 * 1024
-    blocks = max(0, max(asked, default=0) - MIB) / largest
+    blocks = max(0, max(sizes, default=0) - MIB) / largest
     figure("P9", "blocks past a limit of 1 MiB", blocks, most=1)
     tracemalloc.start()
     refused()
@@ -202,15 +202,15 @@ def test_lies_cost_nothing_without_a_ceiling(kwire, libraries, bomb):
     name, data = bomb
     codec = Codec(kwire, name)
     data = data[:199]
-    asked = [0]
+    sizes = [0]
 
     def allocate(size):
-        asked.append(size)
+        sizes.append(size)
         return bytearray(size)
 
     with pytest.raises((kwire.LimitExceeded, kwire.CorruptBatch)):
         codec.read(data, decompressed_bytes=None, allocate=allocate)
-    assert max(asked) <= 64 * MIB
+    assert max(sizes) <= 64 * MIB
 
 
 RESIDENT = """
@@ -252,8 +252,8 @@ def test_bombs_leave_the_process_small(kind, missing, tmp_path, figure):
     done = subprocess.run(
         [sys.executable, "-c", ALONE, code], capture_output=True, text=True, check=True
     )
-    what = "growth of the process by a bomb at 1 MiB"
-    figure("P9", what, int(done.stdout), most=8 * 1024, unit=" KiB")
+    title = "growth of the process by a bomb at 1 MiB"
+    figure("P9", title, int(done.stdout), most=8 * 1024, unit=" KiB")
 
 
 def test_decompressed_bytes_limit_is_exact(route):
@@ -291,8 +291,8 @@ def test_ratio(route):
 @pytest.mark.parametrize("route", ["zstd", "zstd by cramjam"], indirect=True)
 def test_zstd_windows(route):
     """Windows of 8 MiB are always allowed, and larger ones up to the limit."""
-    whole = zstd_bomb(blocks=1, head=bytes([0, 13 << 3]))
-    assert route.read(whole, decompressed_bytes=MIB) == bytes(128 * 1024)
+    full_frame = zstd_bomb(blocks=1, head=bytes([0, 13 << 3]))
+    assert route.read(full_frame, decompressed_bytes=MIB) == bytes(128 * 1024)
     large = zstd_bomb(blocks=1, head=bytes([0, 16 << 3]))
     assert route.read(large, decompressed_bytes=64 * MIB) == bytes(128 * 1024)
     error = route.refusal(large, decompressed_bytes=63 * MIB)

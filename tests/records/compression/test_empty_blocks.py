@@ -80,16 +80,16 @@ EMPTY = {
 """Codec, and a megabyte with little or no content, by name."""
 
 BY_ROUTE = [
-    (what, route)
-    for what in sorted(EMPTY)
+    (content_name, route)
+    for content_name in sorted(EMPTY)
     for route in sorted(ROUTES)
-    if ROUTES[route][0] == EMPTY[what][0]
+    if ROUTES[route][0] == EMPTY[content_name][0]
 ]
 
 
-@pytest.mark.parametrize(("what", "route"), BY_ROUTE)
+@pytest.mark.parametrize(("content_name", "route"), BY_ROUTE)
 def test_a_megabyte_of_empty_blocks_is_refused_soon(
-    kwire, monkeypatch, what, route, figure
+    kwire, monkeypatch, content_name, route, figure
 ):
     """Detecting the damage takes no longer than decoding regular data.
 
@@ -100,7 +100,7 @@ def test_a_megabyte_of_empty_blocks_is_refused_soon(
     if missing:
         monkeypatch.setitem(sys.modules, missing, None)
     codec = Codec(kwire, name)
-    data = EMPTY[what][1]
+    data = EMPTY[content_name][1]
     assert MIB - 100 < len(data) <= MIB
     reason = codec.reason(data)
     assert "more than 16" in reason or "bytes in the first" in reason
@@ -144,8 +144,8 @@ def test_flushed_blocks_of_zstd_are_read(kwire):
     writer = zstandard.ZstdCompressor().compressobj()
     plain = [text(1000 + index) for index in range(300)]
     data = b"".join(
-        writer.compress(one) + writer.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
-        for one in plain
+        writer.compress(chunk) + writer.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
+        for chunk in plain
     )
     data += writer.flush()
     assert Codec(kwire, "zstd").read(data) == b"".join(plain)

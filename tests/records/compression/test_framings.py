@@ -52,9 +52,9 @@ def test_codec_round_trip(route, number):
     packed = route.write(plain)
     assert type(packed) is bytes
     assert route.write(memoryview(bytearray(plain))) == packed
-    back = route.read(packed)
-    assert type(back) is memoryview and back.contiguous and back.format == "B"
-    assert back == plain
+    content = route.read(packed)
+    assert type(content) is memoryview and content.contiguous and content.format == "B"
+    assert content == plain
     unused = bytearray(b"\xa5" * (len(plain) + MIB))
     assert route.read(memoryview(packed), allocate=lambda size: unused) == plain
     assert route.read(bytearray(packed), decompressed_bytes=len(plain)) == plain
@@ -64,11 +64,11 @@ def test_codec_round_trip(route, number):
 
 def test_codec_none_returns_the_input(kwire):
     """The input is returned without a copy, and without checking a limit."""
-    none, data = Codec(kwire, "none"), bytearray(b"abc")
-    assert none.write(data) == b"abc"
-    back = none.read(data, decompressed_bytes=1)
+    codec, data = Codec(kwire, "none"), bytearray(b"abc")
+    assert codec.write(data) == b"abc"
+    content = codec.read(data, decompressed_bytes=1)
     data[0] = ord("x")
-    assert back == b"xbc"
+    assert content == b"xbc"
 
 
 def test_codecs_read_a_mmap(route, tmp_path):
@@ -83,16 +83,16 @@ def test_codecs_read_a_mmap(route, tmp_path):
 
 def test_codecs_write_into_given_memory(route):
     """The result is stored at the start of the memory that ``allocate`` returned."""
-    plain, given = text(200_000), []
+    plain, buffers = text(200_000), []
 
     def allocate(size):
-        given.append(bytearray(size + 7))
-        return given[-1]
+        buffers.append(bytearray(size + 7))
+        return buffers[-1]
 
-    back = route.read(route.write(plain), allocate=allocate)
-    assert back.obj is given[-1]
-    assert given[-1][: len(plain)] == plain
-    assert len(given) == 1
+    content = route.read(route.write(plain), allocate=allocate)
+    assert content.obj is buffers[-1]
+    assert buffers[-1][: len(plain)] == plain
+    assert len(buffers) == 1
 
 
 def test_codecs_let_other_threads_run(route):
@@ -127,19 +127,19 @@ def test_codecs_let_other_threads_run(route):
 def test_threads_do_not_share_a_context(route):
     """Concurrent calls return their own bytes."""
     plain = [text(size) for size in range(20_000, 20_400, 50)]
-    wrong = []
+    failures = []
 
     def work(data):
         for _ in range(50):
             if route.read(route.write(data)) != data:
-                wrong.append(len(data))
+                failures.append(len(data))
 
     threads = [threading.Thread(target=work, args=(data,)) for data in plain]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert wrong == []
+    assert failures == []
 
 
 # Names, levels, libraries -------------------------------------------------------------
@@ -160,13 +160,13 @@ def test_a_codec_is_the_row_of_its_number(kwire):
     layout = importlib.import_module(f"{kwire.__name__}.schema.batch_layout")
     assert [row.number for row in module.CODECS] == list(range(len(module.CODECS)))
     assert tuple(row.name for row in module.CODECS) == module.NAMES
-    for magic, known in enumerate(layout.KNOWN_CODECS):
+    for magic, mask in enumerate(layout.KNOWN_CODECS):
         numbers = {
             row.number
             for row in module.CODECS
             if layout.LEAST_MAGICS[row.number] <= magic
         }
-        assert {number for number in range(8) if known >> number & 1} == numbers
+        assert {number for number in range(8) if mask >> number & 1} == numbers
 
 
 @pytest.mark.parametrize("number", [-1, 5, 6, 7])
@@ -245,8 +245,8 @@ def test_codec_functions_of_other_clients(kwire, plain):
     for codecs in (kafka.codec, aiokafka.codec):
         for name in ("gzip", "snappy", "lz4", "zstd"):
             codec = Codec(kwire, name)
-            theirs = getattr(codecs, f"{name}_encode")(plain)
-            assert codec.read(theirs) == plain, (codecs, name)
+            packed = getattr(codecs, f"{name}_encode")(plain)
+            assert codec.read(packed) == plain, (codecs, name)
             assert getattr(codecs, f"{name}_decode")(codec.write(plain)) == plain
     raw = kafka.codec.snappy_encode(plain, xerial_compatible=False)
     assert Codec(kwire, "snappy").read(raw) == plain
@@ -262,11 +262,16 @@ def test_lz4_header_bytes(kwire):
     # The values are from the specification.
     assert xxh32(b"") == bytes.fromhex("02cc5d05")
     assert xxh32(b"abc") == bytes.fromhex("32d153ff")
-    right, wrong = xxh32(b"\x60\x40")[2], xxh32(bytes.fromhex("04224d18 6040"))[2]
-    assert right == 0x82 != wrong
+    checksum, old_checksum = (
+        xxh32(b"\x60\x40")[2],
+        xxh32(bytes.fromhex("04224d18 6040"))[2],
+    )
+    assert checksum == 0x82 != old_checksum
     assert codec.write(b"", 2) == bytes.fromhex("04224d18 6040 82 00000000")
     assert codec.write(b"", 1) == codec.write(b"", 2)
-    assert codec.write(b"", 0) == bytes([*codec.write(b"", 2)[:6], wrong, 0, 0, 0, 0])
+    assert codec.write(b"", 0) == bytes(
+        [*codec.write(b"", 2)[:6], old_checksum, 0, 0, 0, 0]
+    )
 
 
 def test_lz4_header_checksum_is_read_from_magic_1_on(kwire):
@@ -291,9 +296,9 @@ def test_lz4_of_the_oldest_clients(kwire, monkeypatch):
     )
     monkeypatch.setattr(kafka.codec, "xxhash", hashed)
     plain = text(200_000)
-    theirs = kafka.codec.lz4_encode_old_kafka(plain)
-    assert theirs[6] == codec.write(plain, 0)[6]
-    assert codec.read(theirs, 0) == plain
+    packed = kafka.codec.lz4_encode_old_kafka(plain)
+    assert packed[6] == codec.write(plain, 0)[6]
+    assert codec.read(packed, 0) == plain
     assert kafka.codec.lz4_decode_old_kafka(codec.write(plain, 0)) == plain
 
 
@@ -419,13 +424,13 @@ def test_gzip_members(kwire, monkeypatch, missing):
         monkeypatch.setitem(sys.modules, missing, None)
     codec = Codec(kwire, "gzip")
     for plain in PAYLOADS:
-        one, other = gzip_member(plain, "name"), with_all_fields(text(100))
-        assert codec.read(one) == plain
-        assert codec.read(one + other + one) == plain + text(100) + plain
-        assert codec.read(one + bytes(100)) == plain
-        assert codec.read(other + b"\x1f\x8b") == text(100)
+        named, annotated = gzip_member(plain, "name"), with_all_fields(text(100))
+        assert codec.read(named) == plain
+        assert codec.read(named + annotated + named) == plain + text(100) + plain
+        assert codec.read(named + bytes(100)) == plain
+        assert codec.read(annotated + b"\x1f\x8b") == text(100)
         assert gzip.decompress(codec.write(plain)) == plain
-    assert "gzip" in codec.reason(one + with_all_fields(text(100))[:-1])
+    assert "gzip" in codec.reason(named + with_all_fields(text(100))[:-1])
     assert codec.read(with_all_fields(text(100)) * 5000) == text(100) * 5000
 
 
@@ -436,14 +441,14 @@ def test_gzip_is_deterministic(kwire):
 
 
 @pytest.mark.parametrize("missing", [None, "isal"])
-@pytest.mark.parametrize("place", range(-8, 0))
-def test_gzip_trailer_is_verified(kwire, monkeypatch, place, missing):
+@pytest.mark.parametrize("position", range(-8, 0))
+def test_gzip_trailer_is_verified(kwire, monkeypatch, position, missing):
     """The trailer consists of the checksum and the size."""
     if missing:
         monkeypatch.setitem(sys.modules, missing, None)
     codec = Codec(kwire, "gzip")
     packed = bytearray(codec.write(text(1000)))
-    packed[place] ^= 0x10
+    packed[position] ^= 0x10
     assert "gzip" in codec.reason(packed)
 
 
@@ -451,7 +456,7 @@ def test_snappy_framing(kwire):
     """Test writing of xerial's header and 32 KiB blocks, and reading of raw blocks."""
     snappy = Codec(kwire, "snappy")
     plain = text(70_000)
-    parts = [plain[at : at + 32768] for at in range(0, len(plain), 32768)]
+    parts = [plain[start : start + 32768] for start in range(0, len(plain), 32768)]
     assert snappy.write(plain) == xerial(*map(raw_snappy, parts))
     assert snappy.write(b"") == XERIAL
     assert snappy.read(raw_snappy(plain)) == plain
