@@ -188,7 +188,7 @@ def test_numpy_reads_the_buffers_of_a_tree(arrays):
     assert numpy.array_equal(offsets, OFFSETS)
 
 
-def test_consumers_may_slice(arrays):
+def test_slices_by_consumers_have_the_correct_rows(arrays):
     """Slices of a batch and of one of its columns contain the correct rows."""
     batch = pyarrow.record_batch(small_tree(arrays))
     slice_ = batch.slice(1, 2)

@@ -56,7 +56,7 @@ def prefixes_by_division(data, polynomial):
     return results
 
 
-def test_check_values(kwire):
+def test_checksums_match_the_published_check_values(kwire):
     """The checksum of "123456789" is the check value in catalogs of CRC algorithms."""
     for name, crc32c, crc32 in implementations(kwire):
         assert crc32c(b"123456789") == 0xE3069283, name
@@ -81,7 +81,7 @@ def test_check_values(kwire):
     ],
     ids=["zeros", "ones", "rising", "falling", "scsi read"],
 )
-def test_vectors_of_rfc_3720(kwire, data, expected):
+def test_crc32c_matches_the_vectors_of_rfc_3720(kwire, data, expected):
     """RFC 3720, appendix B.4. It prints a checksum in the byte order of the wire."""
     for name, crc32c, _ in implementations(kwire):
         assert crc32c(data).to_bytes(4, "little").hex() == expected, name
@@ -118,7 +118,7 @@ def test_longer_lengths_agree_with_others(kwire, sizes):
             assert crc32(data) == zlib.crc32(data), (name, size)
 
 
-def test_ends_of_streams_and_states(kwire):
+def test_block_remainders_are_included_in_checksums(kwire):
     """Test sizes that leave remainders of -1, 0 and 1 byte in a block."""
     blocks = (12_288, 6293, 4096, 256)
     ends = [n * block + d for n in (1, 2, 5) for block in blocks for d in (-1, 0, 1)]
@@ -161,7 +161,7 @@ def test_start_value_is_reduced_to_32_bits(kwire):
             crc32(b"", None)
 
 
-def test_ten_megabytes(kwire):
+def test_checksum_of_ten_megabytes_is_correct(kwire):
     """The input is larger than any buffer or block of a kernel."""
     data = BYTES * 105
     for name, crc32c, crc32 in implementations(kwire):
@@ -170,7 +170,7 @@ def test_ten_megabytes(kwire):
 
 
 @pytest.mark.parametrize("size", [0, 5, 3000, 100_000])
-def test_any_contiguous_bytes_like(kwire, size):
+def test_checksums_accept_any_contiguous_buffer(kwire, size):
     """All contiguous buffers are accepted, and no export remains afterwards."""
     data = BYTES[:size]
     mapped = mmap.mmap(-1, max(size, 1))
@@ -231,7 +231,7 @@ def test_no_kernel_reads_past_the_end(kwire):
 
 
 @pytest.mark.skipif(sys.maxsize < 2**32, reason="32 bits have the tables alone")
-def test_the_processor_is_used(twins):
+def test_implementations_match_the_processor_flags(twins):
     """The available implementations match the processor flags, the fastest one first.
 
     The table implementation is always available. In an emulator, /proc/cpuinfo shows

@@ -81,7 +81,7 @@ def test_object_with_a_false_class_is_not_a_uuid(kwire):
         kwire.messages.wire.encode_uuid(_Liar())
 
 
-def test_keywords_are_strings(kwire):
+def test_keyword_of_another_type_raises_type_error(kwire):
     """A keyword of another type than str raises TypeError and does not crash."""
     cls = kwire.messages.MetadataRequest
     with pytest.raises(TypeError):
@@ -89,7 +89,7 @@ def test_keywords_are_strings(kwire):
 
 
 @pytest.mark.parametrize("excess", [0, 1])
-def test_a_count_has_a_largest_value_in_plain_python(twins, excess):
+def test_python_engine_rejects_a_count_above_the_maximum(twins, excess):
     """A count above the maximum is rejected, although no array can be that long."""
     primitives = importlib.import_module(
         f"{twins.pure.__name__}._engine.pure.primitives"

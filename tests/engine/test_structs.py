@@ -368,7 +368,7 @@ def test_classes_created_at_run_time_explain_pickling(kwire):
         pickle.loads(pickle.dumps(cls()))
 
 
-def test_class_attributes_of_messages(kwire):
+def test_message_classes_describe_api_kind_and_versions(kwire):
     """Message classes have attributes for the API key, the kind and the versions."""
     messages = kwire.messages
     expected = {

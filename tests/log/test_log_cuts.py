@@ -122,7 +122,7 @@ def assert_cuts_lose_nothing(segment, size):
 
 @pytest.mark.parametrize("index", INDEXES)
 @pytest.mark.parametrize("kind", KINDS)
-def test_pieces_of_a_sound_segment(log, tmp_path, kind, index):
+def test_splits_of_a_sound_segment_lose_no_batch(log, tmp_path, kind, index):
     rng = random.Random(5)
     batches = pieces_of(kind, rng)
     folder = Folder(tmp_path / "orders-0")
@@ -157,7 +157,7 @@ def assert_damage_changes_nothing(log, root, kind, index, rng, faults, size):
 @example(seed=306)
 @example(seed=1035)
 @example(seed=2666)
-def test_pieces_of_a_damaged_segment(kwire, scratch, seed):
+def test_splits_of_a_damaged_segment_lose_no_batch(kwire, scratch, seed):
     """The examples include an intact batch before a split position."""
     rng = random.Random(seed)
     kind, index = rng.choice(KINDS[:-1]), rng.choice(INDEXES)
@@ -167,13 +167,13 @@ def test_pieces_of_a_damaged_segment(kwire, scratch, seed):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_batches_in_values_do_not_lead_astray(log, scratch, seed):
+def test_batches_inside_values_do_not_move_splits(log, scratch, seed):
     """Lost jumps are repeated byte by byte."""
     rng = random.Random(seed)
     assert_damage_changes_nothing(log, scratch, "nested", "missing", rng, 5, 300)
 
 
-def test_an_index_saves_the_hops(log, tmp_path):
+def test_damage_between_indexed_splits_has_no_influence(log, tmp_path):
     """Damage between the split positions has no influence on them."""
     folder = Folder(tmp_path / "orders-0")
     batches = log_of([4] * 200)
@@ -191,7 +191,7 @@ def test_an_index_saves_the_hops(log, tmp_path):
     assert log.Segment(path).find_splits(5000) == cuts
 
 
-def test_pieces_are_of_a_byte_or_more(log, tmp_path):
+def test_split_size_below_one_byte_is_rejected(log, tmp_path):
     path, _ = Folder(tmp_path / "orders-0").segment(0, log_of([1]))
     with pytest.raises(ValueError, match="split_bytes must be 1 or more"):
         log.Segment(path).find_splits(0)

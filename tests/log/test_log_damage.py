@@ -184,7 +184,7 @@ def test_neighbours_are_one_region(sound, open_log):
     assert read_offsets(partition) == sound.all_offsets((1, 3), (1, 4), (1, 5))
 
 
-def test_every_second_batch_may_be_bad(sound, open_log):
+def test_batches_between_damaged_batches_are_read(sound, open_log):
     for number in (1, 3, 5, 7):
         flip(sound.paths[1], sound.spans[1][number][0] + 20)
     partition = open_log(sound)
@@ -416,7 +416,7 @@ def test_an_offset_that_is_off_by_little_is_found(sound, log, number, bit):
     assert read_offsets(partition) == sound.all_offsets((1, number))
 
 
-def test_an_offset_that_is_too_low_in_a_compacted_log(tmp_path, open_log):
+def test_low_offset_in_a_compacted_log_keeps_the_previous_batch(tmp_path, open_log):
     """Compaction allows gaps, so the previous batch must not be rejected."""
     folder = Folder(tmp_path / "orders-0")
     contents = [batch(0), batch(100, 40), batch(240), batch(301), batch(402)]
@@ -495,7 +495,7 @@ def test_undecodable_batch_does_not_affect_other_batches(tmp_path, open_log, kwi
     assert local(caught.value.path).startswith(str(path))
 
 
-def test_any_bytes_give_problems_and_nothing_worse(tmp_path, log, kwire):
+def test_any_bytes_are_read_or_reported_as_problems(tmp_path, log, kwire):
     """Covers random files and random damage, with all methods of reading."""
     chance = random.Random(11)
     sound = b"".join(log_of([3, 1, 2, 5], codec="gzip")) + messages(11, 4)

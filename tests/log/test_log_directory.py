@@ -25,7 +25,7 @@ def partition(path, *bases):
     return folder
 
 
-def test_a_data_directory(log, tmp_path):
+def test_data_directory_lists_its_partitions(log, tmp_path):
     partition(tmp_path / "orders-0", 0, 10, 20)
     partition(tmp_path / "orders-10", 5)
     partition(tmp_path / "orders-2", 7)
@@ -53,7 +53,7 @@ def test_a_data_directory(log, tmp_path):
             logs[key]
 
 
-def test_a_tree_of_brokers(log, tmp_path):
+def test_directory_tree_lists_all_replicas(log, tmp_path):
     for broker in ("one", "two/data"):
         partition(tmp_path / broker / "orders-0", 0)
     partition(tmp_path / "two/data/orders-1", 0)
@@ -113,7 +113,7 @@ def test_unused_directories_are_detected(log, tmp_path):
         log.LogDirectory(tmp_path, include=("futures",))
 
 
-def test_tiered_storage(log, tmp_path):
+def test_tiered_storage_layout_is_read_as_one_partition(log, tmp_path):
     """The layout is topic id, partition, and segments with an id."""
     root = tmp_path / "bucket" / f"my-topic-{TOPIC_TEXT}" / "3"
     folder = Folder(root)
@@ -133,7 +133,7 @@ def test_tiered_storage(log, tmp_path):
     )
 
 
-def test_tiered_storage_with_one_folder_for_each_partition(log, tmp_path):
+def test_tiered_storage_with_flat_directories_is_read(log, tmp_path):
     segment_id = "AAAAAAAAAAAAAAAAAAAAAA"
     folder = Folder(tmp_path / f"my-topic-3-{TOPIC_TEXT}")
     folder.segment(10, log_of([10], 10), f"-{segment_id}.log")
@@ -180,7 +180,7 @@ def test_bad_checkpoints_do_not_hide_the_partitions(log, tmp_path, kwire):
     assert error.path.endswith("cleaner-offset-checkpoint")
 
 
-def test_partitions_without_records_are_there(log, tmp_path):
+def test_partition_without_records_is_listed(log, tmp_path):
     folder = Folder(tmp_path / "orders-0")
     folder.segment(0, [])
     (tmp_path / "other-0").mkdir()

@@ -29,7 +29,7 @@ def big_endian(*pairs):
     return b"".join(n.to_bytes(size, "big", signed=True) for size, n in pairs)
 
 
-def test_offset_index(log, tmp_path):
+def test_offset_index_is_read_without_padding(log, tmp_path):
     data = big_endian((4, 7), (4, 4100), (4, 90), (4, 9000))
     index = log.OffsetIndex(file(tmp_path, f"{NAME}.index", data + bytes(80)))
     assert index.base_offset == 1000
@@ -37,14 +37,14 @@ def test_offset_index(log, tmp_path):
     assert not index.has_stray_bytes
 
 
-def test_time_index(log, tmp_path):
+def test_time_index_is_read_without_padding(log, tmp_path):
     data = big_endian((8, 1_700_000_000_000), (4, 7), (8, 1_700_000_000_050), (4, 9))
     index = log.TimeIndex(file(tmp_path, f"{NAME}.timeindex", data + bytes(120)))
     assert index.entries == ((1_700_000_000_000, 1007), (1_700_000_000_050, 1009))
     assert not index.has_stray_bytes
 
 
-def test_entries_count_as_long_as_they_ascend(log, tmp_path):
+def test_index_ends_before_entries_that_do_not_ascend(log, tmp_path):
     data = big_endian((4, 7), (4, 100), (4, 6), (4, 200), (4, 8), (4, 300))
     index = log.OffsetIndex(file(tmp_path, f"{NAME}.index", data))
     assert index.entries == ((1007, 100),) and index.has_stray_bytes
@@ -54,7 +54,7 @@ def test_entries_count_as_long_as_they_ascend(log, tmp_path):
         log.OffsetIndex(tmp_path / "x.index")
 
 
-def test_transaction_index(log, tmp_path):
+def test_transaction_index_entries_are_read(log, tmp_path):
     data = aborted_entry(7, 1000, 1005, 1003) + aborted_entry(9, 1001, 1009, 1004)
     index = log.TransactionIndex(file(tmp_path, f"{NAME}.txnindex", data))
     assert [
@@ -75,13 +75,13 @@ def test_truncated_transaction_index_is_an_error_with_the_position(
     assert caught.value.path.startswith(str(path))
 
 
-def test_a_transaction_index_of_an_unknown_version(log, tmp_path, kwire):
+def test_unknown_transaction_index_version_is_rejected(log, tmp_path, kwire):
     data = b"\0\1" + aborted_entry(7, 1000, 1005)[2:]
     with pytest.raises(kwire.DecodeError, match="AbortedTxn"):
         log.TransactionIndex(file(tmp_path, f"{NAME}.txnindex", data))
 
 
-def test_producer_snapshot(log, tmp_path):
+def test_producer_snapshot_entries_are_read(log, tmp_path):
     data = producer_snapshot((7, 1, 5, 1010, 2, 99, 3, -1), (8, 0, -1, -1, 0, 98, 0, 4))
     snapshot = log.ProducerSnapshot(file(tmp_path, f"{NAME}.snapshot", data))
     assert snapshot.offset == 1000
@@ -91,7 +91,7 @@ def test_producer_snapshot(log, tmp_path):
     assert second.current_txn_first_offset == 4
 
 
-def test_a_producer_snapshot_is_checked(log, tmp_path, kwire):
+def test_changed_bit_in_a_producer_snapshot_is_an_error(log, tmp_path, kwire):
     """Any changed bit is a ``DecodeError`` that contains the file."""
     data = producer_snapshot((7, 1, 5, 1010, 2, 99, 3, -1))
     path = tmp_path / f"{NAME}.snapshot"
@@ -109,14 +109,14 @@ def test_a_producer_snapshot_is_checked(log, tmp_path, kwire):
             log.ProducerSnapshot(path)
 
 
-def test_leader_epochs(log, tmp_path):
+def test_leader_epoch_checkpoint_is_read(log, tmp_path):
     path = file(tmp_path, "leader-epoch-checkpoint", b"0\n2\n0 0\n3 1007\n")
     assert log.read_leader_epochs(path) == ((0, 0), (3, 1007))
     path.write_bytes(b"0\n0\n")
     assert log.read_leader_epochs(path) == ()
 
 
-def test_offset_checkpoint(log, tmp_path):
+def test_offset_checkpoint_is_read_by_topic_and_partition(log, tmp_path):
     content = b"0\n2\norders 0 17\nder-tisch 12 9223372036854775807\n"
     path = file(tmp_path, "recovery-point-offset-checkpoint", content)
     assert log.read_offset_checkpoint(path) == {
@@ -125,7 +125,7 @@ def test_offset_checkpoint(log, tmp_path):
     }
 
 
-def test_partition_metadata(log, tmp_path):
+def test_partition_metadata_has_version_and_topic_id(log, tmp_path):
     content = f"version: 0\ntopic_id: {TOPIC_TEXT}\n".encode()
     metadata = log.read_partition_metadata(
         file(tmp_path, "partition.metadata", content)
@@ -134,7 +134,7 @@ def test_partition_metadata(log, tmp_path):
     assert (metadata.version, metadata.topic_id) == (0, TOPIC_ID)
 
 
-def test_meta_properties(log, tmp_path):
+def test_meta_properties_are_unescaped(log, tmp_path):
     content = b"#\n#Fri Nov 20\nnode.id=1\nversion=1\ncluster.id=a\\=b\\:c\n\n"
     properties = log.read_meta_properties(file(tmp_path, "meta.properties", content))
     assert properties == {"node.id": "1", "version": "1", "cluster.id": "a=b:c"}
@@ -183,7 +183,9 @@ def test_invalid_checkpoint_is_an_error_with_the_position(
         "version: 0\ntopic_id: X_PRpIxbTw6djitqPB1OX\u0663\n".encode(),
     ],
 )
-def test_bad_partition_metadata(log, tmp_path, kwire, content):
+def test_invalid_partition_metadata_is_an_error_with_the_path(
+    log, tmp_path, kwire, content
+):
     path = file(tmp_path, "partition.metadata", content)
     with pytest.raises(kwire.InvalidValue) as caught:
         log.read_partition_metadata(path)

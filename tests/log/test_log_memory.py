@@ -66,7 +66,7 @@ def peak(path, access, call, engine):
 
 
 @pytest.mark.parametrize("access", ACCESS)
-def test_plain_batches(twins, folder, access):
+def test_plain_batches_are_read_in_bounded_memory(twins, folder, access):
     path = write(folder, batch(0, value=random.Random(1).randbytes(100_000)))
     for call in ("log.verify(segment)", "segment.batches()", "segment.columns()"):
         assert peak(path, access, call, "fast") < CEILING, call
@@ -74,7 +74,7 @@ def test_plain_batches(twins, folder, access):
 
 
 @pytest.mark.parametrize("codec", ["zstd", "gzip"])
-def test_compressed_batches(twins, folder, codec):
+def test_compressed_batches_are_read_in_bounded_memory(twins, folder, codec):
     """Batches decompress to a multiple, and a chunk must respect its limit."""
     words = random.Random(2).randbytes(20_000) + b"the quick brown fox " * 5000
     data = batch(0, value=words, codec=codec)
@@ -83,7 +83,7 @@ def test_compressed_batches(twins, folder, codec):
         assert peak(path, "map", call, "fast") < CEILING, call
 
 
-def test_batches_that_grow_a_hundredfold(twins, folder):
+def test_highly_compressed_batches_are_read_in_bounded_memory(twins, folder):
     """Batches are small on disk but have 6 MB each, so that many are gigabytes."""
     data = batch(0, value=bytes(2_000_000), codec="zstd")
     path = write(folder, data, 300)
@@ -91,7 +91,7 @@ def test_batches_that_grow_a_hundredfold(twins, folder):
 
 
 @pytest.mark.parametrize("access", ACCESS)
-def test_a_damaged_length_does_not_bring_in_the_file(twins, folder, access):
+def test_damaged_batch_length_does_not_load_the_file(twins, folder, access):
     path = write(folder, batch(0, value=random.Random(1).randbytes(100_000)))
     with path.open("r+b") as file:
         file.seek(8)

@@ -50,7 +50,7 @@ def log(kwire):
     return module(kwire, "log")
 
 
-def test_there_is_data():
+def test_recordings_contain_all_file_types():
     """There is at least one release, and all types of files."""
     suffixes = {name.rpartition(".")[2] for r in RELEASES for name in manifest(r)}
     assert suffixes >= {"log", "index", "timeindex", "txnindex", "snapshot"}
@@ -108,7 +108,7 @@ def check_record(record, entry):
 
 @sweep("access", ACCESS)
 @sweep(("release", "name"), files(".log") + files(".checkpoint"))
-def test_every_batch_and_record(log, release, name, access):
+def test_batches_and_records_equal_kafkas_dump(log, release, name, access):
     segment = segment_of(log, path_of(release, name), access)
     dumped_batches = manifest(release)[name]["batches"]
     headers = list(segment.headers(check_crc=True))
@@ -170,7 +170,7 @@ def test_columns_have_every_record(log, release, name):
 
 
 @sweep(("release", "name"), files(".index"))
-def test_every_entry_of_the_offset_indexes(log, release, name):
+def test_offset_indexes_equal_kafkas_dump(log, release, name):
     dumped_entries = manifest(release)[name]["entries"]
     index = log.OffsetIndex(path_of(release, name))
     # The tool prints one entry of zeros for an index without entries.
@@ -180,7 +180,7 @@ def test_every_entry_of_the_offset_indexes(log, release, name):
 
 
 @sweep(("release", "name"), files(".timeindex"))
-def test_every_entry_of_the_time_indexes(log, release, name):
+def test_time_indexes_equal_kafkas_dump(log, release, name):
     dumped_entries = manifest(release)[name]["entries"]
     index = log.TimeIndex(path_of(release, name))
     expected = [(e["timestamp"], e["offset"]) for e in dumped_entries]
@@ -189,7 +189,7 @@ def test_every_entry_of_the_time_indexes(log, release, name):
 
 
 @sweep(("release", "name"), files(".txnindex"))
-def test_every_entry_of_the_transaction_indexes(log, release, name):
+def test_transaction_indexes_equal_kafkas_dump(log, release, name):
     dumped_entries = manifest(release)[name]["entries"]
     index = log.TransactionIndex(path_of(release, name))
     names = ("producer_id", "first_offset", "last_offset", "last_stable_offset")
@@ -199,7 +199,7 @@ def test_every_entry_of_the_transaction_indexes(log, release, name):
 
 
 @sweep(("release", "name"), files(".snapshot"))
-def test_every_entry_of_the_producer_snapshots(log, release, name):
+def test_producer_snapshots_equal_kafkas_dump(log, release, name):
     dumped_entries = manifest(release)[name]["entries"]
     snapshot = log.ProducerSnapshot(path_of(release, name))
     entries = {

@@ -113,7 +113,7 @@ def test_batches_may_be_larger_than_the_window(log, tmp_path, access):
 
 
 @pytest.mark.parametrize("access", ACCESS)
-def test_an_empty_file_has_nothing(log, tmp_path, access):
+def test_empty_segment_has_no_batches_and_no_problems(log, tmp_path, access):
     path, _ = write_segment(tmp_path, [])
     segment = segment_of(log, path, access)
     assert list(segment.headers()) == list(segment.batches()) == []
@@ -179,16 +179,16 @@ class TestSeek:
     def times(self, *numbers):
         return [(BASE_TIME + 1004 + 5 * n, 5 * n + 4) for n in numbers]
 
-    def test_without_an_index(self, log, folder):
+    def test_seek_finds_every_batch_without_an_index(self, log, folder):
         self.check(log)
 
-    def test_with_indexes(self, log, folder):
+    def test_seek_finds_every_batch_with_indexes(self, log, folder):
         numbers = range(10, 200, 10)
         folder.beside(1000, ".index", ">ii", *self.entries(*numbers))
         folder.beside(1000, ".timeindex", ">qi", *self.times(*numbers))
         self.check(log)
 
-    def test_the_index_is_really_followed(self, log, folder, monkeypatch):
+    def test_seek_reads_only_from_the_indexed_position(self, log, folder, monkeypatch):
         """Batches before the position in the index are not read."""
         folder.beside(1000, ".index", ">ii", *self.entries(50, 100))
         folder.beside(1000, ".timeindex", ">qi", *self.times(50, 100))
@@ -292,7 +292,7 @@ def test_a_checkpoint_of_kraft_is_a_segment(log, tmp_path):
     assert list(segment.problems()) == []
 
 
-def test_nothing_is_left_open(log, tmp_path, recwarn):
+def test_abandoned_iteration_closes_its_file(log, tmp_path, recwarn):
     """An abandoned iteration closes its file."""
     path, _ = write_segment(tmp_path, log_of([3] * 4))
     before = len(os.listdir("/proc/self/fd"))

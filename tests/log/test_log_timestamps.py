@@ -85,7 +85,7 @@ def time_index(batches, base_offset=0, every=3):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_it_is_the_first_record_in_the_order_of_offsets(log, tmp_path, seed):
+def test_timestamp_lookup_returns_the_lowest_offset(log, tmp_path, seed):
     folder = Folder(tmp_path / "orders-0")
     folder.segment(0, make_shuffled(seed))
     folder.segment(36, make_shuffled(seed + 100, 36))
@@ -93,7 +93,7 @@ def test_it_is_the_first_record_in_the_order_of_offsets(log, tmp_path, seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_with_a_time_index_it_is_the_same(log, tmp_path, seed):
+def test_timestamp_lookup_with_an_index_has_the_same_result(log, tmp_path, seed):
     folder = Folder(tmp_path / "orders-0")
     for base in (0, 36):
         batches = make_shuffled(seed + base, base)
@@ -106,7 +106,7 @@ def test_with_a_time_index_it_is_the_same(log, tmp_path, seed):
     assert_right(partition)
 
 
-def test_the_time_index_is_what_is_followed(log, tmp_path):
+def test_timestamp_lookup_starts_at_the_time_index_entry(log, tmp_path):
     """Nothing up to offset 14 is later in the index, so nothing before it is read."""
     folder = Folder(tmp_path / "orders-0")
     times = [0, 900, 20, 30, 40, 50, 60, 70]
@@ -130,7 +130,7 @@ def test_the_time_index_is_what_is_followed(log, tmp_path):
     ],
     ids=["empty", "zeros", "too-late", "wrong-offset", "outside"],
 )
-def test_a_useless_time_index_is_not_believed(log, tmp_path, entries):
+def test_timestamp_lookup_ignores_an_invalid_time_index(log, tmp_path, entries):
     folder = Folder(tmp_path / "orders-0")
     folder.segment(0, make_shuffled(7))
     folder.beside(0, ".timeindex", ">qi", *entries)
@@ -138,7 +138,7 @@ def test_a_useless_time_index_is_not_believed(log, tmp_path, entries):
 
 
 @pytest.mark.parametrize(("magic", "codec"), [(0, "none"), (1, "none"), (1, "gzip")])
-def test_old_formats_have_times_too(log, tmp_path, magic, codec):
+def test_timestamp_lookup_works_in_old_formats(log, tmp_path, magic, codec):
     """Records of magic 0 have no time, and are found by the lowest times only."""
     folder = Folder(tmp_path / "orders-0")
     sets = [messages(5 * n, 5, magic=magic, codec=codec) for n in range(4)]
@@ -152,7 +152,7 @@ def test_old_formats_have_times_too(log, tmp_path, magic, codec):
     assert_right(partition_of(log, folder))
 
 
-def test_the_time_of_a_log_that_sets_it_is_that_of_the_batch(log, tmp_path):
+def test_log_append_time_of_the_batch_is_looked_up(log, tmp_path):
     """LogAppendTime: all records of a batch have its max timestamp."""
     folder = Folder(tmp_path / "orders-0")
     batches = []
@@ -168,7 +168,7 @@ def test_the_time_of_a_log_that_sets_it_is_that_of_the_batch(log, tmp_path):
     assert_right(partition)
 
 
-def test_control_records_count(log, tmp_path):
+def test_timestamp_lookup_includes_control_records(log, tmp_path):
     """As in Kafka, a transaction marker has an offset and a time."""
     folder = Folder(tmp_path / "orders-0")
     folder.segment(
@@ -184,7 +184,7 @@ def test_control_records_count(log, tmp_path):
     assert partition.offset_for_timestamp(BASE_TIME + 501) is None
 
 
-def test_damaged_batches_are_passed_over(log, tmp_path):
+def test_timestamp_lookup_skips_damaged_batches(log, tmp_path):
     """A batch with a wrong checksum contains no record of any time."""
     folder = Folder(tmp_path / "orders-0")
     path, spans = folder.segment(0, make_shuffled(3))
@@ -194,7 +194,7 @@ def test_damaged_batches_are_passed_over(log, tmp_path):
     assert_right(partition_of(log, folder))
 
 
-def test_nothing_is_before_the_start_of_the_log(log, tmp_path):
+def test_timestamp_lookup_omits_records_below_the_log_start(log, tmp_path):
     """After DeleteRecords, records before the log start offset remain in the file."""
     folder = Folder(tmp_path / "orders-0")
     folder.segment(0, [batch(3 * n, 3) for n in range(6)])
@@ -209,7 +209,7 @@ def test_nothing_is_before_the_start_of_the_log(log, tmp_path):
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_in_the_directories_of_real_brokers(log, release):
+def test_timestamp_lookup_is_correct_for_real_brokers(log, release):
     """Uses the time indexes of brokers, and every tenth of their times."""
     lookups = 0
     for partition in log.LogDirectory(DATA / release / "data"):

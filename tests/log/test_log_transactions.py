@@ -76,25 +76,25 @@ def test_transactions_are_found_by_their_markers(log, written):
     assert transactions.open == {9: 20} and transactions.last_stable_offset == 20
 
 
-def test_committed_records_alone_come(log, written):
+def test_read_committed_returns_only_committed_records(log, written):
     assert committed(log, written) == COMMITTED
     written.write_indexes()
     assert committed(log, written) == COMMITTED
 
 
-def test_without_isolation_everything_comes(log, written):
+def test_read_uncommitted_returns_all_records_and_markers(log, written):
     batches = list(partition_of(log, written).batches())
     assert [r.offset for b in batches for r in b.records] == list(range(24))
     kinds = [control.type_name for b in batches for control in b.control_records]
     assert kinds == ["ABORT", "COMMIT", "COMMIT", "ABORT", "COMMIT"]
 
 
-def test_batches_that_are_hidden_keep_their_place(log, written):
+def test_hidden_batches_are_returned_without_records(log, written):
     batches = partition_of(log, written).batches(isolation_level="read_committed")
     assert [b.base_offset for b in batches] == [0, 2, *range(4, 11), 13, 14, 15, 17, 18]
 
 
-def test_columns_have_the_same_records(log, written):
+def test_columns_and_batches_hide_the_same_records(log, written):
     partition = partition_of(log, written)
     tables = list(partition.columns(isolation_level="read_committed"))
     assert [n for table in tables for n in table.offset.tolist()] == COMMITTED
@@ -104,12 +104,12 @@ def test_columns_have_the_same_records(log, written):
 
 
 @pytest.mark.parametrize(("start", "end"), [(5, 16), (11, 30), (0, 4), (7, 8)])
-def test_a_part_knows_the_transactions_of_the_whole(log, written, start, end):
+def test_offset_range_uses_the_transactions_of_the_partition(log, written, start, end):
     expected = [n for n in COMMITTED if start <= n < end]
     assert committed(log, written, start_offset=start, end_offset=end) == expected
 
 
-def test_a_segment_alone_knows_its_own(log, written):
+def test_segment_alone_only_knows_its_own_transactions(log, written):
     """The abort in the second segment belongs to a transaction of the first."""
     batches = log.Segment(written.first).batches(isolation_level="read_committed")
     assert [r.offset for b in batches for r in b.records] == [2, 3, 4, 7]
@@ -120,13 +120,13 @@ def test_a_segment_alone_knows_its_own(log, written):
     assert [r.offset for b in batches for r in b.records] == [13, 15, 16, 18, 19]
 
 
-def test_a_lost_marker_is_made_up_for_by_the_index(log, written):
+def test_transaction_index_replaces_a_lost_marker(log, written):
     flip(written.first, written.first_spans[4][0] + 16, 0x10)
     written.write_indexes()
     assert committed(log, written, on_corrupt="skip") == COMMITTED
 
 
-def test_a_damaged_index_is_made_up_for_by_the_markers(log, written):
+def test_markers_replace_a_damaged_transaction_index(log, written):
     written.write_indexes()
     for path in written.folder.path.glob("*.txnindex"):
         path.write_bytes(b"\0\5" + path.read_bytes()[2:20])

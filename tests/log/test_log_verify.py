@@ -72,20 +72,20 @@ def find_problems(log, sound, **options):
     ]
 
 
-def test_a_sound_partition(log, sound):
+def test_sound_partition_has_no_problems(log, sound):
     assert find_problems(log, sound, deep=True, strict_tail=True) == []
     for segment in log.LogDirectory(sound.root).segments:
         assert list(log.verify(segment, deep=True)) == []
 
 
-def test_progress_adds_up_to_the_bytes(log, sound):
+def test_reported_progress_adds_up_to_the_partition_size(log, sound):
     done = []
     assert find_problems(log, sound, progress=done.append) == []
     partition = log.LogDirectory(sound.root)["orders", 0]
     assert sum(done) == partition.size and min(done) > 0
 
 
-def test_entries_of_the_index(log, sound):
+def test_wrong_offset_index_entry_is_reported(log, sound):
     path = str(sound.index)
     position = sound.spans[9][0]
     overwrite(sound.index, 12, (position + 1).to_bytes(4, "big"))
@@ -125,7 +125,7 @@ def test_time_index_above_the_limit_is_named_in_the_problem(
     assert str(sound.index) not in reasons
 
 
-def test_entries_of_the_time_index(log, sound):
+def test_wrong_time_index_entry_is_reported(log, sound):
     path = str(sound.time_index)
     overwrite(sound.time_index, 12, (BASE_TIME + 48).to_bytes(8, "big"))
     assert find_problems(log, sound) == [(path, 12, 12, "timeindex")]
@@ -140,7 +140,7 @@ def test_indexes_that_point_into_damage_are_not_blamed(log, sound):
     assert find_problems(log, sound) == [(str(sound.first), position, size, "crc")]
 
 
-def test_the_transaction_index(log, sound):
+def test_wrong_or_missing_transaction_index_is_reported(log, sound):
     path = str(sound.txnindex)
     sound.txnindex.write_bytes(aborted_entry(7, 150, 153) + aborted_entry(8, 1, 2))
     assert find_problems(log, sound) == [(path, 34, 34, "txnindex")]
@@ -150,7 +150,7 @@ def test_the_transaction_index(log, sound):
     assert find_problems(log, sound) == [(path, 0, 0, "txnindex")]
 
 
-def test_leader_epochs(log, sound):
+def test_wrong_leader_epoch_is_reported(log, sound):
     """The checksum of a batch does not include its epoch, but this check does."""
     flip(sound.first, sound.spans[7][0] + 15, 4)
     position, size = sound.spans[7]
@@ -165,7 +165,7 @@ def test_leader_epochs(log, sound):
         assert problem[2] == length
 
 
-def test_snapshots_and_metadata(log, sound):
+def test_damaged_snapshot_and_metadata_are_reported(log, sound):
     flip(sound.snapshot, 20)
     size = sound.snapshot.stat().st_size
     assert find_problems(log, sound) == [(str(sound.snapshot), 2, size - 2, "snapshot")]
@@ -174,7 +174,7 @@ def test_snapshots_and_metadata(log, sound):
     assert find_problems(log, sound) == [(str(sound.metadata), 0, 11, "metadata")]
 
 
-def test_deep_looks_at_the_records(log, sound):
+def test_only_deep_verification_detects_invalid_records(log, sound):
     from tests.log.log_files import checked, patched
 
     position, size = sound.spans[3]

@@ -143,7 +143,7 @@ def test_real_directories_are_read_as_they_are_from_files(real, stored, release)
 
 
 @pytest.mark.parametrize("index", [True, False])
-def test_pieces_of_a_stored_segment_are_the_whole(tmp_path, stored, index):
+def test_splits_of_a_stored_segment_lose_no_batch(tmp_path, stored, index):
     """Without an index, a split position is searched, which values must not affect."""
     folder = Folder(tmp_path / "tree" / "orders-0")
     inner = b"".join(log_of([1] * 40, 30, value=bytes(3000)))
@@ -159,7 +159,7 @@ def test_pieces_of_a_stored_segment_are_the_whole(tmp_path, stored, index):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_pieces_of_a_damaged_stored_segment(tmp_path, s3, seed):
+def test_splits_of_a_damaged_stored_segment_lose_no_batch(tmp_path, s3, seed):
     rng = random.Random(seed)
     kind = ["plain", "compressed", "magic 1", "mixed"][seed % 4]
     batches = pieces_of(kind, rng)
@@ -186,7 +186,7 @@ def large(folder, size):
     return path
 
 
-def test_one_listing_and_no_look_at_segments(tmp_path, s3):
+def test_opening_a_stored_tree_lists_once_and_reads_no_segment(tmp_path, s3):
     """If there are many directories, unrequested files need no request."""
     for partition in range(30):
         folder = Folder(tmp_path / f"orders-{partition}")
@@ -310,7 +310,7 @@ def test_object_may_become_shorter_than_the_read_part(tmp_path, s3):
     assert len(list(headers)) < 10
 
 
-def test_a_store_that_refuses_is_an_error_with_the_path(tmp_path, s3):
+def test_rejected_request_is_an_os_error_with_the_uri(tmp_path, s3):
     large(Folder(tmp_path / "orders-0"), 8 * MIB)
     (segment,) = log.LogDirectory(put("s3", tmp_path, s3)).segments
     headers = segment.headers()

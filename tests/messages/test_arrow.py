@@ -153,7 +153,7 @@ def content(buffer):
     return b"" if buffer is None else buffer.to_pybytes()
 
 
-def test_types_of_columns(kwire):
+def test_each_kafka_type_has_one_arrow_type(kwire):
     """Each Kafka type has one Arrow type, independent of the version."""
     inner_types = {}
     by_type = {
@@ -242,7 +242,7 @@ def test_string_and_fixed_size_binary_arrays_are_accepted(kwire):
 
 
 @pytest.mark.parametrize("rows", [[], [None], [None] * 9])
-def test_arrays_without_messages(kwire, rows):
+def test_arrays_without_messages_are_accepted(kwire, rows):
     """Empty arrays and arrays of nulls work for all types."""
     cls = kwire.messages.MetadataResponse
     kinds = [pyarrow.binary(), pyarrow.large_binary(), pyarrow.null()]
@@ -567,7 +567,7 @@ def test_no_object_is_made_for_a_row(twins):
         assert peak < 32 * 1024
 
 
-def test_other_threads_run_meanwhile(twins):
+def test_other_threads_run_during_a_call(twins):
     """Another thread keeps running during a long call of the compiled engine."""
     kwire = twins.fast
     columns = importlib.import_module(f"{kwire.__name__}._engine.fast.message_columns")

@@ -140,7 +140,7 @@ def short_frames(kwire):
     return frames
 
 
-def test_every_version_of_every_request(kwire):
+def test_header_columns_equal_decoded_headers(kwire):
     """Test all requests and versions, with bodies that Kafka wrote."""
     frames = frames_of_all_versions(kwire)
     assert len(frames) > 300
@@ -180,14 +180,14 @@ def test_unknown_versions_have_no_header(kwire):
     assert agree(kwire, bad) == len(bad)
 
 
-def test_every_prefix(kwire):
+def test_truncated_headers_are_errors_in_rows(kwire):
     """A truncated header is an error, but a missing body is not."""
     frames = short_frames(kwire)
     prefixes = [frame[:end] for frame in frames for end in range(len(frame) + 1)]
     assert 30 < agree(kwire, prefixes) < len(prefixes)
 
 
-def test_every_changed_byte(kwire):
+def test_changed_header_bytes_have_the_outcome_of_decoding(kwire):
     """Replace each byte of each header by all 256 values."""
     bad = total = 0
     for frame in short_frames(kwire):
@@ -214,7 +214,7 @@ def test_every_changed_byte(kwire):
 @example(frames=[((1, 12), bytes(4) + b"\0\0\x81\x80\x80\x80\x10\0")])
 @example(frames=[((1, 12), bytes(4) + b"\0\0\2\5\0\5\0")])
 @example(frames=[((1, 12), bytes(4) + b"\0\1\xff\0")])
-def test_any_bytes(kwire, frames):
+def test_random_header_bytes_have_the_outcome_of_decoding(kwire, frames):
     """Test arbitrary bytes after the API key and version."""
     agree(
         kwire,

@@ -60,7 +60,7 @@ def read(control, pair):
     return control.decode_control_record(*map(bytes.fromhex, pair))
 
 
-def test_end_of_transactions(kwire, control):
+def test_transaction_markers_contain_the_coordinator_epoch(kwire, control):
     """ABORT and COMMIT contain the epoch of the coordinator."""
     marker = kwire.messages.EndTxnMarker
     aborted = read(control, ABORT)
@@ -71,7 +71,7 @@ def test_end_of_transactions(kwire, control):
     assert committed.message == marker(coordinator_epoch=2**31 - 1)
 
 
-def test_leader_change(kwire, control):
+def test_leader_change_contains_leader_and_voters(kwire, control):
     """The message contains the leader and the voters. Version 1 adds directory ids."""
     message = kwire.messages.LeaderChangeMessage
     record = read(control, LEADER_CHANGE)
@@ -87,7 +87,7 @@ def test_leader_change(kwire, control):
     )
 
 
-def test_snapshot_ends(kwire, control):
+def test_snapshot_header_and_footer_are_decoded(kwire, control):
     """A snapshot of the metadata log starts with a header and ends with a footer."""
     header = read(control, SNAPSHOT_HEADER)
     assert (header.type, header.type_name) == (3, "SNAPSHOT_HEADER")
@@ -99,7 +99,7 @@ def test_snapshot_ends(kwire, control):
     assert footer.message == kwire.messages.SnapshotFooterRecord()
 
 
-def test_kraft_version_and_voters(kwire, control):
+def test_kraft_version_and_voters_are_decoded(kwire, control):
     """A quorum with dynamic voters stores these records in its log."""
     version = read(control, KRAFT_VERSION)
     assert (version.type, version.type_name) == (5, "KRAFT_VERSION")

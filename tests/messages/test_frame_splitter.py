@@ -21,13 +21,13 @@ def splitter(kwire):
     return kwire.messages.framing.FrameSplitter()
 
 
-def test_one_chunk_with_many_frames(splitter):
+def test_frames_in_one_chunk_are_returned_in_order(splitter):
     """All frames are returned in order, and no bytes are pending."""
     assert list(splitter.feed(STREAM)) == FRAMES
     assert splitter.pending == 0
 
 
-def test_two_chunks_cut_anywhere(kwire):
+def test_split_position_of_chunks_does_not_matter(kwire):
     """The split position does not matter, and incomplete frames are pending."""
     for position in range(len(STREAM) + 1):
         splitter = kwire.messages.framing.FrameSplitter()
@@ -39,7 +39,7 @@ def test_two_chunks_cut_anywhere(kwire):
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 7])
-def test_small_chunks(splitter, size):
+def test_small_chunks_are_joined_to_frames(splitter, size):
     """Chunks may contain single bytes, or parts of several frames."""
     received = []
     for position in range(0, len(STREAM), size):
@@ -47,7 +47,7 @@ def test_small_chunks(splitter, size):
     assert received == FRAMES
 
 
-def test_random_chunks(kwire):
+def test_random_chunks_are_joined_to_frames(kwire):
     """Split many frames at random, including empty chunks."""
     dice = random.Random(5)
     frames = [dice.randbytes(dice.choice((0, 1, 3, 4, 50, 2000))) for _ in range(300)]

@@ -50,7 +50,7 @@ def test_request_header_v2_has_tags_and_a_classic_client_id(kwire, heartbeat):
 
 
 @pytest.mark.parametrize(("version", "tags"), [(0, ""), (4, "00")])
-def test_null_client_id(kwire, heartbeat, version, tags):
+def test_null_client_id_is_encoded_as_minus_one(kwire, heartbeat, version, tags):
     """None is encoded as length -1 and decoded as None."""
     frame = kwire.messages.framing.encode_request(heartbeat, version, 1, None)
     assert frame[4:].startswith(from_hex(f"000c 000{version} 00000001 ffff {tags}"))
@@ -71,7 +71,7 @@ def test_request_header_v0_is_controlled_shutdown_v0_alone(kwire):
     assert later == framed("0007 0001 00000007 0002 6d65 00000003")
 
 
-def test_header_versions_of_every_request(kwire):
+def test_request_header_version_depends_on_flexible_versions(kwire):
     """It is 0 for ControlledShutdown v0, 2 for flexible versions, otherwise 1."""
     counts = {0: 0, 1: 0, 2: 0}
     for name, version in pairs(kwire):
@@ -98,7 +98,7 @@ def test_header_goes_by_versions_that_kwire_does_not_know(kwire):
         )
 
 
-def test_response_header_v0_and_v1(kwire):
+def test_response_header_v1_adds_tags(kwire):
     """Version 0 only has a correlation id, and version 1 adds tags."""
     response = kwire.messages.HeartbeatResponse(throttle_time_ms=1, error_code=27)
     for version, expected in [

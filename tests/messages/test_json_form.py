@@ -56,7 +56,7 @@ def decode_vector(package, vector):
 
 
 @sweep("name", MESSAGES)
-def test_json_equals_kafkas(kwire, name):
+def test_to_json_equals_the_json_of_kafka(kwire, name):
     """Values, their types and the order of keys are equal."""
     for vector in golden.vectors():
         if vector.message == name != WITHOUT_CONVERTER:
@@ -100,7 +100,7 @@ def test_few_vectors_lose_data_in_json(kwire):
     assert set(missing) == {WITHOUT_CONVERTER}
 
 
-def test_json_text_round_trip(kwire):
+def test_json_text_restores_the_message(kwire):
     """The form can be written and read with the ``json`` module."""
     cls = kwire.messages.HeartbeatRequest
     message = cls(group_id="né𝄞", generation_id=-7, group_instance_id=None)
@@ -212,7 +212,7 @@ def test_unknown_tagged_fields_are_dropped(kwire):
     assert kwire.to_json(message, 4) == kwire.to_json(cls(), 4)
 
 
-def test_fields_that_a_version_lacks(kwire):
+def test_to_json_omits_only_ignorable_absent_fields(kwire):
     """Ignorable fields are omitted, and others raise the same error as ``encode``."""
     cls = kwire.messages.MetadataResponse
     form = kwire.to_json(cls(throttle_time_ms=9, cluster_id="c"), 0)
@@ -233,7 +233,7 @@ def test_to_json_rejects_invalid_values(kwire):
     assert caught.value.path == "topics[1]"
 
 
-def test_versions_that_do_not_exist(kwire):
+def test_unsupported_version_error_names_the_valid_versions(kwire):
     """The errors of both functions contain the supported versions."""
     cls = kwire.messages.HeartbeatRequest
     with pytest.raises(kwire.UnsupportedVersion, match="0 to 4"):
@@ -347,7 +347,7 @@ def test_an_array_may_be_null_where_the_version_says_so(kwire):
 
 
 @pytest.mark.parametrize("obj", [None, [], "{}", 7])
-def test_a_message_is_an_object(kwire, obj):
+def test_message_that_is_not_an_object_is_rejected(kwire, obj):
     """A common mistake is to pass JSON text instead of the parsed object."""
     with pytest.raises(kwire.errors.InvalidValue, match="expected an object") as caught:
         kwire.from_json(kwire.messages.HeartbeatRequest, obj, 4)

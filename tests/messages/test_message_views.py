@@ -96,7 +96,7 @@ def test_views_are_the_bytes(kwire, on_error):
         ("MetadataResponse", 12),
     ],
 )
-def test_bytes_at_every_place(kwire, name, version):
+def test_views_cover_bytes_in_every_kind_of_field(kwire, name, version):
     """Test arrays, structs, tagged fields, and versions without the field."""
     cls = getattr(kwire.messages, name)
     values = [

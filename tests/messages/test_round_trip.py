@@ -195,7 +195,7 @@ def lacking(package, layout, plain):
 
 
 @sweep("name", NAMES)
-def test_fields_that_a_version_lacks(kwire, name):
+def test_absent_fields_are_rejected_or_dropped(kwire, name):
     """Non-default values are rejected with their path, or dropped if ignorable."""
     cls, all_versions = versions(kwire, name)
     for version in all_versions:
@@ -216,7 +216,7 @@ def test_fields_that_a_version_lacks(kwire, name):
                 assert neutral(decoded) != neutral(message)
 
 
-def test_fields_that_a_version_lacks_are_many(kwire):
+def test_absent_fields_of_both_kinds_are_covered(kwire):
     """The previous test covers both kinds of fields, on the top level and nested."""
     plan = kwire.schema.plan
     counts = {}

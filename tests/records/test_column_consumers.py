@@ -56,7 +56,7 @@ def arrow_rows(batch):
 
 
 @sweep("name", SETS)
-def test_pyarrow(records, columns, arrow, name):
+def test_pyarrow_reads_all_columns(records, columns, arrow, name):
     """Test ``records_to_arrow``, and the capsules of ``decode_records``."""
     expected = rows_of_table(records, SETS[name])
     table = columns.decode_records(SETS[name])
@@ -103,7 +103,9 @@ def test_slices_are_exported_with_their_own_rows(records, columns):
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 @pytest.mark.parametrize("headers", [True, False])
 @pytest.mark.parametrize("batch_columns", [True, False])
-def test_arguments_of_arrow(columns, arrow, unit, headers, batch_columns):
+def test_arrow_schema_matches_the_arguments(
+    columns, arrow, unit, headers, batch_columns
+):
     """The schema matches the arguments in repeated calls."""
     options = {
         "timestamp_unit": unit,
@@ -137,7 +139,7 @@ def test_arrow_names_the_damage(kwire, arrow):
 
 
 @sweep("name", DATED)
-def test_polars(records, columns, name):
+def test_polars_reads_all_columns(records, columns, name):
     """The columns can be converted to a data frame."""
     table = columns.decode_records(DATED[name])
     frame = polars.DataFrame(table)
@@ -157,7 +159,7 @@ def test_polars(records, columns, name):
 
 
 @sweep("name", DATED)
-def test_duckdb(records, columns, arrow, name):
+def test_duckdb_reads_capsules_and_tables(records, columns, arrow, name):
     """DuckDB reads the capsules, and a pyarrow table."""
     expected = rows_of_table(records, DATED[name])
     batch = arrow.records_to_arrow(DATED[name])
@@ -176,7 +178,7 @@ def test_duckdb(records, columns, arrow, name):
         ] == expected
 
 
-def test_numpy(columns):
+def test_numpy_arrays_share_the_memory_of_columns(columns):
     """Arrays of numpy need no Arrow, and share the memory of the columns."""
     table = columns.decode_records(SETS["run"])
     offsets = pyarrow.record_batch(table).column("offset")
@@ -185,7 +187,7 @@ def test_numpy(columns):
     assert table.timestamp.astype("datetime64[ms]")[3] == numpy.datetime64(30, "ms")
 
 
-def test_slices_of_columns(arrow):
+def test_arrow_slices_have_the_correct_rows(arrow):
     """Slices of a batch contain the correct rows and headers."""
     batch = arrow.records_to_arrow(SETS["magic 2 zstd"])
     rows = arrow_rows(batch)

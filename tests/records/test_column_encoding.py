@@ -134,7 +134,7 @@ def test_other_types_are_cast(records, columns):
         )
 
 
-def test_columns_that_may_be_missing(records, columns):
+def test_missing_columns_have_default_values(records, columns):
     """Missing offsets continue from the base offset, and missing timestamps are -1."""
     table = pyarrow.table({"value": [b"v", b"w"], "key": ["k", None], "other": [1, 2]})
     rows = [(b"k", b"v"), (None, b"w")]
@@ -175,7 +175,7 @@ def test_the_options_are_those_of_rows(records, columns):
     )
 
 
-def test_table_without_rows(kwire, records, columns):
+def test_empty_table_requires_a_last_offset(kwire, records, columns):
     """An empty table is rejected, unless a last offset is specified."""
     empty = table_of_rows(ROWS[:0])
     for source in (empty, columns.decode_records(b"")):
@@ -194,7 +194,7 @@ def replace_column(name, values, kind):
     return table.set_column(index, name, pyarrow.array(values, kind))
 
 
-def test_rows_that_no_batch_can_carry(kwire, columns):
+def test_invalid_row_is_named_in_the_error_path(kwire, columns):
     """The error path contains the row, as for rows."""
     none_key = [[], [], [{"key": None, "value": b"v"}], [], []]
     for source, options, path in (

@@ -69,7 +69,7 @@ def test_views_are_the_records(records, columns, name, headers, batch_columns):
         )
 
 
-def test_views_of_wanted_records(columns):
+def test_views_omit_records_outside_the_offset_range(columns):
     """Records outside the offset range are omitted, in every format."""
     for data in MANY.values():
         for start in (None, 1, 4, 6):
@@ -160,7 +160,7 @@ def test_errors_release_the_input(kwire, columns, arrow):
             assert caught.value.offset == plain.value.offset
 
 
-def test_slices_of_views(records, columns):
+def test_sliced_views_export_only_their_rows(records, columns):
     """Only the rows of the slice are exported to pyarrow, polars and DuckDB."""
     data = MANY["long and compressed"]
     rows = rows_of(records.decode_batches(data), control=False)
@@ -210,7 +210,7 @@ def test_views_have_no_flat_arrays(columns):
     assert not table.offset.flags.writeable
 
 
-def test_inputs_of_more_than_a_gigabyte(columns):
+def test_views_of_inputs_above_a_gigabyte_have_several_buffers(columns):
     """A view has a 31-bit offset, so Arrow receives the input as several buffers."""
     size = len(SIZES)
     # A 32-bit platform cannot map such an input.

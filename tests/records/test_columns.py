@@ -118,7 +118,7 @@ def test_slices_are_those_of_a_list(columns, name, headers):
             assert resliced == rows[rows_wanted][inner]
 
 
-def test_slices_of_many_rows(columns):
+def test_slices_count_their_nulls_correctly(columns):
     """Nulls are counted correctly, wherever a slice starts in the bitmap."""
     keys = [None if row % 3 == 0 or 40 < row < 60 else b"%d" % row for row in range(99)]
     rows = [record(row, row, key, None, HEADERS) for row, key in enumerate(keys)]
@@ -171,7 +171,7 @@ def test_slices_are_encoded(columns, name):
         assert [row[:5] for row in table_of(decoded)] == [row[:5] for row in rows]
 
 
-def test_many_sets_in_one_call(records, columns):
+def test_columns_grow_over_many_record_sets(records, columns):
     """Columns grow over hundreds of small and large batches of all kinds."""
     dice = random.Random(5)
     names = [name for name in SETS if name != "transactions"]
@@ -189,7 +189,7 @@ def test_many_sets_in_one_call(records, columns):
     assert len(expected) > 4000
 
 
-def test_nulls_at_every_place(records, columns):
+def test_validity_bits_are_correct_at_every_position(records, columns):
     """Validity bits are correct at each position within a byte."""
     dice = random.Random(6)
     for count in (1, 7, 8, 9, 63, 64, 65, 300):
@@ -224,7 +224,7 @@ STAMPS += [2**63 - 1, -(2**63), -(2**63) + 1]
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 @pytest.mark.parametrize("write", [batch, compressed_batch])
-def test_units_of_timestamps(columns, unit, write):
+def test_timestamp_units_round_down_and_overflow_to_null(columns, unit, write):
     """Seconds are rounded down. -1 and values beyond the range of a unit are null."""
     data = b"".join(write(record(), base_timestamp=stamp) for stamp in STAMPS)
     table = columns.decode_records(data, timestamp_unit=unit)
@@ -248,7 +248,7 @@ def test_units_of_timestamps(columns, unit, write):
     ]
 
 
-def test_no_records_are_columns_too(columns):
+def test_input_without_records_yields_empty_columns(columns):
     """Empty input and emptied batches yield empty columns."""
     for data in (b"", b"\0" * 11, SETS["emptied"], bytearray()):
         table = columns.decode_records(data, batch_columns=True)
@@ -332,7 +332,7 @@ def test_columns_are_limited_by_arrow_offsets(
     assert len(list(records.decode_batches(3 * data))) == 3
 
 
-def test_wrappers_and_offsets_in_part(records, columns):
+def test_offset_range_applies_within_wrappers(records, columns):
     """``start_offset`` and ``end_offset`` apply to each message in a wrapper."""
     data = wrapper(1, *(message(1, i, bytes([i])) for i in range(6)), offset=15)
     data += compressed_batch(*(record(i) for i in range(4)), base_offset=16)

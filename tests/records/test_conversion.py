@@ -44,7 +44,7 @@ def test_the_same_magic_is_copied(records, name, magic):
 
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("magic", [0, 1])
-def test_down_from_batches(kwire, records, magic, codec):
+def test_down_conversion_keeps_rows_and_compression(kwire, records, magic, codec):
     """Keys, values, offsets and the compression are kept, but zstd is not supported."""
     data = SETS[f"magic 2 {codec}"]
     if codec == "zstd":
@@ -86,7 +86,7 @@ def test_uncompressed_records_become_single_messages(records):
 
 
 @pytest.mark.parametrize("magic", [0, 1])
-def test_batches_that_the_old_formats_do_not_know(records, magic):
+def test_down_conversion_drops_control_and_empty_batches(records, magic):
     """Control batches and emptied batches are dropped.
 
     Transactions lose their producer.
@@ -109,7 +109,7 @@ def test_damage_in_dropped_batches_is_ignored(records):
 
 
 @pytest.mark.parametrize("name", ["magic 1 none", "magic 1 gzip", "relative"])
-def test_down_to_absolute_offsets(records, name):
+def test_down_conversion_to_magic_0_keeps_absolute_offsets(records, name):
     """Magic 0 has no timestamps, and keeps the absolute offsets in a wrapper."""
     converted, report = records.convert_batches(SETS[name], 0)
     before = rows_of(records.decode_batches(SETS[name]))
@@ -123,7 +123,7 @@ def test_down_to_absolute_offsets(records, name):
 @pytest.mark.parametrize("kind", [0, 1])
 @pytest.mark.parametrize("to", [1, 2])
 @pytest.mark.parametrize("codec", CODECS[:4])
-def test_up_from_magic_0(records, to, codec, kind):
+def test_up_conversion_from_magic_0_has_no_timestamps(records, to, codec, kind):
     """The records have no timestamp, and the timestamp type of the topic."""
     data = SETS[f"magic 0 {codec}"]
     converted, report = records.convert_batches(data, to, timestamp_type=kind)
@@ -150,7 +150,7 @@ def test_up_from_magic_0(records, to, codec, kind):
         message(1, 5, attributes=8, timestamp=9),
     ],
 )
-def test_up_from_magic_1(records, data):
+def test_up_conversion_from_magic_1_has_no_producer(records, data):
     """The base offset is that of the first record, and there is no producer."""
     converted, report = records.convert_batches(data, 2)
     (decoded,) = records.decode_batches(converted)
@@ -189,7 +189,7 @@ def test_records_below_the_start_offset_are_dropped(records):
     assert counts(report) == {"below_start": 4, "empty_batches": 1}
 
 
-def test_a_mixed_set(records):
+def test_mixed_set_is_converted_in_order(records):
     """Each batch is converted separately, in order: wrappers, runs and batches."""
     data = SETS["all magics"]
     before = rows_of(records.decode_batches(data))

@@ -104,7 +104,7 @@ def test_built_batch_is_unchanged_by_later_rows(records, encoded_rows, make_head
     assert all(batch == expected for batch, expected in batches)
 
 
-def test_rows_appended_during_build(records, encoded_rows, make_header):
+def test_batch_excludes_rows_appended_during_build(records, encoded_rows, make_header):
     """A codec may call back. The batch only contains the rows before the call."""
     rows = [(b"k", bytes(300), 5)] * 30
     encoder = encoded_rows(MOST)
@@ -181,7 +181,9 @@ def test_encoded_rows_reject_invalid_rows(kwire, encoded_rows, make_header, row,
         encoder.extend(iter([]))
 
 
-def test_rows_appended_during_encoding(records, encoded_rows, make_header):
+def test_rows_appended_during_encoding_precede_the_row(
+    records, encoded_rows, make_header
+):
     """If the code of a row adds rows while it is encoded, they precede the row."""
     encoder = encoded_rows(MOST)
 

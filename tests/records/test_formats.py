@@ -132,7 +132,7 @@ def test_every_header_field_is_decoded(records):
 
 @sweep("high", [0x0000, 0x7F00, 0x8000, 0xFF00])
 @sweep("low", range(0, 0x80, 8))
-def test_every_attribute_bit(records, low, high):
+def test_every_attribute_bit_is_decoded_or_ignored(records, low, high):
     """Bits 3 to 6 have a meaning in all combinations, bits from 7 on none."""
     data = batch(
         record(timestamp=5),
@@ -276,7 +276,7 @@ def test_sums_of_int64_wrap(records):
 
 @pytest.mark.parametrize("number", [0, 2**63 - 1, -1, -(2**63)])
 @pytest.mark.parametrize("magic", [1, 2])
-def test_int64_extremes(records, magic, number):
+def test_int64_extremes_of_offsets_and_timestamps_round_trip(records, magic, number):
     """Test the minimum and maximum offsets and timestamps."""
     if magic == 2:
         data = batch(record(), base_offset=number, base_timestamp=number)
@@ -388,7 +388,7 @@ def test_a_run_of_messages_is_one_batch(records):
     assert (batches[0].base_timestamp, batches[0].max_timestamp) == (5, 9)
 
 
-def test_deltas_of_every_size_of_varint(records):
+def test_deltas_of_every_varint_length_are_read(records):
     """Test offsets and timestamps around each change of the varint length."""
     steps = [sign << 7 * size - 1 for size in range(1, 10) for sign in (1, -1)]
     stamps = [step + around for step in steps for around in (-1, 0, 1)]
@@ -405,7 +405,7 @@ def test_deltas_of_every_size_of_varint(records):
     ) + places
 
 
-def test_lengths_of_every_size_of_varint(records):
+def test_lengths_of_every_varint_length_are_read(records):
     """Test keys and values around each change of the varint length."""
     sizes = [0, 1, 63, 64, 65, 8191, 8192, 8193]
     rows = [record(i, 0, bytes(size), b"x" * size) for i, size in enumerate(sizes)]

@@ -144,7 +144,7 @@ def test_readers_agree_on_parts_of_invalid_sets(twins, family):
 
 
 @sweep("name", SMALL)
-def test_every_single_byte_change(kwire, name):
+def test_all_readers_agree_on_every_changed_byte(kwire, name):
     """Replace each byte by hostile values, with a corrected checksum."""
     data = bytearray(SMALL[name])
     ends = set()

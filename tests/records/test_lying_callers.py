@@ -190,7 +190,7 @@ def test_keyboard_interrupt_propagates(records, magic):
 @pytest.mark.parametrize(
     "offset", [2**63 - 1, 2**63, 2**64, -(2**63), -(2**63) - 1, -(2**80)]
 )
-def test_offsets_beyond_all_records(records, columns, offset):
+def test_offset_bounds_may_be_any_integer(records, columns, offset):
     """Offsets may be any integers, and all records are before or after them."""
     data = (
         message(1, 5)

@@ -77,7 +77,7 @@ def lists(offsets=(0, 1, 2, 3), key=TEXT, value=TEXT, count=3):
 @sweep("name", OFFSETS)
 @sweep("column", ["key", "value", "header key", "header value"])
 @sweep("way", WAYS)
-def test_offsets_outside_of_the_bytes(kwire, name, column, way):
+def test_offsets_outside_of_the_bytes_are_rejected(kwire, name, column, way):
     """The offsets of each row are validated, not only the last one."""
     lie = (None, int32s(*OFFSETS[name]), b"abc", 0)
     columns = {column: lie}
@@ -89,7 +89,7 @@ def test_offsets_outside_of_the_bytes(kwire, name, column, way):
 
 @sweep("name", OFFSETS)
 @sweep("way", WAYS)
-def test_lists_outside_of_their_items(kwire, name, way):
+def test_header_lists_outside_of_their_items_are_rejected(kwire, name, way):
     """The offsets of header lists are validated, too."""
     with pytest.raises(kwire.EncodeError, match="not within the bytes of the column"):
         encode(kwire, headers=lists(OFFSETS[name]), numbers=WAYS[way])
@@ -126,7 +126,7 @@ SHORT = {
 
 @sweep("name", SHORT)
 @sweep("way", WAYS)
-def test_buffers_that_are_too_short(kwire, name, way):
+def test_short_buffers_are_rejected(kwire, name, way):
     """The length of each buffer is checked before it is read."""
     with pytest.raises(
         kwire.EncodeError, match="shorter than the number of rows"
@@ -136,7 +136,7 @@ def test_buffers_that_are_too_short(kwire, name, way):
 
 
 @sweep("number", [-(2**63), -(2**32), -1, 3, 4, 2**31, 2**32 + 1, 2**61, 2**63 - 1])
-def test_row_numbers_out_of_range(kwire, number):
+def test_row_numbers_out_of_range_are_rejected(kwire, number):
     """Row numbers are validated before any column is read."""
     for count, before in ((3, []), (3, [2, 0]), (0, [])):
         arguments = {} if count else {"key": (None, None, None, 0), "value": TEXT}
@@ -147,7 +147,7 @@ def test_row_numbers_out_of_range(kwire, number):
 
 @sweep("key", [b"\xff", b"a\xed\xa0\x80", b"\xc3", b"\xf5\x80\x80\x80"])
 @sweep("way", WAYS)
-def test_header_keys_are_utf8(kwire, key, way):
+def test_header_keys_that_are_not_utf8_are_rejected(kwire, key, way):
     """Arrow requires UTF-8 strings, but does not validate them."""
     names = (None, int32s(0, 0, 0, len(key)), key, 0)
     with pytest.raises(kwire.EncodeError, match="UTF-8") as caught:
@@ -156,7 +156,7 @@ def test_header_keys_are_utf8(kwire, key, way):
 
 
 @sweep("way", WAYS)
-def test_all_buffers_damaged_at_once(kwire, way):
+def test_columns_with_all_optional_buffers_are_encoded(kwire, way):
     """Every column has all optional buffers, including validity bitmaps."""
     bits = b"\x07"
     text = (bits, *TEXT[1:])

@@ -332,7 +332,9 @@ def test_an_emptied_batch_has_no_bytes_either(kwire, records, columns):
 
 
 @pytest.mark.parametrize("errors", ["strict", "replace"])
-def test_header_keys_that_are_not_utf8(kwire, records, columns, errors):
+def test_header_keys_that_are_not_utf8_are_rejected_or_replaced(
+    kwire, records, columns, errors
+):
     """Invalid keys are an error, or contain U+FFFD with ``errors="replace"``."""
     keys = [
         b"ok",

@@ -328,7 +328,7 @@ def in_threads(*works):
     together([lead, *(partial(follow, work) for work in followers)])
 
 
-def test_input_that_changes_while_it_is_read(twins):
+def test_changing_input_is_not_read_past_its_end(twins):
     """The result may be wrong or an error, but no byte outside of the input is read."""
     package = twins.fast
     columns = importlib.import_module(f"{package.__name__}.records.columns")
@@ -349,7 +349,7 @@ def test_input_that_changes_while_it_is_read(twins):
     check(lambda note: in_threads(read, change))
 
 
-def test_columns_that_change_while_they_are_written(twins):
+def test_changing_columns_never_exceed_the_allocation(twins):
     """Modified columns are rejected or encoded, but never exceed the allocation."""
     package = twins.fast
     engine = engine_of(package)

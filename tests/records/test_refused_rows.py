@@ -80,7 +80,9 @@ ARGUMENTS = [
 
 
 @sweep(("options", "path", "words"), ARGUMENTS)
-def test_arguments_that_the_format_forbids(kwire, records, options, path, words):
+def test_arguments_that_the_format_forbids_are_rejected(
+    kwire, records, options, path, words
+):
     """A builder raises the error immediately, and the message says what is valid.
 
     The producer id of a transactional batch is an exception, because ``build`` accepts
@@ -197,7 +199,7 @@ BAD_ROWS = {
 
 @sweep("name", BAD_ROWS)
 @sweep("codec", ["none", "gzip"])
-def test_rows_that_are_refused(kwire, records, name, codec):
+def test_rejected_row_is_named_with_its_field(kwire, records, name, codec):
     """The error contains the row, the field and the expected value."""
     row, magics, path, words = BAD_ROWS[name]
     for magic in magics:

@@ -145,7 +145,7 @@ def test_extend_columns_stops_at_the_size_limit(
     assert len(encoder) == 1
 
 
-def test_columns_without_timestamps_or_headers(
+def test_columns_without_timestamps_have_the_time_of_the_call(
     records, encoded_rows, make_header, open_rows
 ):
     """All rows have the timestamp of the call. An empty table adds no row."""

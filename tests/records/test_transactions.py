@@ -67,7 +67,7 @@ ABORTED = [Aborted(7, 1), Aborted(8, 8), Aborted(7, 11)]
 COMMITTED = [b"plain", b"b8", b"c8", b"e7", b"end"]
 
 
-def test_interleaved_transactions(records, columns):
+def test_interleaved_aborted_transactions_are_omitted(records, columns):
     """Test two producers with several committed and aborted transactions each."""
     assert values(records, columns, LOG, ABORTED) == COMMITTED
 
@@ -120,20 +120,20 @@ def test_aborted_batches_are_returned_without_records(records):
     assert [decoded.control_records for decoded in hidden] == [()] * 9
 
 
-def test_a_marker_without_a_listed_transaction(records, columns):
+def test_marker_of_an_unlisted_transaction_is_ignored(records, columns):
     """A log may start within a transaction. A marker only affects listed ones."""
     data = marker(ABORT, 7, 0) + transactional(7, 1, b"x") + marker(COMMIT, 7, 2)
     assert values(records, columns, data, [Aborted(8, 0)]) == [b"x"]
 
 
-def test_a_transaction_that_began_before_the_fetch(records, columns):
+def test_transaction_that_began_before_the_fetch_is_omitted(records, columns):
     """Its first offset is lower than all fetched offsets."""
     data = transactional(7, 100, b"x") + marker(ABORT, 7, 101)
     data += transactional(7, 102, b"y")
     assert values(records, columns, data, [Aborted(7, 3)]) == [b"y"]
 
 
-def test_a_transaction_begins_within_a_batch(records, columns):
+def test_transaction_may_begin_within_a_batch(records, columns):
     """The first offset may be any offset of its batch, even the last one."""
     data = transactional(7, 100, b"x", b"y", b"z") + marker(ABORT, 7, 103)
     for first in (100, 101, 102):
@@ -149,7 +149,7 @@ def test_records_outside_of_transactions_are_kept(records, columns):
 
 
 @pytest.mark.parametrize("start", range(15))
-def test_with_a_start_offset(records, columns, start):
+def test_markers_before_the_start_offset_are_applied(records, columns, start):
     """Batches before the start offset are omitted, but their markers are applied."""
     every = rows_of(records.decode_batches(LOG, aborted_transactions=ABORTED))
     expected = [row[3] for row in every if row[0] >= start]
@@ -185,7 +185,7 @@ def test_invalid_control_records_end_no_transaction(records, columns, key):
     assert values(records, columns, data, [Aborted(7, 0)]) == []
 
 
-def test_compressed_batches_and_markers(records, columns):
+def test_transactions_apply_to_compressed_batches(records, columns):
     """Compressed batches and markers are handled in the same way."""
     content = record(key=b"\0\0\0\0", value=bytes(6))
     data = b"".join(

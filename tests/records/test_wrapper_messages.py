@@ -173,7 +173,9 @@ def test_truncated_inner_message_is_damage(kwire, records, columns, magic):
         (b"\x7f\xff\xff\xff\0\0\0\0", "Truncated", "key"),
     ],
 )
-def test_keys_and_values_of_messages(kwire, records, columns, magic, body, kind, path):
+def test_invalid_key_and_value_lengths_are_damage(
+    kwire, records, columns, magic, body, kind, path
+):
     """Lengths are validated in plain and inner messages. Inner errors have an index."""
     alone = message(magic, 1, body=body)
     for read in (
@@ -226,7 +228,7 @@ def test_the_key_of_a_wrapper_is_passed_over(records, columns, magic):
 
 
 @pytest.mark.parametrize("magic", [0, 1])
-def test_faults_of_the_wrapper_itself(kwire, records, columns, magic):
+def test_invalid_key_and_value_of_a_wrapper_are_damage(kwire, records, columns, magic):
     """The key and value of the wrapper are validated like those of any message."""
     packed = gzip.compress(message(magic, 0))
     body = struct.pack(">ii", -1, len(packed)) + packed

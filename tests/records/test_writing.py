@@ -38,7 +38,7 @@ def decode_fields(records, data):
     ]
 
 
-def test_rows_of_every_form(records):
+def test_rows_of_every_form_are_accepted(records):
     """Test tuples of two to four elements, lists, records and bytes-like objects."""
     rows = [
         (b"k", b"v"),
@@ -69,7 +69,7 @@ def test_rows_of_every_form(records):
     assert decode_fields(records, records.encode_batch(row for row in rows)) == expected
 
 
-def test_the_bytes_of_a_batch(records):
+def test_every_header_field_has_its_bytes(records):
     """Compare every field of the header."""
     data = records.encode_batch(
         [(b"k", None, 70, [("h", b"x"), ("", None)]), (None, b"", 60)],
@@ -140,7 +140,7 @@ def test_log_append_time_is_the_largest_timestamp(records):
     assert [row[:2] for row in decode_fields(records, packed)] == [(4, 77), (5, 77)]
 
 
-def test_an_emptied_batch(records):
+def test_batch_without_rows_requires_a_last_offset(records):
     """An empty batch requires a last offset."""
     data = records.encode_batch(
         [],
@@ -164,7 +164,7 @@ def test_an_emptied_batch(records):
     assert [decoded.next_offset for decoded in records.decode_batches(data)] == [10]
 
 
-def test_a_control_batch(records):
+def test_control_batch_has_an_epoch_and_no_sequence(records):
     """A coordinator writes a marker with an epoch, but without a sequence."""
     data = records.encode_batch(
         [(b"\0\0\0\1", b"\0\0\0\0\0\3")],
@@ -183,7 +183,7 @@ def test_a_control_batch(records):
 
 
 @pytest.mark.parametrize("magic", [0, 1])
-def test_messages_in_a_wrapper(records, magic):
+def test_inner_offsets_depend_on_the_magic(records, magic):
     """Inner offsets are absolute in magic 0, and relative to the wrapper in magic 1."""
     make = records.Record
     rows = [make(offset=o, timestamp=t, value=b"v") for o, t in ((40, 9), (43, 5))]

@@ -198,7 +198,7 @@ def test_damaged_schema_raises_schema_errors_only(cuts):
 
 @given(st.lists(st.integers(0, VALID.count('"') // 2 - 1), min_size=2, max_size=2))
 @settings(max_examples=300)
-def test_a_schema_with_two_words_exchanged(indexes):
+def test_exchanged_words_raise_schema_errors_only(indexes):
     """Each exchanged word is valid somewhere in the language."""
     words = VALID.split('"')
     first, second = (index * 2 + 1 for index in indexes)

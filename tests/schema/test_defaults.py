@@ -90,7 +90,7 @@ def test_an_accepted_default_is_kept_as_written_and_has_its_value(kind, text, va
     assert type(resolve_default(field)) is type(value)
 
 
-def test_float_defaults_beyond_the_numbers():
+def test_nan_and_infinities_are_valid_float_defaults():
     """NaN and infinities are valid, although JSON has no such numbers."""
     assert math.isnan(resolve_default(read("float64", "NaN")))
     assert resolve_default(read("float64", "-Infinity")) == -math.inf

@@ -170,7 +170,7 @@ def test_every_type_is_read_alone_and_as_elements(name, prefix):
         (None, NONE),
     ],
 )
-def test_version_ranges_in_all_their_forms(text, expected):
+def test_version_ranges_are_parsed_in_all_forms(text, expected):
     assert read_field(nullableVersions=text).nullable_versions == expected
 
 
@@ -199,12 +199,12 @@ def test_the_text_null_and_the_value_null_are_different_defaults():
 
 
 @pytest.mark.parametrize("value", [True, "true", "True", " TRUE ", 1, -1])
-def test_accepted_spellings_of_true(value):
+def test_accepted_spellings_of_true_are_read(value):
     assert read_field(ignorable=value).ignorable is True
 
 
 @pytest.mark.parametrize("value", [False, "false", "False", "FALSE", "", 0, None])
-def test_accepted_spellings_of_false(value):
+def test_accepted_spellings_of_false_are_read(value):
     assert read_field(ignorable=value).ignorable is False
 
 
@@ -291,7 +291,7 @@ def test_an_unknown_listener_is_refused(value):
 
 
 @pytest.mark.parametrize("value", ["A", 1, [], [[]], [None], True])
-def test_fields_are_objects(value):
+def test_field_that_is_not_an_object_is_rejected(value):
     text = json.dumps(document(fields=[value]))
     with pytest.raises(SchemaError) as caught:
         language.read_message(text)
@@ -299,7 +299,7 @@ def test_fields_are_objects(value):
 
 
 @pytest.mark.parametrize("text", ["[]", "null", "1", '"a"', "[{}]"])
-def test_a_message_is_an_object(text):
+def test_message_that_is_not_an_object_is_rejected(text):
     with pytest.raises(SchemaError) as caught:
         language.read_message(text)
     assert (caught.value.rule, caught.value.line) == ("value-invalid", 1)

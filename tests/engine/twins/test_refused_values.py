@@ -217,7 +217,7 @@ def differences(twins, name, version, path, attribute, values):
             yield name, version, path, attribute, repr(variants[0])[:60], fast, pure
 
 
-def test_every_kind_of_field_with_odd_values(twins):
+def test_engines_agree_on_unusual_field_values(twins):
     """All kinds of fields with all unusual values have the same outcome."""
     alone = [*zip(ODD, ODD, strict=True), *zip(*map(foreign, twins), strict=True)]
     in_arrays = [*alone, *(((a,), (b,)) for a, b in alone)]
@@ -263,7 +263,7 @@ BAD_TAGS = [
 ]
 
 
-def test_unknown_tags_at_every_kind_of_struct(twins):
+def test_engines_agree_on_unknown_tags(twins):
     """Test wrong pairs, wrong order, known and invalid tags, and classic versions."""
     chosen = {}
     for name, version in pairs(twins.pure):
@@ -311,7 +311,7 @@ def test_error_names_the_element(kwire, value, words):
 
 
 @pytest.mark.parametrize("version", [-1, 14, 99, 2**40, True, 1.0, "1", None])
-def test_versions_that_do_not_exist(twins, version):
+def test_unsupported_version_error_names_the_valid_versions(twins, version):
     """The error contains the requested version and the valid ones, on both engines."""
     outcomes = []
     for package in twins:

@@ -77,7 +77,7 @@ def damage(packed):
             yield changed
 
 
-def test_every_changed_byte(route):
+def test_changed_bytes_are_decoded_or_typed_errors(route):
     """The only outcomes are bytes, ``CorruptBatch`` and ``LimitExceeded``."""
     plain = text(300)
     packed = route.write(plain)
@@ -194,7 +194,7 @@ def test_bombs_stop_at_the_ceiling(kwire, libraries, bomb, figure):
     assert least_seconds(refused, most=0.05) < 0.05
 
 
-def test_lies_cost_nothing_without_a_ceiling(kwire, libraries, bomb):
+def test_declared_sizes_do_not_decide_the_first_allocation(kwire, libraries, bomb):
     """Without a limit, the input decides the first allocation, not declared sizes.
 
     Otherwise a header of a few bytes could allocate gigabytes.
@@ -270,7 +270,7 @@ def test_decompressed_bytes_limit_is_exact(route):
         assert "limits=kwire.Limits(decompressed_bytes=" in error.reason
 
 
-def test_ratio(route):
+def test_decompression_ratio_limit_applies(route):
     """The limit is a multiple of the compressed size. The lower limit applies."""
     plain = bytes(100_000)
     packed = route.write(plain)
@@ -289,7 +289,7 @@ def test_ratio(route):
 
 
 @pytest.mark.parametrize("route", ["zstd", "zstd by cramjam"], indirect=True)
-def test_zstd_windows(route):
+def test_zstd_windows_are_limited_above_8_mib(route):
     """Windows of 8 MiB are always allowed, and larger ones up to the limit."""
     full_frame = zstd_bomb(blocks=1, head=bytes([0, 13 << 3]))
     assert route.read(full_frame, decompressed_bytes=MIB) == bytes(128 * 1024)

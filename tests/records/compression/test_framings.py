@@ -145,7 +145,7 @@ def test_threads_do_not_share_a_context(route):
 # Names, levels, libraries -------------------------------------------------------------
 
 
-def test_codec_names(kwire):
+def test_codec_names_match_the_batch_attributes(kwire):
     """The numbers of the codecs are those in the attributes of a batch."""
     module = Codec(kwire, "none").module
     names = ["none", "gzip", "snappy", "lz4", "zstd"]
@@ -170,7 +170,7 @@ def test_a_codec_is_the_row_of_its_number(kwire):
 
 
 @pytest.mark.parametrize("number", [-1, 5, 6, 7])
-def test_unknown_codec(kwire, number):
+def test_unknown_codec_number_is_rejected(kwire, number):
     """The attributes can contain three numbers without a codec."""
     codec = Codec(kwire, "gzip")
     codec.number = number
@@ -223,7 +223,7 @@ def test_levels_are_used(kwire):
             assert codec.read(packed, max(magic, name == "zstd" and 2)) == plain
 
 
-def test_missing_libraries(kwire, monkeypatch):
+def test_missing_library_error_names_the_package(kwire, monkeypatch):
     """Only gzip needs no library. Otherwise the error says what to install."""
     for library in ("cramjam", "zstandard", "isal"):
         monkeypatch.setitem(sys.modules, library, None)
@@ -240,7 +240,7 @@ def test_missing_libraries(kwire, monkeypatch):
 
 
 @pytest.mark.parametrize("plain", [text(10), text(200_000)], ids=len)
-def test_codec_functions_of_other_clients(kwire, plain):
+def test_kwire_and_other_clients_decode_each_other(kwire, plain):
     """The codec functions of other clients and kwire decode each other's output."""
     for codecs in (kafka.codec, aiokafka.codec):
         for name in ("gzip", "snappy", "lz4", "zstd"):
@@ -252,7 +252,7 @@ def test_codec_functions_of_other_clients(kwire, plain):
     assert Codec(kwire, "snappy").read(raw) == plain
 
 
-def test_lz4_header_bytes(kwire):
+def test_lz4_header_has_the_checksum_of_its_magic(kwire):
     """The header has version 1, independent 64 KiB blocks and a checksum.
 
     The checksum is the wrong one of Kafka's old clients in magic 0, and the correct one
@@ -288,7 +288,7 @@ def test_lz4_header_checksum_is_read_from_magic_1_on(kwire):
                 codec.read(packed, magic)
 
 
-def test_lz4_of_the_oldest_clients(kwire, monkeypatch):
+def test_lz4_of_the_oldest_clients_is_compatible(kwire, monkeypatch):
     """Test kafka-python's functions for old brokers, which use magic 0."""
     codec = Codec(kwire, "lz4")
     hashed = SimpleNamespace(
@@ -304,7 +304,7 @@ def test_lz4_of_the_oldest_clients(kwire, monkeypatch):
 
 @pytest.mark.parametrize("flags", [*itertools.product([False, True], repeat=3)])
 @pytest.mark.parametrize("block", [4, 5, 6, 7])
-def test_lz4_frames(kwire, block, flags):
+def test_lz4_frames_with_all_options_are_read(kwire, block, flags):
     """Test every block size, with and without both checksums and the content size."""
     codec = Codec(kwire, "lz4")
     names = ("content_checksum", "block_checksum", "store_size")
@@ -341,7 +341,7 @@ def test_lz4_stores_incompressible_blocks(kwire):
         ({"flags": 0x40}, "depend on each other"),
     ],
 )
-def test_lz4_headers_that_kafka_refuses(kwire, options, words):
+def test_lz4_headers_that_kafka_rejects_are_rejected(kwire, options, words):
     """The codecs of kwire reject the same headers, and report the reason."""
     codec = Codec(kwire, "lz4")
     block = lz4.block.compress(b"abc", store_size=False)
@@ -349,7 +349,7 @@ def test_lz4_headers_that_kafka_refuses(kwire, options, words):
     assert words in codec.reason(lz4_frame(block, **options))
 
 
-def test_lz4_blocks_over_their_size(kwire):
+def test_lz4_block_above_the_declared_size_is_rejected(kwire):
     """A block must not exceed the declared block size, whether stored or compressed."""
     codec = Codec(kwire, "lz4")
     over = lz4.block.compress(bytes(65537), store_size=False)
@@ -362,7 +362,7 @@ def test_lz4_blocks_over_their_size(kwire):
 
 @pytest.mark.parametrize("checksum", [False, True])
 @pytest.mark.parametrize("sized", [False, True])
-def test_zstd_frames(kwire, monkeypatch, checksum, sized):
+def test_zstd_frames_with_all_fields_are_read(kwire, monkeypatch, checksum, sized):
     """Test one or more frames with each optional field, and skippable frames."""
     compressor = zstandard.ZstdCompressor(
         write_checksum=checksum, write_content_size=sized
@@ -384,14 +384,14 @@ def test_zstd_frames(kwire, monkeypatch, checksum, sized):
         monkeypatch.setitem(sys.modules, "zstandard", None)
 
 
-def test_zstd_written(kwire):
+def test_written_zstd_frame_is_read_by_zstandard(kwire):
     """The codec of kwire writes a single frame, which zstandard decodes."""
     zstd = Codec(kwire, "zstd")
     for plain in PAYLOADS:
         assert zstandard.ZstdDecompressor().decompress(zstd.write(plain)) == plain
 
 
-def test_zstd_without_its_dictionary(kwire):
+def test_zstd_frame_that_requires_a_dictionary_is_rejected(kwire):
     """A frame that requires a dictionary is rejected."""
     samples = [text(size) for size in range(500, 600)]
     trained = zstandard.train_dictionary(1024, samples)
@@ -418,7 +418,7 @@ def with_all_fields(plain):
 
 
 @pytest.mark.parametrize("missing", [None, "isal"])
-def test_gzip_members(kwire, monkeypatch, missing):
+def test_all_gzip_members_are_read(kwire, monkeypatch, missing):
     """All members are read, up to the first bytes that Java's reader ignores, too."""
     if missing:
         monkeypatch.setitem(sys.modules, missing, None)
@@ -452,7 +452,7 @@ def test_gzip_trailer_is_verified(kwire, monkeypatch, position, missing):
     assert "gzip" in codec.reason(packed)
 
 
-def test_snappy_framing(kwire):
+def test_snappy_is_written_with_xerial_framing(kwire):
     """Test writing of xerial's header and 32 KiB blocks, and reading of raw blocks."""
     snappy = Codec(kwire, "snappy")
     plain = text(70_000)
@@ -480,7 +480,7 @@ def test_snappy_framing(kwire):
         (xerial(b"\x04\x08abc"), "snappy"),
     ],
 )
-def test_snappy_damage(kwire, data, words):
+def test_damaged_snappy_block_is_rejected(kwire, data, words):
     """Every block and every declared size is checked."""
     snappy = Codec(kwire, "snappy")
     assert words in snappy.reason(data, decompressed_bytes=None)
@@ -493,7 +493,7 @@ def test_snappy_damage(kwire, data, words):
         b"\0\0\0z\x80\0\0\0\0\0\0\xac(\0\0\0\0\0\0\xac\0\0\0\x80\x0c\0",
     ],
 )
-def test_lz4_block_that_looks_like_a_size_header(kwire, plain):
+def test_lz4_block_like_a_size_header_is_decoded_completely(kwire, plain):
     """lz4 blocks that start like a size header are decoded completely."""
     compression = importlib.import_module(f"{kwire.__name__}.records.compression")
     packed = compression.compress(3, plain, 2)
