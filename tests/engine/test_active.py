@@ -41,7 +41,7 @@ def test_requested_engine_is_active(twins, backend):
 def test_default_engine_is_the_compiled_engine_if_built(backend):
     """Without a setting, the compiled engine is used if it was built."""
     done = run(SHOW, backend)
-    # Independent of the engine of this test run: a compiled decoder is preferred.
+    # A compiled decoder is preferred, whichever engine this test run uses.
     built = importlib.util.find_spec("kwire._engine.fast.decoder") is not None
     best = "fast" if built else "pure"
     assert done.stdout == f"{best} kwire._engine.{best}.decoder\n", done.stderr
@@ -67,7 +67,7 @@ def test_unknown_engine_setting_fails_in_one_line(setting):
 
 @pytest.fixture
 def unbuilt(tmp_path):
-    """Return code that imports a copy of the package without compiled extensions."""
+    """Return code that imports a package copy without compiled extensions."""
     copy = tmp_path / "kwire"
     ignored = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
     shutil.copytree(Path(installed.__file__).parent, copy, ignore=ignored)
@@ -86,7 +86,7 @@ def test_fast_fails_if_the_compiled_engine_is_missing(unbuilt):
 
 @pytest.mark.parametrize("backend", ["auto", "pure"])
 def test_pure_engine_is_active_without_a_build(unbuilt, backend):
-    """A machine without a compiler has a working kwire."""
+    """If a machine has no compiler, kwire still works."""
     done = run(unbuilt, backend)
     assert done.stdout == "pure kwire._engine.pure.decoder\n", done.stderr
 
@@ -102,7 +102,7 @@ def test_broken_extension_is_reported(unbuilt, tmp_path):
 
 
 def test_the_environment_is_read_once(kwire):
-    """A later change of the variable has no effect, so engines cannot be mixed."""
+    """Changing the variable later has no effect, so engines cannot be mixed."""
     done = run(
         "import os, kwire; first = kwire.backend\n"
         "os.environ['KWIRE_BACKEND'] = 'pure' if first == 'fast' else 'fast'\n"
@@ -116,7 +116,7 @@ def test_the_environment_is_read_once(kwire):
 
 
 def test_python_m_kwire_prints_the_engine():
-    """The output contains the version and the engine, for bug reports of users."""
+    """The output contains the version and the engine, for bug reports."""
     import subprocess
     import sys
 

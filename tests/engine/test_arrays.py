@@ -84,7 +84,7 @@ def small_tree(arrays):
 
 
 def counts(tree):
-    """Return the reference counts of a tree, its children and their buffers."""
+    """Return the reference counts for a tree, its children and their buffers."""
     gc.collect()
     return [
         sys.getrefcount(owner)
@@ -116,7 +116,7 @@ def test_memory_has_its_size(arrays, size):
 
 
 def test_memory_in_use_is_not_used_again(arrays):
-    """Each freed large block is reused by at most one new allocation."""
+    """A freed large block is reused by at most one new allocation."""
     size = 10**6
     for _ in range(3):
         memories = [arrays.new_memory(size) for _ in range(50)]
@@ -129,7 +129,7 @@ def test_memory_in_use_is_not_used_again(arrays):
 
 
 def test_negative_size_is_rejected(arrays):
-    """A negative size raises ValueError."""
+    """If the size is negative, ValueError is raised."""
     with pytest.raises(ValueError, match=r"0 or more \(got -1\)"):
         arrays.new_memory(-1)
 
@@ -189,7 +189,7 @@ def test_numpy_reads_the_buffers_of_a_tree(arrays):
 
 
 def test_slices_by_consumers_have_the_correct_rows(arrays):
-    """Slices of a batch and of one of its columns contain the correct rows."""
+    """A sliced batch and a sliced column contain the correct rows."""
     batch = pyarrow.record_batch(small_tree(arrays))
     slice_ = batch.slice(1, 2)
     slice_.validate(full=True)
@@ -244,7 +244,7 @@ def test_freeing_an_array_keeps_the_active_exception(arrays):
 
 @pytest.fixture
 def pure_arrays(plain_kwire):
-    """Return the ``arrays`` module of the Python engine."""
+    """Return the Python engine's ``arrays`` module."""
     return importlib.import_module(f"{plain_kwire.__name__}._engine.pure.arrays")
 
 
@@ -291,7 +291,7 @@ def test_arrays_may_be_deleted_before_their_consumers(arrays):
 
 
 class Data(ctypes.Structure):
-    """``struct ArrowArray`` of the Arrow C data interface."""
+    """Arrow C data interface: ``struct ArrowArray``."""
 
     _fields_ = [
         *((name, ctypes.c_int64) for name in ("length", "null_count", "offset")),
@@ -382,7 +382,7 @@ def test_arrays_cannot_be_changed(arrays):
 
 
 def test_array_constructor_rejects_other_types(arrays):
-    """The constructor rejects objects of other types before using them."""
+    """The constructor rejects other objects before using them."""
     with pytest.raises(TypeError, match="Memory or None"):
         arrays.Array("l", "", 1, 0, (None, bytes(8)))
     with pytest.raises(TypeError, match="child must be an Array"):

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """CRC-32C and CRC-32 in every implementation that this machine supports.
 
-A kernel depends on the remainder of the length, on thresholds, and on the ends of
-parallel streams and registers, so all small lengths are tested. The references are a
-bitwise division in this file, RFC 3720, ``zlib`` and ``crc32c``.
+A kernel depends on the length remainder, on thresholds, and on where parallel streams
+and registers end. All small lengths are therefore tested. The references are a bitwise
+division in this file, RFC 3720, ``zlib`` and ``crc32c``.
 """
 
 import array
@@ -34,7 +34,7 @@ def checksums_of(kwire):
 def implementations(kwire):
     """Return all implementations as (name, crc32c, crc32).
 
-    The list contains the automatic choice and, for the compiled engine, each
+    The list contains the automatic choice and, for the compiled engine, every
     implementation that the processor supports.
     """
     module = checksums_of(kwire)
@@ -45,7 +45,7 @@ def implementations(kwire):
 
 
 def prefixes_by_division(data, polynomial):
-    """Return the checksum of every prefix of ``data``, computed by bitwise division."""
+    """Compute the checksum for every prefix by bitwise division."""
     register = 0xFFFFFFFF
     results = [0]
     for byte in data:
@@ -57,7 +57,7 @@ def prefixes_by_division(data, polynomial):
 
 
 def test_checksums_match_the_published_check_values(kwire):
-    """The checksum of "123456789" is the check value in catalogs of CRC algorithms."""
+    """CRC catalogs list the checksum of "123456789" as the check value."""
     for name, crc32c, crc32 in implementations(kwire):
         assert crc32c(b"123456789") == 0xE3069283, name
         assert crc32(b"123456789") == 0xCBF43926, name
@@ -82,13 +82,13 @@ def test_checksums_match_the_published_check_values(kwire):
     ids=["zeros", "ones", "rising", "falling", "scsi read"],
 )
 def test_crc32c_matches_the_vectors_of_rfc_3720(kwire, data, expected):
-    """RFC 3720, appendix B.4. It prints a checksum in the byte order of the wire."""
+    """RFC 3720, appendix B.4. It prints a checksum in wire byte order."""
     for name, crc32c, _ in implementations(kwire):
         assert crc32c(data).to_bytes(4, "little").hex() == expected, name
 
 
 def test_every_small_length_at_every_alignment(kwire):
-    """Lengths 0 to 600 at 16 addresses each equal the result of bitwise division."""
+    """Lengths 0 to 600 at 16 addresses equal the result from bitwise division."""
     data = BYTES[:600]
     by_c = prefixes_by_division(data, CASTAGNOLI)
     by_ieee = prefixes_by_division(data, IEEE)
@@ -119,7 +119,7 @@ def test_longer_lengths_agree_with_others(kwire, sizes):
 
 
 def test_block_remainders_are_included_in_checksums(kwire):
-    """Test sizes that leave remainders of -1, 0 and 1 byte in a block."""
+    """Test sizes that leave a remainder of -1, 0 or 1 byte in a block."""
     blocks = (12_288, 6293, 4096, 256)
     ends = [n * block + d for n in (1, 2, 5) for block in blocks for d in (-1, 0, 1)]
     ends += [6777 + n * 6293 + d for n in (0, 1, 2, 7) for d in (-1, 0, 1)]
@@ -131,7 +131,7 @@ def test_block_remainders_are_included_in_checksums(kwire):
 
 
 def test_parts_continue_each_other(kwire):
-    """Checksums of random parts that continue each other equal that of the whole."""
+    """If random parts continue each other, their checksum equals that of the whole."""
     randomness = random.Random(4)
     for name, crc32c, crc32 in implementations(kwire):
         for longest in (9, 300, 5000, 50_000):
@@ -216,7 +216,7 @@ def test_checksums_reject_other_types(kwire, data):
     sys.platform == "win32", reason="Windows has neither fork nor mprotect"
 )
 def test_no_kernel_reads_past_the_end(kwire):
-    """Inputs of all small lengths end at an inaccessible page."""
+    """Inputs with all small lengths end at an inaccessible page."""
     guarded = Guarded()
 
     def work(note):

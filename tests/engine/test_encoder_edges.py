@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the end of the write buffer, and values that imitate a supported type."""
+"""Test the write buffer's end, and values that imitate a supported type."""
 
 import importlib
 import tracemalloc
@@ -82,7 +82,7 @@ def test_object_with_a_false_class_is_not_a_uuid(kwire):
 
 
 def test_keyword_of_another_type_raises_type_error(kwire):
-    """A keyword of another type than str raises TypeError and does not crash."""
+    """A keyword that is not a str raises TypeError and does not crash."""
     cls = kwire.messages.MetadataRequest
     with pytest.raises(TypeError):
         cls.__new__(cls, **{1: 2})

@@ -5,7 +5,7 @@
 The compiled engine counts references by hand. A missing decrement is a leak, and a
 missing increment causes a crash later. The tests create new objects, so that their
 exact counts are known. ``test_memory.py`` tests that no entry point increases the
-memory of the process.
+process memory.
 """
 
 import copy
@@ -61,7 +61,7 @@ def wrong_values():
 
 @pytest.fixture
 def owned(kwire):
-    """Return a message and the objects that it consists of."""
+    """Return a message and all objects inside it."""
     cls = kwire.messages.FetchRequest
     leaves = {
         "topic_id": uuid.UUID(int=2**77 + 5),

@@ -68,7 +68,7 @@ def test_shared_ints_are_only_referenced_by_the_message(kwire):
 def test_a_broker_id_is_one_object_within_a_message(twins):
     """Repeated broker ids share one object.
 
-    Without sharing, ids from 1001 on used half of the memory of a Metadata response.
+    Without sharing, ids from 1001 on used half of a Metadata response's memory.
     """
     ids = list(range(1001, 1101)) * 3
     message = make_response(twins.fast, ids)
@@ -135,7 +135,7 @@ WIDTHS = {"int8": 7, "int16": 15, "int32": 31, "int64": 63}
 
 
 def make_run(kwire):
-    """Create a message class with integers of each width only, in two orders."""
+    """Create a message class with integers of one width only, in two orders."""
     messages = importlib.import_module(f"{kwire.__name__}.messages")
     fields = [
         {"name": f"{kind}{index}", "type": kind, "versions": "0+"}

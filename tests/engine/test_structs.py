@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages are frozen Python objects: compared by value, copyable and picklable.
 
-All statements hold for both engines, except the format of error messages.
+All statements hold for both engines, except error message formats.
 """
 
 import copy
@@ -67,7 +67,7 @@ def test_arguments_are_keywords_only(kwire, topic):
 
 
 def test_unknown_fields_are_refused(kwire, topic):
-    """An unknown field raises TypeError with its name."""
+    """If a field is unknown, the TypeError contains its name."""
     for cls in (kwire.messages.MetadataRequest, topic):
         with pytest.raises(TypeError, match="no_such_field"):
             cls(no_such_field=1)
@@ -287,7 +287,7 @@ def test_to_dict_of_a_long_chain_is_an_error(kwire):
 
 
 def test_match_takes_fields_in_schema_order(kwire, topic):
-    """Patterns of ``match`` work by position and by keyword."""
+    """``match`` patterns work by position and by keyword."""
     match topic(error_code=3, name="a"):
         case topic(3, name):
             assert name == "a"
@@ -343,7 +343,7 @@ _READ = _DUMP + (
 
 @pytest.mark.parametrize(("writer", "reader"), [("fast", "pure"), ("pure", "fast")])
 def test_pickles_cross_between_engines(twins, writer, reader):
-    """A pickle of one engine can be loaded by the other engine in another process."""
+    """Another process can load a pickle with the other engine."""
     names = ["FetchResponse", "MetadataResponse", "CreateTopicsRequest"]
 
     def run(code, backend, stdin):
@@ -419,7 +419,7 @@ def test_nested_structs_are_attributes(kwire, topic):
 
 
 def test_nested_structs_are_no_messages(kwire, topic):
-    """Passing a struct instead of a message raises TypeError with an explanation."""
+    """If a struct is passed instead of a message, the TypeError explains it."""
     with pytest.raises(TypeError, match="is a struct of a message"):
         kwire.decode(topic, b"", 12)
     with pytest.raises(TypeError, match="is a struct of a message"):
@@ -526,7 +526,7 @@ def test_free_list_of_a_class_is_small(kwire):
 def test_truncated_struct_releases_its_own_fields(kwire):
     """A truncated struct releases only its own fields.
 
-    The memory of a reused struct still contains the pointers of its previous fields.
+    A reused struct still contains the pointers from its previous fields.
     """
     cls, data = encode_topics(kwire, 3)
     message = kwire.decode(cls, data, version=9)
@@ -542,7 +542,7 @@ def test_truncated_struct_releases_its_own_fields(kwire):
 
 
 def test_a_struct_in_another_struct_is_named_with_its_place(kwire):
-    """All structs are attributes of the message class, and the error explains this."""
+    """All structs are message class attributes, and the error explains this."""
     message = kwire.messages.MetadataResponse
     topic = message.MetadataResponseTopic
     expected = (

@@ -3,7 +3,7 @@
 """All varint readers of both engines accept, reject and return the same values.
 
 The reference is ``read_unsigned_varint`` in ``cursor``. Performance-critical loops have
-copies of its code, which its docstring lists. Each copy is tested with the same bytes.
+their own copies, which its docstring lists. Every copy is tested with the same bytes.
 """
 
 import importlib
@@ -65,7 +65,7 @@ INPUTS = inputs()
 
 
 def bytes_of_record(timestamp=b"\0", offset=b"\0", key=b"\1", count=b"\0"):
-    """Encode a record of magic 2 from encoded varints, which are used unchanged."""
+    """Encode a magic 2 record from encoded varints, which are used unchanged."""
     body = b"\0" + timestamp + offset + key + b"\1" + count
     return write_varint(len(body) << 1) + body
 

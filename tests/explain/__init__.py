@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of byte maps and of the protocol guide."""
+"""Test byte maps and the protocol guide."""

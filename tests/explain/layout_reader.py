@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decoder that only knows the documentation of a message.
 
-It parses the text of a layout and decodes bytes accordingly. If the documentation is
+It parses a printed layout and decodes bytes accordingly. If the documentation is
 incomplete or wrong, decoding fails. It does not use kwire.
 """
 
@@ -25,7 +25,7 @@ LINE = re.compile(r"( *)(.+?)(?:<tag: (\d+)>)? =>(?: (.*?))?(?:  # (.*))?", re.A
 
 
 class Node(NamedTuple):
-    """Line of a layout, with its indented lines."""
+    """Layout line, with its indented lines."""
 
     name: str
     tag: int | None
@@ -35,7 +35,7 @@ class Node(NamedTuple):
 
 
 def read_layout(text):
-    """Parse the text of a layout to a tree."""
+    """Parse a printed layout to a tree."""
     stack = []
     for line in text.splitlines():
         indent, name, tag, definition, notes = LINE.fullmatch(line).groups()

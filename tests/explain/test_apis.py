@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the APIs and versions of each release, and the search for message names."""
+"""Test the APIs and versions by release, and the search for message names."""
 
 import importlib
 
@@ -92,7 +92,7 @@ def test_unknown_messages_get_a_hint(apis, text, words):
 
 
 def test_releases_are_found_by_any_of_their_versions(apis):
-    """Patch releases have the APIs of their release line."""
+    """Patch releases have the same APIs as their release line."""
     assert apis.release_name("3.9.1") == apis.release_name("3.9") == "3.9"
     assert apis.release_name("0.10.2.1") == "0.10.2"
     with pytest.raises(KeyError, match=r"no release 9\.1; kwire has 0\.8\.0 to"):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Byte maps assign each byte to one span, with the values and errors of decoding.
+"""Byte maps assign every byte to one span, with the same values and errors as decoding.
 
 The inputs are Kafka's golden vectors, unchanged and damaged. The expected values come
 from the decoded message, not from a second traversal of the layout.
@@ -17,7 +17,7 @@ from tests.harness.sweeps import sweep
 
 MESSAGES = sorted({vector.message for vector in golden.vectors()})
 BAD_INPUTS = hostile.INPUTS * 15 // 1000
-"""Number of hostile inputs for each family and engine."""
+"""Number of hostile inputs per family and engine."""
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def follow_path(message, path):
 def check_values(spans, message):
     """Compare the values of a map with the message.
 
-    Return the number of comparisons.
+    Return how many values were compared.
     """
     compared = 0
     for span in spans:
@@ -88,7 +88,7 @@ def test_spans_cover_all_bytes_and_hold_the_decoded_values(kwire, maps, name):
 
 
 def test_each_encoded_field_has_a_span(kwire, maps):
-    """Each field of the plan has a span. Values are compared in the previous test."""
+    """Every field in the plan has a span. Values are compared in the previous test."""
     plan = kwire.schema.plan
     for vectors in golden.by_pair().values():
         cls = getattr(kwire.messages, vectors[0].message)
@@ -171,7 +171,7 @@ def test_markers_of_structs_are_as_strict_as_in_decoding(kwire, maps):
 
 
 def frames(kwire):
-    """Yield the class, version and frame for each version of each API."""
+    """Yield class, version and frame for all API versions."""
     for name, version in golden.by_pair():
         cls = getattr(kwire.messages, name)
         vector = golden.by_pair()[name, version][-1]
@@ -281,7 +281,7 @@ def test_invalid_arguments_are_rejected(kwire, maps):
 
 
 def test_any_contiguous_bytes_are_mapped(kwire, maps):
-    """The result does not depend on the type of the buffer."""
+    """The result does not depend on the buffer type."""
     vector = golden.by_pair()["MetadataRequest", 12][-1]
     cls = kwire.messages.MetadataRequest
     expected = maps.byte_map(cls, vector.data, 12)
@@ -349,7 +349,7 @@ def test_error_codes_and_api_keys_have_their_names(kwire, maps):
 
 
 def record_values(spans):
-    """Collect the values of each record, as one dict for each record in order."""
+    """Collect the values as one dict per record, in order."""
     rows_by_path = {}
     for span in spans:
         if span.kind in ("structure", "damaged", "cut"):
@@ -400,7 +400,7 @@ def test_record_sets_are_mapped_as_they_are_read(kwire, maps, kind):
 
 
 def test_each_byte_of_a_record_set_is_as_strict_as_in_reading(kwire, maps):
-    """Change each byte of the first of two batches, and correct the checksum."""
+    """Change every byte in the first of two batches, and correct the checksum."""
     refused = 0
     first, second = batches(kwire, 2, 1)
     record_set = first + second
@@ -422,7 +422,7 @@ def test_each_byte_of_a_record_set_is_as_strict_as_in_reading(kwire, maps):
 
 
 def batches(kwire, *sizes, **options):
-    """Encode one batch for each size, with that number of records."""
+    """Encode one batch per size, with that number of records."""
     return [
         kwire.records.encode_batch(
             [(b"key", b"value", 1000 + n, [("h", b"1")]) for n in range(size)],
@@ -436,7 +436,7 @@ def test_map_continues_after_a_wrong_checksum(kwire, maps):
     """A wrong checksum is reported, but it does not hide the records."""
     first, second = batches(kwire, 2, 1)
     data = bytearray(first + second)
-    data[len(first) - 6] ^= 1  # Change the last value of the first batch.
+    data[len(first) - 6] ^= 1  # Change the first batch's last value.
     byte_map = maps.record_map(bytes(data))
     check_tiles(byte_map.spans, data)
     assert type(byte_map.error) is kwire.CorruptBatch and len(byte_map.damage) == 1
@@ -449,7 +449,7 @@ def test_map_continues_after_a_wrong_checksum(kwire, maps):
 def test_damaged_record_only_affects_its_batch(kwire, maps):
     first, second = batches(kwire, 2, 1)
     data = bytearray(first + second)
-    data[61] = 0xFF  # This is the size of the first record.
+    data[61] = 0xFF  # This is the first record's size.
     byte_map = maps.record_map(bytes(data))
     check_tiles(byte_map.spans, data)
     damaged = [span for span in byte_map.spans if span.kind == "damaged"]
@@ -463,7 +463,7 @@ def test_damaged_record_only_affects_its_batch(kwire, maps):
 
 
 def test_truncated_batch_is_not_damage(kwire, maps):
-    """The end of a Fetch may truncate a batch, so this is not an error."""
+    """A Fetch response may end within a batch, so this is not an error."""
     first, second = batches(kwire, 1, 1)
     data = first + second[:-1]
     byte_map = maps.record_map(data)
@@ -478,7 +478,7 @@ def test_truncated_batch_is_not_damage(kwire, maps):
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_compressed_records_are_one_span_with_their_sizes(kwire, maps, magic):
-    """Compressed bytes have no fields of their own."""
+    """Compressed bytes contain no separate fields."""
     rows = [(b"k", b"v" * 100)] * 9
     data = kwire.records.encode_batch(rows, magic=magic, compression="gzip")
     byte_map = maps.record_map(data)

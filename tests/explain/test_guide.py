@@ -87,7 +87,7 @@ def pages(kwire):
 
 
 def layout(kwire, guide, name, version):
-    """Return the layout of one version."""
+    """Return one version's layout."""
     (match,) = guide.layouts(kwire.schema.registry.load(name), [version])
     return match
 
@@ -248,7 +248,7 @@ def test_page_is_complete_in_itself(pages, release):
 
 
 def test_page_has_every_layout(kwire, guide, pages):
-    """The page contains each layout exactly as the guide prints it."""
+    """The page contains every layout exactly as the guide prints it."""
     texts = PageReader(pages.page()).layouts
     layouts = []
     for name in kwire.messages.ALL:
@@ -264,7 +264,7 @@ def test_page_of_some_messages_has_no_others(pages):
 
 
 def test_page_marks_deprecated_and_removed_versions(pages):
-    """The marks appear at API versions and at the layouts of these versions."""
+    """The marks appear at API versions and at their layouts."""
     old, new = pages.page("3.9", ["FetchRequest"]), pages.page("4.4", ["FetchRequest"])
     assert '<a class="deprecated" href="#FetchRequest-3"' in old
     assert '<span class="deprecated">deprecated</span>' in old

@@ -21,16 +21,16 @@ ABORT, COMMIT = b"\0\0\0\0", b"\0\0\0\1"
 
 
 def module(kwire, name):
-    """Return a module of kwire on the engine of the fixture."""
+    """Return a kwire module on the engine that the fixture selects."""
     return importlib.import_module(f"{kwire.__name__}.{name}")
 
 
 ACCESS = ["map", "read", "stored"]
-"""Access methods of a segment. "stored" reads it as an object of a store."""
+"""Access methods for a segment. "stored" reads it as an object in a store."""
 
 
 def segment_of(log, path, access):
-    """Open a segment with one of the access methods."""
+    """Open a segment with an access method."""
     if access == "stored":
         return log.Segment(path.as_uri())
     return log.Segment(path, access=access)
@@ -82,7 +82,7 @@ def batch(
 
 
 def messages(base_offset, count=3, *, magic=1, codec="none", value=b"value"):
-    """Encode messages of magic 0 or 1.
+    """Encode magic 0 or 1 messages.
 
     With a codec, they are in a compressed wrapper.
     """
@@ -117,7 +117,10 @@ class Folder:
         path.mkdir(parents=True, exist_ok=True)
 
     def segment(self, base_offset, batches, suffix=".log"):
-        """Write a segment; return its path, and positions and sizes of its batches."""
+        """Write a segment.
+
+        Return its path, and the positions and sizes of the batches.
+        """
         path = self.path / f"{base_offset:020}{suffix}"
         path.write_bytes(b"".join(batches))
         spans, position = [], 0
@@ -134,7 +137,7 @@ class Folder:
 
 
 def aborted_entry(producer, first, last, stable=0):
-    """Pack an entry of a ``.txnindex`` file."""
+    """Pack a ``.txnindex`` entry."""
     return struct.pack(">hqqqq", 0, producer, first, last, stable)
 
 

@@ -18,7 +18,7 @@ HTTP_WHEN = "Fri, 02 Jan 2026 03:04:05 GMT"
 
 
 class S3Server:
-    """Object store. ``uri`` returns the URI of a key in one of its buckets."""
+    """Object store. ``uri`` returns the URI for a key in a bucket."""
 
     def __init__(self):
         self.objects = {}

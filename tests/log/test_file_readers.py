@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files next to segments are decoded in the same way as by Kafka's classes.
 
-``tests/data/file-readers.jsonl.xz`` contains the results of a broker's classes for real
-files: complete, empty, and truncated at every byte.
-``tools/interop/broker/file_readers.py`` wrote it.
+``tests/data/file-readers.jsonl.xz`` contains a broker's own results for real files:
+complete, empty, and truncated at every byte. ``tools/interop/broker/file_readers.py``
+wrote it.
 """
 
 import base64
@@ -39,7 +39,7 @@ def write_uuid(value: UUID) -> str:
 
 
 def read_index(index):
-    """Return the entries of an index; None if there are additional bytes."""
+    """Return the index entries, or None if there are additional bytes."""
     return None if index.has_stray_bytes else index.entries
 
 
@@ -67,7 +67,7 @@ READERS = {
         (entry.producer_id, entry.epoch) for entry in log.ProducerSnapshot(path).entries
     ],
 }
-"""Functions that convert a file to rows in the format of ``FileReaders``."""
+"""Functions that convert a file to rows in the ``FileReaders`` format."""
 
 
 def read_with_kwire(kwire, kind, path):
@@ -86,10 +86,9 @@ def write_row(row):
 def name_deviation(kind, data):
     """Return the reason for an allowed difference from Kafka, or None.
 
-    Kafka counts the zeros at the end of an index as entries. Kwire does not, because a
-    broker creates an index at its full size. Kafka ignores an incomplete entry at the
-    end of a transaction index. Kwire reports it, because an aborted transaction is
-    missing.
+    Kafka counts zeros at the index end as entries. Kwire does not, because a broker
+    creates an index at its full size. Kafka ignores an incomplete last entry in a
+    transaction index. Kwire reports it, because an aborted transaction is missing.
     """
     if kind in ("index", "timeindex") and data.endswith(bytes(24)):
         return "zeros at the end of an index"

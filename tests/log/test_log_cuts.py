@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of a split segment together return the same as a walk over all of it.
+"""The parts of a split segment together return the same as the whole segment.
 
 Batches, problems, their order and the records are compared, for intact and damaged
 files, with indexes that are intact, stale, zero or missing.
@@ -91,7 +91,7 @@ def write_index(folder, kind, batches, rng):
 
 
 def walk_piece(segment, start=0, end=None):
-    """Return headers and problems of a part, in order."""
+    """Return the headers and problems in a part, in order."""
     with segment.open() as file:
         walk_segment = sys.modules[type(segment).__module__].walk_segment
         return list(walk_segment(segment, file, start=start, end=end))
@@ -106,7 +106,7 @@ def records_of(segment, start=0, end=None):
 
 
 def assert_cuts_lose_nothing(segment, size):
-    """Check all parts of a segment; return their number."""
+    """Check all parts of a segment. Return how many there are."""
     cuts = segment.find_splits(size)
     assert cuts[0] == 0 and list(cuts) == sorted(set(cuts))
     assert all(after - before >= size for before, after in pairwise(cuts))
@@ -174,7 +174,7 @@ def test_batches_inside_values_do_not_move_splits(log, scratch, seed):
 
 
 def test_damage_between_indexed_splits_has_no_influence(log, tmp_path):
-    """Damage between the split positions has no influence on them."""
+    """Damage between the split positions does not move them."""
     folder = Folder(tmp_path / "orders-0")
     batches = log_of([4] * 200)
     path, spans = folder.segment(0, batches)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Damaged logs: problems match the faults, and no other batch is lost.
 
-The tests damage an intact log of several segments. They compare the complete list of
-problems, and all other batches.
+The tests damage an intact log with several segments. They compare all problems, and all
+other batches.
 """
 
 import random
@@ -33,7 +33,10 @@ def log(kwire):
 
 
 class Sound:
-    """Partition of three segments with ten batches, which a test damages."""
+    """Partition with three segments, which a test damages.
+
+    A segment has ten batches.
+    """
 
     def __init__(self, tmp_path, **options):
         self.root = tmp_path
@@ -59,7 +62,7 @@ class Sound:
         ]
 
     def fault(self, segment, first, last=None):
-        """Return the expected problem of batches ``first`` to ``last`` of a segment."""
+        """Return the problem expected for a segment's batches ``first`` to ``last``."""
         last = first if last is None else last
         start = self.spans[segment][first][0]
         position, size = self.spans[segment][last]
@@ -202,7 +205,7 @@ def test_a_region_written_over_costs_the_batches_in_it(sound, open_log, fill):
     assert find_problems(partition) == [sound.fault(1, 2, 4)]
     assert read_offsets(partition) == sound.all_offsets((1, 2), (1, 3), (1, 4))
     (problem,) = partition.problems()
-    # A magic of 2 may start a batch, so that its length is reported as invalid.
+    # Magic 2 may start a batch, so its length is reported as invalid.
     expected_reason = {b"\0": "zeros", b"\x02": "size"}.get(fill, "header")
     assert problem.reason == expected_reason
 
@@ -221,7 +224,7 @@ def test_inserted_garbage_costs_no_batch(sound, open_log, garbage):
 
 
 def test_a_removed_stretch_is_found(sound, open_log):
-    """Bytes from the middle of one batch to the middle of another are missing."""
+    """The missing bytes start within one batch and end within another one."""
     path = sound.paths[1]
     first, last = sound.spans[1][3][0], sound.spans[1][6][0]
     data = path.read_bytes()
@@ -355,7 +358,7 @@ def test_a_bad_last_batch_is_a_problem_even_in_the_newest(sound, open_log):
 
 
 def test_overlapping_segments_are_reported_once(sound, open_log, tmp_path):
-    """A log may be assembled from two replicas, of which nothing is omitted."""
+    """A log may be assembled from two replicas, and no batch is omitted."""
     base = sound.offsets[1][0] - 9
     batches = log_of([9, *COUNTS], base)
     sound.paths[1].unlink()
@@ -408,7 +411,7 @@ def test_batches_inside_are_not_taken_if_their_offsets_are_lower(tmp_path, open_
 @pytest.mark.parametrize("bit", range(8))
 @pytest.mark.parametrize("number", range(10))
 def test_an_offset_that_is_off_by_little_is_found(sound, log, number, bit):
-    """The neighbors show which of two contradicting batches is wrong."""
+    """If two batches contradict each other, their neighbors show which one is wrong."""
     position, _ = sound.spans[1][number]
     flip(sound.paths[1], position + 7, 1 << bit)
     partition = log.LogDirectory(sound.root)["orders", 0]
@@ -432,7 +435,7 @@ def test_low_offset_in_a_compacted_log_keeps_the_previous_batch(tmp_path, open_l
 def test_wrong_offset_after_a_damaged_batch_affects_no_other_batch(
     sound, open_log, byte
 ):
-    """Without an intact batch before it, later batches confirm the offset."""
+    """If there is no intact batch before it, later batches confirm the offset."""
     flip(sound.paths[1], sound.spans[1][4][0] + byte)
     flip(sound.paths[1], sound.spans[1][5][0] + 6)
     partition = open_log(sound)
@@ -587,7 +590,7 @@ def test_neighbours_that_are_both_out_of_reach_are_both_refused(log, tmp_path):
 def test_an_offset_of_the_next_segment_is_refused_though_nothing_good_follows(
     log, tmp_path
 ):
-    """The name of the next segment shows the end of this one."""
+    """The next segment's name shows where this segment ends."""
     from tests.log.log_files import patched
 
     folder = Folder(tmp_path / "orders-0")

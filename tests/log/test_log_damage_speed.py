@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged logs take linear time, independent of the content of the damage."""
+"""Damaged logs take linear time, whatever the damaged bytes contain."""
 
 import random
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Locations of partitions: data directories, directory trees, tiered storage."""
+"""Partition locations: data directories, directory trees, tiered storage."""
 
 import uuid
 

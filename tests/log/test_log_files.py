@@ -92,7 +92,7 @@ def test_producer_snapshot_entries_are_read(log, tmp_path):
 
 
 def test_changed_bit_in_a_producer_snapshot_is_an_error(log, tmp_path, kwire):
-    """Any changed bit is a ``DecodeError`` that contains the file."""
+    """If any bit changes, a ``DecodeError`` contains the file."""
     data = producer_snapshot((7, 1, 5, 1010, 2, 99, 3, -1))
     path = tmp_path / f"{NAME}.snapshot"
     for position in range(len(data)):

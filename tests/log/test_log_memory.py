@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A segment is never held in memory completely by any reader."""
+"""No reader holds a segment in memory completely."""
 
 import os
 import random
@@ -18,7 +18,7 @@ MIB = 1 << 20
 SIZE = 400 * MIB
 CEILING = 200 * MIB
 STORE = 50 * MIB
-"""Memory of pyarrow itself, and of store requests in flight."""
+"""Memory for pyarrow itself, and for store requests in flight."""
 
 SCRIPT = """
 import sys

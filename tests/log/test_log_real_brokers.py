@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data directories of real brokers are decoded as by Kafka's dump tool.
 
-``tests/data`` contains a directory for each release: the data directory of its broker,
-and a manifest of all files that the broker's tool printed. All batches, records and
+``tests/data`` contains one directory per release: the broker's data directory, and a
+manifest with the output of the broker's tool for all files. All batches, records and
 index entries are compared.
 """
 
@@ -32,7 +32,7 @@ def manifest(release):
 
 
 def files(suffix):
-    """Return all files of a type with their releases."""
+    """Return all files with this type, and their releases."""
     return [
         (release, name)
         for release in RELEASES
@@ -51,7 +51,7 @@ def log(kwire):
 
 
 def test_recordings_contain_all_file_types():
-    """There is at least one release, and all types of files."""
+    """There is at least one release, and every file type."""
     suffixes = {name.rpartition(".")[2] for r in RELEASES for name in manifest(r)}
     assert suffixes >= {"log", "index", "timeindex", "txnindex", "snapshot"}
     assert "checkpoint" in suffixes
@@ -152,7 +152,7 @@ def check_control(control, dumped):
 
 @sweep(("release", "name"), files(".log"))
 def test_columns_have_every_record(log, release, name):
-    """The columns contain all records except those of control batches."""
+    """The columns contain all records except control records."""
     segment = log.Segment(path_of(release, name))
     dumped_records = [
         record
@@ -173,7 +173,7 @@ def test_columns_have_every_record(log, release, name):
 def test_offset_indexes_equal_kafkas_dump(log, release, name):
     dumped_entries = manifest(release)[name]["entries"]
     index = log.OffsetIndex(path_of(release, name))
-    # The tool prints one entry of zeros for an index without entries.
+    # The tool prints one zero entry for an index without entries.
     expected = [(e["offset"], e["position"]) for e in dumped_entries]
     assert list(index.entries) == [e for e in expected if e != (index.base_offset, 0)]
     assert not index.has_stray_bytes
@@ -330,7 +330,7 @@ def test_readers_return_the_records_of_a_consumer(log, release, name, level, row
     """Covers both isolation levels: aborted, unfinished and control records."""
     topic, _, number = name.rpartition("-")
     logs = log.LogDirectory(DATA / release)
-    # The broker has the end of the log, and tiered storage has the start.
+    # The broker stores the newest segments, and tiered storage the oldest ones.
     parts = sorted(logs.replicas(topic, int(number)), key=lambda p: p.start_offset)
     records, offsets, end = [], [], 0
     for partition in parts:
@@ -349,7 +349,8 @@ def test_readers_return_the_records_of_a_consumer(log, release, name, level, row
         end = partition.end_offset
     assert offsets == [row[0] for row in records]
     if level == "read_committed":
-        # Only offsets are recorded, because the records are those of the other level.
+        # Only offsets are recorded, because the records are the same as for the other
+        # level.
         assert offsets == rows
     else:
         # Consumers have different values for a missing timestamp.

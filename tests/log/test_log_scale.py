@@ -24,7 +24,7 @@ MIB = 1 << 20
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """Two partitions of 20 sparse segments of 256 MiB."""
+    """Two partitions with 20 sparse 256 MiB segments."""
     folder = tmp_path_factory.mktemp("large")
     write_logs(folder, 2 * SEGMENTS)
     return folder
@@ -62,7 +62,7 @@ def test_a_search_for_lost_records_has_three_requests_for_each_segment(large):
     plan(LateStore.serve(large, 0), failOnDataLoss="false")
     before = LateStore.requests["range"]
     plan(LateStore.serve(large, 0))
-    # In the newest segment, the search for the end of the data leaves the index in the
+    # In the newest segment, the search for the data's end leaves the index in the
     # cache, which saves one request when the segment is split.
     assert LateStore.requests["range"] - before == 3 * 2 * (SEGMENTS - 1) + 2 * 2
 
@@ -71,7 +71,7 @@ def test_a_search_for_lost_records_has_three_requests_for_each_segment(large):
 def test_requests_for_several_segments_run_in_parallel(large, monkeypatch, job):
     """The store responds to range requests only when eight are pending.
 
-    A search for lost records first looks up the ends of the two partitions.
+    A search for lost records first looks up where both partitions end.
     """
     uri = LateStore.serve(large, 0)
     gate, lock = threading.Barrier(8, timeout=60), threading.Lock()
@@ -94,7 +94,7 @@ def test_requests_for_several_segments_run_in_parallel(large, monkeypatch, job):
 
 
 def test_a_store_is_listed_as_a_disk_is(large):
-    """The order does not depend on the order of the responses."""
+    """The order does not depend on which response arrives first."""
     uri = LateStore.serve(large, 0)
     remote = CliRunner().invoke(program, ["ls", "--segments", uri])
     local = CliRunner().invoke(program, ["ls", "--segments", str(large)])
@@ -120,7 +120,7 @@ def test_unreadable_file_only_affects_its_partition(large):
 
 
 def test_an_error_drops_the_calls_that_have_not_begun():
-    """If one of thousands of segments fails, no other is requested."""
+    """If one segment among thousands fails, no other segment is requested."""
     from kwire.log.storage import THREADS, map_requests
 
     called = []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Intact segments: all access methods return the records of aiokafka."""
+"""Intact segments: all access methods return the records that aiokafka wrote."""
 
 import os
 import sys
@@ -96,7 +96,7 @@ def test_one_segment_may_hold_all_formats(log, tmp_path):
 
 @pytest.mark.parametrize("access", ACCESS)
 def test_batches_may_be_larger_than_the_window(log, tmp_path, access):
-    """Iterations start with a window of 4 MiB. Batches cross it or exceed it."""
+    """Iterations start with a 4 MiB window. Batches cross it or exceed it."""
     large = os.urandom(3 << 20)
     contents = [
         batch(0, 1, value=large),
@@ -153,7 +153,7 @@ def test_offsets_bound_old_formats_too(log, tmp_path, codec):
 
 
 class TestSeek:
-    """Seek by offset and time: with an index, without one, with a wrong one."""
+    """Seek by offset and time: with, without, and with a wrong index."""
 
     @pytest.fixture
     def folder(self, tmp_path):
@@ -234,7 +234,7 @@ class TestSeek:
         self.check(log)
 
     def test_an_index_of_another_segment_costs_time_only(self, log, folder):
-        """The entries are positions of batches, but at higher offsets."""
+        """The entries are batch positions, but at higher offsets."""
         shifted = [(n * 5 + 4, self.spans[n + 7][0]) for n in range(0, 190, 10)]
         folder.beside(1000, ".index", ">ii", *shifted)
         self.check(log)
@@ -293,7 +293,7 @@ def test_a_checkpoint_of_kraft_is_a_segment(log, tmp_path):
 
 
 def test_abandoned_iteration_closes_its_file(log, tmp_path, recwarn):
-    """An abandoned iteration closes its file."""
+    """If an iteration is abandoned, it closes its file."""
     path, _ = write_segment(tmp_path, log_of([3] * 4))
     before = len(os.listdir("/proc/self/fd"))
     for access in ACCESS:
@@ -307,7 +307,7 @@ def test_abandoned_iteration_closes_its_file(log, tmp_path, recwarn):
 def test_columns_of_a_file_that_is_copied_are_read_in_few_calls(
     kwire, log, tmp_path, monkeypatch
 ):
-    """For compressed batches, the search for runs caused one call per batch."""
+    """For compressed batches, searching for runs needed one call per batch."""
     records = module(kwire, "records")
     batches = [
         records.encode_batch(

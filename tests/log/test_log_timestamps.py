@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Offset of a timestamp, with and without indexes, compared with all records."""
+"""Look up offsets by timestamp, with and without indexes.
+
+The results are compared with a search through all records.
+"""
 
 import random
 import struct
@@ -36,7 +39,7 @@ def partition_of(log, folder):
 
 
 def search_all_records(partition, timestamp):
-    """Return the result of a search through all records, in the order of offsets."""
+    """Search all records in offset order, and return the result."""
     for decoded in partition.batches(on_corrupt="skip"):
         for record in decoded.records:
             if record.timestamp >= timestamp:
@@ -45,7 +48,7 @@ def search_all_records(partition, timestamp):
 
 
 def interesting_times(partition):
-    """Return the times of all records, neighboring times, and times outside the log."""
+    """Return all record times, neighboring times, and times outside the log."""
     times = {
         record.timestamp + beside
         for decoded in partition.batches(on_corrupt="skip")
@@ -72,7 +75,7 @@ def make_shuffled(seed, base_offset=0, batches=12):
 
 
 def time_index(batches, base_offset=0, every=3):
-    """Return the entries of a broker: the maximum time so far, and its offset."""
+    """Return the entries that a broker writes: maximum time so far, and its offset."""
     entries, latest, fresh = [], -1, False
     for n in range(len(batches)):
         first = int.from_bytes(batches[n][27:35], "big")
@@ -139,12 +142,11 @@ def test_timestamp_lookup_ignores_an_invalid_time_index(log, tmp_path, entries):
 
 @pytest.mark.parametrize(("magic", "codec"), [(0, "none"), (1, "none"), (1, "gzip")])
 def test_timestamp_lookup_works_in_old_formats(log, tmp_path, magic, codec):
-    """Records of magic 0 have no time, and are found by the lowest times only."""
+    """Magic 0 records have no time, and are found by the lowest times only."""
     folder = Folder(tmp_path / "orders-0")
     sets = [messages(5 * n, 5, magic=magic, codec=codec) for n in range(4)]
     if codec != "none":
-        # A broker sets the time of the compressed message to the maximum of its
-        # records.
+        # A broker sets the compressed message's time to the maximum record time.
         for n, changed in enumerate(sets):
             changed = patched(changed, 18, ">q", BASE_TIME + 5 * n + 4)
             sets[n] = patched(changed, 12, ">I", zlib.crc32(changed[16:]))
@@ -185,7 +187,7 @@ def test_timestamp_lookup_includes_control_records(log, tmp_path):
 
 
 def test_timestamp_lookup_skips_damaged_batches(log, tmp_path):
-    """A batch with a wrong checksum contains no record of any time."""
+    """If a batch has a wrong checksum, its records have no influence on the result."""
     folder = Folder(tmp_path / "orders-0")
     path, spans = folder.segment(0, make_shuffled(3))
     for number in (2, 6):
@@ -210,7 +212,7 @@ def test_timestamp_lookup_omits_records_below_the_log_start(log, tmp_path):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_timestamp_lookup_is_correct_for_real_brokers(log, release):
-    """Uses the time indexes of brokers, and every tenth of their times."""
+    """Uses time indexes from brokers, and every tenth time in them."""
     lookups = 0
     for partition in log.LogDirectory(DATA / release / "data"):
         if "log-start" in partition.checkpoints:

@@ -27,7 +27,7 @@ def log(kwire):
 
 
 class Sound:
-    """Partition with all of its files."""
+    """Partition with all its files."""
 
     def __init__(self, tmp_path):
         self.root = tmp_path
@@ -151,7 +151,7 @@ def test_wrong_or_missing_transaction_index_is_reported(log, sound):
 
 
 def test_wrong_leader_epoch_is_reported(log, sound):
-    """The checksum of a batch does not include its epoch, but this check does."""
+    """A batch checksum does not include the epoch, but this check does."""
     flip(sound.first, sound.spans[7][0] + 15, 4)
     position, size = sound.spans[7]
     assert find_problems(log, sound) == [
@@ -198,7 +198,7 @@ def test_kraft_checkpoints_are_verified_too(log, tmp_path):
 
 
 def tear(sound, keep=5):
-    """Truncate the last batch; return its position and its offset."""
+    """Truncate the last batch. Return its position and its offset."""
     position, size = sound.more_spans[-1]
     data = sound.second.read_bytes()
     assert len(data) == position + size
@@ -243,7 +243,7 @@ def test_indexes_beside_a_torn_tail_may_be_unfinished(log, sound):
 
 
 def test_a_torn_tail_excuses_nothing_before_it(log, sound):
-    """Index entries of the intact part of the newest segment are still checked."""
+    """Index entries for the newest segment's intact part are still checked."""
     tear(sound)
     index = sound.folder.path / f"{100:020}.index"
     time_index, earlier = index.with_suffix(".timeindex"), sound.snapshot

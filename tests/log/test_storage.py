@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Logs in object stores have the same result as the same files on a disk.
 
-Covers three stores: file URIs and S3, both with pyarrow, and the memory store of
-fsspec. The S3 server is part of the tests and records its requests. Only the built
-engine is tested, because stores return bytes.
+Covers three stores: file URIs and S3, both with pyarrow, and fsspec's memory store. The
+tests run their own S3 server, which records its requests. Only the built engine is
+tested, because stores return bytes.
 """
 
 import errno
@@ -45,7 +45,7 @@ def s3(s3_server):
 
 
 def put(store, root, server):
-    """Copy a directory tree to a store; return its URI."""
+    """Copy a directory tree to a store, and return its URI."""
     if store == "file":
         return root.as_uri()
     files = [path for path in root.rglob("*") if path.is_file()]
@@ -172,7 +172,7 @@ def test_splits_of_a_damaged_stored_segment_lose_no_batch(tmp_path, s3, seed):
 
 
 def large(folder, size):
-    """Write a segment of about ``size`` bytes in unique batches of 100 kB.
+    """Write a segment with about ``size`` bytes in unique 100 kB batches.
 
     If the store has fewer bytes than requested, its client may return old memory.
     Batches of another test could remain there.
@@ -225,7 +225,7 @@ def test_ranges_grow_to_eight_mib_and_no_byte_is_requested_twice(tmp_path, s3):
 
 
 def test_reader_of_a_part_requests_few_later_bytes(tmp_path, s3):
-    """A reader of one part does not prefetch bytes of the next part."""
+    """A reader does not prefetch bytes that belong to the next part."""
     path = large(Folder(tmp_path / "orders-0"), 40 * MIB)
     (segment,) = log.LogDirectory(put("s3", tmp_path, s3)).segments
     cuts = [*segment.find_splits(10 * MIB), path.stat().st_size]

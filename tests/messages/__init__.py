@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of messages: encoding, frames, JSON, Arrow and internal topics."""
+"""Test messages: encoding, frames, JSON, Arrow and internal topics."""

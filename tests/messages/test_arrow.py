@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``messages_to_arrow`` equals ``decode`` for each row, valid or not.
+"""``messages_to_arrow`` equals ``decode`` for every row, valid or not.
 
-The tests compare columns with the objects of ``kwire.decode``, and errors with the
-errors of individual rows. Both engines return the same columns. The compiled engine
-creates no objects for rows and releases the GIL.
+The tests compare columns with the objects that ``kwire.decode`` returns, and errors
+with those for individual rows. Both engines return the same columns. The compiled
+engine creates no objects for rows and releases the GIL.
 """
 
 import importlib
@@ -39,7 +39,7 @@ def to_arrow(kwire, *arguments, **options):
 
 
 def plain(value, kind):
-    """Convert a decoded value to the corresponding value of pyarrow."""
+    """Convert a decoded value to the corresponding pyarrow value."""
     if value is None:
         return None
     if pyarrow.types.is_struct(kind):
@@ -54,7 +54,7 @@ def plain(value, kind):
 
 
 def values_of(array):
-    """Return the values of an array in the form of ``plain``."""
+    """Return an array's values in the form that ``plain`` returns."""
 
     def without_nan(value):
         if isinstance(value, dict):
@@ -79,7 +79,7 @@ def try_to_decode(kwire, cls, data, version):
 
 
 def facts(error):
-    """Return all properties of an error for comparisons."""
+    """Return all error properties for comparisons."""
     return type(error).__name__, error.offset, error.path, error.reason
 
 
@@ -111,7 +111,7 @@ def metadata(kwire, topics, partitions):
 
 @sweep("name", MESSAGES)
 def test_columns_equal_decode(kwire, name):
-    """Test all golden vectors of all versions, with a null row between them."""
+    """Test the golden vectors for all versions, with a null row between them."""
     cls = getattr(kwire.messages, name)
     for version in [version for pair, version in PAIRS if pair == name]:
         rows = [vector.data for vector in golden.by_pair()[name, version]]
@@ -154,7 +154,7 @@ def content(buffer):
 
 
 def test_each_kafka_type_has_one_arrow_type(kwire):
-    """Each Kafka type has one Arrow type, independent of the version."""
+    """A Kafka type has the same Arrow type in every version."""
     inner_types = {}
     by_type = {
         "bool": pyarrow.bool_(),
@@ -243,7 +243,7 @@ def test_string_and_fixed_size_binary_arrays_are_accepted(kwire):
 
 @pytest.mark.parametrize("rows", [[], [None], [None] * 9])
 def test_arrays_without_messages_are_accepted(kwire, rows):
-    """Empty arrays and arrays of nulls work for all types."""
+    """Empty arrays and all-null arrays work for all types."""
     cls = kwire.messages.MetadataResponse
     kinds = [pyarrow.binary(), pyarrow.large_binary(), pyarrow.null()]
     for kind in kinds:
@@ -257,7 +257,7 @@ def test_arrays_without_messages_are_accepted(kwire, rows):
     "array", [[b""], b"", pyarrow.array([1]), pyarrow.table({"a": [b""]}), None]
 )
 def test_messages_to_arrow_rejects_other_input(kwire, array):
-    """Unsupported input raises TypeError with the required type."""
+    """If the input is not supported, the TypeError names the required type."""
     with pytest.raises(TypeError, match="is required"):
         to_arrow(kwire, array, kwire.messages.HeartbeatRequest, 4)
 
@@ -274,14 +274,14 @@ def test_wrong_options_are_refused(kwire):
 
 
 def test_missing_pyarrow_names_the_extra(kwire, monkeypatch):
-    """The error contains the installation command."""
+    """If pyarrow is missing, the error contains the installation command."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"pip install kwire\[arrow\]"):
         to_arrow(kwire, None, kwire.messages.HeartbeatRequest, 4)
 
 
 def hostile_rows():
-    """Return hostile rows of all families by message and version."""
+    """Return hostile rows from all families, by message and version."""
     rows = defaultdict(list)
     for family in hostile.FAMILIES:
         for name, version, data in hostile.take(
@@ -292,7 +292,7 @@ def hostile_rows():
 
 
 def test_invalid_rows_become_null_and_leave_no_bytes(kwire):
-    """An invalid row has the text of its own error, and valid rows keep their values.
+    """An invalid row has its own error text, and valid rows keep their values.
 
     Valid rows alternate with invalid ones, because everything that an invalid row wrote
     before it failed must be removed from all columns.
@@ -462,14 +462,14 @@ def test_rows_have_the_limits_of_messages(kwire):
 
 @pytest.mark.parametrize("on_error", ["raise", "null"])
 def test_a_column_ends_with_its_offsets(kwire, monkeypatch, on_error):
-    """Offsets of strings, elements and errors may reach the limit, but not more."""
+    """String, element and error offsets may reach the limit, but not more."""
     columns = importlib.import_module(
         f"{kwire.__name__}._engine.{kwire.backend}.message_columns"
     )
     assert columns.LARGEST_OFFSET == 2**31 - 1
     cls = kwire.messages.MetadataResponse
     row = metadata(kwire, 10, 20)
-    # Each name has 7 bytes. The replicas have the most elements, 600 in each row.
+    # Every name has 7 bytes. The replicas have the most elements, 600 per row.
     rows = binary([row, None, row])
     monkeypatch.setattr(columns, "LARGEST_OFFSET", 1200)
     to_arrow(kwire, rows, cls, 9, on_error=on_error)
@@ -505,7 +505,7 @@ def test_offsets_are_not_trusted(kwire):
     for offsets in ([0, len(row) + 1], [-1, len(row) - 1], [len(row), 0], [0, -1]):
         with pytest.raises(ValueError, match="offsets of row 0"):
             call(offsets)
-    # The size of the first row is used to estimate the memory for all rows.
+    # The first row's size is used to estimate the memory for all rows.
     for last in (-1, 0, len(row) - 1, len(row) + 1, 2**31 - 1):
         with pytest.raises(ValueError, match="offsets of row 1"):
             call([0, len(row), last], count=2)
@@ -550,8 +550,8 @@ def test_buffers_are_released(kwire):
 def test_no_object_is_made_for_a_row(twins):
     """The Python allocations of the compiled engine do not grow with the rows.
 
-    The columns are not Python objects. A single object of the minimum size for each row
-    would add 800 KB.
+    The columns are not Python objects. Even one minimum-size object per row would add
+    800 KB.
     """
     kwire = twins.fast
     cls = kwire.messages.MetadataResponse
@@ -599,7 +599,7 @@ def test_other_threads_run_during_a_call(twins):
 )
 @pytest.mark.parametrize("family", sorted(hostile.FAMILIES))
 def test_no_byte_after_the_data_is_read(twins, family):
-    """Each hostile row is the last one and ends at an inaccessible page."""
+    """Every hostile row is the last one, and ends at an inaccessible page."""
     kwire, guarded = twins.fast, Guarded()
     columns = importlib.import_module(f"{kwire.__name__}._engine.fast.message_columns")
 

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``request_headers_to_arrow`` equals ``decode_request`` for each header.
+"""``request_headers_to_arrow`` equals ``decode_request`` for every header.
 
 Every API and version is tested with valid and invalid bytes. The columns contain the
-fields of the headers, and errors are those of the individual frames. Bodies are not
-checked. The compiled engine creates no objects for rows and releases the GIL.
+header fields, and errors are those for individual frames. Bodies are not checked. The
+compiled engine creates no objects for rows and releases the GIL.
 """
 
 import importlib
@@ -125,7 +125,7 @@ OLDEST = "ControlledShutdownRequest", 0
 
 
 def short_frames(kwire):
-    """Return one frame for each kind of header. The last one has unknown tags."""
+    """Return one frame per header kind. The last one has unknown tags."""
     frames = [
         bytes.fromhex("0007 0000 00000001 01020304"),
         bytes.fromhex("000c 0003 fffffffe 0003") + "aä".encode() + b"body",
@@ -188,7 +188,7 @@ def test_truncated_headers_are_errors_in_rows(kwire):
 
 
 def test_changed_header_bytes_have_the_outcome_of_decoding(kwire):
-    """Replace each byte of each header by all 256 values."""
+    """Replace every header byte by all 256 values."""
     bad = total = 0
     for frame in short_frames(kwire):
         changed = [
@@ -276,7 +276,7 @@ def test_request_headers_to_arrow_rejects_other_input(kwire):
 
 
 def test_rows_have_the_limits_of_frames(kwire):
-    """``limits`` applies to each row. Unknown APIs are detected before."""
+    """``limits`` applies to single rows. Unknown APIs are detected before."""
     frame = short_frames(kwire)[1]
     limits = kwire.Limits(frame_bytes=len(frame))
     assert len(to_arrow(kwire, [frame] * 9, limits=limits)) == 9

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the mapping between Kafka types, Spark type names and Arrow types."""
+"""Test the mapping between Kafka types, Spark type names and Arrow types."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ def test_every_primitive_has_a_type():
 
 
 def test_names_and_types_map_to_each_other():
-    """Each type has a single name."""
+    """Every type has a single name."""
     types = load_arrow_types()
     assert len(set(types.values())) == len(types)
     assert str(types["timestamp"]) == "timestamp[us, tz=UTC]"

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests control records of every type, and invalid records.
+"""Test control records of every type, and invalid records.
 
-The bytes were written by Kafka 4.4.0: the keys and values of ``MemoryRecords`` batches
+The bytes were written by Kafka 4.4.0: keys and values from ``MemoryRecords`` batches
 with end transaction markers, leader changes, snapshot headers and footers, KRaft
-versions and voters. Unusual keys and end markers are decoded like ``ControlRecordType``
-and ``EndTransactionMarker`` of that release do.
+versions and voters. Unusual keys and end markers are decoded in the same way as by
+``ControlRecordType`` and ``EndTransactionMarker`` in that release.
 """
 
 import importlib
@@ -51,7 +51,7 @@ DIRECTORY = uuid.UUID("00010203-0405-0607-0809-0a0b0c0d0e0f")
 
 @pytest.fixture
 def control(kwire):
-    """Return the ``control_records`` module of one engine."""
+    """Return one engine's ``control_records`` module."""
     return importlib.import_module(f"{kwire.__name__}.messages.control_records")
 
 
@@ -178,7 +178,7 @@ def test_errors_say_which_part_field_and_byte(kwire, control, key, value, path, 
 
 
 def test_null_keys_and_values_are_refused(kwire, control):
-    """A null key or value is an error."""
+    """If the key or value is null, an error is raised."""
     for key, value, path in [
         (None, b"\0\0\0\0\0\0", "key"),
         (b"\0\0\0\1", None, "value"),
@@ -190,7 +190,7 @@ def test_null_keys_and_values_are_refused(kwire, control):
 
 
 def test_limits_apply_to_control_records(kwire, control):
-    """A limit of 10 bytes accepts an end marker and rejects a list of voters."""
+    """A 10-byte limit accepts an end marker and rejects a list of voters."""
     low = kwire.Limits(frame_bytes=10)
     key, value = map(bytes.fromhex, ABORT)
     assert control.decode_control_record(key, value, limits=low).type == 0
@@ -230,7 +230,7 @@ def test_any_contiguous_buffer_is_accepted(control):
 
 
 def outcome(package, key, value):
-    """Decode a control record. Return its repr, or all attributes of the error."""
+    """Decode a control record. Return its repr, or all error attributes."""
     module = importlib.import_module(f"{package.__name__}.messages.control_records")
     try:
         return repr(module.decode_control_record(key, value))
@@ -245,7 +245,7 @@ def outcome(package, key, value):
 
 
 def damage_records():
-    """Yield every record truncated at each byte, and with each byte replaced."""
+    """Yield all records, truncated at every byte and with every byte replaced."""
     for key, value in (map(bytes.fromhex, pair) for pair in ALL):
         for end in range(len(key)):
             yield key[:end], value

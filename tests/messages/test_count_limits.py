@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the limits ``array_elements`` and ``tagged_fields``, and Kafka's boundaries.
+"""Test the limits ``array_elements`` and ``tagged_fields``, and Kafka's boundaries.
 
 Every function that decodes messages rejects a count over the limit at the first byte of
 the count. ``tools/interop/oracle/boundaries.txt`` contains the counts at which Kafka's
@@ -42,7 +42,10 @@ def request_data(kwire):
 
 @pytest.mark.parametrize("options", [{}, {"compat": "java"}, {"zero_copy": True}])
 def test_array_over_the_limit_is_rejected_at_its_count(kwire, request_data, options):
-    """A count at the limit is accepted. The error contains the offset and the path."""
+    """A count at the limit is accepted.
+
+    If it is larger, the error has offset and path.
+    """
     cls = kwire.messages.MetadataRequest
     at_limit = kwire.Limits(array_elements=3)
     kwire.decode(cls, request_data, 12, limits=at_limit, **options)
@@ -56,7 +59,7 @@ def test_array_over_the_limit_is_rejected_at_its_count(kwire, request_data, opti
 
 @pytest.mark.parametrize("options", [{}, {"compat": "java"}, {"zero_copy": True}])
 def test_tags_over_the_limit_are_rejected_at_their_count(kwire, request_data, options):
-    """The limit applies to each section of tagged fields, not to their sum."""
+    """The limit applies to a single section of tagged fields, not to all together."""
     cls = kwire.messages.MetadataRequest
     kwire.decode(cls, request_data, 12, limits=kwire.Limits(tagged_fields=2), **options)
     with pytest.raises(kwire.LimitExceeded) as caught:
@@ -68,7 +71,7 @@ def test_tags_over_the_limit_are_rejected_at_their_count(kwire, request_data, op
 
 
 def test_array_of_integers_over_the_limit_is_rejected(kwire):
-    """Arrays of integers have separate decoding loops."""
+    """Integer arrays have separate decoding loops."""
     m = kwire.messages.DescribeLogDirsRequest
     topic = m.DescribableLogDirTopic(topic="a", partitions=(1, 2, 3))
     for version in (1, 2):
@@ -148,7 +151,7 @@ def test_limits_of_counts_are_part_of_the_value(kwire):
 
 
 def test_boundaries_are_those_of_the_newest_releases():
-    """A new release requires a new run of ``tools/interop/oracle/boundaries.py``."""
+    """A new release requires running ``tools/interop/oracle/boundaries.py`` again."""
     newest = list(releases.NAMES[-2:])
     assert [OLDER.rpartition(".")[0], NEWEST.rpartition(".")[0]] == newest
     assert [row.shape for row in BOUNDARIES[::2]] == [shape.name for shape in SHAPES]
@@ -158,7 +161,7 @@ def test_boundaries_are_those_of_the_newest_releases():
 
 
 def test_every_changed_boundary_is_documented():
-    """The page lists each count that only the newest Kafka release rejects."""
+    """The page lists every count that only the newest Kafka release rejects."""
     page = (RECORDED.parents[3] / "docs" / "project" / "deviations.md").read_text()
     changed = boundary_shapes.changes(ALL_BOUNDARIES)
     assert changed
@@ -178,7 +181,7 @@ def test_kwire_has_the_boundaries_of_both_releases(kwire, shape):
     for row in rows:
         limits = kwire.Limits(**KAFKA_44) if row.release == NEWEST else kwire.Limits()
         for count, is_accepted in ((row.accepted, True), (row.rejected, False)):
-            # Ten million elements would mainly test the memory of the machine.
+            # Ten million elements would mainly test the machine's memory.
             if not 0 < count <= 1_000_001:
                 continue
             data = shape.encode(count)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Both engines behave as ``docs/project/deviations.md`` documents, without Java.
 
-``make interop`` verifies Kafka's side with the same functions. The tests decode each
-input of the page, strictly and with ``compat="java"``, and detect errors in the page.
+``make interop`` verifies Kafka's side with the same functions. The tests decode every
+input on the page, strictly and with ``compat="java"``, and detect errors in the page.
 """
 
 import importlib
@@ -24,7 +24,7 @@ def title(value):
 
 
 def test_there_are_few_entries_and_each_is_complete():
-    """Each entry describes both behaviors and the reason.
+    """Every entry describes both behaviors and the reason.
 
     Names and inputs are unique.
     """
@@ -108,14 +108,14 @@ def test_outdated_entry_is_detected(kwire):
 
 
 def test_entry_without_a_difference_is_detected(kwire):
-    """An entry without a difference could never be verified."""
+    """If an entry describes no difference, it can never be verified."""
     page = MADE_UP.replace('"InvalidLength, byte 0"', "'{\"topics\": null}'")
     (fault,) = faults_of(kwire, page)
     assert fault.endswith("the page says that both do the same")
 
 
 def test_changed_result_of_kafka_is_detected():
-    """A changed error of Kafka is detected."""
+    """If Kafka's error changes, the check detects it."""
     example = deviations.read(MADE_UP)[0].examples[0]
     answer = {"ok": False, "step": "read", "error": "BufferUnderflowException"}
     kafka = deviations.done_by_kafka(example, answer)
@@ -143,6 +143,6 @@ def test_unlisted_difference_has_no_name():
     ],
 )
 def test_incomplete_entry_is_rejected(part, instead):
-    """An incomplete entry raises an error instead of being ignored."""
+    """If an entry is incomplete, an error is raised instead of ignoring it."""
     with pytest.raises((ValueError, TypeError)):
         deviations.read(MADE_UP.replace(part, instead))

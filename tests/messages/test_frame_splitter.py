@@ -64,7 +64,7 @@ def test_random_chunks_are_joined_to_frames(kwire):
 
 
 def test_frames_left_in_the_iterator_come_with_the_next_chunk(splitter):
-    """Frames that the caller did not consume are returned by the next call."""
+    """If the caller did not consume all frames, the next call returns them."""
     assert next(splitter.feed(STREAM)) == FRAMES[0]
     splitter.feed(b"")
     assert list(splitter.feed(STREAM[:3])) == FRAMES[1:]
@@ -146,13 +146,13 @@ def test_size_is_unlimited_without_a_limit(kwire):
     ],
 )
 def test_tls_is_recognised(kwire, splitter, chunk, words):
-    """The first bytes of TLS look like a size of 340 MiB, so the error mentions TLS."""
+    """TLS bytes look like a 340 MiB size, so the error mentions TLS."""
     with pytest.raises(kwire.LimitExceeded, match=words):
         list(splitter.feed(chunk))
 
 
 def test_memory_does_not_follow_the_announced_size(splitter):
-    """A declared size of 100 MiB allocates no memory in advance."""
+    """A declared 100 MiB size allocates no memory in advance."""
     tracemalloc.start()
     try:
         list(splitter.feed((100 * 2**20).to_bytes(4, "big") + b"start"))
@@ -163,7 +163,7 @@ def test_memory_does_not_follow_the_announced_size(splitter):
 
 
 def test_time_is_linear_in_the_number_of_chunks(splitter):
-    """A large frame in many chunks is joined once, not for each chunk."""
+    """A large frame in many chunks is joined once, not once per chunk."""
     size, chunk = 2**20, bytes(64)
     list(splitter.feed(size.to_bytes(4, "big")))
     tracemalloc.start()
@@ -203,7 +203,7 @@ def _receive(splitter, stream, read_size):
 
 @pytest.mark.parametrize("read_size", [1, 3, 4096, 65536, 1 << 20])
 def test_bytes_received_into_its_memory_give_the_same_frames(kwire, read_size):
-    """``split`` and the buffer interface return the same frames of all sizes."""
+    """``split`` and the buffer interface return the same frames, for all sizes."""
     sizes = [0, 1, 70_000, 3, 65_531, 65_532, 65_533, 200_000, 0, 5]
     bodies = [bytes([index]) * size for index, size in enumerate(sizes)]
     stream = b"".join(len(body).to_bytes(4, "big") + body for body in bodies)
@@ -228,7 +228,7 @@ def test_a_large_frame_is_the_memory_that_it_arrived_in(kwire):
 
 
 def test_receive_buffer_grows_with_the_received_bytes(kwire):
-    """The buffer for a declared size of 90 MiB is at most twice the received bytes."""
+    """If a frame declares 90 MiB, the buffer is at most twice the received bytes."""
     splitter = kwire.messages.framing.FrameSplitter()
     stream = (90 << 20).to_bytes(4, "big") + bytes(1 << 20)
     position = 0
@@ -242,7 +242,7 @@ def test_receive_buffer_grows_with_the_received_bytes(kwire):
 
 
 def test_buffer_updated_rejects_more_bytes_than_the_buffer(kwire):
-    """A wrong count of the caller never reads beyond the buffer."""
+    """If the caller passes a wrong count, no byte beyond the buffer is read."""
     splitter = kwire.messages.framing.FrameSplitter()
     with pytest.raises(ValueError, match="length of the buffer"):
         splitter.buffer_updated(1)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests frames and headers: the header version of each message, byte for byte.
+"""Test frames and headers: the header version for every message, byte for byte.
 
 The byte strings were written by hand from the protocol layout: INT32 size, API key,
 version, correlation id, client id and tags. The splitter is tested in
@@ -21,7 +21,7 @@ def from_hex(text):
 
 
 def framed(text):
-    """Return the bytes of hexadecimal text, with their size before them."""
+    """Decode hexadecimal text, and put the size before the bytes."""
     body = from_hex(text)
     return len(body).to_bytes(4, "big") + body
 
@@ -167,7 +167,7 @@ def test_every_request_comes_back_from_its_frame(kwire):
 
 
 def test_every_response_comes_back_from_its_frame(kwire):
-    """Test the correlation id and body of all APIs and versions."""
+    """Test correlation id and body for all APIs and versions."""
     for name, version in pairs(kwire):
         cls = getattr(kwire.messages, name)
         if cls.kind == "response":
@@ -192,7 +192,7 @@ def test_trailing_bytes_are_refused_where_they_begin(kwire, heartbeat):
 
 
 def test_offsets_count_from_the_start_of_the_frame(kwire, heartbeat):
-    """The offset of an error in the body is relative to the frame."""
+    """Error offsets in the body are relative to the frame."""
     frame = kwire.messages.framing.encode_request(heartbeat, 0, 1, "me")[4:]
     with pytest.raises(kwire.Truncated) as caught:
         kwire.messages.framing.decode_request(frame[:-1])
@@ -245,7 +245,7 @@ def test_twins_agree_on_headers_cut_short(twins):
 
 @pytest.mark.parametrize("key", [-1, 95, 32767])
 def test_unknown_api_keys_list_the_known_range(kwire, key):
-    """An unknown API key is a version error, not a decoding error."""
+    """If the API key is unknown, this is a version error, not a decoding error."""
     frame = key.to_bytes(2, "big", signed=True) + bytes(10)
     with pytest.raises(
         kwire.UnsupportedVersion, match=f"{key}.*kwire supports 0 to 94"
@@ -255,7 +255,7 @@ def test_unknown_api_keys_list_the_known_range(kwire, key):
 
 @pytest.mark.parametrize("version", [-1, 5, 32767])
 def test_unknown_versions_name_both_ranges(kwire, version):
-    """The error contains the requested version and the supported ones."""
+    """If the version is unknown, the error contains it and the supported versions."""
     frame = b"\0\x0c" + version.to_bytes(2, "big", signed=True) + bytes(10)
     with pytest.raises(kwire.UnsupportedVersion, match=f"0 to 4.*{version}"):
         kwire.messages.framing.decode_request(frame)
@@ -264,7 +264,7 @@ def test_unknown_versions_name_both_ranges(kwire, version):
 def test_only_requests_and_responses_have_frames(kwire):
     """Other messages raise TypeError."""
     messages, framing = kwire.messages, kwire.messages.framing
-    # Cached encoders of the correct function must not affect the wrong one.
+    # Encoders that the correct function caches must not affect the wrong one.
     framing.encode_request(messages.HeartbeatRequest(), 0)
     framing.encode_response(messages.HeartbeatResponse(), 0)
     with pytest.raises(TypeError, match="a request is required"):
@@ -288,7 +288,7 @@ def test_only_requests_and_responses_have_frames(kwire):
     ],
 )
 def test_header_is_checked_before_the_body(kwire, heartbeat, arguments, path):
-    """The first error in wire order is raised."""
+    """If header and body are invalid, the first error in wire order is raised."""
     for request in (heartbeat, heartbeat.replace(group_id=5)):
         with pytest.raises(kwire.EncodeError) as caught:
             kwire.messages.framing.encode_request(request, 4, **arguments)
@@ -331,7 +331,7 @@ def test_other_prefixed_messages_have_no_newer_versions(kwire):
 
 @pytest.mark.parametrize("size", [0, 1])
 def test_a_version_cut_short_is_truncated(kwire, size):
-    """Less than two bytes cannot contain a version."""
+    """Fewer than two bytes cannot contain a version."""
     with pytest.raises(kwire.Truncated) as caught:
         kwire.messages.framing.decode_prefixed(
             kwire.messages.DefaultPrincipalData, bytes(size)
@@ -340,7 +340,7 @@ def test_a_version_cut_short_is_truncated(kwire, size):
 
 
 def test_frame_bytes_limits_frames(kwire, heartbeat):
-    """Each decoding function checks ``frame_bytes`` before it reads the input."""
+    """Every decoding function checks ``frame_bytes`` before it reads the input."""
     small = kwire.Limits(frame_bytes=10)
     frame = kwire.messages.framing.encode_request(heartbeat, 0)[4:]
     principal = kwire.messages.DefaultPrincipalData
@@ -359,7 +359,7 @@ def test_frame_bytes_limits_frames(kwire, heartbeat):
 
 
 def test_as_many_bytes_as_the_limit_are_read(kwire):
-    """The size of the limit is accepted, and one byte more is rejected.
+    """A frame exactly at the limit is accepted, and one byte more is rejected.
 
     The same applies to the default limit.
     """
@@ -414,7 +414,10 @@ def test_a_response_with_its_size_is_recognized(kwire):
 
 
 def test_a_body_with_a_header_or_a_size_is_recognized(kwire):
-    """``decode`` expects a body. The error suggests the function for frames."""
+    """``decode`` expects a body.
+
+    If it receives a frame, the error suggests the function for frames.
+    """
     messages, framing = kwire.messages, kwire.messages.framing
     request, response = messages.MetadataRequest(), messages.MetadataResponse()
     sized = framing.encode_request(request, 12, 7, "me")
@@ -450,6 +453,6 @@ def test_hints_are_for_what_they_recognize_alone(kwire):
             try:
                 call()
             except (kwire.DecodeError, kwire.UnsupportedVersion) as error:
-                # Four zeros are also the size of an empty frame.
+                # Four zeros are also an empty frame's size.
                 assert ("framing" in str(error)) is False or data == bytes(4)
                 assert ("its own size" in str(error)) <= (data == bytes(4))

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests Kafka's internal topics: keys, values, frames, and invalid records.
+"""Test Kafka's internal topics: keys, values, frames, and invalid records.
 
 ``vectors/internal-topics.jsonl`` contains every record type in every version, written
-by Kafka's own serdes of the release that each line specifies: those of the group, share
-and transaction coordinators, ``MetadataRecordSerde`` and ``BytesApiMessageSerde``. Each
-record contains the fourth golden vector of its messages, so Kafka's JSON is available.
+by Kafka's own serdes from the release that the line specifies: those in the group,
+share and transaction coordinators, ``MetadataRecordSerde`` and
+``BytesApiMessageSerde``. Every record contains the fourth golden vector for its
+messages, so Kafka's JSON is available.
 """
 
 import importlib
@@ -56,7 +57,7 @@ def find(value_message, version=0):
 
 @pytest.fixture
 def topics(kwire):
-    """Return the ``internal_topics`` module of one engine."""
+    """Return one engine's ``internal_topics`` module."""
     return importlib.import_module(f"{kwire.__name__}.messages.internal_topics")
 
 
@@ -92,7 +93,7 @@ def test_no_record_type_and_no_version_is_left_out(kwire):
         if cls.kind in ("metadata", "coordinator-value")
         for version in cls.valid_versions
     }
-    # Only Kafka 2.8 used this record, in frames of version 0, which are not supported.
+    # Only Kafka 2.8 used this record, in version 0 frames, which are not supported.
     pairs.remove(("QuotaRecord", 0))
     pairs.add(("ShareGroupPartitionMetadataValue", 0))
     assert {(record.value_message, record.version) for record in records()} == pairs
@@ -100,7 +101,7 @@ def test_no_record_type_and_no_version_is_left_out(kwire):
 
 
 def test_topics_are_those_that_have_records(topics):
-    """Tools for dumps use this list of names."""
+    """Dump tools use these names."""
     names = sorted({record.topic for record in records()})
     assert list(topics.TOPICS) == names
 
@@ -205,7 +206,7 @@ def test_unexpected_and_missing_keys_are_rejected(kwire, topics):
 
 
 def test_errors_say_which_part_field_and_byte(kwire, topics):
-    """Offsets are relative to the start of the key or the value."""
+    """Offsets are relative to where the key or the value starts."""
     record = find("OffsetCommitValue", 3)
     with pytest.raises(kwire.Truncated) as caught:
         topics.decode(record.topic, record.key[:-1], record.value)
@@ -320,7 +321,7 @@ def test_truncated_records_are_rejected(kwire, topics):
 
 
 def changed():
-    """Yield every record with one byte of its key or value replaced."""
+    """Yield every record with one replaced byte in its key or value."""
     for record in records():
         for field in ("key", "value"):
             data = getattr(record, field) or b""
@@ -332,7 +333,7 @@ def changed():
 
 
 def outcome(package, record):
-    """Decode a record. Return its repr, or all attributes of the error."""
+    """Decode a record. Return its repr, or all error attributes."""
     module = importlib.import_module(f"{package.__name__}.messages.internal_topics")
     try:
         key, value = module.decode(record.topic, record.key, record.value)
@@ -345,7 +346,7 @@ def outcome(package, record):
 
 
 def test_changed_bytes_give_a_record_or_a_typed_error(kwire):
-    """A replaced byte yields a record or a kwire error, never another exception."""
+    """If a byte is replaced, the result is a record or a kwire error, nothing else."""
     errors = sum(len(outcome(kwire, record)) == 4 for record in some(changed()))
     assert errors > 4000 // STRIDE
 

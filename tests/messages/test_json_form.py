@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The JSON form equals Kafka's own, and encodes to the same bytes.
 
-Kafka's ``JsonConverter`` wrote the JSON of the vectors. Kafka's form omits unknown
-tagged fields and the content of records, so such vectors cannot be restored. The tests
-count them instead of assuming their number.
+Kafka's ``JsonConverter`` wrote the vectors' JSON. Kafka's form omits unknown tagged
+fields and record contents, so such vectors cannot be restored. The tests count them
+instead of assuming their number.
 """
 
 import base64
@@ -57,7 +57,7 @@ def decode_vector(package, vector):
 
 @sweep("name", MESSAGES)
 def test_to_json_equals_the_json_of_kafka(kwire, name):
-    """Values, their types and the order of keys are equal."""
+    """Values, their types and the key order are equal."""
     for vector in golden.vectors():
         if vector.message == name != WITHOUT_CONVERTER:
             _, message = decode_vector(kwire, vector)
@@ -85,7 +85,7 @@ def test_kafkas_json_leads_back_to_kafkas_bytes(kwire, name):
 
 
 def test_few_vectors_lose_data_in_json(kwire):
-    """One vector of each flexible pair has unknown tags, and 121 contain records."""
+    """Every flexible pair has one vector with unknown tags, and 121 contain records."""
     counts = Counter()
     missing = Counter()
     flexible = set()
@@ -109,7 +109,7 @@ def test_json_text_restores_the_message(kwire):
 
 
 def test_values_become_plain_json_types(kwire):
-    """Integers of other types, including bool, become plain integers."""
+    """Other integer types, including bool, become plain integers."""
 
     class Seven:
         def __index__(self):
@@ -122,7 +122,7 @@ def test_values_become_plain_json_types(kwire):
 
 
 def test_zero_copy_messages_have_the_same_form(kwire):
-    """A memoryview has the same form as bytes."""
+    """A memoryview and bytes have the same form."""
     cls = kwire.messages.SaslAuthenticateRequest
     data = kwire.encode(cls(auth_bytes=b"\x00\xff\xfe"), 2)
     message = kwire.decode(cls, data, 2, zero_copy=True)
@@ -225,7 +225,7 @@ def test_to_json_omits_only_ignorable_absent_fields(kwire):
 
 
 def test_to_json_rejects_invalid_values(kwire):
-    """A wrong value raises ``EncodeError`` with its path."""
+    """If a value is wrong, ``EncodeError`` contains its path."""
     cls = kwire.messages.MetadataRequest
     message = cls(topics=[cls.MetadataRequestTopic(name="a"), 7])
     with pytest.raises(kwire.EncodeError) as caught:
@@ -252,7 +252,7 @@ def test_to_json_and_from_json_reject_other_classes(kwire):
 
 
 def request_with(partition):
-    """Return the JSON of an OffsetCommitRequest v8 with changes in one partition."""
+    """Return an OffsetCommitRequest v8 as JSON, with changes in one partition."""
     valid_partition = {
         "partitionIndex": 0,
         "committedOffset": 5,
@@ -328,7 +328,7 @@ def test_a_wrong_value_is_named_with_its_path(kwire, change, path, words):
     ],
 )
 def test_a_wrong_shape_is_named_with_its_path(kwire, key, value, path, words):
-    """Wrong types of containers and missing keys are errors with a path."""
+    """Wrong container types and missing keys are errors with a path."""
     cls = kwire.messages.OffsetCommitRequest
     form = request_with({}) | {key: value}
     with pytest.raises(kwire.errors.InvalidValue) as caught:

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """kwire and kio, an independent implementation, write the same bytes.
 
-Every message and version of kio 0.6.5 is filled with reproducible random values. Both
-libraries must write the same bytes, and each must read the bytes of the other. kio has
-one class for each version, with fields in schema order, which is sufficient to convert
-the values.
+Every message and version in kio 0.6.5 is filled with reproducible random values. Both
+libraries must write the same bytes, and must read each other's bytes. kio has one class
+per version, with fields in schema order, which is sufficient to convert the values.
 """
 
 import datetime
@@ -40,7 +39,7 @@ TEXTS = ("", "t", "näme", "日本語", "𝄞" * 40, "x" * 130)
 
 @cache
 def entities():
-    """Load all message classes of kio by name and version."""
+    """Load all kio message classes by name and version."""
     entities_by_pair = {}
     for versions in schema_name_map.values():
         for version, places in versions.items():
@@ -79,7 +78,7 @@ class Bridge:
     """Creates a message twice: as a plain value for kwire and as a kio entity."""
 
     def __init__(self, plan, seed):
-        """Initialize the random generator. ``plan`` defines the ranges of types."""
+        """Initialize the random generator. ``plan`` defines the ranges by type."""
         self.plan = plan
         self.dice = random.Random(seed)
 
@@ -95,7 +94,7 @@ class Bridge:
         return plain, entity(**values)
 
     def field(self, field, step):
-        """Create the value of a field, which may be an array."""
+        """Create a field value, which may be an array."""
         kind = field.metadata.get("kafka_type")
         if step.nullable and self.dice.random() < 0.3:
             return None, None

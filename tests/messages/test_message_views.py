@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests messages as columns whose bytes are views of the input array.
+"""Test messages as columns whose bytes are views into the input array.
 
 ``messages_to_arrow(views=True)`` is compared with columns that copy. The tests verify
 that the result refers to the memory of the input array as long as the result exists.
@@ -25,7 +25,7 @@ def to_arrow(kwire, *arguments, **options):
 
 
 def produce(kwire, *sizes):
-    """Encode a Produce request with one topic for each size of record set."""
+    """Encode a Produce request with one topic per record set size."""
     cls = kwire.messages.ProduceRequest
     topics = [
         cls.TopicProduceData(
@@ -42,7 +42,7 @@ def produce(kwire, *sizes):
 
 
 def records_in(requests):
-    """Return the record sets in a column of Produce requests."""
+    """Return the record sets in a Produce request column."""
     return (
         requests.field("topic_data")
         .flatten()
@@ -134,7 +134,7 @@ def test_the_array_is_held_as_long_as_its_bytes(kwire):
 
 
 def test_errors_release_the_array(kwire):
-    """The error equals that of columns without views, and the input is released."""
+    """The error is the same as without views, and the input is released."""
     row = produce(kwire, 100)
     data = bytearray(row[:-1])
     offsets = pyarrow.py_buffer(bytes(4) + len(data).to_bytes(4, "little"))

@@ -20,7 +20,7 @@ from kwire._text import suggest_names
     ],
 )
 def test_unknown_message_suggests_similar_names(kwire, name, near):
-    """A misspelled name or an API name suggests message classes."""
+    """If a name is misspelled or is an API name, the error suggests message classes."""
     with pytest.raises(AttributeError, match=f"{name!r}; did you mean {near}"):
         getattr(kwire.messages, name)
 
@@ -45,7 +45,7 @@ def test_dissimilar_names_are_not_suggested(kwire, name):
     ],
 )
 def test_unknown_command_suggests_similar_names(kwire, name, suggestion):
-    """A misspelled command suggests similar commands."""
+    """If a command is misspelled, the error suggests similar commands."""
     program = importlib.import_module(f"{kwire.__name__}.cli.main").program
     done = CliRunner().invoke(program, [name], prog_name="kwire")
     assert done.exit_code == 2

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """decode(encode(x)) == x for all (message, version) pairs.
 
-The values come from the plan of each pair: nine systematic ones (``values.py``) and
-random ones from hypothesis. Both engines must write the same bytes. Values that a
-version does not support are rejected with their path, or dropped if the schema allows
-it.
+The values come from the pair's plan: nine systematic ones (``values.py``) and random
+ones from hypothesis. Both engines must write the same bytes. Values that a version does
+not support are rejected with their path, or dropped if the schema allows it.
 """
 
 from collections import Counter
@@ -60,7 +59,7 @@ def test_systematic_values_come_back(kwire, figure):
 
 
 def test_twins_write_the_same_bytes(twins, figure):
-    """Both engines encode each value to the same bytes."""
+    """Both engines encode every value to the same bytes."""
     count, differing = 0, []
     for name, version in PAIRS:
         for title, plain in systematic(twins.fast, name, version):
@@ -144,7 +143,7 @@ def test_random_values_round_trip(twins, drawn):
 @settings(max_examples=150)
 @given(drawn=anything())
 def test_zero_copy_decodes_equal_values(kwire, drawn):
-    """``zero_copy`` only changes the type of bytes to memoryview."""
+    """``zero_copy`` only changes bytes to memoryview."""
     name, version, plain = drawn
     message = build(kwire, name, plain)
     data = kwire.encode(message, version)
@@ -174,9 +173,9 @@ def sample(package, field):
 
 
 def lacking(package, layout, plain):
-    """Yield missing fields of a version as (path, kind, message with a value).
+    """Yield the fields that a version lacks, as (path, state, message with a value).
 
-    In arrays of structs, the second element gets the value.
+    In struct arrays, the second element has the value.
     """
     plan = package.schema.plan
     for step in layout.steps:
@@ -217,7 +216,7 @@ def test_absent_fields_are_rejected_or_dropped(kwire, name):
 
 
 def test_absent_fields_of_both_kinds_are_covered(kwire):
-    """The previous test covers both kinds of fields, on the top level and nested."""
+    """The previous test covers both field kinds, on the top level and nested."""
     plan = kwire.schema.plan
     counts = {}
     for name, version in PAIRS:

@@ -19,7 +19,7 @@ SECRET_BYTES = SECRET.encode()
 
 
 def holders(struct, secret):
-    """Yield values of a struct, one for each secret at any depth."""
+    """Yield one struct value per secret at any depth."""
     for field in struct.fields:
         if field.secret:
             yield {field.attribute: SECRET if field.type == "string" else secret}
@@ -42,7 +42,7 @@ def make_holder(cls, message_cls, values):
 
 
 def secret_messages(kwire, secret=SECRET_BYTES):
-    """Yield every message that may contain a secret, once for each of its secrets."""
+    """Yield every message that may contain a secret, once per secret."""
     for name in kwire.messages.ALL:
         cls = getattr(kwire.messages, name)
         for values in holders(registry.load(name).struct, secret):
@@ -94,7 +94,7 @@ def test_secret_is_only_hidden_in_repr(kwire):
 
 @pytest.mark.parametrize("bad_value", [SECRET, 7, [SECRET], {"a": SECRET}, None])
 def test_encode_error_does_not_quote_a_secret(kwire, bad_value):
-    """If a caller passes a password of a wrong type, the error does not contain it."""
+    """If a password has a wrong type, the error does not contain it."""
     for message in secret_messages(kwire, bad_value):
         try:
             kwire.encode(message, message.valid_versions.max)
@@ -118,7 +118,7 @@ def test_versions_that_lack_a_field_do_not_quote_it(kwire):
 
 @pytest.mark.parametrize("bad_value", [SECRET, f"{SECRET}!", [SECRET], {SECRET: 1}, 5])
 def test_rejected_json_is_not_quoted(kwire, bad_value):
-    """A password in invalid base64 is not quoted."""
+    """If a password is invalid base64, the error does not quote it."""
     with pytest.raises(kwire.DecodeError) as caught:
         kwire.from_json(
             kwire.messages.SaslAuthenticateRequest, {"authBytes": bad_value}, 2
@@ -137,7 +137,7 @@ def test_rejected_json_is_not_quoted(kwire, bad_value):
     ],
 )
 def test_json_that_replaces_a_container_is_not_quoted(kwire, form, path):
-    """A password that replaces the enclosing object or array is not quoted."""
+    """If a password replaces the enclosing object or array, it is not quoted."""
     request = kwire.messages.AlterUserScramCredentialsRequest
     with pytest.raises(
         kwire.DecodeError, match=r"got <\d+ characters, secret>"
@@ -148,7 +148,10 @@ def test_json_that_replaces_a_container_is_not_quoted(kwire, form, path):
 
 
 def test_misplaced_arguments_are_not_quoted(kwire):
-    """A token instead of an array is not quoted. The error contains its type."""
+    """If a token is passed instead of an array, it is not quoted.
+
+    The error contains its type.
+    """
     request = kwire.messages.AlterUserScramCredentialsRequest
     for bad_value in (SECRET, SECRET_BYTES, bytearray(SECRET_BYTES)):
         for call in (request, request().replace):
@@ -182,7 +185,7 @@ def test_objects_of_sasl_print_no_secret():
 
 
 def test_invalid_request_is_not_quoted():
-    """A token, passed to ``send`` by mistake, is not quoted."""
+    """If a token is passed to ``send`` by mistake, it is not quoted."""
     from kwire.connection import ClientConnection
     from kwire.connection.negotiation import ApiVersionTable
 

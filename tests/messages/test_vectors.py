@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests all vectors that Kafka's own classes wrote, on both engines.
+"""Test all vectors that Kafka's own classes wrote, on both engines.
 
 The promise that kwire's bytes equal Kafka's is based on these tests, because kwire did
 not write the bytes. The tests read all vectors without any exceptions.
@@ -74,7 +74,7 @@ def test_vectors_differ_from_the_default():
 
 
 def test_unknown_tags_and_nulls_are_among_the_vectors(kwire):
-    """The vectors must contain rare forms, otherwise the other tests prove little."""
+    """The vectors must contain rare forms. Otherwise the other tests prove little."""
     tagged = set()
     flexible = set()
     for vector in golden.vectors():
@@ -88,7 +88,7 @@ def test_unknown_tags_and_nulls_are_among_the_vectors(kwire):
 
 
 def test_manifest_names_the_origin_of_every_pair():
-    """Each pair has a jar with its SHA-256, a class, a seed and a vector count."""
+    """Every pair has a jar with its SHA-256, a class, a seed and a vector count."""
     manifest = golden.manifest()
     hashes = manifest["sha256"]
     assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in hashes.values())
@@ -104,6 +104,6 @@ def test_manifest_names_the_origin_of_every_pair():
 
 
 def test_manifest_lists_only_used_jars():
-    """Each listed jar wrote at least one pair."""
+    """Every listed jar wrote at least one pair."""
     manifest = golden.manifest()
     assert set(manifest["sha256"]) == {pair["jar"] for pair in manifest["pairs"]}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests ``kwire.messages.wire``: known and invalid bytes, and bulk functions."""
+"""Test ``kwire.messages.wire``: known and invalid bytes, and bulk functions."""
 
 import random
 import uuid
@@ -50,7 +50,7 @@ KINDS = sorted({kind for kind, _, _ in KNOWN})
 
 @sweep(("kind", "value", "text"), KNOWN)
 def test_primitives_have_the_bytes_of_the_protocol_guide(kwire, kind, value, text):
-    """Each primitive has the bytes that the protocol guide specifies."""
+    """Every primitive has the bytes that the protocol guide specifies."""
     data = bytes.fromhex(text)
     assert getattr(kwire.messages.wire, f"encode_{kind}")(value) == data
     decode = getattr(kwire.messages.wire, f"decode_{kind}")
@@ -83,7 +83,7 @@ def test_length_above_the_address_range_is_rejected(kwire, kind, length):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_encoders_reject_values_of_wrong_types(twins, kind):
-    """Objects of wrong types raise the same EncodeError on both engines."""
+    """Wrong types raise the same EncodeError on both engines."""
     for value in (object(), 1.5, -(2**70), {"a": 1}, ["x"]):
         errors = []
         for kwire in twins:
@@ -139,7 +139,7 @@ BULK = [
 
 @pytest.mark.parametrize(("kind", "dtype", "values"), BULK)
 def test_bulk_functions_equal_single_calls(kwire, kind, dtype, values):
-    """The bytes equal those of single calls, and the array has the documented dtype."""
+    """Single calls return the same bytes, and the array has the documented dtype."""
     single = getattr(kwire.messages.wire, f"encode_{kind[:-1]}")
     expected = b"".join(single(value) for value in values)
     encode = getattr(kwire.messages.wire, f"encode_{kind}")

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of record batches as objects, columns and Arrow."""
+"""Test record batches as objects, columns and Arrow."""

@@ -9,18 +9,18 @@ import pytest
 
 @pytest.fixture(scope="session")
 def records(kwire):
-    """Return ``kwire.records`` of one engine, with its submodule ``batches``."""
+    """Return one engine's ``kwire.records``, with its submodule ``batches``."""
     importlib.import_module(f"{kwire.__name__}.records.batches")
     return kwire.records
 
 
 @pytest.fixture(scope="session")
 def columns(kwire):
-    """Return ``kwire.records.columns`` of one engine."""
+    """Return one engine's ``kwire.records.columns``."""
     return importlib.import_module(f"{kwire.__name__}.records.columns")
 
 
 @pytest.fixture(scope="session")
 def arrow(kwire):
-    """Return ``kwire.records.arrow`` of one engine."""
+    """Return one engine's ``kwire.records.arrow``."""
     return importlib.import_module(f"{kwire.__name__}.records.arrow")

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generates hostile record sets, reproducibly.
 
-Each family is an endless generator of bytes. The checksums of most inputs are
-corrected, so that the damage is decoded and not only detected by the checksum.
+A family is an endless generator of byte strings. Most inputs get a correct checksum, so
+that the damage is decoded instead of only being detected by the checksum.
 """
 
 import gzip

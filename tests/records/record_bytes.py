@@ -63,7 +63,7 @@ def record(
 
 
 def framed(body, size=None):
-    """Add the length of a record before its bytes."""
+    """Add the record length before the bytes."""
     return varint(len(body) if size is None else size) + body
 
 
@@ -132,7 +132,7 @@ def message(
     crc=None,
     body=None,
 ):
-    """Encode a message of magic 0 or 1. ``body`` replaces key and value."""
+    """Encode a magic 0 or 1 message. ``body`` replaces key and value."""
     head = struct.pack(">BB", magic, attributes)
     if magic:
         head += struct.pack(">q", timestamp)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Valid record sets of every kind, and functions to compare two readers.
 
-Tests of columns, of hostile input and of both engines use ``SETS``. ``rows_of`` and
+``SETS`` is used to test columns, hostile input and both engines. ``rows_of`` and
 ``table_of`` convert objects and columns to a common form.
 """
 
@@ -137,7 +137,7 @@ def header_of(header):
 
 
 def rows_of(batches, control=True):
-    """Convert batches to one tuple for each record, with the timestamp type."""
+    """Convert batches to one tuple per record, with the timestamp type."""
     return [
         (*row_of(decoded_record), decoded.timestamp_type)
         for decoded in batches
@@ -149,7 +149,7 @@ def rows_of(batches, control=True):
 def texts_of(column, whole=True):
     """Return the values of a bytes column, read from its arrays.
 
-    A column of views has no such arrays, so its values are read row by row.
+    A view column has no such arrays, so its values are read row by row.
     """
     assert column.validity.shape == (len(column),)
     if not hasattr(column, "offsets"):
@@ -179,7 +179,7 @@ def table_of(table, whole=True):
         )
         bounds = table.headers.offsets.tolist()
         assert len(bounds) == len(table) + 1
-        # A slice contains the headers of all records, and its own offsets.
+        # A slice contains the headers for all records, and its own offsets.
         assert bounds[-1] == len(pairs) or not whole
         lists = [tuple(pairs[start:end]) for start, end in pairwise(bounds)]
     return list(
@@ -196,5 +196,5 @@ def table_of(table, whole=True):
 
 
 def package_of(module):
-    """Return the package of a module, which has the errors of its engine."""
+    """Return a module's package, which has the engine's error classes."""
     return sys.modules[module.__name__.partition(".")[0]]

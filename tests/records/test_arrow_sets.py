@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of record sets and frames from any library become pyarrow arrays.
+"""Record set and frame columns from any library become pyarrow arrays.
 
 Their contents are tested in ``tests/spark``. These tests cover the input forms, the
-types and the errors of the public functions.
+types, and the errors that the public functions raise.
 """
 
 import pandas
@@ -18,7 +18,7 @@ def make_set(kwire):
 
 
 def make_forms(rows):
-    """Return the same column in the form of each library."""
+    """Return the same column from every library."""
     array = pyarrow.array(rows, pyarrow.binary())
     return {
         "array": array,
@@ -68,7 +68,7 @@ def test_damage_is_an_error_or_a_record_with_its_text(kwire):
 
 
 def test_frames_of_every_library_are_the_same_structs(kwire):
-    """A version may be a number, a column, or part of the frames."""
+    """A version may be a number, a column, or a part of the frames."""
     cls = kwire.messages.MetadataResponse
     decode = kwire.messages.arrow.frames_to_arrow
     response = cls(throttle_time_ms=7, cluster_id="c")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``BatchBuilder`` accepts rows until the batch is full, and never exceeds its size.
 
-A producer sends the result of ``build``, so the limit must hold for every compression,
+A producer sends what ``build`` returns, so the limit must hold for every compression,
 even for incompressible data.
 """
 
@@ -63,7 +63,7 @@ def test_append_always_accepts_the_first_row(records, magic, codec):
 
 
 def test_the_bound_of_a_plain_batch_is_tight(records):
-    """The bound only exceeds the actual size by the maximum length of the varints."""
+    """The bound only exceeds the actual size by the maximum varint lengths."""
     builder = records.BatchBuilder(10**6)
     for number in range(100):
         builder.append(b"k" * 10, bytes(100), number, [("h", b"x")])
@@ -179,7 +179,7 @@ def test_append_copies_the_row(records):
 
 
 def test_the_options_are_those_of_a_batch(records):
-    """Each built batch contains the producer fields and offsets."""
+    """Every built batch contains the producer fields and offsets."""
     builder = records.BatchBuilder(
         500,
         base_offset=70,
@@ -197,7 +197,7 @@ def test_the_options_are_those_of_a_batch(records):
 
 
 def test_build_rejects_an_empty_batch(kwire, records):
-    """``build`` without rows raises an error that says what is missing."""
+    """If there are no rows, ``build`` raises an error that says what is missing."""
     builder = records.BatchBuilder(500)
     assert len(builder) == 0
     with pytest.raises(kwire.EncodeError, match="records: must not be empty"):
@@ -243,7 +243,7 @@ def test_a_transactional_batch_waits_for_its_producer(kwire, records):
 
 
 def test_a_row_may_get_the_present_time(kwire, records):
-    """Tests the timestamps of a producer's ``append``, which its linger time uses."""
+    """Test the timestamps from a producer's ``append``, which its linger time uses."""
     rows = records.batches.engine.RecordList(2, 200)
     before = time.time_ns() // 1_000_000
     timestamp = rows.append_now(b"k", b"v")
@@ -262,7 +262,7 @@ def test_a_row_may_get_the_present_time(kwire, records):
 def test_rows_that_are_in_no_cycle_are_not_visited_by_the_collector(kwire, records):
     """Tracking all rows would make ``append`` quadratic.
 
-    A header may be of any class.
+    A header may have any class.
     """
 
     class Text(str):

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the limit of a call over many batches, and the functions that return pieces.
+"""Test the limit for a call over many batches, and the functions that return pieces.
 
-Every producer of a topic can write 2 KB batches that decompress to 64 MiB each. A limit
-for single batches does not help against many of them: without a limit of the call, 128
-KB of input allocated 3.9 GB.
+Every producer of a topic can write 2 KB batches that decompress to 64 MiB. A limit for
+single batches does not help if there are many: without a limit for the call, a 128 KB
+input allocated 3.9 GB.
 """
 
 import pytest
@@ -44,7 +44,7 @@ def test_bombs_in_one_call_end_with_limit_exceeded(kwire, form):
 @pytest.mark.gate_on_pure
 @pytest.mark.parametrize("form", PIECES)
 def test_bombs_are_read_completely_in_pieces(kwire, form):
-    """All records arrive, and the memory does not depend on the number of batches."""
+    """All records arrive, and more batches do not need more memory."""
     result, peak = measure(kwire, PIECES[form], BATCHES)
     assert result == str(BATCHES)
     assert peak < MOST_MIB
@@ -52,7 +52,7 @@ def test_bombs_are_read_completely_in_pieces(kwire, form):
 
 @pytest.mark.parametrize("form", ["rows", "messages"])
 def test_bombs_of_smallest_records_end_with_limit_exceeded(kwire, form):
-    """9 million records of 7 bytes fit into 64 MiB, but need 1.3 GB as objects."""
+    """9 million 7-byte records fit into 64 MiB, but need 1.3 GB as objects."""
     forms = WHOLE | PIECES
     result, peak = measure(kwire, forms[form], 1, record_count=9 << 20)
     assert result == "LimitExceeded"
@@ -60,7 +60,7 @@ def test_bombs_of_smallest_records_end_with_limit_exceeded(kwire, form):
 
 
 def make_sets(kwire):
-    """Return three compressed entries by format, with two 1,000-byte records each."""
+    """Return three compressed entries by format, with two 1,000-byte records."""
     encode = kwire.records.encode_batch
     return {
         (magic, codec): b"".join(
@@ -86,7 +86,7 @@ def decoders(kwire):
 
 
 def test_calls_may_decompress_as_much_as_their_limit(kwire):
-    """The limit applies to the sum of all entries.
+    """The limit applies to all entries together.
 
     The error contains the entry's offset.
     """
@@ -104,7 +104,7 @@ def test_calls_may_decompress_as_much_as_their_limit(kwire):
         assert 6000 < high < 6500
         for decode in decoders(kwire):
             decode(data, limits=kwire.Limits(total_decompressed_bytes=high))
-            # The last entry starts after the second one and before the end of the data.
+            # The last entry starts after the second one and before the data ends.
             with pytest.raises(kwire.LimitExceeded, match="total_decompressed") as info:
                 decode(data, limits=kwire.Limits(total_decompressed_bytes=low))
             assert 2 * size - 10 <= info.value.offset < len(data)
@@ -113,7 +113,7 @@ def test_calls_may_decompress_as_much_as_their_limit(kwire):
 
 
 def test_plain_batches_have_no_limit_for_the_call(kwire):
-    """Uncompressed records are limited by the size of the input."""
+    """Uncompressed records are limited by the input size."""
     data = kwire.records.encode_batch([(None, bytes(1000))] * 10)
     limits = kwire.Limits(total_decompressed_bytes=1)
     for decode in decoders(kwire):
@@ -121,7 +121,7 @@ def test_plain_batches_have_no_limit_for_the_call(kwire):
 
 
 def test_small_records_count_as_64_bytes(kwire):
-    """Each record becomes an object or row, so it counts at least 64 bytes."""
+    """A record becomes an object or row, so it counts at least 64 bytes."""
     data = kwire.records.encode_batch([(None, None)] * 100, compression="gzip")
     for decode in decoders(kwire):
         decode(data, limits=kwire.Limits(total_decompressed_bytes=6400))
@@ -149,7 +149,7 @@ def test_false_record_counts_are_damage_and_no_limit(kwire):
 
 
 def test_pieces_together_are_the_whole(kwire):
-    """Each record is returned once and in order, for all piece sizes."""
+    """All records are returned once and in order, for all piece sizes."""
     data = b"".join(make_sets(kwire).values())
     rows = kwire.records.decode_records(data)[0]
     assert len(rows) == 24

@@ -43,7 +43,7 @@ ODD = {
 
 def decode(package, data, check_records):
     """Decode the records of a batch."""
-    # This import binds the record class of the engine.
+    # This import binds the engine's record class.
     importlib.import_module(f"{package.__name__}.records")
     engine = importlib.import_module(f"{package.__name__}._engine.active").record_engine
     decompress = importlib.import_module(
@@ -72,7 +72,7 @@ def test_records_in_the_form_of_brokers_pass_the_check(kwire, name, write):
 @pytest.mark.parametrize("write", [batch, compressed_batch])
 @pytest.mark.parametrize("name", ODD)
 def test_odd_records_are_rejected_if_records_are_checked(kwire, name, write):
-    """The error contains the index of the record, and the position of its batch."""
+    """The error contains the record index, and the batch position."""
     index, records, fields = ODD[name]
     before = batch(record())
     data = before + write(*records, base_offset=5, **fields)

@@ -3,9 +3,9 @@
 """Exchanges records between kwire and librdkafka over sockets, in every format.
 
 librdkafka's consumer fetches batches that kwire encoded, and its producer sends batches
-that kwire decodes. The broker is ``one_broker.py`` for each magic, or librdkafka's mock
-cluster for magic 2. The tests use the loopback interface only, and every wait has a
-timeout.
+that kwire decodes. The broker is ``one_broker.py`` with the tested magic, or
+librdkafka's mock cluster for magic 2. The tests use the loopback interface only, and
+every wait has a timeout.
 """
 
 import socket
@@ -63,7 +63,7 @@ class Received(NamedTuple):
 
 
 def consume(address, starts_and_counts, **options):
-    """Read the topics in ``wanted``, (start offset, count) each, and a bit longer."""
+    """Read the topics in ``starts_and_counts``, and a bit longer."""
     consumer = Consumer(
         {
             "bootstrap.servers": address,
@@ -93,7 +93,7 @@ def consume(address, starts_and_counts, **options):
 
 
 def take(consumer, received, count, timeout):
-    """Add up to ``count`` messages to ``found`` by topic, and raise errors.
+    """Add up to ``count`` messages to ``received`` by topic, and raise errors.
 
     Returns after ``timeout`` seconds, or when ``count`` messages have arrived.
     """
@@ -247,7 +247,7 @@ def produce(address, topic, rows, **options):
 
 @pytest.fixture(scope="module", params=[0, 1, 2])
 def sent(request):
-    """Return the batches that librdkafka's producers send to a broker of each magic."""
+    """Return the batches that librdkafka's producers send to a one-magic broker."""
     magic = request.param
     with Broker(magic) as broker:
         for codec in CODECS[magic]:
@@ -359,7 +359,7 @@ def test_kwire_reads_what_the_mock_cluster_stores_for_librdkafka(kwire, mock):
     """Producers of librdkafka use every compression. Raw requests fetch the batches.
 
     On a fast machine, librdkafka may send the first rows separately, and it leaves a
-    batch uncompressed if compression would not reduce its size. Each Fetch returns one
+    batch uncompressed if compression would not reduce its size. A Fetch returns one
     batch.
     """
     host, port = mock

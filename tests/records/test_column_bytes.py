@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the memory of columns with ``struct``, in the byte order of the machine.
+"""Test column memory with ``struct``, in the machine's byte order.
 
 The tests need no Arrow library, because some processors have none.
 """
@@ -35,14 +35,14 @@ def test_records_are_columns_in_the_order_of_the_machine(kwire):
 
 
 def test_encoding_columns_restores_the_batch(kwire):
-    """Encoding columns restores the bytes of the original batch."""
+    """Encoding columns restores the original batch."""
     data = kwire.records.encode_batch(ROWS, base_offset=258)
     records = kwire.records.columns.decode_records(data)
     assert kwire.records.columns.encode_batch(records) == data
 
 
 def test_messages_are_columns_in_the_order_of_the_machine(kwire):
-    """Test fields of 16, 32 and 64 bits, strings and arrays."""
+    """Test 16, 32 and 64-bit fields, strings and arrays."""
     columns = importlib.import_module(
         f"{kwire.__name__}._engine.{kwire.backend}.message_columns"
     )

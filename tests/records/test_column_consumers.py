@@ -34,13 +34,13 @@ DATED = {name: data for name, data in SETS.items() if name != "extremes"}
 
 
 def rows_of_table(records, data):
-    """Return decoded rows in the form of tables, where a missing timestamp is None."""
+    """Return decoded rows as tables contain them, where a missing timestamp is None."""
     rows = rows_of(records.decode_batches(data), control=False)
     return [(row[0], None if row[1] == -1 else row[1], *row[2:]) for row in rows]
 
 
 def arrow_rows(batch):
-    """Convert an Arrow table to the tuples of ``rows_of``."""
+    """Convert an Arrow table to the tuples that ``rows_of`` returns."""
     columns = [
         batch.column("offset").to_pylist(),
         batch.column("timestamp").cast("int64").to_pylist(),
@@ -132,7 +132,7 @@ def test_records_to_arrow_filters_aborted_transactions(arrow):
 
 
 def test_arrow_names_the_damage(kwire, arrow):
-    """The error contains the offset of the damage."""
+    """The error contains the offset where the damage is."""
     with pytest.raises(kwire.errors.CorruptBatch) as caught:
         arrow.records_to_arrow(SETS["headers"] + b"\0" * 20)
     assert caught.value.offset == len(SETS["headers"])
@@ -188,7 +188,7 @@ def test_numpy_arrays_share_the_memory_of_columns(columns):
 
 
 def test_arrow_slices_have_the_correct_rows(arrow):
-    """Slices of a batch contain the correct rows and headers."""
+    """Sliced batches contain the correct rows and headers."""
     batch = arrow.records_to_arrow(SETS["magic 2 zstd"])
     rows = arrow_rows(batch)
     for start in range(len(rows)):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Columns create no object for each record, and let other threads run.
+"""Columns create no object per record, and let other threads run.
 
 The compiled engine promises both costs. Columns use the engine's own memory, so
 ``tracemalloc`` and the interpreter only count objects.
@@ -25,7 +25,7 @@ def columns_of(twins):
 
 
 def rows(count):
-    """Return rows with keys, values and headers, some of them null."""
+    """Return rows with keys, values and headers, including nulls."""
     return [
         (b"key", None if i % 7 == 0 else b"value", 1000 + i, [("h", b"x")] * (i % 3))
         for i in range(count)
@@ -33,7 +33,10 @@ def rows(count):
 
 
 def costs(call):
-    """Return the number of kept blocks and the peak memory of a call in bytes."""
+    """Measure a call.
+
+    Return the number of kept blocks, and the peak memory in bytes.
+    """
     call()
     gc.collect()
     gc.disable()
@@ -56,7 +59,7 @@ def costs(call):
     ("magic", "codec"), [(0, "none"), (1, "none"), (1, "lz4"), (2, "none"), (2, "zstd")]
 )
 def test_decoding_makes_no_object_per_record(twins, codec, magic):
-    """10 and 4,000 records need the same number of objects, kept or temporary."""
+    """Decoding 10 or 4,000 records needs equally many objects, kept or temporary."""
     columns = columns_of(twins)
     arrow = importlib.import_module(f"{twins.fast.__name__}.records.arrow")
 
@@ -88,12 +91,12 @@ def test_encoding_makes_no_object_per_record(twins):
 
     few, many = measured(10), measured(4_000)
     assert many[0] <= few[0] + 20
-    # Memory is allocated for varints of maximum length, and then released.
+    # Memory is allocated for the longest varints, and then released.
     assert many[1] <= few[1] + 4_000 * 40
 
 
 def test_the_measure_sees_objects(twins):
-    """The measurement must detect objects, otherwise the other tests prove nothing."""
+    """The measurement must detect objects. Otherwise the other tests prove nothing."""
     read = twins.fast.records.decode_batches
 
     def measured(count):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Columns are encoded to the same bytes as the corresponding rows.
 
-The columns come from kwire, or are tables of pyarrow and polars with all types that can
-be cast, sliced and in chunks. Inconsistent columns are tested in
+The columns come from kwire, or are pyarrow and polars tables with all types that can be
+cast, sliced and in chunks. Inconsistent columns are tested in
 ``test_lying_columns.py``.
 """
 
@@ -53,7 +53,7 @@ def as_records(records, rows):
 
 @sweep("name", SETS)
 def test_decoded_columns_can_be_encoded(kwire, records, columns, name):
-    """In each magic, the bytes equal those of the records as objects."""
+    """In every magic, the bytes equal those for the records as objects."""
     expected = rows_of(records.decode_batches(SETS[name]), control=False)
     rows = [row[:5] for row in expected]
     table = columns.decode_records(SETS[name])
@@ -188,7 +188,7 @@ def test_empty_table_requires_a_last_offset(kwire, records, columns):
 
 
 def replace_column(name, values, kind):
-    """Return the table of valid rows with a replaced column."""
+    """Return the table with valid rows, with a replaced column."""
     table = table_of_rows(ROWS)
     index = table.schema.get_field_index(name)
     return table.set_column(index, name, pyarrow.array(values, kind))
@@ -274,7 +274,7 @@ def with_a_null(values, kind):
 
 
 def test_every_column_may_have_nulls(records, columns):
-    """All optional buffers of Arrow arrays exist."""
+    """All optional Arrow buffers exist."""
     pairs = pyarrow.StructArray.from_arrays(
         [
             with_a_null(["a", "b", "c"], pyarrow.string()),

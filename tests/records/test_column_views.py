@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests columns of views: equal rows without a copy, and their memory.
+"""Test view columns: equal rows without a copy, and their memory.
 
 With ``decode_records(views=True)``, the bytes of keys and values stay in the input or
 in the decompressed batch. Every row is compared with the regular columns.
@@ -186,7 +186,7 @@ def test_sliced_views_export_only_their_rows(records, columns):
 
 
 def test_views_are_encoded(columns):
-    """Views and slices of views are encoded to the same bytes as other columns."""
+    """Views and their slices are encoded to the same bytes as other columns."""
     for data in (SIZES, MANY["long and compressed"]):
         plain = columns.decode_records(data)
         table = columns.decode_records(data, views=True)
@@ -232,7 +232,7 @@ def test_views_of_inputs_above_a_gigabyte_have_several_buffers(columns):
 
 
 def test_both_engines_make_the_same_views(twins):
-    """The buffers of both engines are equal."""
+    """Both engines return equal buffers."""
     for name, data in MANY.items():
         batches = [
             pyarrow.record_batch(

@@ -35,7 +35,7 @@ DTYPES = ["int64", "int64", "int8", "int16", "int32", "int64", "int16", "int32"]
 @sweep("headers", [True, False])
 @sweep("batch_columns", [True, False])
 def test_columns_are_the_records(records, columns, name, headers, batch_columns):
-    """Compare each row, for all selections of columns."""
+    """Compare every row, for all column selections."""
     table = columns.decode_records(
         SETS[name], headers=headers, batch_columns=batch_columns
     )
@@ -87,7 +87,7 @@ SLICES = [
 @sweep("name", SETS)
 @sweep("headers", [True, False])
 def test_slices_are_those_of_a_list(columns, name, headers):
-    """Test every column with nulls and headers, and slices of slices."""
+    """Test every column with nulls and headers, and slice the slices again."""
     options = {"headers": headers, "batch_columns": True}
     table = columns.decode_records(SETS[name], **options)
     rows = table_of(table)
@@ -172,7 +172,7 @@ def test_slices_are_encoded(columns, name):
 
 
 def test_columns_grow_over_many_record_sets(records, columns):
-    """Columns grow over hundreds of small and large batches of all kinds."""
+    """Columns grow over hundreds of different small and large batches."""
     dice = random.Random(5)
     names = [name for name in SETS if name != "transactions"]
     parts = [SETS[dice.choice(names)] for _ in range(300)]
@@ -190,7 +190,7 @@ def test_columns_grow_over_many_record_sets(records, columns):
 
 
 def test_validity_bits_are_correct_at_every_position(records, columns):
-    """Validity bits are correct at each position within a byte."""
+    """Validity bits are correct at every position within a byte."""
     dice = random.Random(6)
     for count in (1, 7, 8, 9, 63, 64, 65, 300):
         for share in (0.0, 0.1, 0.9, 1.0):
@@ -225,7 +225,7 @@ STAMPS += [2**63 - 1, -(2**63), -(2**63) + 1]
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 @pytest.mark.parametrize("write", [batch, compressed_batch])
 def test_timestamp_units_round_down_and_overflow_to_null(columns, unit, write):
-    """Seconds are rounded down. -1 and values beyond the range of a unit are null."""
+    """Seconds are rounded down. -1 and values that a unit cannot represent are null."""
     data = b"".join(write(record(), base_timestamp=stamp) for stamp in STAMPS)
     table = columns.decode_records(data, timestamp_unit=unit)
     factors = {"s": (1, 1000), "ms": (1, 1), "us": (1000, 1), "ns": (10**6, 1)}
@@ -319,7 +319,7 @@ def test_omitted_columns_are_absent(columns):
 def test_columns_are_limited_by_arrow_offsets(
     kwire, records, columns, monkeypatch, field, write
 ):
-    """The limit of Arrow offsets is 2 GiB, which the test lowers to 1000 bytes."""
+    """Arrow offsets are limited to 2 GiB. The test lowers this to 1000 bytes."""
     module = f"{kwire.__name__}._engine.{kwire.backend}.record_columns"
     monkeypatch.setattr(importlib.import_module(module), "LARGEST_OFFSET", 1000)
     data = write(record(0, 0, **{field: bytes(500)}))
@@ -333,7 +333,7 @@ def test_columns_are_limited_by_arrow_offsets(
 
 
 def test_offset_range_applies_within_wrappers(records, columns):
-    """``start_offset`` and ``end_offset`` apply to each message in a wrapper."""
+    """``start_offset`` and ``end_offset`` apply to single messages in a wrapper."""
     data = wrapper(1, *(message(1, i, bytes([i])) for i in range(6)), offset=15)
     data += compressed_batch(*(record(i) for i in range(4)), base_offset=16)
     every = rows_of(records.decode_batches(data))
@@ -347,7 +347,7 @@ def test_offset_range_applies_within_wrappers(records, columns):
 
 
 def test_headers_of_omitted_rows_are_omitted(records, columns):
-    """Headers of omitted rows are omitted, too."""
+    """If a row is omitted, its headers are omitted, too."""
     rows = [record(i, 0, b"k", None, HEADERS[: i % 5]) for i in range(20)]
     for data in (batch(*rows), compressed_batch(*rows)):
         every = rows_of(records.decode_batches(data))

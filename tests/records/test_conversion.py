@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the conversion of batches between magics, and its report."""
+"""Test batch conversion between magics, and its report."""
 
 import pytest
 
@@ -66,9 +66,9 @@ def test_down_conversion_keeps_rows_and_compression(kwire, records, magic, codec
 
 
 def test_uncompressed_records_become_single_messages(records):
-    """Without compression, each record becomes a message.
+    """Uncompressed records become single messages.
 
-    Otherwise they share a wrapper.
+    Compressed records share a wrapper.
     """
     rows = [record(0, 0, b"k", b"v"), record(2, 5, None, b"w")]
     fields = {"base_offset": 40, "base_timestamp": 100, "last_delta": 4}
@@ -172,7 +172,7 @@ def test_log_append_time_is_kept(records):
 
 
 def test_records_below_the_start_offset_are_dropped(records):
-    """As in Kafka, only down-conversion of uncompressed batches drops such records."""
+    """As in Kafka, only converting uncompressed batches down drops such records."""
     rows = [record(i, value=b"v") for i in range(4)]
     for data, expected in (
         (batch(*rows, base_offset=10), [12, 13]),
@@ -190,7 +190,7 @@ def test_records_below_the_start_offset_are_dropped(records):
 
 
 def test_mixed_set_is_converted_in_order(records):
-    """Each batch is converted separately, in order: wrappers, runs and batches."""
+    """Every batch is converted separately, in order: wrappers, runs and batches."""
     data = SETS["all magics"]
     before = rows_of(records.decode_batches(data))
     for magic in (0, 1, 2):
@@ -200,13 +200,13 @@ def test_mixed_set_is_converted_in_order(records):
         assert {decoded.magic for decoded in records.decode_batches(converted)} == {
             magic
         }
-        # The run of two magic 0 messages becomes one batch, or two copies.
+        # The two magic 0 messages become one batch, or two copies.
         expected = {0: (2, 5), 1: (3, 3), 2: (2, 4)}[magic]
         assert (report.copied, report.converted) == expected
 
 
 def test_convert_omits_an_incomplete_last_batch(records):
-    """An incomplete last batch is omitted."""
+    """If the last batch is incomplete, it is omitted."""
     data = batch(record()) + message(1, 1)[:-1]
     for magic, size in ((2, len(batch(record()))), (1, 34)):
         converted, report = records.convert_batches(data, magic)

@@ -22,7 +22,7 @@ from tests.records.record_sets import (
 
 
 class Aborted:
-    """Aborted transaction in the form of a Fetch response."""
+    """Aborted transaction as in a Fetch response."""
 
     def __init__(self, producer_id, first_offset):
         self.producer_id = producer_id
@@ -44,7 +44,7 @@ MIXED = b"".join(
 
 
 def rows_without_type(rows):
-    """Return the fields of rows without the timestamp type, which the batch has."""
+    """Return the row fields without the timestamp type, which the batch has."""
     return [(r.offset, r.timestamp, r.key, r.value, r.headers) for r in rows]
 
 
@@ -63,7 +63,7 @@ def test_rows_are_those_of_the_batches(records, name):
 def test_rows_batches_and_columns_select_the_same_records(
     records, columns, start, aborted
 ):
-    """Test all combinations of start offset, end offset and transactions."""
+    """Combine all start offsets, end offsets and transaction lists."""
     options = {"start_offset": start, "aborted_transactions": aborted}
     selected = rows_of(records.decode_batches(MIXED, **options), control=False)
     for end in (None, *range(19)):

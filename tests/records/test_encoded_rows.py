@@ -35,7 +35,7 @@ def make_header(kwire):
 
 
 def some_rows(seed, count):
-    """Return rows of all kinds, with and without timestamps and headers."""
+    """Return varied rows, with and without timestamps and headers."""
     dice = random.Random(seed)
     rows = []
     for _ in range(count):
@@ -50,7 +50,7 @@ def some_rows(seed, count):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_batch_is_that_of_the_rows(records, encoded_rows, make_header, seed):
-    """Compare the bytes, for rows in portions of any size and repeated builds."""
+    """Compare the bytes, for portions with any number of rows, and repeated builds."""
     rows = some_rows(seed, 300)
     timed = [(*row, None, ())[:4] if len(row) > 2 else (*row, None) for row in rows]
     timed = [(*row[:2], 77 if row[2] is None else row[2], *row[3:]) for row in timed]
@@ -67,7 +67,7 @@ def test_the_batch_is_that_of_the_rows(records, encoded_rows, make_header, seed)
 
 
 def test_records_are_compressed_by_make_batch(records, encoded_rows, make_header):
-    """The passed function compresses the records once for each batch."""
+    """The passed function compresses the records once per batch."""
     rows = some_rows(3, 20)
     encoder = encoded_rows(MOST)
     encoder.extend(rows, 0, 5)

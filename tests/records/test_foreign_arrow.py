@@ -3,8 +3,8 @@
 """Invalid Arrow data from other libraries raises ``EncodeError`` in every function.
 
 pyarrow's kernels use offsets, views and indexes without validation. If a kernel read
-the data of these cases first, the process would crash, or unrelated memory would be
-written to a record. All cases therefore run in a child process.
+this data first, the process would crash, or unrelated memory would be written to a
+record. All cases therefore run in a child process.
 """
 
 import importlib
@@ -44,7 +44,7 @@ def pairs(key, count=2):
 
 
 def bad_keys():
-    """Return header keys with an offset far outside of the data."""
+    """Return header keys with an offset far outside the data."""
     return build(pyarrow.string(), 2, [None, int32s(0, FAR, 2), b"ab"])
 
 
@@ -175,7 +175,7 @@ OF_TABLES = ("encode_batch", "send_table", "Spark")
 
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_invalid_values_are_an_encode_error(kwire, entry):
-    """Test each type that pyarrow casts to bytes."""
+    """Test every type that pyarrow casts to bytes."""
 
     def work(note):
         for words, column in COLUMNS.items():

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the meaning of each field and bit in the three formats.
+"""Test the meaning of every field and bit in the three formats.
 
 The bytes are encoded by hand in ``record_bytes.py``, or are examples of other writers
 in this file. Invalid bytes are tested in ``test_reading_rules.py`` and
@@ -97,7 +97,7 @@ def test_the_same_rows_give_the_same_bytes(records, magic):
 
 
 def test_every_header_field_is_decoded(records):
-    """Each field has a unique value, so that no two fields can be confused."""
+    """All fields have different values, so that no two fields can be confused."""
     data = batch(
         record(),
         base_offset=0x0102030405060708,
@@ -152,7 +152,7 @@ def test_every_attribute_bit_is_decoded_or_ignored(records, low, high):
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("bit", [0x08, 0x10, 0x20, 0x40, 0x80])
 def test_messages_have_but_the_timestamp_type(records, magic, bit):
-    """Only bit 3 of magic 1 has a meaning in messages."""
+    """Only bit 3 has a meaning in messages, in magic 1."""
     decoded = only(records, message(magic, 3, b"k", b"v", 9, bit))
     assert decoded.timestamp_type == (-1 if magic == 0 else int(bit == 0x08))
     assert not decoded.is_transactional and not decoded.is_control
@@ -297,13 +297,13 @@ def test_varints_may_be_longer_than_needed(records):
 
 
 def test_record_attributes_are_ignored(records):
-    """No attribute bits of records are used yet, so all are accepted."""
+    """Records use no attribute bits yet, so all bits are accepted."""
     decoded = only(records, batch(record(attributes=0xFF, value=b"v")))
     assert decoded.records[0].value == b"v"
 
 
 def marker_of(kwire, kind):
-    """Return the key and the value of a control record of each type."""
+    """Return key and value for every control record type."""
     messages = kwire.messages
     value = {
         0: lambda: struct.pack(">hi", 0, 12),
@@ -338,7 +338,7 @@ def test_control_records_are_decoded(kwire, records, kind, write):
 
 
 def test_data_batches_have_no_control_records(records):
-    """A key of four bytes is not sufficient for a control record."""
+    """A four-byte key is not sufficient for a control record."""
     decoded = only(records, batch(record(key=bytes(4), value=bytes(6))))
     assert decoded.control_records == ()
 
@@ -376,7 +376,7 @@ def test_batches_and_records_are_values(records):
 
 
 def test_a_run_of_messages_is_one_batch(records):
-    """A run has messages of one magic and type, and one header covers the run."""
+    """The messages in a run share magic and type, and one header covers the run."""
     data = b"".join(message(1, 2 * i, timestamp=[5, 9, 7][i]) for i in range(3))
     data += message(1, 6, timestamp=1, attributes=8) + message(0, 7) + message(0, 8)
     batches = list(records.decode_batches(data))
@@ -389,7 +389,7 @@ def test_a_run_of_messages_is_one_batch(records):
 
 
 def test_deltas_of_every_varint_length_are_read(records):
-    """Test offsets and timestamps around each change of the varint length."""
+    """Test offsets and timestamps where the varint length changes."""
     steps = [sign << 7 * size - 1 for size in range(1, 10) for sign in (1, -1)]
     stamps = [step + around for step in steps for around in (-1, 0, 1)]
     places = [step for step in stamps if -(2**31) <= step < 2**31]
@@ -406,7 +406,7 @@ def test_deltas_of_every_varint_length_are_read(records):
 
 
 def test_lengths_of_every_varint_length_are_read(records):
-    """Test keys and values around each change of the varint length."""
+    """Test key and value sizes where the varint length changes."""
     sizes = [0, 1, 63, 64, 65, 8191, 8192, 8193]
     rows = [record(i, 0, bytes(size), b"x" * size) for i, size in enumerate(sizes)]
     decoded_records = only(records, batch(*rows)).records

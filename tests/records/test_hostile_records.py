@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Any bytes yield records or a ``DecodeError``, the same on both engines.
 
-Objects and columns must agree in each engine, and the engines with each other: in all
-records, or in the class, offset, path and message of the error.
+Objects and columns must agree within an engine, and the engines with each other: in all
+records, or in the error's class, offset, path and message.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ from tests.records.record_sets import SETS, header_of, rows_of, table_of
 
 
 def facts(package, data, error):
-    """Return all attributes of an error, which must be a ``DecodeError``."""
+    """Return all error attributes. The error must be a ``DecodeError``."""
     assert isinstance(error, package.errors.DecodeError)
     assert 0 <= error.offset <= len(data)
     return type(error).__name__, error.offset, error.path, str(error)
@@ -79,7 +79,7 @@ COMMITTED = {"aborted_transactions": ()}
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_all_readers_agree(twins, family):
-    """Two engines with two readers each return the same records or errors."""
+    """Both readers in both engines return the same records or errors."""
     errors = set()
     for data in hostile_records.take(family, share(1)):
         outcome = compare(twins.fast, data, **COMMITTED)
@@ -108,7 +108,7 @@ def test_a_damaged_wrapper_is_damaged_before_it_is_too_long(twins, damage):
 
 
 def test_control_batches_are_limited_in_records(twins):
-    """Columns do not decode a control batch that exceeds the limit of records."""
+    """Columns do not decode a control batch that exceeds the record limit."""
     data = batch(*(record(i, i) for i in range(3)), attributes=0x20)
     for package in twins:
         limits = package.Limits(records=2)
@@ -145,7 +145,7 @@ def test_readers_agree_on_parts_of_invalid_sets(twins, family):
 
 @sweep("name", SMALL)
 def test_all_readers_agree_on_every_changed_byte(kwire, name):
-    """Replace each byte by hostile values, with a corrected checksum."""
+    """Replace every byte by hostile values, with a corrected checksum."""
     data = bytearray(SMALL[name])
     ends = set()
     changes = (
@@ -212,7 +212,7 @@ def test_bad_input_is_not_read_past_its_end(twins, family):
 
 
 def test_prefixes_are_not_read_past_their_end(twins):
-    """Test every truncation of all sets, with original and corrected sizes."""
+    """Truncate all sets at every byte, with original and corrected sizes."""
     package = twins.fast
     guarded = Guarded()
 
@@ -236,7 +236,7 @@ def test_prefixes_are_not_read_past_their_end(twins):
 def try_to_convert(package, data, magic):
     """Convert a set.
 
-    Return the bytes and the report, or all attributes of the error.
+    Return the bytes and the report, or all error attributes.
     """
     try:
         converted, report = package.records.convert_batches(data, magic)
@@ -281,11 +281,11 @@ BOMBS = {
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_huge_numbers_allocate_little(kwire, name):
-    """A length or count of 2^31 needs no more memory than another error."""
+    """A declared length or count of 2^31 needs no more memory than another error."""
     data = BOMBS[name]
     for read in (read_objects, read_columns):
         read(kwire, data)
-        # Maximum initial memory of a compression library.
+        # Maximum initial memory in a compression library.
         most = 160 * 1024 - 1
         peak, outcome = peak_of(partial(read, kwire, data), most)
         assert outcome[-1] is not None or name == "a size"
@@ -293,7 +293,7 @@ def test_huge_numbers_allocate_little(kwire, name):
 
 
 def test_memory_follows_the_input(kwire):
-    """The smallest records need at most 40 bytes of memory for each input byte.
+    """The smallest records need at most 40 bytes of memory per input byte.
 
     A fixed amount is added. Columns have the same limit, whatever headers declare.
     """
@@ -311,7 +311,7 @@ def test_memory_follows_the_input(kwire):
 
 
 def test_a_failed_call_leaves_nothing_behind(kwire):
-    """Valid input returns the same result after failures of any kind."""
+    """Valid input returns the same result after any failure."""
     names = ("headers", "all magics", "magic 2 gzip", "transactions")
     outcomes = {name: compare(kwire, SETS[name], **COMMITTED) for name in names}
     inputs = [data for family in FAMILIES for data in hostile_records.take(family, 120)]
@@ -325,7 +325,7 @@ def test_a_failed_call_leaves_nothing_behind(kwire):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_input_is_released_and_unchanged(kwire, family):
-    """A bytearray can be resized after each call, even if the error is kept."""
+    """A bytearray can be resized after a call, even if the error is kept."""
     columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     failed = 0
     for data in hostile_records.take(family, 150):

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Objects of the caller whose methods lie or raise errors cause no crash.
+"""If the caller's objects have methods that lie or raise errors, nothing crashes.
 
-Headers may be created by hand, columns may contain unchecked numbers, and values may be
-of any class. Cases that could crash the process run in a child process.
+Headers may be created by hand, columns may contain unchecked numbers, and values may
+have any class. Cases that could crash the process run in a child process.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ def readers(package):
 
 
 def lies(package):
-    """Yield each invalid header in each format, with the functions that accept it."""
+    """Yield the invalid headers by format, with the functions that accept them."""
     payload, run, records = readers(package)
     make = package.records.BatchHeader
     for fields in HEADS:
@@ -96,7 +96,7 @@ STARTS = [-1, -(10**6), -(2**62), 2**31, 2**61, 2**62]
 
 @pytest.mark.parametrize("start", STARTS)
 def test_columns_with_a_start_out_of_range_are_rejected(twins, start):
-    """A start outside of the buffers is rejected, whatever its size is."""
+    """A start outside the buffers is rejected, whatever its size is."""
     text = (*TEXT[:3], start)
     numbers = (None, int64s(1, 2, 3), start)
     bits = (b"\x07", int64s(1, 2, 3), start)
@@ -122,7 +122,7 @@ def test_columns_with_a_start_out_of_range_are_rejected(twins, start):
 
 @pytest.mark.parametrize("count", [-1, 2**31, 2**61])
 def test_impossible_row_count_is_rejected(twins, count):
-    """The number of rows must be valid for a batch."""
+    """The row count must be valid for a batch."""
     for package in twins:
 
         def work(note, package=package):
@@ -141,7 +141,7 @@ class Text(str):
 
 
 def test_str_subclasses_are_encoded_by_content(twins):
-    """The encoder uses the text of a ``str`` subclass, not its methods."""
+    """For a ``str`` subclass, the encoder uses the text, not the methods."""
     for package in twins:
         encode_batch = package.records.encode_batch
 

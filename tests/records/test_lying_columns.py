@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Columns whose buffers are inconsistent are rejected.
 
-pyarrow detects some of these errors itself, so the engines are called directly, with
-buffers that end at inaccessible memory. An access outside of a buffer would crash the
-process. Columns are encoded completely, or row by row with row numbers.
+pyarrow detects some errors itself, so the engines are called directly, with buffers
+that end at inaccessible memory. An access outside a buffer would crash the process.
+Columns are encoded completely, or row by row with row numbers.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ def int64s(*values):
 
 
 TEXT = (None, int32s(0, 1, 2, 3), b"abc", 0)
-"""Column of three rows with one byte each."""
+"""Column with three one-byte rows."""
 
 
 def encode(package, count=3, headers=None, numbers=None, **columns):
@@ -70,7 +70,7 @@ OFFSETS = {
 
 
 def lists(offsets=(0, 1, 2, 3), key=TEXT, value=TEXT, count=3):
-    """Return the columns of headers."""
+    """Return the header columns."""
     return (int32s(*offsets), 0, count, key, value)
 
 
@@ -78,7 +78,7 @@ def lists(offsets=(0, 1, 2, 3), key=TEXT, value=TEXT, count=3):
 @sweep("column", ["key", "value", "header key", "header value"])
 @sweep("way", WAYS)
 def test_offsets_outside_of_the_bytes_are_rejected(kwire, name, column, way):
-    """The offsets of each row are validated, not only the last one."""
+    """The offsets in all rows are validated, not only the last one."""
     lie = (None, int32s(*OFFSETS[name]), b"abc", 0)
     columns = {column: lie}
     if column.startswith("header"):
@@ -90,7 +90,7 @@ def test_offsets_outside_of_the_bytes_are_rejected(kwire, name, column, way):
 @sweep("name", OFFSETS)
 @sweep("way", WAYS)
 def test_header_lists_outside_of_their_items_are_rejected(kwire, name, way):
-    """The offsets of header lists are validated, too."""
+    """Header list offsets are validated, too."""
     with pytest.raises(kwire.EncodeError, match="not within the bytes of the column"):
         encode(kwire, headers=lists(OFFSETS[name]), numbers=WAYS[way])
 
@@ -127,7 +127,7 @@ SHORT = {
 @sweep("name", SHORT)
 @sweep("way", WAYS)
 def test_short_buffers_are_rejected(kwire, name, way):
-    """The length of each buffer is checked before it is read."""
+    """Every buffer length is checked before the buffer is read."""
     with pytest.raises(
         kwire.EncodeError, match="shorter than the number of rows"
     ) as caught:
@@ -247,7 +247,7 @@ def random_columns(dice, put):
 
 
 def test_random_buffers_are_not_read_past_their_end(twins):
-    """Each buffer ends at an inaccessible page."""
+    """Every buffer ends at an inaccessible page."""
     pages = [Guarded() for _ in range(20)]
 
     def work(note):

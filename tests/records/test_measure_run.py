@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of regular batches end at the same byte on both engines.
+"""Regular batch runs end at the same byte on both engines.
 
-Readers of segments skip the batches of a run, so a run must not contain a byte that a
+Segment readers skip the batches in a run, so a run must not contain a byte that a
 reader would reject.
 """
 
@@ -89,7 +89,7 @@ def test_the_first_batch_has_to_be_the_expected_one(run):
 
 
 def test_measure_run_is_limited_in_bytes(run):
-    """A batch that exceeds the limit ends the run, because batches are not divided."""
+    """If a batch exceeds the limit, the run ends, because batches are not divided."""
     sizes = [len(content) for content in PLAIN]
     data = b"".join(PLAIN)
     assert run(data, most_bytes=sizes[0] + sizes[1]) == (sizes[0] + sizes[1], 5)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A record without a timestamp is null in Arrow, and -1 in numpy and in objects.
 
-Records of magic 0 have no timestamp. In magic 1 and 2, -1 means that there is none.
+Magic 0 records have no timestamp. In magic 1 and 2, -1 represents a missing timestamp.
 """
 
 import pyarrow
@@ -12,7 +12,8 @@ from tests.records.record_bytes import batch, compressed_batch, message, record,
 
 LOG_APPEND_TIME = 0x08
 
-# Each set has a record without a timestamp and, if the format allows it, one with it.
+# Every set has a record without a timestamp and, if the format allows it, a record with
+# one.
 SETS = {
     "magic 0": (message(0, 0), [-1]),
     "magic 0, compressed": (wrapper(0, message(0, 0), message(0, 1)), [-1, -1]),
@@ -44,7 +45,7 @@ UNITS = {"s": (1, 1000), "ms": (1, 1), "us": (1000, 1), "ns": (10**6, 1)}
 
 
 def find_timestamps(table):
-    """Return the timestamps of a record batch as numbers of its unit, or None."""
+    """Return a record batch's timestamps as numbers in its unit, or None."""
     column = pyarrow.record_batch(table)["timestamp"]
     column.validate(full=True)
     return column.view("int64").to_pylist()
@@ -65,7 +66,7 @@ def test_missing_timestamp_is_null_in_arrow_and_minus_one_in_numpy(
     assert find_timestamps(table) == nulls
     batch = arrow.records_to_arrow(data, timestamp_unit=unit, views=views)
     assert find_timestamps(batch) == nulls
-    # The schema of the first call is cached.
+    # The first call's schema is cached.
     assert find_timestamps(arrow.records_to_arrow(data, timestamp_unit=unit)) == nulls
 
 
@@ -94,7 +95,7 @@ def test_timestamps_without_a_gap_have_no_validity(columns):
 
 
 def test_nulls_of_a_slice_match_its_rows(columns):
-    """The bitmap of a slice may start in the middle of a byte."""
+    """A slice's bitmap may start in the middle of a byte."""
     stamps = [-1 if n % 3 == 0 else n for n in range(40)]
     data = b"".join(message(1, n, timestamp=stamp) for n, stamp in enumerate(stamps))
     table = columns.decode_records(data)
@@ -110,7 +111,7 @@ def test_nulls_of_a_slice_match_its_rows(columns):
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_null_timestamps_are_written_as_minus_one(records, columns, magic):
-    """Test columns of kwire, and a table of another library."""
+    """Test columns from kwire, and a table from another library."""
     stamps = [5, -1, 6] if magic else [-1, -1, -1]
     rows = [(b"k", b"v", stamp) for stamp in stamps]
     data = records.encode_batch(rows, magic=magic)

@@ -66,7 +66,7 @@ def test_murmur2_rejects_other_types(partitioners):
 
 
 def test_crc32_is_that_of_zlib(partitioners):
-    """The partition is the remainder of the unsigned checksum."""
+    """The partition is the unsigned checksum modulo the partition count."""
     assert partitioners.crc32(b"123456789") == CHECK
     assert partitioners.consistent(b"123456789", range(1000), []) == CHECK % 1000
 
@@ -75,7 +75,7 @@ def test_crc32_is_that_of_zlib(partitioners):
     "make", [list, pyarrow.array, numpy.array], ids=["list", "arrow", "numpy"]
 )
 def test_a_column_has_the_hashes_of_its_keys(partitioners, make):
-    """Test a list, an Arrow array and a numpy array of objects. Null has hash 0."""
+    """Test a list, an Arrow array and a numpy object array. Null has hash 0."""
     keys = [*keys_of(2, 300), None]
     column = numpy.array(keys, object) if make is numpy.array else make(keys)
     hashes = partitioners.murmur2_column(column)
@@ -118,7 +118,7 @@ def test_murmur2_column_rejects_other_types(partitioners):
 
 
 def test_murmur2_column_verifies_offsets(kwire, partitioners):
-    """No byte outside of the column is read."""
+    """No byte outside the column is read."""
     module = importlib.import_module(f"{kwire.__name__}._engine.active")
     engine = module.record_engine
     valid_offsets = numpy.array([0, 1, 2], "int32")
@@ -134,7 +134,7 @@ def test_murmur2_column_verifies_offsets(kwire, partitioners):
 
 
 def test_java_keys_choose_as_aiokafka_does(partitioners):
-    """Each key has the same partition, so a producer can be migrated."""
+    """Every key has the same partition, so a producer can be migrated."""
     partitions = list(range(7))
     aiokafka_choose = DefaultPartitioner()
     for key in keys_of(3, 300):
@@ -152,7 +152,7 @@ def test_java_keys_choose_as_aiokafka_does(partitioners):
     [("murmur2", "murmur2_random"), ("consistent", "consistent")],
 )
 def test_librdkafka_selects_the_same_partitions(partitioners, name, function):
-    """Each key that librdkafka produces is in the partition that kwire selects."""
+    """Every key that librdkafka produces is in the partition that kwire selects."""
     producer = Producer(
         {
             "bootstrap.servers": "mock",
@@ -220,7 +220,7 @@ def test_java_partitioner_works_in_kafka_python(partitioners, name):
 
 
 def test_rows_are_sorted_by_the_partition_of_their_key(kwire, partitioners):
-    """Each list contains its rows in order. Rows without a key are separate."""
+    """The lists contain their rows in order. Rows without a key are separate."""
     module = importlib.import_module(f"{kwire.__name__}._engine.active")
     engine = module.record_engine
     dice = random.Random(5)

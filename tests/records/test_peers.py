@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exchanges records between kwire, aiokafka, kafka-python and kio.
 
-Each library decodes batches of kwire, and kwire decodes batches of each library, for
-every magic, compression and feature that it supports. Clients that use sockets are
+Every library decodes batches from kwire, and kwire decodes batches from every library,
+for every magic, compression and feature that it supports. Clients that use sockets are
 tested in ``test_clients.py``, and Kafka itself in ``test_vectors.py``.
 """
 
@@ -82,7 +82,7 @@ PRODUCER = {"producer_id": 2**40, "producer_epoch": 3, "base_sequence": 2**31 - 
 
 
 def cases():
-    """Yield each feature in each format that supports it."""
+    """Yield every feature in all formats that support it."""
     for magic, codecs in CODECS.items():
         for codec in codecs:
             yield Case(magic, codec, "plain", PLAIN, {})
@@ -176,7 +176,7 @@ def batches_of(peer, data):
 @sweep("case", list(cases()), ids=title)
 @sweep("name", list(PEERS))
 def test_a_peer_reads_what_kwire_wrote(kwire, name, case):
-    """Compare the records, the checksum and the fields of the batch."""
+    """Compare the records, the checksum and the batch fields."""
     data = written_by_kwire(kwire, case)
     batches = batches_of(PEERS[name], data)
     assert [row for _, rows in batches for row in rows] == expected_rows(case)
@@ -219,7 +219,7 @@ BUILT = ("plain", "many", "headers", "idempotent", "transactional")
 @sweep("case", [case for case in cases() if case.feature in BUILT], ids=title)
 @sweep("name", list(PEERS))
 def test_kwire_reads_what_a_peer_wrote(kwire, name, case):
-    """Compare the records, as objects and columns, and the fields of the batch."""
+    """Compare the records, as objects and columns, and the batch fields."""
     data = written_by_peer(PEERS[name], case)
     assert read_by_kwire(kwire, data) == expected_rows(case)
     batches = list(kwire.records.decode_batches(data))
@@ -299,7 +299,7 @@ SECONDS = tuple((n, TIME + 1000 * n, *row[2:]) for n, row in enumerate(PLAIN + H
 
 
 def test_kio_reads_what_kwire_wrote(kwire):
-    """Compare all records and all fields of the batch."""
+    """Compare all records and all batch fields."""
     case = Case(2, "none", "", SECONDS, {**PRODUCER, **LEADER_EPOCH})
     data = written_by_kwire(kwire, case)
     batch, size = kio.records.readers.read_batch(data, 0)

@@ -92,7 +92,7 @@ def test_an_incomplete_batch_is_not_passed_over(kwire):
 
 
 def test_without_a_complete_batch_the_next_offset_is_the_start_offset(kwire):
-    """A read that finds no complete batch continues at its start offset."""
+    """If a read finds no complete batch, it continues at its start offset."""
     data = kwire.records.encode_batch([(None, b"a")])
     for incomplete in (b"", data[:-1]):
         decoded = kwire.records.decode_records(incomplete, start_offset=41)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests how a record set is read: where it ends, and what is damage.
+"""Test how a record set is read: where it ends, and which bytes are damage.
 
-The rules and their order are those of Kafka's own reader. All readers apply them:
+The rules and their order are taken from Kafka's own reader. All readers apply them:
 headers only, objects, and columns.
 """
 
@@ -22,7 +22,7 @@ GOOD = {
 
 
 def read_heads(records, columns, data, **options):
-    """Read headers. Each call starts where the last entry ended."""
+    """Read headers. Every call starts where the last entry ended."""
     position, headers = options.pop("position", 0), []
     while header := records.read_batch_header(data, position, **options):
         assert header.position == position
@@ -73,7 +73,7 @@ def test_fewer_bytes_than_an_offset_and_a_size_are_the_end(read, magic, count):
 @sweep("count", [12, 16, 17, 100])
 @sweep("size", [13, 0, -1, -(2**31)])
 def test_a_size_that_no_entry_has_is_damage(records, read, size, count):
-    """Rule 2 is checked before the number of remaining bytes."""
+    """Rule 2 is checked before the remaining bytes are counted."""
     bad = with_size(bytes(count), size)
     for start in (b"", GOOD[2], GOOD[0]):
         check_damage(records, read, start + bad, len(start), f"{size} bytes is smaller")
@@ -115,7 +115,7 @@ PARTS = {name: data for name, data in SETS.items() if 0 < len(data) < 900}
 
 @sweep("name", PARTS)
 def test_truncated_last_entry_is_omitted(records, columns, name):
-    """Every truncation returns all complete entries, and no part of the last."""
+    """Every truncation returns all complete entries, and no part of the last one."""
     data = PARTS[name] * (2 if len(PARTS[name]) < 250 else 1)
     heads = read_heads(records, columns, data)
     ends = [header.position + header.size for header in heads]
@@ -138,7 +138,7 @@ def test_truncated_last_entry_is_omitted(records, columns, name):
 @sweep("magic", GOOD)
 @sweep("start", GOOD)
 def test_a_wrong_checksum_is_damage(records, read, magic, start):
-    """All bits of each format are covered. The error has the offset of the entry."""
+    """All bits in every format are covered. The error has the entry's offset."""
     data = bytearray(GOOD[start] + GOOD[magic])
     second_start = len(GOOD[start])
     for index in range(17 if magic == 2 else 12, len(GOOD[magic])):
@@ -176,7 +176,7 @@ def test_fields_set_by_brokers_are_outside_of_the_checksum(records):
 
 @pytest.mark.parametrize("count", [-1, -(2**31), 2, 2**31 - 1])
 def test_impossible_record_count_is_damage(records, read, count):
-    """A count must not be negative or exceed the size of the batch."""
+    """A count must not be negative or exceed the batch size."""
     bad = batch(record(key=b"k"), count=count)
     check_damage(records, read, GOOD[0] + bad, len(GOOD[0]), f"{count} records cannot")
 
@@ -188,7 +188,7 @@ def test_five_stray_bytes_are_no_error(read):
 
 @pytest.mark.parametrize("name", ["all magics", "transactions", "run"])
 def test_position_and_end_choose_entries(records, columns, name):
-    """Bytes outside of the range are not read. Positions are relative to the input."""
+    """Bytes outside the range are not read. Positions are relative to the input."""
     data = SETS[name]
     surrounded = b"\xff" * 30 + data + b"\xff" * 30
     heads = read_heads(records, columns, data)
@@ -206,7 +206,7 @@ def test_position_and_end_choose_entries(records, columns, name):
             table = columns.decode_records(surrounded, **bounds)
             assert table_of(table) == rows_of(expected, control=False)
             assert table.end_position == 30 + end
-            # An entry that exceeds the end is incomplete.
+            # If an entry exceeds the end, it is incomplete.
             bounds["end"] -= 1
             assert (
                 len(read_heads(records, columns, surrounded, **bounds)) == last - first
@@ -282,7 +282,7 @@ def test_start_offset_omits_earlier_records(records, columns, start):
 
 
 def test_batch_that_ends_at_the_start_offset_is_included(records):
-    """Its records are omitted, but the last offset is within the requested range."""
+    """If only the last offset is requested, the batch is returned without records."""
     (decoded,) = records.decode_batches(
         batch(record(), base_offset=4, last_delta=5), start_offset=9
     )

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests every error within a magic 2 batch.
+"""Test every error within a magic 2 batch.
 
-Class, offset and path of each error are verified. In compressed records, the offset is
-the start of the batch, because their bytes are not part of the input. Objects and
-columns raise the same error.
+Error class, offset and path are verified. In compressed records, the offset is the
+batch position, because their bytes are not part of the input. Objects and columns raise
+the same error.
 """
 
 import gzip
@@ -32,7 +32,7 @@ LONG = b"\x80\x80\x80\x80\x80\x01"
 LONGER = b"\x80" * 10 + b"\1"
 
 FAULTS = {
-    # Record content, offset of the error in it, class, path, part of the message.
+    # Record content, error offset in it, class, path, part of the message.
     "a length that is negative": (b"\1", 0, "InvalidLength", "", "-1 is not"),
     "a length over the rest": (varint(99), -1, "Truncated", "", "still needed: 99"),
     "a length without an end": (b"\x80\x80", -1, "Truncated", "", "needed: 1"),
@@ -216,7 +216,7 @@ def failure(kwire, call, kind):
 
 
 def readers(records, columns, data, **options):
-    """Return calls of all functions that decode records."""
+    """Return one call per function that decodes records."""
     return (
         lambda: list(records.decode_batches(data, **options)),
         lambda: columns.decode_records(data, **options),
@@ -255,7 +255,7 @@ def test_faults_of_records_are_named(kwire, records, columns, name):
 def test_faults_of_compressed_records_are_those_of_their_batch(
     kwire, records, columns, name
 ):
-    """The classes and paths are the same, at the first byte of the batch."""
+    """The classes and paths are the same, at the batch position."""
     content, _, kind, path, words = FAULTS[name]
     data = batch(GOOD) + compressed_batch(GOOD, content)
     expected = "records[1]" + (f".{path}" if path else "")
@@ -322,7 +322,7 @@ def test_record_count_above_the_decompressed_size_is_damage(
 
 
 def test_an_emptied_batch_has_no_bytes_either(kwire, records, columns):
-    """Bytes in a batch without records are damage, although no record is lost."""
+    """If a batch has no records, bytes in it are damage, although no record is lost."""
     data = batch(b"\0", count=0, last_delta=5)
     for read in readers(records, columns, data):
         assert failure(kwire, read, "TrailingBytes").offset == 61
@@ -363,7 +363,7 @@ def test_header_keys_that_are_not_utf8_are_rejected_or_replaced(
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
 def test_damaged_compression_is_damage_of_the_batch(kwire, records, columns, codec):
-    """An error of the library becomes a ``CorruptBatch`` at the offset of the batch."""
+    """A library error becomes a ``CorruptBatch`` at the batch position."""
     valid = SETS[f"magic 2 {codec}"]
     for cut in (61, 62, 70, len(valid) - 1):
         damaged = repaired(valid[:8] + (cut - 12).to_bytes(4, "big") + valid[12:cut])
@@ -399,7 +399,7 @@ def test_limits_hold_for_each_batch(kwire, records, columns, magic):
 
 
 def test_batches_of_the_helper_functions_are_valid(records):
-    """The helper functions must be correct, otherwise the other tests prove little."""
+    """The helper functions must be correct. Otherwise the other tests prove little."""
     (decoded,) = records.decode_batches(compressed_batch(GOOD))
     assert (decoded.compression, decoded.records[0].value) == ("gzip", b"v" * 20)
     assert gzip.decompress(compressed_batch(GOOD)[61:]) == GOOD

@@ -62,7 +62,7 @@ def refuse(*_):
 
 
 def calls(package):
-    """Return calls of every function, with valid and each kind of invalid input."""
+    """Return calls for every function, with valid and all kinds of invalid input."""
     engine = engine_of(package)
     columns = importlib.import_module(f"{package.__name__}.records.columns")
     records = package.records
@@ -145,7 +145,7 @@ def calls(package):
 
 
 def attempt(package, call):
-    """Make a call. Return whether it raised one of the expected errors."""
+    """Make a call. Return whether it raised an expected error."""
     try:
         call()
     except (package.KwireError, TypeError, LookupError):
@@ -242,13 +242,13 @@ LACKS = {"one allocation": 1, "two allocations": 2, "thirty allocations": 30}
 
 @pytest.mark.parametrize("lack", LACKS)
 def test_failing_allocations_raise_memory_error(twins, lack):
-    """Each failing allocation yields ``MemoryError`` or the regular outcome."""
+    """Every failing allocation yields ``MemoryError`` or the regular outcome."""
     failing = pytest.importorskip(
         "_testcapi", reason="this CPython came without its own tests, which fail memory"
     )
     package, width = twins.fast, LACKS[lack]
     allowed = (package.KwireError, TypeError, LookupError)
-    # Error of an interpreter without memory for a Python frame. Functions that the
+    # Error from an interpreter without memory for a Python frame. Functions that the
     # engine calls back cause other errors, so they are excluded.
     no_exception_text = "error return without exception set"
     tried = {
@@ -276,8 +276,7 @@ def test_failing_allocations_raise_memory_error(twins, lack):
                 except allowed:
                     pass
                 except SystemError as error:
-                    # The message of the error may be missing, because it needs memory,
-                    # too.
+                    # The error message may be missing, because it needs memory, too.
                     if error.args and no_exception_text not in str(error):
                         raise
                 start += 1
@@ -329,7 +328,7 @@ def in_threads(*works):
 
 
 def test_changing_input_is_not_read_past_its_end(twins):
-    """The result may be wrong or an error, but no byte outside of the input is read."""
+    """The result may be wrong or an error, but no byte outside the input is read."""
     package = twins.fast
     columns = importlib.import_module(f"{package.__name__}.records.columns")
     valid = package.records.encode_batch([(b"key", bytes(50), 5, HEADERS)] * 3000)
@@ -337,7 +336,7 @@ def test_changing_input_is_not_read_past_its_end(twins):
 
     def read():
         for _ in range(150):
-            # Two readers of the same bytes may see different values.
+            # Two readers may see different values in the same bytes.
             with contextlib.suppress(package.DecodeError, SystemError):
                 columns.decode_records(data, check_crc=False, errors="replace")
 

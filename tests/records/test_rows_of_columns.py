@@ -38,7 +38,7 @@ def numbers_of(rows):
 
 
 def some_rows(seed, count):
-    """Return rows of all kinds, with null for missing values."""
+    """Return varied rows, with null for missing values."""
     dice = random.Random(seed)
     return [
         (
@@ -88,7 +88,7 @@ def test_the_batch_is_that_of_the_rows(
     rows = some_rows(seed, 200)
     table = table_of(rows, is_large=layout == "large")
     if layout == "slice":
-        # Neither the bitmaps nor the offsets start at the first byte of a buffer.
+        # Neither the bitmaps nor the offsets start at a buffer's first byte.
         table, rows = table.slice(13, 171), rows[13:184]
     if layout == "chunks":
         table = pyarrow.concat_tables([table.slice(0, 3), table.slice(3)])
@@ -148,7 +148,7 @@ def test_extend_columns_stops_at_the_size_limit(
 def test_columns_without_timestamps_have_the_time_of_the_call(
     records, encoded_rows, make_header, open_rows
 ):
-    """All rows have the timestamp of the call. An empty table adds no row."""
+    """All rows have the timestamp that the call passes. An empty table adds no row."""
     table = pyarrow.table({"key": ["k", None], "value": [b"v", b"w"]})
     encoder = encoded_rows(MOST)
     encoder.extend_columns(open_rows(table), numbers_of([1, 0, 1]), 0, 9)
@@ -179,7 +179,7 @@ def test_impossible_row_is_rejected(
 
 
 def test_invalid_row_numbers_are_rejected(encoded_rows, open_rows):
-    """Row numbers must be a buffer of int64."""
+    """Row numbers must be an int64 buffer."""
     columns = open_rows(pyarrow.table({"key": ["k"], "value": ["v"]}))
     with pytest.raises(ValueError, match=r"numbers must be int64 \(got 4 bytes\)"):
         encoded_rows(MOST).extend_columns(columns, bytes(4))

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Aborted transactions and control records are omitted from committed reads.
 
-A Fetch response lists the start of each aborted transaction. The ABORT marker of the
-same producer in the log is its end.
+A Fetch response lists where aborted transactions start. The same producer's ABORT
+marker in the log ends the transaction.
 """
 
 import itertools
@@ -26,7 +26,7 @@ from tests.records.record_sets import (
 
 
 class Aborted(NamedTuple):
-    """Aborted transaction with the fields of a Fetch response."""
+    """Aborted transaction with the same fields as in a Fetch response."""
 
     producer_id: int
     first_offset: int
@@ -68,7 +68,7 @@ COMMITTED = [b"plain", b"b8", b"c8", b"e7", b"end"]
 
 
 def test_interleaved_aborted_transactions_are_omitted(records, columns):
-    """Test two producers with several committed and aborted transactions each."""
+    """Test two producers with several committed and aborted transactions."""
     assert values(records, columns, LOG, ABORTED) == COMMITTED
 
 
@@ -142,7 +142,7 @@ def test_transaction_may_begin_within_a_batch(records, columns):
 
 
 def test_records_outside_of_transactions_are_kept(records, columns):
-    """Batches outside of transactions and old messages of the producer are kept."""
+    """Batches outside transactions and old messages from the producer are kept."""
     data = batch(record(value=b"x"), producer_id=7, producer_epoch=0, base_offset=4)
     data += message(1, 5, None, b"y") + transactional(7, 6, b"z") + marker(ABORT, 7, 7)
     assert values(records, columns, data, [Aborted(7, 0)]) == [b"x", b"y"]
@@ -177,7 +177,7 @@ def test_markers_may_have_invalid_headers(records, columns, start):
 
 @pytest.mark.parametrize("key", [None, b"", b"\0\0\0"])
 def test_invalid_control_records_end_no_transaction(records, columns, key):
-    """A control record with a short key has no effect and is omitted."""
+    """If a control record has a short key, it has no effect and is omitted."""
     data = transactional(7, 0, b"x")
     data += batch(record(key=key), attributes=0x30, base_offset=1, producer_id=7)
     data += batch(attributes=0x30, base_offset=2, producer_id=7)
@@ -254,7 +254,7 @@ def test_entries_without_rows_are_passed_over_once(records, columns):
 
 
 def test_filter_observes_each_batch(records):
-    """The result of ``observe`` depends on previous batches."""
+    """``observe`` depends on previous batches."""
     batches = list(records.decode_batches(LOG))
     filter_ = records.TransactionFilter(ABORTED)
     hidden = [filter_.observe(decoded.header, decoded.records) for decoded in batches]
@@ -264,6 +264,6 @@ def test_filter_observes_each_batch(records):
         if not is_hidden
     ]
     assert [row.value for decoded in visible for row in decoded.records] == COMMITTED
-    # No transaction is open at the end of the log, but at its start this transaction
+    # No transaction is open after the last batch, but at the log start this transaction
     # was aborted.
     assert hidden[1] and not filter_.observe(batches[1].header, batches[1].records)

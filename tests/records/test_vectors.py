@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests records that Kafka's own classes wrote, read, converted and rejected.
+"""Test records that Kafka's own classes wrote, read, converted and rejected.
 
 The tests read all vectors, and kwire did not write their bytes. The page
-``docs/project/deviations.md`` lists all differences from Kafka, and each difference for
-records must occur.
+``docs/project/deviations.md`` lists all differences from Kafka, and every difference
+for records must occur.
 """
 
 import re
@@ -24,12 +24,12 @@ WRITTEN = [row for row in golden.vectors("batches") if row["asked"]]
 
 @sweep("row", golden.vectors("batches"), ids=lambda row: row["name"])
 def test_reads_what_kafka_reads(kwire, row):
-    """Compare every field of the batches, every record and every control record."""
+    """Compare every batch field, every record and every control record."""
     assert of_kwire(kwire, raw(row["bytes"])) == of_kafka(row["read"])
 
 
 def rows_of(records):
-    """Convert the columns of records to one tuple for each record."""
+    """Convert record columns to one tuple per record."""
     starts = records.headers.offsets.tolist()
     keys, values = records.headers.key, records.headers.value
     pairs = [(keys[row].decode(), values[row]) for row in range(starts[0], starts[-1])]
@@ -128,7 +128,7 @@ def test_encodes_to_kafkas_bytes(kwire, row):
     assert contents(kwire, encoded) == contents(kwire, raw(row["bytes"]))
 
 
-# A batch with log append time does not contain the timestamps of its records.
+# A batch with log append time does not contain its records' timestamps.
 FROM_COLUMNS = [
     row
     for row in ENCODED
@@ -259,7 +259,7 @@ def test_columns_refuse_what_objects_refuse(kwire):
 
 
 def test_the_vectors_reach_every_format_and_feature():
-    """The vectors contain each magic with each compression, and each kind of batch."""
+    """The vectors contain every magic with every compression, and every batch kind."""
     features = set()
     for row in golden.vectors("batches"):
         for batch in row["read"]["batches"]:
@@ -281,7 +281,7 @@ def test_the_vectors_reach_every_format_and_feature():
 
 
 def test_the_vectors_name_their_origin():
-    """A single released jar of Kafka wrote all vectors."""
+    """A single released Kafka jar wrote all vectors."""
     (origin,) = golden.vectors("origin")
     assert re.fullmatch(r"kafka-clients-\d+\.\d+\.\d+\.jar", origin["jar"])
     assert re.fullmatch("[0-9a-f]{64}", origin["sha256"])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests compressed messages of magic 0 and 1, which contain a message set.
+"""Test compressed messages in magic 0 and 1, which contain a message set.
 
 Inner offsets are absolute in magic 0. In magic 1, they are relative to the offset of
 the wrapper, and old producers wrote them from 0. Objects and columns must agree.
@@ -49,7 +49,7 @@ def test_offsets_of_magic_0_are_absolute(records, columns):
     """The broker wrote the offsets, including gaps."""
     data = wrapper(0, message(0, 17), message(0, 19), message(0, 25))
     assert offsets(rows(records, columns, data)) == [17, 19, 25]
-    # The offset of the wrapper is ignored.
+    # The wrapper's offset is ignored.
     data = wrapper(0, message(0, 17), message(0, 19), offset=3)
     assert offsets(rows(records, columns, data)) == [17, 19]
 
@@ -196,9 +196,9 @@ def test_invalid_key_and_value_lengths_are_damage(
 @pytest.mark.parametrize("attributes", [0, 8])
 @pytest.mark.parametrize("inner", [0, 8])
 def test_wrapper_sets_the_timestamp_type(records, columns, attributes, inner):
-    """Log append time of the wrapper applies to all.
+    """The wrapper's log append time applies to all messages.
 
-    Create time is that of each message.
+    With create time, the messages have their own timestamps.
     """
     data = wrapper(
         1,
@@ -229,7 +229,7 @@ def test_the_key_of_a_wrapper_is_passed_over(records, columns, magic):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_invalid_key_and_value_of_a_wrapper_are_damage(kwire, records, columns, magic):
-    """The key and value of the wrapper are validated like those of any message."""
+    """The wrapper's key and value are validated as in any message."""
     packed = gzip.compress(message(magic, 0))
     body = struct.pack(">ii", -1, len(packed)) + packed
     for bad, kind, path in (

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests which rows can be encoded, and their bytes.
+"""Test which rows can be encoded, and their bytes.
 
 The bytes are compared with the encoder in ``record_bytes.py``. Other programs read them
 in other tests. Invalid rows are tested in ``test_refused_rows.py``.
@@ -70,7 +70,7 @@ def test_rows_of_every_form_are_accepted(records):
 
 
 def test_every_header_field_has_its_bytes(records):
-    """Compare every field of the header."""
+    """Compare every header field."""
     data = records.encode_batch(
         [(b"k", None, 70, [("h", b"x"), ("", None)]), (None, b"", 60)],
         base_offset=1000,
@@ -141,7 +141,7 @@ def test_log_append_time_is_the_largest_timestamp(records):
 
 
 def test_batch_without_rows_requires_a_last_offset(records):
-    """An empty batch requires a last offset."""
+    """If a batch is empty, it requires a last offset."""
     data = records.encode_batch(
         [],
         base_offset=10,
@@ -309,7 +309,7 @@ def test_options_are_the_arguments_of_encode_batch(kwire):
 
 
 def test_columns_take_no_other_options(kwire):
-    """An unknown option raises an error and is not ignored."""
+    """If an option is unknown, an error is raised instead of ignoring it."""
     columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     table = columns.decode_records(kwire.records.encode_batch([(b"k", b"v")]))
     with pytest.raises(TypeError, match="codec"):

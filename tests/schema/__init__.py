@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of message definitions, the schema language, releases and error codes."""
+"""Test message definitions, the schema language, releases and error codes."""

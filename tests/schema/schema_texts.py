@@ -8,8 +8,8 @@ from __future__ import annotations
 def write_request(fields: str, keys: str = "") -> str:
     """Return a DemoRequest schema with the given fields.
 
-    ``more`` contains additional keys of the message. ``@`` marks the start of the
-    message, which ``test_rules`` uses to check error positions.
+    ``keys`` contains additional message keys. ``@`` marks where the message starts,
+    which ``test_rules`` uses to check error positions.
     """
     return f"""@{{
       "name": "DemoRequest", "type": "request", "apiKey": 7,

@@ -172,7 +172,7 @@ def test_random_text_raises_schema_errors_only(text):
 
 
 def test_the_schema_to_be_damaged_is_valid():
-    """Modifications of an invalid schema would not test much."""
+    """Modifying an invalid schema would not test much."""
     assert outcome(VALID) == ""
 
 
@@ -199,7 +199,7 @@ def test_damaged_schema_raises_schema_errors_only(cuts):
 @given(st.lists(st.integers(0, VALID.count('"') // 2 - 1), min_size=2, max_size=2))
 @settings(max_examples=300)
 def test_exchanged_words_raise_schema_errors_only(indexes):
-    """Each exchanged word is valid somewhere in the language."""
+    """Every exchanged word is valid somewhere in the language."""
     words = VALID.split('"')
     first, second = (index * 2 + 1 for index in indexes)
     words[first], words[second] = words[second], words[first]
@@ -209,7 +209,7 @@ def test_exchanged_words_raise_schema_errors_only(indexes):
 @given(DOCUMENTS)
 @settings(max_examples=500)
 def test_a_random_schema_that_is_accepted_has_a_plan_for_every_version(document):
-    """A schema that passes the rules can be compiled for each version."""
+    """A schema that passes the rules can be compiled for every version."""
     try:
         message = language.read_message(json.dumps(document))
     except SchemaError:
@@ -218,6 +218,6 @@ def test_a_random_schema_that_is_accepted_has_a_plan_for_every_version(document)
         try:
             compile_plan(message, version)
         except SchemaError as error:
-            # The rules do not know encoded sizes. Only the compiler detects elements of
-            # size 0.
+            # The rules do not know encoded sizes. Only the compiler detects elements
+            # without bytes.
             assert error.rule == "empty-element"

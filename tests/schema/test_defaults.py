@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Valid default values of each type: notations, limits and null.
+"""Valid default values by type: notations, limits and null.
 
-The tests also resolve each default, because a text that the rules accept but that the
+The tests also resolve every default, because a text that the rules accept but that the
 plan cannot resolve would fail far away from the schema.
 """
 
@@ -120,7 +120,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("kind", REFUSED)
 def test_a_default_that_its_type_cannot_hold_is_refused(kind):
-    """Test values just outside each range, and notations that only Python accepts."""
+    """Test values just outside the ranges, and notations that only Python accepts."""
     for text in REFUSED[kind]:
         check_refused("default-invalid", kind, text)
 

@@ -3,7 +3,7 @@
 """The definition files contain every message and version that Kafka has released.
 
 The expected counts come from Kafka's history and detect a lost definition. The golden
-vectors, which Kafka itself wrote, verify that each definition is correct.
+vectors, which Kafka itself wrote, verify that every definition is correct.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def test_index_equals_the_files(messages: dict[str, Message]) -> None:
 
 
 def test_the_index_names_every_file_and_every_message_in_it() -> None:
-    """A file that is missing in the index could never be loaded."""
+    """If a file is missing in the index, it can never be loaded."""
     heads: dict[str, set[str]] = {}
     for file in resources.files("kwire.schema").joinpath("definitions").iterdir():
         if file.name != "index.txt":
@@ -160,7 +160,7 @@ def test_fields_that_sound_secret_are_marked(messages: dict[str, Message]) -> No
 def test_secrets_are_text_or_bytes_of_all_versions(
     messages: dict[str, Message],
 ) -> None:
-    """``encode`` never quotes values of these types in errors, but may quote others."""
+    """In errors, ``encode`` never quotes these types, but may quote other values."""
     count = 0
     for message in messages.values():
         for _, struct in rules.each_struct(message):
@@ -176,7 +176,7 @@ def test_secrets_are_text_or_bytes_of_all_versions(
 def test_load_reads_a_single_file(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Reading all definitions would make the first use of a message slow."""
+    """Reading all definitions would make it slow to use the first message."""
     families = []
     real = registry.definition_text
 

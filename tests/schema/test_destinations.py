@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the routes of requests against the message definitions.
+"""Test the request routes against the message definitions.
 
-``kwire.schema.destinations`` reads the routes. The tests look up each attribute that a
+``kwire.schema.destinations`` reads the routes. The tests look up every attribute that a
 route names in the definitions.
 """
 
@@ -25,7 +25,7 @@ WITHOUT_ITEM_ERRORS = ("ListGroups", "ListTransactions")
 
 
 def find_field(struct, attribute):
-    """Return the field of a struct with this attribute name."""
+    """Return the field with this attribute name in a struct."""
     (field,) = [
         candidate for candidate in struct.fields if candidate.attribute == attribute
     ]
@@ -33,9 +33,9 @@ def find_field(struct, attribute):
 
 
 def last_struct(message, levels):
-    """Follow the arrays of ``levels`` and return the struct of the last one, or None.
+    """Follow the arrays in ``levels`` and return the last one's struct, or None.
 
-    Asserts that each array and each key of its elements exists.
+    Asserts that every array, and every key in its elements, exists.
     """
     struct = registry.load(message).struct
     for level in levels:
@@ -72,7 +72,7 @@ def test_fields_of_routes_exist_in_requests_and_responses(name):
 
 @sweep("name", ROUTES)
 def test_routes_have_the_parts_that_their_destination_requires(name):
-    """Without a key or items, the coordinator or leader would be unknown."""
+    """If key or items were missing, the coordinator or leader would be unknown."""
     route = ROUTES[name]
     coordinators = Destination.GROUP, Destination.TRANSACTION
     splits = Destination.LEADER, Destination.SHARE, Destination.RESOURCE
@@ -90,7 +90,7 @@ def test_routes_have_the_parts_that_their_destination_requires(name):
 
 @sweep("name", ROUTES)
 def test_group_ids_go_to_group_coordinators_and_transactional_ids_to_theirs(name):
-    """The entity type in Kafka's schemas specifies which kind of id a field has."""
+    """The entity type in Kafka's schemas specifies which id a field contains."""
     route = ROUTES[name]
     struct = registry.load(f"{name}Request").struct
     entities = []
@@ -126,7 +126,7 @@ def test_malformed_line_is_rejected(line, problem):
 
 
 def test_requests_with_an_effect_that_a_second_copy_changes_are_not_repeated():
-    """A second copy of such a request would fail or would repeat its effect."""
+    """Sending such a request twice would fail or repeat its effect."""
     once = "CreateTopics DeleteTopics CreatePartitions DeleteGroups DeleteRecords"
     once += " Produce JoinGroup LeaveGroup CreateDelegationToken DeleteAcls"
     assert not any(ROUTES[name].is_repeatable for name in once.split())

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the public functions and constants for Kafka's error codes.
+"""Test the public functions and constants for Kafka's error codes.
 
 The Java oracle compares all numbers, names and flags with Kafka's own.
 """
@@ -19,7 +19,7 @@ def constants() -> dict[str, int]:
 
 
 def test_each_constant_and_its_name_are_one():
-    """The name of a code equals the name of its constant."""
+    """A code and its constant have the same name."""
     assert error_codes.NOT_LEADER_OR_FOLLOWER == 6
     assert error_codes.name(6) == "NOT_LEADER_OR_FOLLOWER"
     assert {word: error_codes.name(code) for word, code in constants().items()} == {
@@ -28,7 +28,7 @@ def test_each_constant_and_its_name_are_one():
 
 
 def test_codes_run_from_minus_one_without_a_gap():
-    """A gap would indicate a code that was forgotten."""
+    """If there is a gap, a code was forgotten."""
     codes = sorted(constants().values())
     assert codes == list(range(-1, 137))
 
@@ -51,7 +51,7 @@ def test_only_passing_failures_are_retriable(word, expected):
 
 
 def test_a_code_of_a_newer_broker_has_a_name_and_is_not_retriable():
-    """An unknown code must not raise an error or cause endless retries."""
+    """If a code is unknown, it must not raise an error or cause endless retries."""
     assert error_codes.name(9999) == "UNKNOWN_CODE_9999"
     assert error_codes.name(-2) == "UNKNOWN_CODE_-2"
     assert error_codes.retriable(9999) is False

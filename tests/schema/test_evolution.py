@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests which changes of a message keep old data readable."""
+"""Test which changes to a message keep old data readable."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_fields_of_removed_versions_may_be_removed():
 
 
 def test_flexible_versions_may_grow():
-    """The reverse is an error, because the layout of a version would change."""
+    """The reverse is an error, because an existing layout would change."""
     plain = OLD[0]
     before = record(plain, flexibleVersions="1+")
     check_evolution(before, record(plain))
@@ -197,7 +197,7 @@ def test_nested_structs_are_compared():
 
 
 def test_a_struct_may_move_to_the_common_ones():
-    """The location of a definition does not affect the wire format."""
+    """Where a struct is defined does not affect the wire format."""
     inner = OLD[2]["fields"]
     parts = {key: value for key, value in OLD[2].items() if key != "fields"}
     common = [{"name": "Part", "versions": "0+", "fields": inner}]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the JSON reader: accepted syntax and error positions."""
+"""Test the JSON reader: accepted syntax and error positions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.harness.sweeps import sweep
 
 
 def plain(value: json_text.Value) -> object:
-    """Convert a value to the result of the standard ``json`` module."""
+    """Convert a value to the form that the standard ``json`` module returns."""
     if value.kind == json_text.OBJECT:
         return {key: plain(member) for key, (_, member) in value.members.items()}
     if value.kind == json_text.ARRAY:

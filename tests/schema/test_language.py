@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests how Kafka's JSON message language is read: keys, types and structs."""
+"""Test how Kafka's JSON message language is read: keys, types and structs."""
 
 from __future__ import annotations
 
@@ -327,7 +327,7 @@ def test_message_that_is_not_an_object_is_rejected(text):
     ],
 )
 def test_error_shows_the_unexpected_value(key, value, reason):
-    """Users see these messages for each kind of mistake."""
+    """Users see these messages for the different mistakes."""
     with pytest.raises(SchemaError) as caught:
         read_field(**{key: value})
     assert reason in caught.value.reason

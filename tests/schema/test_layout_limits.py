@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the limits for the depth and size of a layout, and the compile time.
+"""Test the limits for the depth and size of a layout, and the compile time.
 
 No schema exhausts the stack or the memory. The time to compile an accepted schema is
-linear in the number of its fields.
+linear in its field count.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ SOMETIMES_EMPTY = """{"name": "Lists", "type": "data", "validVersions": "0-1",
 
 
 def test_a_version_whose_elements_take_no_bytes_is_refused_when_it_is_used(kwire):
-    """A count of empty elements cannot be validated.
+    """If elements are empty, their count cannot be validated.
 
     Other versions are not affected.
     """

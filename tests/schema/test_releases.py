@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the API versions of each release against running nodes and definitions.
+"""Test the API versions by release against running nodes and definitions.
 
 All facts are in one file, so the tests compare it with independent sources: the message
-definitions (for the newest release and for the union of all), the recorded responses of
-running nodes, and tables in this file.
+definitions (for the newest release and for all releases together), the recorded
+responses of running nodes, and tables in this file.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def text_of(ranges: dict[int, VersionRange]) -> dict[int, str]:
 
 @pytest.fixture
 def releases(kwire: ModuleType) -> ModuleType:
-    """Return the ``releases`` module, for each engine."""
+    """Return the ``releases`` module, on every engine."""
     return importlib.import_module(f"{kwire.__name__}.schema.releases")
 
 
@@ -142,7 +142,7 @@ def test_the_last_deprecations_of_each_api_are_those_of_the_definitions(releases
 
 
 def test_the_file_gives_every_key_its_own_name(releases):
-    """Two names for an API key would make results ambiguous."""
+    """If an API key had two names, the results would be ambiguous."""
     names = set()
     for line in registry.fact_text("releases").splitlines():
         words = line.split()
@@ -155,7 +155,7 @@ def test_the_file_gives_every_key_its_own_name(releases):
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_release_advertises_what_its_running_nodes_answer(releases, name):
-    """The recorded answers of real nodes verify the table."""
+    """Recorded answers from real nodes verify the table."""
     version, listener, *unstable = name.split()
     line = version.rpartition(".")[0]
     possible = releases.advertisements(line, listener, unstable=bool(unstable))
@@ -206,7 +206,7 @@ def test_ranges_are_in_the_order_of_their_keys_and_never_empty(releases, listene
 
 
 def test_results_are_independent_copies(releases):
-    """A caller that changes a result must not change the results of others."""
+    """If a caller changes a result, other results must not change."""
     releases.ranges("4.4").clear()
     releases.deprecated("3.9").clear()
     assert releases.ranges("4.4")

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests every rule of Kafka's message language with a schema that violates it.
+"""Test every rule in Kafka's message language with a schema that violates it.
 
-Each case verifies the rule, the path and the position of the error. The character ``@``
-marks the expected position and is removed before reading. Default values of each type
-are tested in ``test_defaults.py``.
+The cases verify the rule, the path and the position of the error. The character ``@``
+marks the expected position and is removed before reading. Default values are tested in
+``test_defaults.py``.
 """
 
 from __future__ import annotations
@@ -354,7 +354,7 @@ def test_a_message_that_breaks_a_rule_is_refused(rule, text):
 
 
 def test_every_rule_has_a_case():
-    """Without a test case, a rule could stop working unnoticed."""
+    """If a rule had no test case, it could stop working unnoticed."""
     cases = [*FIELD_CASES, *STRUCT_CASES, *MESSAGE_CASES]
     # "id-conflict" involves several messages, so the test_ids_* functions cover it.
     assert set(rules.RULES) - {case[0] for case in cases} == {"id-conflict"}

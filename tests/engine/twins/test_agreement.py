@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Both engines return the same value or error for every input.
 
-Errors must have the same class, offset, path and message. Only errors of
-``kwire.errors`` may leave an engine, whatever the input is. Values that cannot be
-encoded are tested in ``test_refused_values.py``.
+Errors must have the same class, offset, path and message. Whatever the input is, an
+engine only raises exceptions from ``kwire.errors``. Values that cannot be encoded are
+tested in ``test_refused_values.py``.
 """
 
 from collections import Counter, defaultdict
@@ -14,7 +14,7 @@ from tests.harness.hostile import INPUTS, MODES, share
 from tests.harness.values import neutral
 
 TENTHS = {"strict": 4, "java": 3, "zero-copy": 2, "java-zero-copy": 1}
-"""Tenths of the inputs that are decoded in each mode."""
+"""Tenths of the inputs, by decoding mode."""
 
 PARTS = {
     "prefixes": 15,
@@ -24,11 +24,11 @@ PARTS = {
     "tag sections": 15,
     "large counts": 15,
 }
-"""Percentage of the inputs in each family."""
+"""Percentage of the inputs, by family."""
 
 
 def outcome(package, sample, options):
-    """Decode with one engine. Return the value, or all attributes of the error."""
+    """Decode with one engine. Return the value, or all error attributes."""
     cls = getattr(package.messages, sample.message)
     try:
         message = package.decode(cls, sample.data, sample.version, **options)
@@ -41,7 +41,7 @@ def outcome(package, sample, options):
 
 
 def try_to_encode(package, message, version):
-    """Encode a decoded message. Return the bytes, or all attributes of the error."""
+    """Encode a decoded message. Return the bytes, or all error attributes."""
     try:
         return package.encode(message, version)
     except package.errors.EncodeError as error:
@@ -59,8 +59,8 @@ def test_shares_contain_all_inputs():
 def compare(fast, pure, inputs, turn=0):
     """Decode ``inputs`` inputs with both engines, divided among families and modes.
 
-    For each family and mode, yields both names, a counter of the outcomes, and the
-    inputs for which the engines differ or raise any other error than ``DecodeError``.
+    Yields one tuple per family and mode: both names, a counter of outcomes, and the
+    inputs for which the engines differ or raise another error than ``DecodeError``.
     """
     for family, percent in PARTS.items():
         for mode, tenths in TENTHS.items():

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Both engines encode unusual values to the same bytes, or raise the same error.
 
-Every kind of field is combined with every unusual value. A kind is defined by the type,
-array or not, the encoding of the length, nullability, position (inline, tagged, absent)
-and depth (top level or nested). ``encode`` may only raise ``EncodeError`` with the path
-of the field. A constructor may also raise ``TypeError``.
+Every field kind is combined with every unusual value. A kind is defined by the type,
+array or not, length encoding, nullability, position (inline, tagged, absent) and depth
+(top level or nested). ``encode`` may only raise ``EncodeError`` with the path of the
+field. A constructor may also raise ``TypeError``.
 """
 
 import array
@@ -141,7 +141,7 @@ def foreign(package):
 
 
 def steps(layout, path=()):
-    """Yield all fields of a plan recursively, each with its path."""
+    """Yield all fields in a plan recursively, with their paths."""
     for step in layout.steps:
         yield path, step
         if step.plan is not None:
@@ -150,7 +150,7 @@ def steps(layout, path=()):
 
 
 def places(package):
-    """Choose up to ``PLACES_PER_KIND`` fields of each kind, from different messages."""
+    """Choose up to ``PLACES_PER_KIND`` fields per kind, from different messages."""
     places_by_kind = {}
     for name, version in pairs(package):
         for path, step in steps(binding_of(package, name).plan(version)):
@@ -188,7 +188,7 @@ def base(package, name, version):
 
 
 def outcome(package, message, version, path, attribute, value):
-    """Replace a value and encode. Return the bytes, or all attributes of the error."""
+    """Replace a value and encode. Return the bytes, or all error attributes."""
     try:
         changed = put(message, path, attribute, value)
     except TypeError:
@@ -218,7 +218,7 @@ def differences(twins, name, version, path, attribute, values):
 
 
 def test_engines_agree_on_unusual_field_values(twins):
-    """All kinds of fields with all unusual values have the same outcome."""
+    """All field kinds with all unusual values have the same outcome."""
     alone = [*zip(ODD, ODD, strict=True), *zip(*map(foreign, twins), strict=True)]
     in_arrays = [*alone, *(((a,), (b,)) for a, b in alone)]
     chosen = places(twins.pure)
@@ -296,7 +296,7 @@ def _structs(layout):
     ],
 )
 def test_error_names_the_element(kwire, value, words):
-    """The path of the error includes the array indexes."""
+    """The error path includes the array indexes."""
     response = kwire.messages.MetadataResponse
     topic = response.MetadataResponseTopic
     partition = topic_partition = response.MetadataResponsePartition
@@ -316,7 +316,7 @@ def test_unsupported_version_error_names_the_valid_versions(twins, version):
     outcomes = []
     for package in twins:
         request = package.messages.MetadataRequest
-        # Use a neighboring version first, because plans are cached for each version.
+        # Use a neighboring version first, because plans are cached per version.
         package.encode(request(topics=None), 1)
         for call, value in [
             (package.encode, (request(topics=None), version)),

@@ -24,7 +24,7 @@ TOP_LEVEL = re.compile(r"(def|cdef|cpdef) .*?(\w+)\(")
 
 
 class Function(NamedTuple):
-    """Properties of a function that both twins must share."""
+    """Function properties that both twins must share."""
 
     doc: str
     parameters: list[str]
@@ -93,7 +93,7 @@ def fast_functions(path):
 
 
 def stems(folder):
-    """Return the module names of one engine."""
+    """Return one engine's module names."""
     return {
         path.stem
         for path in (SOURCE / folder).iterdir()
@@ -130,7 +130,7 @@ def test_modules_have_a_twin_or_declare_none():
 
 @pytest.mark.parametrize("stem", TWINS)
 def test_module_docstrings_name_the_twin(stem):
-    """Each module docstring refers to the twin and lists the differences."""
+    """Every module docstring refers to the twin and lists the differences."""
     for folder, other in [("pure", "fast"), ("fast", "pure")]:
         text = head(files(folder, stem)[0])
         assert re.search(rf"Twin: ``{other}/{stem}\.\w+``", text)
@@ -155,7 +155,7 @@ def test_functions_without_a_twin_are_in_a_module_docstring(stem):
 
 @pytest.mark.parametrize("stem", TWINS)
 def test_functions_have_the_same_order(stem):
-    """The functions of both files have the same order, which makes them comparable."""
+    """Both files list functions in the same order, so readers can compare them."""
     pure, fast = twin_functions(stem)
     shared = [name for name in pure if name in fast and pure[name].doc]
     assert [name for name in fast if name in shared] == shared
@@ -182,7 +182,7 @@ def test_entries_have_the_same_parameters(stem):
 
 
 def numbers(file_name):
-    """Parse the numbered names of the enum in a Cython file."""
+    """Parse the numbered enum names in a Cython file."""
     text = (SOURCE / "fast" / file_name).read_text()
     body = re.search(r"^cdef enum:\n((?:    .*\n)+)", text, re.MULTILINE).group(1)
     lines = re.findall(r"^    (\w+) = (-?\w+)$", body, re.MULTILINE)

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the compression codecs of record batches."""
+"""Test the compression codecs for record batches."""

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Provides each codec of a package, and inputs for its tests.
+"""Provides every codec in a package, and test inputs.
 
-A route is a codec with one of its libraries: gzip uses isal or zlib, zstd uses
-zstandard or cramjam.
+A route is a codec with one library: gzip uses isal or zlib, zstd uses zstandard or
+cramjam.
 """
 
 import functools
@@ -24,7 +24,7 @@ ROUTES = {
     "zstd": ("zstd", None),
     "zstd by cramjam": ("zstd", "zstandard"),
 }
-"""Codec of each route, and the library that is made unavailable."""
+"""Codec by route, and the library that is made unavailable."""
 
 
 @functools.cache
@@ -44,7 +44,7 @@ PAYLOADS = [text(size) for size in SIZES] + [
 
 
 class Codec:
-    """Codec of the package, with default values for all arguments except the bytes."""
+    """Package codec, with default values for all arguments except the bytes."""
 
     def __init__(self, kwire, name):
         self.kwire = kwire
@@ -77,7 +77,7 @@ class Codec:
 
 
 def xxh32(data):
-    """Compute xxh32 for less than 16 bytes, as specified."""
+    """Compute xxh32 for fewer than 16 bytes, as specified."""
     primes = 2654435761, 2246822519, 3266489917, 668265263, 374761393
     value = (primes[4] + len(data)) % 2**32
 

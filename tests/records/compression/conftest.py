@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures: the codecs with all of their libraries."""
+"""Fixtures: the codecs with all their libraries."""
 
 import sys
 
@@ -11,7 +11,7 @@ from tests.records.compression.codecs_under_test import ROUTES, Codec
 
 @pytest.fixture(params=sorted(ROUTES))
 def route(request, kwire, monkeypatch):
-    """Return each codec with each of its libraries."""
+    """Return every codec with all its libraries."""
     name, missing = ROUTES[request.param]
     if missing:
         monkeypatch.setitem(sys.modules, missing, None)

@@ -66,8 +66,8 @@ def test_truncated_payload_of_two_frames_is_rejected(kwire, monkeypatch):
 def damage(packed):
     """Replace one byte at a time.
 
-    In the header all values are tested, because it has most of the checks. Later, one
-    bit is flipped.
+    In the header all values are tested, because it contains most checks. Later, one bit
+    is flipped.
     """
     for position in range(len(packed)):
         flips = range(1, 256) if position < 20 else (1 << bit for bit in range(8))
@@ -101,14 +101,14 @@ def test_changed_bytes_are_decoded_or_typed_errors(route):
 
 
 def zstd_bomb(frames=1, blocks=2048, head=b"\x00\x38"):
-    """Return zstd frames of zeros. Each block has four bytes and contains 128 KiB."""
+    """Return zstd frames with zeros. A block has four bytes and contains 128 KiB."""
     block = (128 * 1024 << 3 | 1 << 1).to_bytes(3, "little") + b"\0"
     body = block * (blocks - 1) + bytes([block[0] | 1]) + block[1:]
     return (b"\x28\xb5\x2f\xfd" + head + body) * frames
 
 
 def gzip_bomb():
-    """Return 256 MiB of compressed zeros, created by repeating a compressed block."""
+    """Return 256 MiB compressed zeros, created by repeating a compressed block."""
     zeros, checksum = bytes(MIB), 0
     writer = zlib.compressobj(9, zlib.DEFLATED, -15)
     block = writer.compress(zeros) + writer.flush(zlib.Z_FULL_FLUSH)
@@ -234,7 +234,7 @@ except kwire.DecodeError:
 ALONE = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]])"
 """Starts the script in a small intermediate process.
 
-ru_maxrss of a new process starts with the maximum of its parent.
+In a new process, ru_maxrss starts with the parent's maximum.
 """
 
 
@@ -243,7 +243,7 @@ ru_maxrss of a new process starts with the maximum of its parent.
     "kind", ["gzip", "snappy, many blocks", "lz4", "lz4, large blocks", "zstd"]
 )
 def test_bombs_leave_the_process_small(kind, missing, tmp_path, figure):
-    """The complete process is measured, including the memory of the libraries."""
+    """The complete process is measured, including memory in the libraries."""
     name, data = BOMBS[kind]
     (tmp_path / "bomb").write_bytes(data)
     code = RESIDENT.format(
@@ -271,7 +271,10 @@ def test_decompressed_bytes_limit_is_exact(route):
 
 
 def test_decompression_ratio_limit_applies(route):
-    """The limit is a multiple of the compressed size. The lower limit applies."""
+    """The limit is a multiple of the compressed size.
+
+    If both limits are set, the lower one applies.
+    """
     plain = bytes(100_000)
     packed = route.write(plain)
     ratio = len(plain) / len(packed)
@@ -290,7 +293,7 @@ def test_decompression_ratio_limit_applies(route):
 
 @pytest.mark.parametrize("route", ["zstd", "zstd by cramjam"], indirect=True)
 def test_zstd_windows_are_limited_above_8_mib(route):
-    """Windows of 8 MiB are always allowed, and larger ones up to the limit."""
+    """Windows up to 8 MiB are always allowed, and larger ones up to the limit."""
     full_frame = zstd_bomb(blocks=1, head=bytes([0, 13 << 3]))
     assert route.read(full_frame, decompressed_bytes=MIB) == bytes(128 * 1024)
     large = zstd_bomb(blocks=1, head=bytes([0, 16 << 3]))

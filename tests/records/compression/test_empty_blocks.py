@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many empty blocks, frames and members need little time and memory.
 
-Every empty block needs a call of a library, so a megabyte of blocks used to take up to
-0.8 s. They are now counted, and a batch with more of them than any writer creates is
-rejected as damaged. Limits for the content of large blocks are tested in
+Every empty block needs a library call, so a megabyte of blocks used to take up to 0.8
+seconds. They are now counted, and a batch with more empty blocks than any writer
+creates is rejected as damaged. Limits for the content in large blocks are tested in
 ``test_compression_damage.py``.
 """
 
@@ -35,7 +35,7 @@ ZSTD = struct.pack("<I", 0xFD2FB528)
 
 
 def repeat_piece(head, piece, end=b""):
-    """Repeat a piece between ``head`` and ``end`` up to a size of one megabyte."""
+    """Repeat a piece between ``head`` and ``end`` up to one megabyte."""
     return head + piece * ((MIB - len(head) - len(end)) // len(piece)) + end
 
 
@@ -140,7 +140,7 @@ def test_blocks_of_real_writers_are_decoded(kwire, name, size):
 
 
 def test_flushed_blocks_of_zstd_are_read(kwire):
-    """A writer that flushes after each record creates blocks of its size."""
+    """A writer that flushes after each record creates one block per record."""
     writer = zstandard.ZstdCompressor().compressobj()
     plain = [text(1000 + index) for index in range(300)]
     data = b"".join(
@@ -152,7 +152,7 @@ def test_flushed_blocks_of_zstd_are_read(kwire):
 
 
 def test_zeros_in_the_largest_blocks_are_read(kwire):
-    """The compression of 64 MiB of zeros with zstd gives 512 blocks of a few bytes."""
+    """With zstd, 64 MiB of zeros become 512 tiny blocks."""
     codec = Codec(kwire, "zstd")
     plain = bytes(64 * MIB)
     for level in (1, 3, 19):

@@ -47,7 +47,7 @@ pytestmark = pytest.mark.gate_on_pure
 
 @pytest.mark.parametrize("number", range(len(PAYLOADS)))
 def test_codec_round_trip(route, number):
-    """Test all payloads and types of memory, with an exact limit and without."""
+    """Test all payloads and memory types, with an exact limit and without."""
     plain = PAYLOADS[number]
     packed = route.write(plain)
     assert type(packed) is bytes
@@ -82,7 +82,7 @@ def test_codecs_read_a_mmap(route, tmp_path):
 
 
 def test_codecs_write_into_given_memory(route):
-    """The result is stored at the start of the memory that ``allocate`` returned."""
+    """The result is stored where the memory from ``allocate`` starts."""
     plain, buffers = text(200_000), []
 
     def allocate(size):
@@ -96,7 +96,7 @@ def test_codecs_write_into_given_memory(route):
 
 
 def test_codecs_let_other_threads_run(route):
-    """The libraries release the GIL, otherwise no other thread would run."""
+    """The libraries release the GIL. Otherwise no other thread would run."""
     plain = text(8 * MIB)
     packed = {
         2: raw_snappy,
@@ -146,7 +146,7 @@ def test_threads_do_not_share_a_context(route):
 
 
 def test_codec_names_match_the_batch_attributes(kwire):
-    """The numbers of the codecs are those in the attributes of a batch."""
+    """The codec numbers equal those in the batch attributes."""
     module = Codec(kwire, "none").module
     names = ["none", "gzip", "snappy", "lz4", "zstd"]
     assert [module.codec_of(name) for name in names] == [0, 1, 2, 3, 4]
@@ -155,7 +155,7 @@ def test_codec_names_match_the_batch_attributes(kwire):
 
 
 def test_a_codec_is_the_row_of_its_number(kwire):
-    """The codec table is indexed by the number of the codec."""
+    """The codec table is indexed by codec number."""
     module = Codec(kwire, "none").module
     layout = importlib.import_module(f"{kwire.__name__}.schema.batch_layout")
     assert [row.number for row in module.CODECS] == list(range(len(module.CODECS)))
@@ -171,7 +171,7 @@ def test_a_codec_is_the_row_of_its_number(kwire):
 
 @pytest.mark.parametrize("number", [-1, 5, 6, 7])
 def test_unknown_codec_number_is_rejected(kwire, number):
-    """The attributes can contain three numbers without a codec."""
+    """The attributes can contain three numbers that have no codec."""
     codec = Codec(kwire, "gzip")
     codec.number = number
     assert str(number) in codec.reason(b"abc")
@@ -255,8 +255,8 @@ def test_kwire_and_other_clients_decode_each_other(kwire, plain):
 def test_lz4_header_has_the_checksum_of_its_magic(kwire):
     """The header has version 1, independent 64 KiB blocks and a checksum.
 
-    The checksum is the wrong one of Kafka's old clients in magic 0, and the correct one
-    otherwise.
+    In magic 0, the checksum is the wrong one that Kafka's old clients wrote, and
+    otherwise it is correct.
     """
     codec = Codec(kwire, "lz4")
     # The values are from the specification.
@@ -392,7 +392,7 @@ def test_written_zstd_frame_is_read_by_zstandard(kwire):
 
 
 def test_zstd_frame_that_requires_a_dictionary_is_rejected(kwire):
-    """A frame that requires a dictionary is rejected."""
+    """If a frame requires a dictionary, it is rejected."""
     samples = [text(size) for size in range(500, 600)]
     trained = zstandard.train_dictionary(1024, samples)
     packed = zstandard.ZstdCompressor(dict_data=trained).compress(samples[0])
