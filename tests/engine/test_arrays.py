@@ -279,7 +279,7 @@ def test_argtypes_of_ctypes_may_be_set_by_other_packages(arrays, monkeypatch):
     assert batch.num_rows == pyarrow.record_batch(small_tree(arrays)).num_rows > 0
 
 
-def test_arrays_may_be_deleted_before_their_consumers(arrays):
+def test_consumers_keep_deleted_arrays_alive(arrays):
     """Exported structs and their columns keep the memory alive."""
     batch = pyarrow.record_batch(small_tree(arrays))
     column = batch.column("items")

@@ -530,7 +530,7 @@ def test_batches_inside_a_message_are_mapped_under_their_field(kwire, maps):
     ]
 
 
-def test_damaged_batches_inside_a_message_are_no_error_of_it(kwire, maps):
+def test_damaged_batch_is_not_an_error_of_its_message(kwire, maps):
     """The message itself can still be decoded, so only the batch is damaged."""
     (batch,) = batches(kwire, 3)
     for records, kind in (b"\xff" * 61, "damaged"), (batch[:-1], "cut"):
@@ -557,7 +557,7 @@ def test_records_that_begin_within_a_batch_are_bytes(kwire, maps):
     assert (span.kind, span.value, byte_map.damage) == ("bytes", b"\xff" * 61, ())
 
 
-def test_a_short_frame_of_an_unknown_api_fails_as_when_it_is_read(kwire):
+def test_short_frame_of_an_unknown_api_has_the_error_of_decoding(kwire):
     """The reader checks the API key before it detects the truncated header."""
     for size in range(4, 9):
         data = b"\x7f\x00\x00\x00\x00\x00\x00\x00"[:size]

@@ -235,7 +235,7 @@ class PageReader(HTMLParser):
 
 
 @pytest.mark.parametrize("release", ["4.4", "3.9", "0.8.0"])
-def test_page_is_complete_in_itself(pages, release):
+def test_page_needs_no_external_resources(pages, release):
     """Links refer to existing unique ids, and no external resources are loaded."""
     page = pages.page(release)
     reader = PageReader(page)

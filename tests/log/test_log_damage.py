@@ -159,7 +159,7 @@ def test_problem_reason_describes_the_damage(sound, open_log, byte, reason):
     assert str(problem.position) in str(problem) and problem.detail in str(problem)
 
 
-def test_raising_names_the_file_and_the_byte(sound, open_log, kwire):
+def test_raised_error_names_the_file_and_the_byte(sound, open_log, kwire):
     flip(sound.paths[1], sound.spans[1][4][0] + 40)
     with pytest.raises(kwire.CorruptBatch) as caught:
         list(open_log(sound).batches())
@@ -260,7 +260,7 @@ def test_a_removed_segment_is_a_gap(sound, open_log):
     assert read_offsets(partition) == sound.all_offsets(*((1, n) for n in range(10)))
 
 
-def test_gaps_are_nothing_in_a_compacted_topic(sound, open_log):
+def test_gaps_in_a_compacted_topic_are_not_problems(sound, open_log):
     """Known from the option, the cleaner checkpoint, or a batch with gaps."""
     sound.paths[1].unlink()
     assert find_problems(open_log(sound, compacted=True)) == []
@@ -338,7 +338,7 @@ def test_zeros_at_the_end_are_a_torn_tail(sound, open_log, zeros):
     assert find_problems(partition) == [(str(path), size, zeros, after - 1, after)]
 
 
-def test_a_last_batch_that_zeros_take_the_end_of_is_torn(sound, open_log):
+def test_last_batch_that_ends_in_zeros_is_torn(sound, open_log):
     path, (position, size) = sound.paths[2], sound.spans[2][9]
     overwrite(path, position + 100, bytes(size - 100))
     partition = open_log(sound)
@@ -460,9 +460,7 @@ def test_a_wrong_offset_between_damaged_batches_costs_no_other(sound, open_log):
 
 
 @pytest.mark.parametrize("byte", [9, 40])
-def test_a_false_offset_of_the_last_batch_does_not_condemn_the_one_before(
-    sound, open_log, byte
-):
+def test_wrong_offset_of_the_last_batch_keeps_the_previous_batch(sound, open_log, byte):
     """The batch before it follows a damaged batch, so its offset must be judged."""
     *_, before, last = range(len(COUNTS))
     flip(sound.paths[2], sound.spans[2][before - 1][0] + byte)
@@ -554,7 +552,7 @@ def test_repaired_copies_are_sound(sound, log, tmp_path):
     assert zlib.crc32(target.read_bytes()) == zlib.crc32(copied)
 
 
-def test_a_blind_cut_finds_the_next_batch(sound, log):
+def test_any_split_position_finds_the_next_batch(sound, log):
     """If a file is split at any byte, its parts contain every batch once."""
     segment = log.Segment(sound.paths[1])
     size = segment.size
@@ -569,7 +567,7 @@ def test_a_blind_cut_finds_the_next_batch(sound, log):
         assert positions == [position for position, _ in sound.spans[1]], parts
 
 
-def test_neighbours_that_are_both_out_of_reach_are_both_refused(log, tmp_path):
+def test_adjacent_batches_with_distant_offsets_are_rejected(log, tmp_path):
     """The offset of a bad batch must not be expected for the next batch."""
     from tests.log.log_files import checked, patched
 
@@ -587,9 +585,7 @@ def test_neighbours_that_are_both_out_of_reach_are_both_refused(log, tmp_path):
     assert {problem.reason for problem in problems} == {"offset"}
 
 
-def test_an_offset_of_the_next_segment_is_refused_though_nothing_good_follows(
-    log, tmp_path
-):
+def test_offset_of_the_next_segment_is_rejected_in_the_last_batch(log, tmp_path):
     """The next segment's name shows where this segment ends."""
     from tests.log.log_files import patched
 

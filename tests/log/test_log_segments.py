@@ -227,19 +227,19 @@ class TestSeek:
             [(0, 5), (4, 0), (4, 0)],
         ],
     )
-    def test_an_index_that_lies_costs_time_only(self, log, folder, entries):
+    def test_wrong_index_does_not_change_the_result(self, log, folder, entries):
         folder.beside(1000, ".index", ">ii", *entries)
         lies = [(BASE_TIME + n, offset) for n, (offset, _) in enumerate(entries)]
         folder.beside(1000, ".timeindex", ">qi", *lies)
         self.check(log)
 
-    def test_an_index_of_another_segment_costs_time_only(self, log, folder):
+    def test_index_of_another_segment_does_not_change_the_result(self, log, folder):
         """The entries are batch positions, but at higher offsets."""
         shifted = [(n * 5 + 4, self.spans[n + 7][0]) for n in range(0, 190, 10)]
         folder.beside(1000, ".index", ">ii", *shifted)
         self.check(log)
 
-    def test_cut_indexes_are_read_as_far_as_they_go(self, log, folder):
+    def test_truncated_indexes_are_read_up_to_their_end(self, log, folder):
         path = folder.beside(1000, ".index", ">ii", *self.entries(50, 100))
         path.write_bytes(path.read_bytes()[:-3])
         assert log.Segment(self.path).index.entries == ((1254, self.spans[50][0]),)
@@ -274,7 +274,7 @@ def test_a_file_may_shrink_while_it_is_read(log, tmp_path, access):
     assert [h.base_offset for h in read_headers] == list(range(20))
 
 
-def test_good_regions_are_as_large_as_can_be(log, tmp_path):
+def test_good_regions_are_maximal(log, tmp_path):
     path, _ = write_segment(tmp_path, log_of([3] * 40))
     size = path.stat().st_size
     assert list(log.Segment(path).good_regions()) == [(0, size)]
@@ -332,7 +332,7 @@ def test_columns_of_a_file_that_is_copied_are_read_in_few_calls(
     assert len(calls) < 20
 
 
-def test_offsets_that_are_known_to_be_right_are_not_judged(kwire, log, tmp_path):
+def test_verified_offsets_are_not_checked_again(kwire, log, tmp_path):
     """If the caller has checked the file, parts are read without a check."""
     records = module(kwire, "records")
     batches = [

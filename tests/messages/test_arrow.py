@@ -386,7 +386,7 @@ def test_short_and_long_values_are_read_alike(kwire, size):
 
 
 @pytest.mark.parametrize("slice_of_many", [False, True])
-def test_rows_may_differ_from_the_first(kwire, slice_of_many):
+def test_row_sizes_may_vary(kwire, slice_of_many):
     """The sizes of rows may vary, including after null or invalid rows."""
     cls = kwire.messages.MetadataResponse
     large, small = metadata(kwire, 60, 5), kwire.encode(cls(), 9)
@@ -461,7 +461,7 @@ def test_rows_have_the_limits_of_messages(kwire):
 
 
 @pytest.mark.parametrize("on_error", ["raise", "null"])
-def test_a_column_ends_with_its_offsets(kwire, monkeypatch, on_error):
+def test_column_offsets_may_reach_the_limit(kwire, monkeypatch, on_error):
     """String, element and error offsets may reach the limit, but not more."""
     columns = importlib.import_module(
         f"{kwire.__name__}._engine.{kwire.backend}.message_columns"
@@ -486,7 +486,7 @@ def test_a_column_ends_with_its_offsets(kwire, monkeypatch, on_error):
         to_arrow(kwire, texts, kwire.messages.HeartbeatRequest, 4, on_error=on_error)
 
 
-def test_offsets_are_not_trusted(kwire):
+def test_invalid_array_offsets_are_rejected(kwire):
     """Offsets outside of the data are rejected, whatever reads them first."""
     columns = importlib.import_module(
         f"{kwire.__name__}._engine.{kwire.backend}.message_columns"

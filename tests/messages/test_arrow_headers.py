@@ -290,7 +290,7 @@ def test_rows_have_the_limits_of_frames(kwire):
 
 
 @pytest.mark.parametrize("on_error", ["raise", "null"])
-def test_a_column_ends_with_its_offsets(kwire, monkeypatch, on_error):
+def test_column_offsets_may_reach_the_limit(kwire, monkeypatch, on_error):
     """Offsets and body positions may reach the maximum, but not exceed it."""
     engine = f"{kwire.__name__}._engine.{kwire.backend}"
     modules = [
@@ -311,7 +311,7 @@ def test_a_column_ends_with_its_offsets(kwire, monkeypatch, on_error):
                 to_arrow(kwire, rows, on_error=on_error)
 
 
-def test_offsets_are_not_trusted(kwire):
+def test_invalid_array_offsets_are_rejected(kwire):
     """Offsets outside of the data are rejected before any row is read."""
     frame = short_frames(kwire)[1]
 

@@ -170,7 +170,7 @@ def test_newer_kraft_records_raise_unsupported_version(kwire, control):
         ("00000006", "0000 02 00000bb8", "value.voters", 2),
     ],
 )
-def test_errors_say_which_part_field_and_byte(kwire, control, key, value, path, offset):
+def test_errors_name_part_field_and_byte(kwire, control, key, value, path, offset):
     """Test negative versions, truncation and trailing bytes, in keys and values."""
     with pytest.raises(kwire.DecodeError) as caught:
         read(control, (key, value))

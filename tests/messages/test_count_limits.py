@@ -139,7 +139,7 @@ def test_tags_of_headers_have_the_same_limit(kwire):
         arrow.request_headers_to_arrow(rows, limits=below)
 
 
-def test_limits_of_counts_are_part_of_the_value(kwire):
+def test_count_limits_affect_equality(kwire):
     """The count limits affect equality, hash, pickles and repr."""
     limits = kwire.Limits(**KAFKA_44)
     assert limits == kwire.Limits(**KAFKA_44) != kwire.Limits()

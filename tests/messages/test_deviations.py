@@ -133,7 +133,7 @@ def test_unlisted_difference_has_no_name():
 
 
 @pytest.mark.parametrize(
-    ("part", "instead"),
+    ("excerpt", "instead"),
     [
         ("* Why: it is unknown.\n", ""),
         ("```toml", "```"),
@@ -142,7 +142,7 @@ def test_unlisted_difference_has_no_name():
         ("messages =", "patterns ="),
     ],
 )
-def test_incomplete_entry_is_rejected(part, instead):
+def test_incomplete_entry_is_rejected(excerpt, instead):
     """If an entry is incomplete, an error is raised instead of ignoring it."""
     with pytest.raises((ValueError, TypeError)):
-        deviations.read(MADE_UP.replace(part, instead))
+        deviations.read(MADE_UP.replace(excerpt, instead))

@@ -63,7 +63,7 @@ def test_random_chunks_are_joined_to_frames(kwire):
     assert all(type(frame) is bytes for frame in received)
 
 
-def test_frames_left_in_the_iterator_come_with_the_next_chunk(splitter):
+def test_unconsumed_frames_are_returned_with_the_next_chunk(splitter):
     """If the caller did not consume all frames, the next call returns them."""
     assert next(splitter.feed(STREAM)) == FRAMES[0]
     splitter.feed(b"")
@@ -72,7 +72,7 @@ def test_frames_left_in_the_iterator_come_with_the_next_chunk(splitter):
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray])
-def test_only_a_frame_that_had_begun_goes_through_memory(kwire, kind):
+def test_only_an_incomplete_frame_is_copied(kwire, kind):
     """Later frames are slices of the chunk. Copying them would double the time."""
     sizes = []
 
@@ -202,7 +202,7 @@ def _receive(splitter, stream, read_size):
 
 
 @pytest.mark.parametrize("read_size", [1, 3, 4096, 65536, 1 << 20])
-def test_bytes_received_into_its_memory_give_the_same_frames(kwire, read_size):
+def test_buffer_interface_returns_the_same_frames(kwire, read_size):
     """``split`` and the buffer interface return the same frames, for all sizes."""
     sizes = [0, 1, 70_000, 3, 65_531, 65_532, 65_533, 200_000, 0, 5]
     bodies = [bytes([index]) * size for index, size in enumerate(sizes)]
@@ -212,7 +212,7 @@ def test_bytes_received_into_its_memory_give_the_same_frames(kwire, read_size):
     assert [bytes(frame) for frame in received] == fed == bodies
 
 
-def test_a_large_frame_is_the_memory_that_it_arrived_in(kwire):
+def test_large_frame_is_not_copied(kwire):
     """The frame is not copied, and later data does not overwrite it."""
     splitter = kwire.messages.framing.FrameSplitter()
     body = bytes(range(256)) * 1024

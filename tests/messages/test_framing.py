@@ -87,7 +87,7 @@ def test_request_header_version_depends_on_flexible_versions(kwire):
     assert min(counts.values()) > 0
 
 
-def test_header_goes_by_versions_that_kwire_does_not_know(kwire):
+def test_header_of_an_unknown_api_version_is_decoded(kwire):
     """A broker must answer ApiVersions v99 with error 35, so header v2 is decoded."""
     cls = kwire.messages.ApiVersionsRequest
     message = kwire._engine.active.engine.binding_of(cls).message
@@ -148,7 +148,7 @@ def test_tags_in_headers_are_read_and_dropped(kwire):
     assert (correlation_id, response.error_code) == (7, 27)
 
 
-def test_every_request_comes_back_from_its_frame(kwire):
+def test_request_frames_round_trip(kwire):
     """The header alone identifies the API and the version."""
     keys = set()
     for name, version in pairs(kwire):
@@ -166,7 +166,7 @@ def test_every_request_comes_back_from_its_frame(kwire):
     assert keys == set(range(95))
 
 
-def test_every_response_comes_back_from_its_frame(kwire):
+def test_response_frames_round_trip(kwire):
     """Test correlation id and body for all APIs and versions."""
     for name, version in pairs(kwire):
         cls = getattr(kwire.messages, name)
@@ -330,7 +330,7 @@ def test_other_prefixed_messages_have_no_newer_versions(kwire):
 
 
 @pytest.mark.parametrize("size", [0, 1])
-def test_a_version_cut_short_is_truncated(kwire, size):
+def test_truncated_version_prefix_is_an_error(kwire, size):
     """Fewer than two bytes cannot contain a version."""
     with pytest.raises(kwire.Truncated) as caught:
         kwire.messages.framing.decode_prefixed(
@@ -358,7 +358,7 @@ def test_frame_bytes_limits_frames(kwire, heartbeat):
             call()
 
 
-def test_as_many_bytes_as_the_limit_are_read(kwire):
+def test_frame_at_the_limit_is_accepted(kwire):
     """A frame exactly at the limit is accepted, and one byte more is rejected.
 
     The same applies to the default limit.
@@ -437,7 +437,7 @@ def test_a_body_with_a_header_or_a_size_is_recognized(kwire):
     assert "pass data[4:] to framing.decode_response" in str(caught.value)
 
 
-def test_hints_are_for_what_they_recognize_alone(kwire):
+def test_other_errors_have_no_hint(kwire):
     """Other errors keep their text, offset and class."""
     messages = kwire.messages
     for data in (b"", b"\0", b"\0\0\0", bytes(4), bytes(40), b"\xff" * 40):

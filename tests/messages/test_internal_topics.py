@@ -100,7 +100,7 @@ def test_no_record_type_and_no_version_is_left_out(kwire):
     assert len(records()) == len(pairs)
 
 
-def test_topics_are_those_that_have_records(topics):
+def test_topics_list_equals_the_topics_with_records(topics):
     """Dump tools use these names."""
     names = sorted({record.topic for record in records()})
     assert list(topics.TOPICS) == names
@@ -147,7 +147,7 @@ def test_unknown_record_types_raise_unsupported_version(
         topics.decode(topic, key, bytes.fromhex(value))
 
 
-def test_unknown_versions_say_so_and_leave_the_key_readable(kwire, topics):
+def test_unknown_value_version_keeps_the_key_readable(kwire, topics):
     """Only the value is from a newer Kafka, so the key can still be decoded."""
     record = find("OffsetCommitValue", 4)
     newer = b"\0\5" + record.value[2:]
@@ -205,7 +205,7 @@ def test_unexpected_and_missing_keys_are_rejected(kwire, topics):
     assert caught.value.path == "key"
 
 
-def test_errors_say_which_part_field_and_byte(kwire, topics):
+def test_errors_name_part_field_and_byte(kwire, topics):
     """Offsets are relative to where the key or the value starts."""
     record = find("OffsetCommitValue", 3)
     with pytest.raises(kwire.Truncated) as caught:

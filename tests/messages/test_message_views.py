@@ -67,7 +67,7 @@ def without_views(kind):
 
 
 @pytest.mark.parametrize("on_error", ["raise", "null"])
-def test_views_are_the_bytes(kwire, on_error):
+def test_views_equal_the_copied_columns(kwire, on_error):
     """Test all lengths and null, with null and invalid rows."""
     cls = kwire.messages.ProduceRequest
     rows = [produce(kwire, *range(20), None, 200), None, produce(kwire), b""]
@@ -110,7 +110,7 @@ def test_views_cover_bytes_in_every_kind_of_field(kwire, name, version):
     assert views.cast(plain.type).equals(plain)
 
 
-def test_the_array_is_held_as_long_as_its_bytes(kwire):
+def test_views_keep_the_array_alive(kwire):
     """A bytearray cannot be resized while it has views, and its changes are visible."""
     row = produce(kwire, 100)
     data = bytearray(row)

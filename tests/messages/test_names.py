@@ -52,6 +52,6 @@ def test_unknown_command_suggests_similar_names(kwire, name, suggestion):
     assert suggestion in done.stderr and "see kwire --help" in done.stderr
 
 
-def test_long_names_cost_little():
+def test_long_names_are_not_searched():
     """Long names are not searched, because they are not typing errors."""
     assert suggest_names("x" * 1_000_000, ["xx", "y"]) == ""

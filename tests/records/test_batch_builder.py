@@ -72,7 +72,7 @@ def test_the_bound_of_a_plain_batch_is_tight(records):
 
 
 @pytest.mark.parametrize(("magic", "codec"), MAGICS_AND_CODECS)
-def test_the_last_byte_may_be_used(records, magic, codec):
+def test_row_that_fits_exactly_is_accepted(records, magic, codec):
     """A row that fits exactly is accepted, but not a row with one byte more."""
     options = {"magic": magic, "compression": codec}
     first = records.BatchBuilder(10**6, **options)
@@ -90,7 +90,7 @@ def test_the_last_byte_may_be_used(records, magic, codec):
     limit=st.integers(0, 700),
     kind=st.sampled_from(MAGICS_AND_CODECS),
 )
-def test_the_bound_is_kept_whatever_the_rows_are(kwire, rows, limit, kind):
+def test_size_bound_holds_for_all_rows(kwire, rows, limit, kind):
     """Test arbitrary bytes, timestamps and orders on both engines."""
     magic, codec = kind
     options = {"magic": magic, "compression": codec, "base_offset": 2**40}
@@ -178,7 +178,7 @@ def test_append_copies_the_row(records):
     ]
 
 
-def test_the_options_are_those_of_a_batch(records):
+def test_builder_options_apply_to_every_batch(records):
     """Every built batch contains the producer fields and offsets."""
     builder = records.BatchBuilder(
         500,
@@ -242,7 +242,7 @@ def test_a_transactional_batch_waits_for_its_producer(kwire, records):
     assert batch.is_transactional
 
 
-def test_a_row_may_get_the_present_time(kwire, records):
+def test_append_now_sets_the_current_time(kwire, records):
     """Test the timestamps from a producer's ``append``, which its linger time uses."""
     rows = records.batches.engine.RecordList(2, 200)
     before = time.time_ns() // 1_000_000

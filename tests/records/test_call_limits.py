@@ -200,7 +200,7 @@ def test_pieces_apply_offsets_and_transactions(kwire):
         assert [int(n) for table in columns for n in table.offset] == offsets
 
 
-def test_pieces_before_damage_arrive(kwire):
+def test_pieces_before_damage_are_returned(kwire):
     """Damage stops the iteration only when it is reached."""
     data = kwire.records.encode_batch([(None, b"a")], compression="gzip")
     bad = data[:-1] + bytes([data[-1] ^ 1])

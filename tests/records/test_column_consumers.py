@@ -197,7 +197,7 @@ def test_arrow_slices_have_the_correct_rows(arrow):
         assert arrow_rows(sliced) == rows[start : start + 2]
 
 
-def test_columns_may_be_deleted_before_their_consumers(columns, arrow):
+def test_consumers_keep_deleted_columns_alive(columns, arrow):
     """Exported arrays keep the memory alive."""
     table = columns.decode_records(SETS["headers"])
     expected = table_of(table)

@@ -95,7 +95,7 @@ def test_encoding_makes_no_object_per_record(twins):
     assert many[1] <= few[1] + 4_000 * 40
 
 
-def test_the_measure_sees_objects(twins):
+def test_measurement_detects_objects(twins):
     """The measurement must detect objects. Otherwise the other tests prove nothing."""
     read = twins.fast.records.decode_batches
 

@@ -154,7 +154,7 @@ def test_missing_columns_have_default_values(records, columns):
     )
 
 
-def test_the_options_are_those_of_rows(records, columns):
+def test_column_options_equal_row_options(records, columns):
     """Test producer fields, attributes and compression levels."""
     options = {
         "base_offset": 5,

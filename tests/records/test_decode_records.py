@@ -87,7 +87,7 @@ def test_messages_out_of_order_are_selected_individually(records, columns, magic
     assert [row.offset for row in decoded.records] == [6, 9]
 
 
-def test_a_filter_sees_the_markers_before_the_start(records, columns):
+def test_marker_before_the_start_offset_ends_its_transaction(records, columns):
     """A marker before the start offset still ends its transaction."""
     data = transactional(7, 0, b"x") + marker(ABORT, 7, 1) + transactional(7, 2, b"y")
     options = {"start_offset": 2, "aborted_transactions": [Aborted(7, 0)]}
@@ -95,7 +95,7 @@ def test_a_filter_sees_the_markers_before_the_start(records, columns):
     assert len(columns.decode_records(data, **options)) == 1
 
 
-def test_entries_outside_the_offsets_are_not_looked_into(records, columns):
+def test_damage_outside_the_offset_range_is_ignored(records, columns):
     """Damage outside the offsets is ignored, with and without a transaction filter."""
     data = transactional(7, 0, b"x") + batch(b"\1damaged", base_offset=1, count=1)
     data += transactional(7, 2, b"y")

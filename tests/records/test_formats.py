@@ -151,7 +151,7 @@ def test_every_attribute_bit_is_decoded_or_ignored(records, low, high):
 
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("bit", [0x08, 0x10, 0x20, 0x40, 0x80])
-def test_messages_have_but_the_timestamp_type(records, magic, bit):
+def test_messages_only_have_the_timestamp_type_bit(records, magic, bit):
     """Only bit 3 has a meaning in messages, in magic 1."""
     decoded = only(records, message(magic, 3, b"k", b"v", 9, bit))
     assert decoded.timestamp_type == (-1 if magic == 0 else int(bit == 0x08))
@@ -196,7 +196,7 @@ def test_delete_horizon_is_the_base_timestamp(records):
     assert decoded.records[0].timestamp == 860
 
 
-def test_an_emptied_batch_moves_the_reader_on(records):
+def test_reader_continues_after_an_emptied_batch(records):
     """A batch without records has a last offset, from which the reader continues."""
     data = batch(
         last_delta=5, base_offset=10, base_timestamp=-1, max_timestamp=8, producer_id=4
@@ -253,7 +253,7 @@ def test_empty_is_not_null(records, magic):
     assert [(e.key, e.value) for e in only(records, data).records] == pairs
 
 
-def test_sums_of_int64_wrap(records):
+def test_int64_sums_overflow_as_in_kafka(records):
     """Offsets and timestamps overflow as in Kafka."""
     data = batch(
         record(1, 1),

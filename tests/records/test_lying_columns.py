@@ -76,23 +76,23 @@ def lists(offsets=(0, 1, 2, 3), key=TEXT, value=TEXT, count=3):
 
 @sweep("name", OFFSETS)
 @sweep("column", ["key", "value", "header key", "header value"])
-@sweep("way", WAYS)
-def test_offsets_outside_of_the_bytes_are_rejected(kwire, name, column, way):
+@sweep("selection", WAYS)
+def test_offsets_outside_of_the_bytes_are_rejected(kwire, name, column, selection):
     """The offsets in all rows are validated, not only the last one."""
     lie = (None, int32s(*OFFSETS[name]), b"abc", 0)
     columns = {column: lie}
     if column.startswith("header"):
         columns = {"headers": lists(**{column.removeprefix("header "): lie})}
     with pytest.raises(kwire.EncodeError, match="not within the bytes of the column"):
-        encode(kwire, numbers=WAYS[way], **columns)
+        encode(kwire, numbers=WAYS[selection], **columns)
 
 
 @sweep("name", OFFSETS)
-@sweep("way", WAYS)
-def test_header_lists_outside_of_their_items_are_rejected(kwire, name, way):
+@sweep("selection", WAYS)
+def test_header_lists_outside_of_their_items_are_rejected(kwire, name, selection):
     """Header list offsets are validated, too."""
     with pytest.raises(kwire.EncodeError, match="not within the bytes of the column"):
-        encode(kwire, headers=lists(OFFSETS[name]), numbers=WAYS[way])
+        encode(kwire, headers=lists(OFFSETS[name]), numbers=WAYS[selection])
 
 
 def test_first_invalid_row_is_named(twins):
@@ -125,13 +125,13 @@ SHORT = {
 
 
 @sweep("name", SHORT)
-@sweep("way", WAYS)
-def test_short_buffers_are_rejected(kwire, name, way):
+@sweep("selection", WAYS)
+def test_short_buffers_are_rejected(kwire, name, selection):
     """Every buffer length is checked before the buffer is read."""
     with pytest.raises(
         kwire.EncodeError, match="shorter than the number of rows"
     ) as caught:
-        encode(kwire, numbers=WAYS[way], **SHORT[name])
+        encode(kwire, numbers=WAYS[selection], **SHORT[name])
     assert caught.value.path == "records"
 
 
@@ -146,17 +146,17 @@ def test_row_numbers_out_of_range_are_rejected(kwire, number):
 
 
 @sweep("key", [b"\xff", b"a\xed\xa0\x80", b"\xc3", b"\xf5\x80\x80\x80"])
-@sweep("way", WAYS)
-def test_header_keys_that_are_not_utf8_are_rejected(kwire, key, way):
+@sweep("selection", WAYS)
+def test_header_keys_that_are_not_utf8_are_rejected(kwire, key, selection):
     """Arrow requires UTF-8 strings, but does not validate them."""
     names = (None, int32s(0, 0, 0, len(key)), key, 0)
     with pytest.raises(kwire.EncodeError, match="UTF-8") as caught:
-        encode(kwire, headers=lists(key=names), numbers=WAYS[way])
+        encode(kwire, headers=lists(key=names), numbers=WAYS[selection])
     assert caught.value.path == "records[2].headers"
 
 
-@sweep("way", WAYS)
-def test_columns_with_all_optional_buffers_are_encoded(kwire, way):
+@sweep("selection", WAYS)
+def test_columns_with_all_optional_buffers_are_encoded(kwire, selection):
     """Every column has all optional buffers, including validity bitmaps."""
     bits = b"\x07"
     text = (bits, *TEXT[1:])
@@ -167,7 +167,7 @@ def test_columns_with_all_optional_buffers_are_encoded(kwire, way):
         key=text,
         value=text,
         headers=lists(key=text, value=text),
-        numbers=WAYS[way],
+        numbers=WAYS[selection],
     )
     (decoded,) = kwire.records.decode_batches(encoded)
     assert [decoded_record.key for decoded_record in decoded.records] == [
@@ -178,12 +178,12 @@ def test_columns_with_all_optional_buffers_are_encoded(kwire, way):
     assert decoded.records[2].headers == (("c", b"c"),)
 
 
-@sweep("way", WAYS)
-def test_buffers_are_released(kwire, way):
+@sweep("selection", WAYS)
+def test_buffers_are_released(kwire, selection):
     """All buffers are released, whether the columns are valid or not."""
     for offsets in (int32s(0, 1, 2, 3), int32s(0, 2, 1, 3), int32s(0, 1)):
         buffers = [bytearray(b"\x07"), bytearray(offsets), bytearray(b"abc")]
-        numbers = WAYS[way] and bytearray(WAYS[way])
+        numbers = WAYS[selection] and bytearray(WAYS[selection])
         with contextlib.suppress(kwire.EncodeError):
             arguments = {"key": (*buffers, 0), "value": (*buffers, 0)}
             encode(kwire, numbers=numbers, **arguments)

@@ -67,7 +67,7 @@ def test_the_next_offset_is_after_an_aborted_transaction(kwire):
     assert (len(table), table.next_offset) == (0, 5)
 
 
-def test_the_next_offset_is_that_of_the_batch_where_compaction_took_its_end(kwire):
+def test_the_next_offset_is_after_the_last_offset_of_a_compacted_batch(kwire):
     """The header keeps the last offset, even if the batch has no records left."""
     encode, decode = kwire.records.encode_batch, kwire.records.decode_records
     rows, next_offset = decode(encode(ROWS[:2], last_offset=9))
@@ -77,7 +77,7 @@ def test_the_next_offset_is_that_of_the_batch_where_compaction_took_its_end(kwir
     assert columns_of(kwire, empty).next_offset == 20
 
 
-def test_an_incomplete_batch_is_not_passed_over(kwire):
+def test_incomplete_batch_is_not_skipped(kwire):
     """A Fetch may truncate its last batch, so the consumer continues before it."""
     first = kwire.records.encode_batch(ROWS)
     second = kwire.records.encode_batch(ROWS, base_offset=5)

@@ -105,7 +105,7 @@ def test_batch_below_the_header_size_is_damage(records, read, size):
 
 
 @sweep("size", range(14, 22))
-def test_a_message_with_a_timestamp_is_large_enough_for_it(records, read, size):
+def test_magic_1_message_needs_space_for_its_timestamp(records, read, size):
     """Magic 1 needs eight bytes more than magic 0."""
     check_damage(records, read, with_size(GOOD[1], size)[: 12 + size], 0, "smaller")
 

@@ -219,7 +219,7 @@ def test_filter_continues_in_the_next_call(records, columns):
         assert committed == COMMITTED
 
 
-def test_hidden_batches_are_not_looked_into(records, columns):
+def test_aborted_batches_are_not_decompressed(records, columns):
     """Aborted batches are not decompressed, so damage in them is not detected."""
     data = batch(b"\1damaged", attributes=0x10, producer_id=7, count=1)
     data += marker(ABORT, 7, 1) + transactional(7, 2, b"x")
@@ -229,7 +229,7 @@ def test_hidden_batches_are_not_looked_into(records, columns):
 @pytest.mark.skipif(
     sys.platform == "win32", reason="Windows has neither fork nor mprotect"
 )
-def test_entries_without_rows_are_passed_over_once(records, columns):
+def test_headers_after_a_marker_are_read_once(records, columns):
     """After a marker, the iteration does not read other headers again.
 
     Neither previous headers nor headers far ahead are read, otherwise the time would be

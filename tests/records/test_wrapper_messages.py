@@ -221,7 +221,7 @@ def test_magic_0_has_no_timestamps_at_all(records, columns):
 
 
 @pytest.mark.parametrize("magic", [0, 1])
-def test_the_key_of_a_wrapper_is_passed_over(records, columns, magic):
+def test_wrapper_key_is_ignored(records, columns, magic):
     """No client writes such a key, but it is not an error."""
     data = wrapper(magic, message(magic, 0, b"k"), key=b"of the wrapper")
     assert [row[2] for row in rows(records, columns, data)] == [b"k"]
@@ -249,7 +249,7 @@ def test_invalid_key_and_value_of_a_wrapper_are_damage(kwire, records, columns, 
             assert caught.value.offset > len(FRONT)
 
 
-def test_a_run_does_not_reach_over_a_wrapper(records, columns):
+def test_wrapper_separates_runs(records, columns):
     """A wrapper between plain messages separates three batches."""
     data = message(1, 0) + message(1, 1)
     data += wrapper(1, message(1, 0), message(1, 1), offset=3) + message(1, 4)

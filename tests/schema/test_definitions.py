@@ -26,7 +26,7 @@ def messages() -> dict[str, Message]:
     return {name: registry.load(name) for name in NAMES}
 
 
-def test_the_kinds_are_all_complete(messages: dict[str, Message]) -> None:
+def test_every_kind_has_all_messages(messages: dict[str, Message]) -> None:
     """The counts change only if Kafka adds or removes a message."""
     counts: dict[str, int] = {}
     for message in messages.values():

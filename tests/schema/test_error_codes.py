@@ -18,7 +18,7 @@ def constants() -> dict[str, int]:
     return {word: code for word, code in vars(error_codes).items() if word.isupper()}
 
 
-def test_each_constant_and_its_name_are_one():
+def test_constants_have_the_names_of_their_codes():
     """A code and its constant have the same name."""
     assert error_codes.NOT_LEADER_OR_FOLLOWER == 6
     assert error_codes.name(6) == "NOT_LEADER_OR_FOLLOWER"
@@ -45,7 +45,7 @@ def test_codes_run_from_minus_one_without_a_gap():
         ("TOPIC_AUTHORIZATION_FAILED", False),
     ],
 )
-def test_only_passing_failures_are_retriable(word, expected):
+def test_only_temporary_errors_are_retriable(word, expected):
     """A retry after a permanent error would never succeed."""
     assert error_codes.retriable(constants()[word]) is expected
 

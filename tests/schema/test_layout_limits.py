@@ -102,7 +102,7 @@ def test_a_layout_that_grows_tenfold_on_each_level_is_refused(kind):
 
 @pytest.mark.gate_on_pure
 @pytest.mark.parametrize("kind", ["int8", "S{}"])
-def test_a_class_takes_time_linear_in_its_fields(kwire, kind):
+def test_class_creation_is_linear_in_its_fields(kwire, kind):
     """Four times as many fields take about four times as long, not sixteen times."""
 
     def make_build(count):

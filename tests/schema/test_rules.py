@@ -361,7 +361,7 @@ def test_every_rule_has_a_case():
     assert len(rules.RULES) == len(set(rules.RULES)) == 34
 
 
-def test_an_error_reads_as_one_sentence_with_its_place():
+def test_error_text_is_one_sentence_with_its_position():
     """The message for users contains position, message, path, reason and rule."""
     error = expect(
         write_request(
@@ -465,13 +465,13 @@ def test_ids_of_coordinators_come_in_pairs(kind):
     assert (caught.value.rule, caught.value.message_name) == ("id-conflict", "Alone")
 
 
-def test_ids_of_different_kinds_do_not_meet():
+def test_ids_of_different_kinds_may_be_equal():
     kinds = ("request", "response", "metadata", "coordinator-key", "coordinator-value")
     rules.check_ids([message(kind, 3) for kind in kinds])
     rules.check_ids([message("data", None), message("data", None)])
 
 
-def test_a_message_from_elsewhere_is_checked_too():
+def test_message_not_read_from_json_is_checked():
     """The rules accept any Message, including one that was not read from JSON."""
     field = Field("A", "Lost", VersionRange(0, 0))
     broken = Message("data", None, Struct("Demo", VersionRange(0, 0), [field]), NONE)

@@ -154,7 +154,7 @@ def test_codec_names_match_the_batch_attributes(kwire):
         module.codec_of("br")
 
 
-def test_a_codec_is_the_row_of_its_number(kwire):
+def test_codec_table_is_indexed_by_number(kwire):
     """The codec table is indexed by codec number."""
     module = Codec(kwire, "none").module
     layout = importlib.import_module(f"{kwire.__name__}.schema.batch_layout")
@@ -207,7 +207,7 @@ def test_invalid_level_is_rejected(kwire, name, bad, words):
         Codec(kwire, name).write(b"abc", level=bad)
 
 
-def test_levels_are_used(kwire):
+def test_higher_level_produces_fewer_bytes(kwire):
     """A higher level produces fewer bytes. None is the default level."""
     plain = text(100_000)
     for name, low, usual, high in (
