@@ -83,7 +83,7 @@ def small_tree(arrays):
     )
 
 
-def counts(tree):
+def count_references(tree):
     """Return the reference counts for a tree, its children and their buffers."""
     gc.collect()
     return [
@@ -154,14 +154,14 @@ def test_known_schema_is_not_exported_again(arrays):
     """``import_with`` returns an equal batch, and releases unused structs."""
     tree = small_tree(arrays)
     schema = pyarrow.schema(tree)
-    before = counts(tree)
+    before = count_references(tree)
     batch = tree.import_with(pyarrow.RecordBatch._import_from_c, schema)
     assert batch.to_pylist() == EXPECTED
     del batch
     assert tree.import_with(lambda address, schema: schema, 5) == 5
     with pytest.raises(ZeroDivisionError):
         tree.import_with(lambda address, schema: address // 0, None)
-    assert counts(tree) == before
+    assert count_references(tree) == before
 
 
 def test_polars_reads_a_tree(arrays):
@@ -200,7 +200,7 @@ def test_slices_by_consumers_have_the_correct_rows(arrays):
 def test_unused_capsules_are_released(arrays):
     """Capsules are freed if they are unused, imported, or only partly imported."""
     tree = small_tree(arrays)
-    before = counts(tree)
+    before = count_references(tree)
     for _ in range(100):
         tree.__arrow_c_array__()
         tree.__arrow_c_schema__()
@@ -212,16 +212,16 @@ def test_unused_capsules_are_released(arrays):
             pyarrow.Array._import_from_c_capsule(schema, data)
         del schema, data
     array = pyarrow.array(tree)
-    assert counts(tree) != before
+    assert count_references(tree) != before
     del array
-    assert counts(tree) == before
+    assert count_references(tree) == before
 
 
 def test_freeing_an_array_keeps_the_active_exception(arrays):
     """Freeing an array while an exception is active does not replace that exception."""
     tree = small_tree(arrays)
     schema = pyarrow.schema(tree)
-    before = counts(tree)
+    before = count_references(tree)
     for make in (
         lambda: pyarrow.array(tree),
         lambda: tree.import_with(pyarrow.RecordBatch._import_from_c, schema),
@@ -239,7 +239,7 @@ def test_freeing_an_array_keeps_the_active_exception(arrays):
         with pytest.raises(ZeroDivisionError):
             print(make(), 1 // 0)
         del make, give_and_fail
-    assert counts(tree) == before
+    assert count_references(tree) == before
 
 
 @pytest.fixture
@@ -318,13 +318,13 @@ def release(data):
 def test_structs_are_moved_and_released_one_by_one(arrays):
     """A moved child outlives its parent. The last release frees the tree."""
     tree = small_tree(arrays)
-    before = counts(tree)
+    before = count_references(tree)
     root = tree.import_with(lambda address, schema: move_struct(address), None)
     child, third_child = move_struct(root.children[0]), move_struct(root.children[2])
     assert (root.length, root.n_children, child.n_buffers) == (ROWS, 4, 2)
     release(root)
     assert root.release is None
-    assert counts(tree) != before
+    assert count_references(tree) != before
     values = ctypes.cast(child.buffers[1], ctypes.POINTER(ctypes.c_int64))
     assert values[:ROWS] == OFFSETS.tolist()
     release(child)
@@ -332,13 +332,13 @@ def test_structs_are_moved_and_released_one_by_one(arrays):
     release(third_child)
     assert item.null_count == 1
     release(item)
-    assert counts(tree) == before
+    assert count_references(tree) == before
 
 
 def test_arrays_may_be_released_in_any_thread(arrays):
     """Several threads release exports of the same tree without the GIL."""
     tree = small_tree(arrays)
-    before = counts(tree)
+    before = count_references(tree)
 
     def export_and_release():
         for _ in range(200):
@@ -351,7 +351,7 @@ def test_arrays_may_be_released_in_any_thread(arrays):
         thread.start()
     for thread in threads:
         thread.join()
-    assert counts(tree) == before
+    assert count_references(tree) == before
 
 
 def test_arrays_may_outlive_python(arrays):

@@ -19,15 +19,15 @@ import pytest
 ROUNDS = 25
 
 
-def counts(values):
+def count_references(values):
     return [sys.getrefcount(value) for value in values]
 
 
 def are_unchanged(values, before):
-    if counts(values) != before:
+    if count_references(values) != before:
         # The garbage collector can free these objects, so they are not leaked.
         gc.collect()
-    return counts(values) == before
+    return count_references(values) == before
 
 
 def repeat(call, error=()):
@@ -115,7 +115,7 @@ def test_use_of_a_message_gains_no_references(kwire, owned):
             with pytest.raises(errors):
                 use()
         repeat(use, errors)
-        before = counts(parts)
+        before = count_references(parts)
         repeat(use, errors)
         assert are_unchanged(parts, before), title
 
@@ -130,7 +130,7 @@ def test_refused_values_gain_no_references(kwire, owned):
             def use(name=name, value=value):
                 kwire.encode(message.replace(**{name: value}), 13)
 
-            before = counts(watched)
+            before = count_references(watched)
             repeat(use, (kwire.EncodeError, TypeError))
             assert are_unchanged(watched, before), (name, title)
 
@@ -139,7 +139,7 @@ def test_refused_elements_gain_no_references(kwire):
     """Elements deep in a message are released, although the writer borrows them."""
     cls = kwire.messages.FetchRequest
     for title, value in wrong_values().items():
-        before = counts([value])
+        before = count_references([value])
         for field in cls.FetchPartition.__match_args__:
             partitions = [cls.FetchPartition(), cls.FetchPartition(**{field: value})]
             topics = [cls.FetchTopic(partitions=partitions)]
@@ -178,7 +178,7 @@ def test_primitives_gain_no_references(kwire, name):
         value = [*([2**29] * 2000), object()]
     values = [value, *wrong_values().values()]
     watched = [*inputs, *values, getattr(value, "int", value)]
-    before = counts(watched)
+    before = count_references(watched)
     for sample in values:
         repeat(lambda sample=sample: encode(sample), kwire.EncodeError)
     for sample in inputs:

@@ -107,14 +107,14 @@ def test_each_encoded_field_has_a_span(kwire, maps):
                 assert step.attribute not in names
 
 
-def facts(error):
+def error_facts(error):
     """Return all properties by which errors are compared."""
     if error is None:
         return None
     return type(error), str(error), getattr(error, "path", ""), error.args
 
 
-def failure(kwire, function, *args, **options):
+def catch_error(kwire, function, *args, **options):
     """Call a function. Return the ``KwireError`` that it raised, or None.
 
     If the input is a frame instead of a message, the decoder adds a hint to the reason.
@@ -137,8 +137,12 @@ def test_bad_bytes_give_the_error_of_decoding(kwire, maps, family):
     for name, version, data in hostile.take(family, BAD_INPUTS):
         cls = getattr(kwire.messages, name)
         byte_map = maps.byte_map(cls, data, version)
-        expected = failure(kwire, kwire.decode, cls, data, version)
-        assert facts(byte_map.error) == facts(expected), (name, version, data.hex())
+        expected = catch_error(kwire, kwire.decode, cls, data, version)
+        assert error_facts(byte_map.error) == error_facts(expected), (
+            name,
+            version,
+            data.hex(),
+        )
         check_tiles(byte_map.spans, data)
         unread = [span for span in byte_map.spans if span.kind == "unread"]
         assert unread == [s for s in byte_map.spans[-1:] if s.kind == "unread"]
@@ -165,12 +169,12 @@ def test_markers_of_structs_are_as_strict_as_in_decoding(kwire, maps):
                 data = bytearray(vector.data)
                 data[span.position] = byte
                 byte_map = maps.byte_map(cls, data, vector.version)
-                expected = failure(kwire, kwire.decode, cls, data, vector.version)
-                assert facts(byte_map.error) == facts(expected)
+                expected = catch_error(kwire, kwire.decode, cls, data, vector.version)
+                assert error_facts(byte_map.error) == error_facts(expected)
     assert types == {"INT8", "UNSIGNED_VARINT"}
 
 
-def frames(kwire):
+def make_frames(kwire):
     """Yield class, version and frame for all API versions."""
     for name, version in golden.by_pair():
         cls = getattr(kwire.messages, name)
@@ -184,7 +188,7 @@ def frames(kwire):
 def test_frames_are_mapped_with_their_headers(kwire, maps):
     """The spans include the size, the header and the body."""
     kinds = set()
-    for cls, version, sized in frames(kwire):
+    for cls, version, sized in make_frames(kwire):
         request = (cls, version) if cls.kind == "response" else ()
         byte_map = maps.frame_map(sized, *request, sized=True)
         check_tiles(byte_map.spans, sized)
@@ -209,7 +213,7 @@ def test_frames_are_mapped_with_their_headers(kwire, maps):
 
 def test_bad_frames_give_the_error_of_decoding(kwire, maps):
     """Truncated frames fail in the header or body exactly as decoding does."""
-    for cls, version, sized in frames(kwire):
+    for cls, version, sized in make_frames(kwire):
         frame = sized[4:]
         for end in {*range(min(len(frame), 14)), len(frame) - 1}:
             request = (cls, version) if cls.kind == "response" else ()
@@ -217,10 +221,12 @@ def test_bad_frames_give_the_error_of_decoding(kwire, maps):
             byte_map = maps.frame_map(cut, *request)
             if request:
                 decode = kwire.messages.framing.decode_response
-                expected = failure(kwire, decode, cls, cut, version)
+                expected = catch_error(kwire, decode, cls, cut, version)
             else:
-                expected = failure(kwire, kwire.messages.framing.decode_request, cut)
-            assert facts(byte_map.error) == facts(expected)
+                expected = catch_error(
+                    kwire, kwire.messages.framing.decode_request, cut
+                )
+            assert error_facts(byte_map.error) == error_facts(expected)
             check_tiles(byte_map.spans, cut)
 
 
@@ -230,9 +236,9 @@ def test_unknown_request_is_mapped_up_to_its_header(kwire, maps):
     unknown_version = bytes.fromhex("0012 0063 00000007 0003 616263 00 010203")
     for frame, unread_size in (unknown_api, 5), (unknown_version, 3):
         byte_map = maps.frame_map(frame)
-        expected = failure(kwire, kwire.messages.framing.decode_request, frame)
+        expected = catch_error(kwire, kwire.messages.framing.decode_request, frame)
         assert type(expected) is kwire.UnsupportedVersion
-        assert facts(byte_map.error) == facts(expected)
+        assert error_facts(byte_map.error) == error_facts(expected)
         check_tiles(byte_map.spans, frame)
         values = {span.path: span.value for span in byte_map.spans}
         assert values["correlation_id"] == 7
@@ -297,13 +303,13 @@ def test_limits_of_decoding_apply_to_maps(kwire, maps):
     limits = kwire.Limits(frame_bytes=3)
     cls = kwire.messages.MetadataRequest
     byte_map = maps.byte_map(cls, data, 12, limits=limits)
-    expected = failure(kwire, kwire.decode, cls, data, 12, limits=limits)
+    expected = catch_error(kwire, kwire.decode, cls, data, 12, limits=limits)
     assert type(expected) is kwire.LimitExceeded
-    assert facts(byte_map.error) == facts(expected)
+    assert error_facts(byte_map.error) == error_facts(expected)
     assert [span.kind for span in byte_map.spans] == ["unread"]
     frame = kwire.messages.framing.encode_request(kwire.decode(cls, data, 12), 12)
     byte_map = maps.frame_map(frame, sized=True, limits=limits)
-    expected = failure(
+    expected = catch_error(
         kwire, kwire.messages.framing.decode_request, frame[4:], limits=limits
     )
     assert (
@@ -332,9 +338,9 @@ def test_message_after_its_version_is_mapped(kwire, maps):
     byte_map = maps.prefixed_map(cls, b"\0\x63" + newest + b"new")
     assert byte_map.error is None and byte_map.spans[-1].kind == "unknown"
     for data in (b"\0", b"\0\0", b"\0\1\0\0", b"\xff\xff\0"):
-        expected = failure(kwire, kwire.messages.framing.decode_prefixed, cls, data)
+        expected = catch_error(kwire, kwire.messages.framing.decode_prefixed, cls, data)
         assert expected is not None
-        assert facts(maps.prefixed_map(cls, data).error) == facts(expected)
+        assert error_facts(maps.prefixed_map(cls, data).error) == error_facts(expected)
 
 
 def test_error_codes_and_api_keys_have_their_names(kwire, maps):
@@ -376,7 +382,7 @@ def test_record_sets_are_mapped_as_they_are_read(kwire, maps, kind):
             for batch in kwire.records.decode_batches(data):
                 batches_read.append(batch)
         except kwire.KwireError as error:
-            assert facts(byte_map.error) == facts(error), row["name"]
+            assert error_facts(byte_map.error) == error_facts(error), row["name"]
             refused += 1
             continue
         assert byte_map.error is None and byte_map.damage == ()
@@ -413,10 +419,13 @@ def test_each_byte_of_a_record_set_is_as_strict_as_in_reading(kwire, maps):
                 data[17:21] = crc.to_bytes(4, "big")
             byte_map = maps.record_map(data)
             check_tiles(byte_map.spans, data)
-            expected = failure(
+            expected = catch_error(
                 kwire, lambda d=data: list(kwire.records.decode_batches(d))
             )
-            assert facts(byte_map.error) == facts(expected), (position, byte)
+            assert error_facts(byte_map.error) == error_facts(expected), (
+                position,
+                byte,
+            )
             refused += expected is not None
     assert refused > 150
 

@@ -26,7 +26,7 @@ def log(kwire):
     return module(kwire, "log")
 
 
-def pieces_of(kind, rng):
+def make_batches(kind, rng):
     """Return consecutive batches. Record values may contain batches."""
     batches, offset = [], 0
     for number in range(24):
@@ -90,7 +90,7 @@ def write_index(folder, kind, batches, rng):
         folder.beside(0, ".index", ">ii", *entries)
 
 
-def walk_piece(segment, start=0, end=None):
+def read_part(segment, start=0, end=None):
     """Return the headers and problems in a part, in order."""
     with segment.open() as file:
         walk_segment = sys.modules[type(segment).__module__].walk_segment
@@ -111,9 +111,9 @@ def assert_cuts_lose_nothing(segment, size):
     assert cuts[0] == 0 and list(cuts) == sorted(set(cuts))
     assert all(after - before >= size for before, after in pairwise(cuts))
     spans = list(pairwise([*cuts, None]))
-    assert [
-        item for span in spans for item in walk_piece(segment, *span)
-    ] == walk_piece(segment)
+    assert [item for span in spans for item in read_part(segment, *span)] == read_part(
+        segment
+    )
     assert [r for span in spans for r in records_of(segment, *span)] == records_of(
         segment
     )
@@ -124,7 +124,7 @@ def assert_cuts_lose_nothing(segment, size):
 @pytest.mark.parametrize("kind", KINDS)
 def test_splits_of_a_sound_segment_lose_no_batch(log, tmp_path, kind, index):
     rng = random.Random(5)
-    batches = pieces_of(kind, rng)
+    batches = make_batches(kind, rng)
     folder = Folder(tmp_path / "orders-0")
     path, spans = folder.segment(0, batches)
     write_index(folder, index, batches, rng)
@@ -142,7 +142,7 @@ def scratch(tmp_path_factory):
 
 
 def assert_damage_changes_nothing(log, root, kind, index, rng, faults, size):
-    batches = pieces_of(kind, rng)
+    batches = make_batches(kind, rng)
     folder = Folder(root / "orders-0")
     for old in folder.path.iterdir():
         old.unlink()

@@ -93,14 +93,20 @@ def sound(tmp_path):
     return Sound(tmp_path)
 
 
-def local(path):
+def local_path(path):
     """Return the path of a file, also from its URI."""
     return path.removeprefix("file://")
 
 
 def find_problems(partition, **options):
     return [
-        (local(p.path), p.position, p.length, p.last_good_offset, p.next_good_offset)
+        (
+            local_path(p.path),
+            p.position,
+            p.length,
+            p.last_good_offset,
+            p.next_good_offset,
+        )
         for p in partition.problems(**options)
     ]
 
@@ -164,7 +170,7 @@ def test_raised_error_names_the_file_and_the_byte(sound, open_log, kwire):
     with pytest.raises(kwire.CorruptBatch) as caught:
         list(open_log(sound).batches())
     assert caught.value.offset == sound.spans[1][4][0]
-    assert local(caught.value.path) == str(sound.paths[1])
+    assert local_path(caught.value.path) == str(sound.paths[1])
     assert str(sound.paths[1]) in str(caught.value)
 
 
@@ -493,7 +499,7 @@ def test_undecodable_batch_does_not_affect_other_batches(tmp_path, open_log, kwi
     with pytest.raises(kwire.DecodeError) as caught:
         list(partition.batches())
     assert spans[1][0] < caught.value.offset < sum(spans[1])
-    assert local(caught.value.path).startswith(str(path))
+    assert local_path(caught.value.path).startswith(str(path))
 
 
 def test_any_bytes_are_read_or_reported_as_problems(tmp_path, log, kwire):

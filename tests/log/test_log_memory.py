@@ -50,7 +50,7 @@ def folder(tmp_path_factory):
         path.unlink()
 
 
-def peak(path, access, call, engine):
+def measure_peak(path, access, call, engine):
     """Return the memory in bytes that an iteration needs in a new interpreter."""
     if access == "stored":
         path, access = path.as_uri(), "read"
@@ -69,8 +69,8 @@ def peak(path, access, call, engine):
 def test_plain_batches_are_read_in_bounded_memory(twins, folder, access):
     path = write(folder, batch(0, value=random.Random(1).randbytes(100_000)))
     for call in ("log.verify(segment)", "segment.batches()", "segment.columns()"):
-        assert peak(path, access, call, "fast") < CEILING, call
-    assert peak(path, access, "segment.headers()", "pure") < CEILING
+        assert measure_peak(path, access, call, "fast") < CEILING, call
+    assert measure_peak(path, access, "segment.headers()", "pure") < CEILING
 
 
 @pytest.mark.parametrize("codec", ["zstd", "gzip"])
@@ -80,14 +80,14 @@ def test_compressed_batches_are_read_in_bounded_memory(twins, folder, codec):
     data = batch(0, value=words, codec=codec)
     path = write(folder, data, SIZE // len(data) // 8)
     for call in ("segment.batches()", "segment.columns()"):
-        assert peak(path, "map", call, "fast") < CEILING, call
+        assert measure_peak(path, "map", call, "fast") < CEILING, call
 
 
 def test_highly_compressed_batches_are_read_in_bounded_memory(twins, folder):
     """Batches are small on disk but have 6 MB each, so that many are gigabytes."""
     data = batch(0, value=bytes(2_000_000), codec="zstd")
     path = write(folder, data, 300)
-    assert peak(path, "map", "segment.columns()", "fast") < CEILING
+    assert measure_peak(path, "map", "segment.columns()", "fast") < CEILING
 
 
 @pytest.mark.parametrize("access", ACCESS)
@@ -97,4 +97,4 @@ def test_damaged_batch_length_does_not_load_the_file(twins, folder, access):
         file.seek(8)
         file.write(struct.pack(">i", SIZE - 1000))
     most = CEILING + (STORE if access == "stored" else 0)
-    assert peak(path, access, "segment.problems()", "fast") < most
+    assert measure_peak(path, access, "segment.problems()", "fast") < most

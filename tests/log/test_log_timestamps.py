@@ -58,7 +58,7 @@ def interesting_times(partition):
     return sorted(times | {-1, 0, BASE_TIME - 1000, BASE_TIME + 10**9})
 
 
-def assert_right(partition):
+def assert_lookups_are_correct(partition):
     times = interesting_times(partition)
     offsets = [partition.offset_for_timestamp(time) for time in times]
     assert offsets == [search_all_records(partition, time) for time in times]
@@ -92,7 +92,7 @@ def test_timestamp_lookup_returns_the_lowest_offset(log, tmp_path, seed):
     folder = Folder(tmp_path / "orders-0")
     folder.segment(0, make_shuffled(seed))
     folder.segment(36, make_shuffled(seed + 100, 36))
-    assert_right(partition_of(log, folder))
+    assert_lookups_are_correct(partition_of(log, folder))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -106,7 +106,7 @@ def test_timestamp_lookup_with_an_index_has_the_same_result(log, tmp_path, seed)
         folder.beside(base, ".timeindex", ">qi", *time_index(batches))
     partition = partition_of(log, folder)
     assert all(len(segment.time_index.entries) > 1 for segment in partition.segments)
-    assert_right(partition)
+    assert_lookups_are_correct(partition)
 
 
 def test_timestamp_lookup_starts_at_the_time_index_entry(log, tmp_path):
@@ -137,7 +137,7 @@ def test_timestamp_lookup_ignores_an_invalid_time_index(log, tmp_path, entries):
     folder = Folder(tmp_path / "orders-0")
     folder.segment(0, make_shuffled(7))
     folder.beside(0, ".timeindex", ">qi", *entries)
-    assert_right(partition_of(log, folder))
+    assert_lookups_are_correct(partition_of(log, folder))
 
 
 @pytest.mark.parametrize(("magic", "codec"), [(0, "none"), (1, "none"), (1, "gzip")])
@@ -151,7 +151,7 @@ def test_timestamp_lookup_works_in_old_formats(log, tmp_path, magic, codec):
             changed = patched(changed, 18, ">q", BASE_TIME + 5 * n + 4)
             sets[n] = patched(changed, 12, ">I", zlib.crc32(changed[16:]))
     folder.segment(0, [*sets, batch(20, 5)])
-    assert_right(partition_of(log, folder))
+    assert_lookups_are_correct(partition_of(log, folder))
 
 
 def test_log_append_time_of_the_batch_is_looked_up(log, tmp_path):
@@ -167,7 +167,7 @@ def test_log_append_time_of_the_batch_is_looked_up(log, tmp_path):
     partition = partition_of(log, folder)
     assert partition.offset_for_timestamp(BASE_TIME + 1000) == 0
     assert partition.offset_for_timestamp(BASE_TIME + 1001) == 3
-    assert_right(partition)
+    assert_lookups_are_correct(partition)
 
 
 def test_timestamp_lookup_includes_control_records(log, tmp_path):
@@ -193,7 +193,7 @@ def test_timestamp_lookup_skips_damaged_batches(log, tmp_path):
     for number in (2, 6):
         flip(path, spans[number][0] + 40)
     flip(path, spans[9][0] + 10)
-    assert_right(partition_of(log, folder))
+    assert_lookups_are_correct(partition_of(log, folder))
 
 
 def test_timestamp_lookup_omits_records_below_the_log_start(log, tmp_path):

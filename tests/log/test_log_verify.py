@@ -197,7 +197,7 @@ def test_kraft_checkpoints_are_verified_too(log, tmp_path):
     assert (problem.position, problem.length) == (spans[1][0], spans[1][1] - 5)
 
 
-def tear(sound, keep=5):
+def truncate_last_batch(sound, keep=5):
     """Truncate the last batch. Return its position and its offset."""
     position, size = sound.more_spans[-1]
     data = sound.second.read_bytes()
@@ -206,19 +206,21 @@ def tear(sound, keep=5):
     return position, 157
 
 
-def add(path, content):
+def append_to_file(path, content):
     with path.open("ab") as file:
         file.write(content)
 
 
 def test_index_entries_within_an_incomplete_end_are_valid(log, sound):
     """A broker truncates the incomplete end and rebuilds the indexes on its start."""
-    position, offset = tear(sound)
+    position, offset = truncate_last_batch(sound)
     index = sound.folder.path / f"{100:020}.index"
-    add(index, struct.pack(">iiii", offset - 100, position, 300, position + 9000))
+    append_to_file(
+        index, struct.pack(">iiii", offset - 100, position, 300, position + 9000)
+    )
     time_index = index.with_suffix(".timeindex")
-    add(time_index, struct.pack(">qi", BASE_TIME + 157, offset - 100))
-    add(sound.txnindex, aborted_entry(7, 154, offset))
+    append_to_file(time_index, struct.pack(">qi", BASE_TIME + 157, offset - 100))
+    append_to_file(sound.txnindex, aborted_entry(7, 154, offset))
     later = sound.folder.path / f"{160:020}.snapshot"
     later.write_bytes(b"\0\1\0\0")
     assert find_problems(log, sound) == []
@@ -232,10 +234,10 @@ def test_index_entries_within_an_incomplete_end_are_valid(log, sound):
 
 def test_indexes_beside_a_torn_tail_may_be_unfinished(log, sound):
     """Index entries that were lost in a crash are rebuilt as well."""
-    tear(sound)
+    truncate_last_batch(sound)
     index = sound.folder.path / f"{100:020}.index"
-    add(index, bytes(64) + b"\1\2\3\4")
-    add(index.with_suffix(".timeindex"), bytes(64) + b"\1\2\3\4")
+    append_to_file(index, bytes(64) + b"\1\2\3\4")
+    append_to_file(index.with_suffix(".timeindex"), bytes(64) + b"\1\2\3\4")
     sound.txnindex.write_bytes(b"\0\0\0")
     assert find_problems(log, sound) == []
     sound.txnindex.unlink()
@@ -244,7 +246,7 @@ def test_indexes_beside_a_torn_tail_may_be_unfinished(log, sound):
 
 def test_a_torn_tail_excuses_nothing_before_it(log, sound):
     """Index entries for the newest segment's intact part are still checked."""
-    tear(sound)
+    truncate_last_batch(sound)
     index = sound.folder.path / f"{100:020}.index"
     time_index, earlier = index.with_suffix(".timeindex"), sound.snapshot
     index.write_bytes(struct.pack(">ii", 24, sound.more_spans[4][0] + 1))
@@ -259,7 +261,7 @@ def test_entries_into_the_cut_end_of_an_older_segment_stay_damage(log, sound):
     """A broker does not repair older segments, so the data is reported as lost."""
     position, _ = sound.spans[-1]
     sound.first.write_bytes(sound.first.read_bytes()[: position + 5])
-    add(sound.index, struct.pack(">ii", 99, position))
+    append_to_file(sound.index, struct.pack(">ii", 99, position))
     assert [problem[::3] for problem in find_problems(log, sound)] == [
         (str(sound.first), "cut")
     ]
@@ -268,7 +270,7 @@ def test_entries_into_the_cut_end_of_an_older_segment_stay_damage(log, sound):
 def test_entries_after_a_complete_end_are_damage(log, sound):
     """The newest segment ends with a complete batch, so indexed data was lost."""
     index = sound.folder.path / f"{100:020}.index"
-    add(index, struct.pack(">ii", 300, 10**6))
+    append_to_file(index, struct.pack(">ii", 300, 10**6))
     assert [problem[::3] for problem in find_problems(log, sound)] == [
         (str(index), "index")
     ]
@@ -283,9 +285,9 @@ def test_batches_appended_during_verify_are_not_damage(log, sound, monkeypatch):
         file = open_file(segment)
         if segment.path == sound.second:
             position = len(sound.second.read_bytes())
-            add(sound.second, grown)
-            add(index, struct.pack(">ii", 61, position))
-            add(
+            append_to_file(sound.second, grown)
+            append_to_file(index, struct.pack(">ii", 61, position))
+            append_to_file(
                 index.with_suffix(".timeindex"), struct.pack(">qi", BASE_TIME + 161, 61)
             )
         return file

@@ -21,7 +21,7 @@ from kwire import log
 from kwire.log import storage
 from tests.log.log_files import Folder, batch, flip, log_of, overwrite
 from tests.log.s3_server import S3Server
-from tests.log.test_log_cuts import add_damage, assert_cuts_lose_nothing, pieces_of
+from tests.log.test_log_cuts import add_damage, assert_cuts_lose_nothing, make_batches
 
 MIB = 1 << 20
 LARGE = 99_121
@@ -44,7 +44,7 @@ def s3(s3_server):
     return s3_server
 
 
-def put(store, root, server):
+def copy_to_store(store, root, server):
     """Copy a directory tree to a store, and return its URI."""
     if store == "file":
         return root.as_uri()
@@ -63,7 +63,7 @@ def put(store, root, server):
 @pytest.fixture(params=["file", "s3", "memory"])
 def stored(request, s3):
     """Function that copies a directory tree to a store and returns its URI."""
-    return lambda root: put(request.param, root, s3)
+    return lambda root: copy_to_store(request.param, root, s3)
 
 
 def tree(root):
@@ -89,7 +89,7 @@ def tree(root):
     return root
 
 
-def facts(path):
+def describe_tree(path):
     """Return everything that can be read from a tree, with relative file paths."""
 
     def below(text):
@@ -131,7 +131,7 @@ def real(request):
 
 def test_a_tree_is_read_as_it_is_from_files(tmp_path, stored):
     root = tree(tmp_path / "a tree")
-    local, remote = list(facts(root)), list(facts(stored(root)))
+    local, remote = list(describe_tree(root)), list(describe_tree(stored(root)))
     assert remote == local and len(local) > 100
 
 
@@ -139,7 +139,7 @@ def test_a_tree_is_read_as_it_is_from_files(tmp_path, stored):
 def test_real_directories_are_read_as_they_are_from_files(real, stored, release):
     """Includes KRaft checkpoints, transactions, and in one case tiered storage."""
     root = real / release
-    assert list(facts(stored(root))) == list(facts(root))
+    assert list(describe_tree(stored(root))) == list(describe_tree(root))
 
 
 @pytest.mark.parametrize("index", [True, False])
@@ -162,16 +162,16 @@ def test_splits_of_a_stored_segment_lose_no_batch(tmp_path, stored, index):
 def test_splits_of_a_damaged_stored_segment_lose_no_batch(tmp_path, s3, seed):
     rng = random.Random(seed)
     kind = ["plain", "compressed", "magic 1", "mixed"][seed % 4]
-    batches = pieces_of(kind, rng)
+    batches = make_batches(kind, rng)
     folder = Folder(tmp_path / "tree" / "orders-0")
     path, _ = folder.segment(0, batches)
     path.write_bytes(add_damage(bytearray(b"".join(batches)), rng, rng.randrange(6)))
-    uri = put("memory", tmp_path / "tree", s3)
+    uri = copy_to_store("memory", tmp_path / "tree", s3)
     (segment,) = log.LogDirectory(uri).segments
     assert_cuts_lose_nothing(segment, 300)
 
 
-def large(folder, size):
+def write_large_segment(folder, size):
     """Write a segment with about ``size`` bytes in unique 100 kB batches.
 
     If the store has fewer bytes than requested, its client may return old memory.
@@ -193,7 +193,7 @@ def test_opening_a_stored_tree_lists_once_and_reads_no_segment(tmp_path, s3):
         for base in range(0, 60, 3):
             folder.segment(base, [batch(base, 3)])
             folder.beside(base, ".index", ">ii")
-    uri = put("s3", tmp_path, s3)
+    uri = copy_to_store("s3", tmp_path, s3)
     s3.asked.clear()
     directory = log.LogDirectory(uri)
     assert len(directory) == 30 and len(directory.segments) == 600
@@ -208,8 +208,8 @@ def test_opening_a_stored_tree_lists_once_and_reads_no_segment(tmp_path, s3):
 
 def test_ranges_grow_to_eight_mib_and_no_byte_is_requested_twice(tmp_path, s3):
     folder = Folder(tmp_path / "orders-0")
-    path = large(folder, 40 * MIB)
-    (segment,) = log.LogDirectory(put("s3", tmp_path, s3)).segments
+    path = write_large_segment(folder, 40 * MIB)
+    (segment,) = log.LogDirectory(copy_to_store("s3", tmp_path, s3)).segments
     s3.asked.clear()
     assert len(list(segment.headers(check_crc=True))) == path.stat().st_size // LARGE
     spans = [request[2] for request in s3.asked if request[0] == "GET"]
@@ -226,8 +226,8 @@ def test_ranges_grow_to_eight_mib_and_no_byte_is_requested_twice(tmp_path, s3):
 
 def test_reader_of_a_part_requests_few_later_bytes(tmp_path, s3):
     """A reader does not prefetch bytes that belong to the next part."""
-    path = large(Folder(tmp_path / "orders-0"), 40 * MIB)
-    (segment,) = log.LogDirectory(put("s3", tmp_path, s3)).segments
+    path = write_large_segment(Folder(tmp_path / "orders-0"), 40 * MIB)
+    (segment,) = log.LogDirectory(copy_to_store("s3", tmp_path, s3)).segments
     cuts = [*segment.find_splits(10 * MIB), path.stat().st_size]
     assert len(cuts) == 5
     s3.asked.clear()
@@ -240,8 +240,8 @@ def test_reader_of_a_part_requests_few_later_bytes(tmp_path, s3):
 
 def test_one_range_is_fetched_while_another_is_read(tmp_path, s3):
     """When the reader pauses in the fourth range, only the fifth is fetched."""
-    large(Folder(tmp_path / "orders-0"), 48 * MIB)
-    (segment,) = log.LogDirectory(put("s3", tmp_path, s3)).segments
+    write_large_segment(Folder(tmp_path / "orders-0"), 48 * MIB)
+    (segment,) = log.LogDirectory(copy_to_store("s3", tmp_path, s3)).segments
     s3.asked.clear()
     headers = segment.headers()
     while next(headers).position < 6 * MIB:
@@ -258,7 +258,7 @@ def test_one_range_is_fetched_while_another_is_read(tmp_path, s3):
 
 def test_an_object_that_vanishes_is_named(tmp_path, stored, s3):
     folder = Folder(tmp_path / "orders-0")
-    path = large(folder, 8 * MIB)
+    path = write_large_segment(folder, 8 * MIB)
     uri = stored(tmp_path)
     (segment,) = log.LogDirectory(uri).segments
     headers = segment.headers()
@@ -282,7 +282,7 @@ def test_an_object_that_vanishes_is_named(tmp_path, stored, s3):
 
 def test_an_object_that_shrinks_ends_earlier(tmp_path, stored, s3):
     """As for a file, the missing part is an incomplete end."""
-    path = large(Folder(tmp_path / "orders-0"), 8 * MIB)
+    path = write_large_segment(Folder(tmp_path / "orders-0"), 8 * MIB)
     uri = stored(tmp_path)
     (segment,) = log.LogDirectory(uri).segments
     headers = segment.headers(check_crc=True)
@@ -301,8 +301,8 @@ def test_an_object_that_shrinks_ends_earlier(tmp_path, stored, s3):
 
 
 def test_object_may_become_shorter_than_the_read_part(tmp_path, s3):
-    path = large(Folder(tmp_path / "orders-0"), 8 * MIB)
-    (segment,) = log.LogDirectory(put("s3", tmp_path, s3)).segments
+    path = write_large_segment(Folder(tmp_path / "orders-0"), 8 * MIB)
+    (segment,) = log.LogDirectory(copy_to_store("s3", tmp_path, s3)).segments
     headers = segment.headers()
     next(headers)
     (key,) = s3.objects
@@ -311,8 +311,8 @@ def test_object_may_become_shorter_than_the_read_part(tmp_path, s3):
 
 
 def test_rejected_request_is_an_os_error_with_the_uri(tmp_path, s3):
-    large(Folder(tmp_path / "orders-0"), 8 * MIB)
-    (segment,) = log.LogDirectory(put("s3", tmp_path, s3)).segments
+    write_large_segment(Folder(tmp_path / "orders-0"), 8 * MIB)
+    (segment,) = log.LogDirectory(copy_to_store("s3", tmp_path, s3)).segments
     headers = segment.headers()
     next(headers)
     s3.refuse = lambda method, key, span: 403 if method == "GET" else None

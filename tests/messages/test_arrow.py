@@ -38,15 +38,15 @@ def to_arrow(kwire, *arguments, **options):
     return array
 
 
-def plain(value, kind):
+def to_plain(value, kind):
     """Convert a decoded value to the corresponding pyarrow value."""
     if value is None:
         return None
     if pyarrow.types.is_struct(kind):
         fields = [field for field in kind if field.name != "_error"]
-        return {f.name: plain(getattr(value, f.name), f.type) for f in fields}
+        return {f.name: to_plain(getattr(value, f.name), f.type) for f in fields}
     if pyarrow.types.is_list(kind):
-        return [plain(item, kind.value_type) for item in value]
+        return [to_plain(item, kind.value_type) for item in value]
     if isinstance(value, uuid.UUID):
         return value.bytes
     # Unlike in Python, NaN must equal NaN here.
@@ -54,7 +54,7 @@ def plain(value, kind):
 
 
 def values_of(array):
-    """Return an array's values in the form that ``plain`` returns."""
+    """Return an array's values in the form that ``to_plain`` returns."""
 
     def without_nan(value):
         if isinstance(value, dict):
@@ -78,12 +78,12 @@ def try_to_decode(kwire, cls, data, version):
         return None, error.with_traceback(None)
 
 
-def facts(error):
+def error_facts(error):
     """Return all error properties for comparisons."""
     return type(error).__name__, error.offset, error.path, error.reason
 
 
-def binary(rows, kind=None):
+def binary_array(rows, kind=None):
     """Create a binary array."""
     return pyarrow.array(rows, kind or pyarrow.binary())
 
@@ -116,12 +116,12 @@ def test_columns_equal_decode(kwire, name):
     for version in [version for pair, version in PAIRS if pair == name]:
         rows = [vector.data for vector in golden.by_pair()[name, version]]
         rows = [*rows, None, *rows[::-1]]
-        column = to_arrow(kwire, binary(rows), cls, version)
+        column = to_arrow(kwire, binary_array(rows), cls, version)
         messages = [
             kwire.decode(cls, row, version) if row is not None else None for row in rows
         ]
         assert values_of(column) == [
-            plain(message, column.type) for message in messages
+            to_plain(message, column.type) for message in messages
         ]
         assert column.null_count == 1
         assert [field.name for field in column.type] == list(cls.__match_args__)
@@ -133,7 +133,7 @@ def test_twins_give_equal_columns(twins, name):
     """Types, values and the bytes of all buffers are equal."""
     for version in [version for pair, version in PAIRS if pair == name]:
         rows = [vector.data for vector in golden.by_pair()[name, version]]
-        rows = binary([*rows, None, b"\xff", *rows])
+        rows = binary_array([*rows, None, b"\xff", *rows])
         fast, pure = (
             to_arrow(
                 package,
@@ -184,16 +184,16 @@ def test_each_kafka_type_has_one_arrow_type(kwire):
         cls = getattr(kwire.messages, name)
         check(
             cls._binding.message.struct,
-            to_arrow(kwire, binary([]), cls, version).type,
+            to_arrow(kwire, binary_array([]), cls, version).type,
         )
     assert inner_types == by_type
 
 
 def flat_forms(rows):
     """Yield the same rows in every supported form."""
-    array = binary(rows)
-    longer = binary([b"\0", None, b"", *rows, b"\xff\xff", None])
-    large = binary(rows, pyarrow.large_binary())
+    array = binary_array(rows)
+    longer = binary_array([b"\0", None, b"", *rows, b"\xff\xff", None])
+    large = binary_array(rows, pyarrow.large_binary())
     half = len(rows) // 2
     yield "binary", array
     yield "large binary", large
@@ -201,7 +201,10 @@ def flat_forms(rows):
     yield "slice of large", longer.cast(large.type).slice(3, len(rows))
     yield "binary view", array.cast(pyarrow.binary_view())
     yield "one chunk", pyarrow.chunked_array([longer.slice(3, len(rows))])
-    yield "chunks", pyarrow.chunked_array([array[:half], binary([]), array[half:]])
+    yield (
+        "chunks",
+        pyarrow.chunked_array([array[:half], binary_array([]), array[half:]]),
+    )
     yield "capsules", CapsulesOnly(longer.slice(3, len(rows)))
     yield "polars", polars.Series(rows, dtype=polars.Binary)
 
@@ -220,7 +223,7 @@ def test_all_forms_of_input_have_equal_results(kwire):
     """Slices, chunks, views and capsules with the same rows return the same result."""
     cls = kwire.messages.HeartbeatRequest
     rows = [*heartbeats(kwire, 20), None, *heartbeats(kwire, 3)]
-    expected = to_arrow(kwire, binary(rows), cls, 4)
+    expected = to_arrow(kwire, binary_array(rows), cls, 4)
     assert expected.null_count == 1
     forms = dict(flat_forms(rows))
     assert len(forms) == 9
@@ -232,11 +235,11 @@ def test_string_and_fixed_size_binary_arrays_are_accepted(kwire):
     """String arrays and fixed-size binary arrays are accepted as bytes."""
     cls = kwire.messages.HeartbeatRequest
     row = kwire.encode(cls(group_id="g", member_id="m"), 3)
-    expected = to_arrow(kwire, binary([row, None]), cls, 3)
+    expected = to_arrow(kwire, binary_array([row, None]), cls, 3)
     narrow = pyarrow.array([row, None], pyarrow.binary(len(row)))
     assert to_arrow(kwire, narrow, cls, 3).equals(expected)
     text = row.replace(b"\xff", b"\0").decode()
-    expected = to_arrow(kwire, binary([text.encode()] * 2), cls, 3)
+    expected = to_arrow(kwire, binary_array([text.encode()] * 2), cls, 3)
     for kind in (pyarrow.string(), pyarrow.large_string(), pyarrow.string_view()):
         assert to_arrow(kwire, pyarrow.array([text] * 2, kind), cls, 3).equals(expected)
 
@@ -247,7 +250,7 @@ def test_arrays_without_messages_are_accepted(kwire, rows):
     cls = kwire.messages.MetadataResponse
     kinds = [pyarrow.binary(), pyarrow.large_binary(), pyarrow.null()]
     for kind in kinds:
-        for array in (binary(rows, kind), pyarrow.chunked_array([], kind)):
+        for array in (binary_array(rows, kind), pyarrow.chunked_array([], kind)):
             column = to_arrow(kwire, array, cls, 12)
             assert column.null_count == len(column) == len(array)
             assert column.type.get_field_index("topics") >= 0
@@ -266,11 +269,11 @@ def test_wrong_options_are_refused(kwire):
     """Unknown versions, classes and policies raise an error."""
     cls = kwire.messages.MetadataResponse
     with pytest.raises(kwire.UnsupportedVersion):
-        to_arrow(kwire, binary([]), cls, 99)
+        to_arrow(kwire, binary_array([]), cls, 99)
     with pytest.raises(TypeError):
-        to_arrow(kwire, binary([]), cls.MetadataResponseTopic, 9)
+        to_arrow(kwire, binary_array([]), cls.MetadataResponseTopic, 9)
     with pytest.raises(ValueError, match="on_error"):
-        to_arrow(kwire, binary([]), cls, 9, on_error="ignore")
+        to_arrow(kwire, binary_array([]), cls, 9, on_error="ignore")
 
 
 def test_missing_pyarrow_names_the_extra(kwire, monkeypatch):
@@ -306,7 +309,7 @@ def test_invalid_rows_become_null_and_leave_no_bytes(kwire):
             *[inserted for row in rows for inserted in (row, valid_rows[0])],
             None,
         ]
-        column = to_arrow(kwire, binary(rows), cls, version, on_error="null")
+        column = to_arrow(kwire, binary_array(rows), cls, version, on_error="null")
         values = values_of(column)
         assert values.pop() is None
         assert column.null_count == 1
@@ -314,7 +317,7 @@ def test_invalid_rows_become_null_and_leave_no_bytes(kwire):
             message, error = try_to_decode(kwire, cls, row, version)
             assert value.pop("_error") == (None if error is None else str(error))
             if error is None:
-                assert value == plain(message, column.type)
+                assert value == to_plain(message, column.type)
             else:
                 assert set(value.values()) <= {None}
                 bad += 1
@@ -332,10 +335,10 @@ def test_the_first_bad_row_is_raised(kwire):
             if error is None:
                 continue
             with pytest.raises(kwire.DecodeError) as caught:
-                to_arrow(kwire, binary([valid_row, None, row, b""]), cls, version)
+                to_arrow(kwire, binary_array([valid_row, None, row, b""]), cls, version)
             path = f"[2].{error.path}" if error.path else "[2]"
-            kind, offset, _, reason = facts(error)
-            assert facts(caught.value) == (kind, offset, path, reason)
+            kind, offset, _, reason = error_facts(error)
+            assert error_facts(caught.value) == (kind, offset, path, reason)
             assert (caught.value.message_name, caught.value.version) == (name, version)
             raised += 1
     assert raised > 500
@@ -344,7 +347,7 @@ def test_the_first_bad_row_is_raised(kwire):
 def test_the_type_is_the_same_in_every_call(kwire):
     """The type is cached for a class, with its views and error column."""
     cls = kwire.messages.MetadataResponse
-    data = binary([metadata(kwire, 1, 1)])
+    data = binary_array([metadata(kwire, 1, 1)])
     for options in ({}, {"views": True}, {"on_error": "null"}, {}):
         calls = [to_arrow(kwire, data, cls, 9, **options) for _ in range(2)]
         assert calls[0].type == calls[1].type
@@ -376,13 +379,13 @@ def test_short_and_long_values_are_read_alike(kwire, size):
         data = kwire.encode(message, version)
         step = 1 + len(data) // 500
         rows = [data, *[data[:end] for end in range(0, len(data), step)], data]
-        column = to_arrow(kwire, binary(rows), cls, version, on_error="null")
+        column = to_arrow(kwire, binary_array(rows), cls, version, on_error="null")
         values = values_of(column)
         for row, value in zip(rows, values, strict=True):
             message_read, error = try_to_decode(kwire, cls, row, version)
             assert value.pop("_error") == (None if error is None else str(error))
             if error is None:
-                assert value == plain(message_read, column.type)
+                assert value == to_plain(message_read, column.type)
 
 
 @pytest.mark.parametrize("slice_of_many", [False, True])
@@ -397,9 +400,11 @@ def test_row_sizes_may_vary(kwire, slice_of_many):
         [large[:-1], small, large],
         [small[:-1], large],
     ):
-        array = binary(rows)
+        array = binary_array(rows)
         if slice_of_many:
-            array = binary([*[large] * 9, *rows, *[large] * 9]).slice(9, len(rows))
+            array = binary_array([*[large] * 9, *rows, *[large] * 9]).slice(
+                9, len(rows)
+            )
         column = to_arrow(kwire, array, cls, 9, on_error="null")
         for row, value in zip(rows, values_of(column), strict=True):
             if row is None:
@@ -408,7 +413,7 @@ def test_row_sizes_may_vary(kwire, slice_of_many):
             message, error = try_to_decode(kwire, cls, row, 9)
             assert value.pop("_error") == (None if error is None else str(error))
             if error is None:
-                assert value == plain(message, column.type)
+                assert value == to_plain(message, column.type)
 
 
 def test_utf8_is_validated_as_in_python(kwire):
@@ -439,7 +444,7 @@ def test_utf8_is_validated_as_in_python(kwire):
         len(text).to_bytes(2, "big") + text + kwire.encode(cls(), 3)[2:]
         for text in texts
     ]
-    column = to_arrow(kwire, binary(rows), cls, 3, on_error="null")
+    column = to_arrow(kwire, binary_array(rows), cls, 3, on_error="null")
     assert 0 < column.field("_error").null_count < len(rows)
     expected = [try_to_decode(kwire, cls, row, 3)[1] for row in rows]
     assert column.field("_error").to_pylist() == [
@@ -452,12 +457,12 @@ def test_rows_have_the_limits_of_messages(kwire):
     cls = kwire.messages.HeartbeatRequest
     row = kwire.encode(cls(group_id="g"), 4)
     limits = kwire.Limits(frame_bytes=len(row))
-    assert len(to_arrow(kwire, binary([row] * 9), cls, 4, limits=limits)) == 9
+    assert len(to_arrow(kwire, binary_array([row] * 9), cls, 4, limits=limits)) == 9
     with pytest.raises(kwire.LimitExceeded) as caught:
-        to_arrow(kwire, binary([row, row + b"\0"]), cls, 4, limits=limits)
+        to_arrow(kwire, binary_array([row, row + b"\0"]), cls, 4, limits=limits)
     assert (caught.value.path, caught.value.offset) == ("[1]", 0)
     unlimited = kwire.Limits(frame_bytes=None)
-    assert len(to_arrow(kwire, binary([row]), cls, 4, limits=unlimited)) == 1
+    assert len(to_arrow(kwire, binary_array([row]), cls, 4, limits=unlimited)) == 1
 
 
 @pytest.mark.parametrize("on_error", ["raise", "null"])
@@ -470,14 +475,14 @@ def test_column_offsets_may_reach_the_limit(kwire, monkeypatch, on_error):
     cls = kwire.messages.MetadataResponse
     row = metadata(kwire, 10, 20)
     # Every name has 7 bytes. The replicas have the most elements, 600 per row.
-    rows = binary([row, None, row])
+    rows = binary_array([row, None, row])
     monkeypatch.setattr(columns, "LARGEST_OFFSET", 1200)
     to_arrow(kwire, rows, cls, 9, on_error=on_error)
     monkeypatch.setattr(columns, "LARGEST_OFFSET", 1199)
     with pytest.raises(kwire.LimitExceeded, match="32-bit offsets") as caught:
         to_arrow(kwire, rows, cls, 9, on_error=on_error)
     assert (caught.value.path, caught.value.offset) == ("", 0)
-    texts = binary(heartbeats(kwire, 21))
+    texts = binary_array(heartbeats(kwire, 21))
     size = sum(len("ä".encode()) * i for i in range(21))
     monkeypatch.setattr(columns, "LARGEST_OFFSET", size)
     to_arrow(kwire, texts, kwire.messages.HeartbeatRequest, 4, on_error=on_error)
@@ -557,7 +562,7 @@ def test_no_object_is_made_for_a_row(twins):
     cls = kwire.messages.MetadataResponse
     row = metadata(kwire, 3, 3)
     for count in (10, 10_000):
-        array = binary([row, row, None] * count)
+        array = binary_array([row, row, None] * count)
         column = to_arrow(kwire, array, cls, 9, on_error="null")
         tracemalloc.start()
         column = to_arrow(kwire, array, cls, 9, on_error="null")
@@ -573,7 +578,7 @@ def test_other_threads_run_during_a_call(twins):
     columns = importlib.import_module(f"{kwire.__name__}._engine.fast.message_columns")
     cls = kwire.messages.MetadataResponse
     row = metadata(kwire, 100, 100)
-    array = binary([row] * 200)
+    array = binary_array([row] * 200)
     buffers = array.buffers()
     counted, ended = [0], threading.Event()
 

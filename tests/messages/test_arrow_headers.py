@@ -69,7 +69,7 @@ def expected(kwire, frame):
     )
 
 
-def agree(kwire, frames):
+def check_agreement(kwire, frames):
     """Compare columns with ``decode_request``. Return the number of invalid frames."""
     rows = to_arrow(kwire, frames, on_error="null").to_pylist()
     bad = 0
@@ -144,7 +144,7 @@ def test_header_columns_equal_decoded_headers(kwire):
     """Test all requests and versions, with bodies that Kafka wrote."""
     frames = frames_of_all_versions(kwire)
     assert len(frames) > 300
-    assert agree(kwire, frames) == 0
+    assert check_agreement(kwire, frames) == 0
     headers = to_arrow(kwire, [*frames, None])
     assert (headers.null_count, headers.to_pylist()[-1]) == (1, None)
     assert [field.name for field in headers.type] == FIELDS
@@ -177,14 +177,14 @@ def test_unknown_versions_have_no_header(kwire):
                 + version.to_bytes(2, "big", signed=True)
                 + bytes(9)
             ]
-    assert agree(kwire, bad) == len(bad)
+    assert check_agreement(kwire, bad) == len(bad)
 
 
 def test_truncated_headers_are_errors_in_rows(kwire):
     """A truncated header is an error, but a missing body is not."""
     frames = short_frames(kwire)
     prefixes = [frame[:end] for frame in frames for end in range(len(frame) + 1)]
-    assert 30 < agree(kwire, prefixes) < len(prefixes)
+    assert 30 < check_agreement(kwire, prefixes) < len(prefixes)
 
 
 def test_changed_header_bytes_have_the_outcome_of_decoding(kwire):
@@ -197,7 +197,7 @@ def test_changed_header_bytes_have_the_outcome_of_decoding(kwire):
             for value in range(256)
         ]
         total += len(changed)
-        bad += agree(kwire, changed[:: 1 if kwire.backend == "fast" else 7])
+        bad += check_agreement(kwire, changed[:: 1 if kwire.backend == "fast" else 7])
     assert bad > total // 20
 
 
@@ -216,7 +216,7 @@ def test_changed_header_bytes_have_the_outcome_of_decoding(kwire):
 @example(frames=[((1, 12), bytes(4) + b"\0\1\xff\0")])
 def test_random_header_bytes_have_the_outcome_of_decoding(kwire, frames):
     """Test arbitrary bytes after the API key and version."""
-    agree(
+    check_agreement(
         kwire,
         [
             key.to_bytes(2, "big", signed=True)

@@ -55,7 +55,7 @@ def control(kwire):
     return importlib.import_module(f"{kwire.__name__}.messages.control_records")
 
 
-def read(control, pair):
+def decode_hex(control, pair):
     """Decode a pair of hexadecimal strings."""
     return control.decode_control_record(*map(bytes.fromhex, pair))
 
@@ -63,10 +63,10 @@ def read(control, pair):
 def test_transaction_markers_contain_the_coordinator_epoch(kwire, control):
     """ABORT and COMMIT contain the epoch of the coordinator."""
     marker = kwire.messages.EndTxnMarker
-    aborted = read(control, ABORT)
+    aborted = decode_hex(control, ABORT)
     assert (aborted.type, aborted.type_name) == (0, "ABORT")
     assert aborted.message == marker(coordinator_epoch=7)
-    committed = read(control, COMMIT)
+    committed = decode_hex(control, COMMIT)
     assert (committed.type, committed.type_name) == (1, "COMMIT")
     assert committed.message == marker(coordinator_epoch=2**31 - 1)
 
@@ -74,13 +74,13 @@ def test_transaction_markers_contain_the_coordinator_epoch(kwire, control):
 def test_leader_change_contains_leader_and_voters(kwire, control):
     """The message contains the leader and the voters. Version 1 adds directory ids."""
     message = kwire.messages.LeaderChangeMessage
-    record = read(control, LEADER_CHANGE)
+    record = decode_hex(control, LEADER_CHANGE)
     assert (record.type, record.type_name) == (2, "LEADER_CHANGE")
     voters = [message.Voter(voter_id=number) for number in (1, 2, 3)]
     assert record.message == message(
         version=0, leader_id=2, voters=voters, granting_voters=voters[1:]
     )
-    assert read(control, LEADER_CHANGE_1).message == message(
+    assert decode_hex(control, LEADER_CHANGE_1).message == message(
         version=1,
         leader_id=2,
         voters=[message.Voter(voter_id=2, voter_directory_id=DIRECTORY)],
@@ -89,22 +89,22 @@ def test_leader_change_contains_leader_and_voters(kwire, control):
 
 def test_snapshot_header_and_footer_are_decoded(kwire, control):
     """A snapshot of the metadata log starts with a header and ends with a footer."""
-    header = read(control, SNAPSHOT_HEADER)
+    header = decode_hex(control, SNAPSHOT_HEADER)
     assert (header.type, header.type_name) == (3, "SNAPSHOT_HEADER")
     assert header.message == kwire.messages.SnapshotHeaderRecord(
         last_contained_log_timestamp=1_700_000_000_123
     )
-    footer = read(control, SNAPSHOT_FOOTER)
+    footer = decode_hex(control, SNAPSHOT_FOOTER)
     assert (footer.type, footer.type_name) == (4, "SNAPSHOT_FOOTER")
     assert footer.message == kwire.messages.SnapshotFooterRecord()
 
 
 def test_kraft_version_and_voters_are_decoded(kwire, control):
     """A quorum with dynamic voters stores these records in its log."""
-    version = read(control, KRAFT_VERSION)
+    version = decode_hex(control, KRAFT_VERSION)
     assert (version.type, version.type_name) == (5, "KRAFT_VERSION")
     assert version.message == kwire.messages.KRaftVersionRecord(k_raft_version=1)
-    voters = read(control, KRAFT_VOTERS)
+    voters = decode_hex(control, KRAFT_VOTERS)
     assert (voters.type, voters.type_name) == (6, "KRAFT_VOTERS")
     record = kwire.messages.VotersRecord
     assert voters.message == record(
@@ -136,14 +136,14 @@ def test_unknown_types_are_reported_and_skipped(control, key, type_, value):
 @pytest.mark.parametrize("key", ["00010001", "000500010000", "7fff0001ff"])
 def test_newer_keys_are_read_as_far_as_known(control, key):
     """A later version may append fields to the key, which are ignored."""
-    record = read(control, (key, COMMIT[1]))
-    assert record == read(control, COMMIT)
+    record = decode_hex(control, (key, COMMIT[1]))
+    assert record == decode_hex(control, COMMIT)
 
 
 def test_newer_end_markers_are_read_as_far_as_known(control):
     """Kafka decodes a version 1 marker as version 0 and ignores additional bytes."""
-    record = read(control, ("00000001", "0001 7fffffff ffff"))
-    assert record == read(control, COMMIT)
+    record = decode_hex(control, ("00000001", "0001 7fffffff ffff"))
+    assert record == decode_hex(control, COMMIT)
 
 
 def test_newer_kraft_records_raise_unsupported_version(kwire, control):
@@ -151,7 +151,7 @@ def test_newer_kraft_records_raise_unsupported_version(kwire, control):
     for pair in ALL[2:]:
         newer = pair[0], f"0002{pair[1][4:]}"
         with pytest.raises(kwire.UnsupportedVersion, match=r"\(got 2\)"):
-            read(control, newer)
+            decode_hex(control, newer)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_newer_kraft_records_raise_unsupported_version(kwire, control):
 def test_errors_name_part_field_and_byte(kwire, control, key, value, path, offset):
     """Test negative versions, truncation and trailing bytes, in keys and values."""
     with pytest.raises(kwire.DecodeError) as caught:
-        read(control, (key, value))
+        decode_hex(control, (key, value))
     assert (caught.value.path, caught.value.offset) == (path, offset)
 
 
@@ -202,13 +202,13 @@ def test_limits_apply_to_control_records(kwire, control):
 
 def test_control_records_are_values(control):
     """Control records are immutable and compare, hash, pickle and match by value."""
-    record = read(control, ABORT)
-    same = read(control, ABORT)
+    record = decode_hex(control, ABORT)
+    same = decode_hex(control, ABORT)
     assert record == same
     assert hash(record) == hash(same)
-    assert record != read(control, COMMIT)
+    assert record != decode_hex(control, COMMIT)
     assert record != control.ControlRecord(1, record.message)
-    assert record != control.ControlRecord(0, read(control, COMMIT).message)
+    assert record != control.ControlRecord(0, decode_hex(control, COMMIT).message)
     assert record != (0, record.message)
     assert pickle.loads(pickle.dumps(record)) == record
     assert repr(record) == (
@@ -226,10 +226,12 @@ def test_any_contiguous_buffer_is_accepted(control):
     for pair in ALL:
         for kind in (bytearray, memoryview):
             key, value = (kind(bytes.fromhex(text)) for text in pair)
-            assert control.decode_control_record(key, value) == read(control, pair)
+            assert control.decode_control_record(key, value) == decode_hex(
+                control, pair
+            )
 
 
-def outcome(package, key, value):
+def describe_outcome(package, key, value):
     """Decode a control record. Return its repr, or all error attributes."""
     module = importlib.import_module(f"{package.__name__}.messages.control_records")
     try:
@@ -265,10 +267,12 @@ def test_damaged_records_give_a_record_or_a_typed_error(kwire):
     """
     for key, value in (map(bytes.fromhex, pair) for pair in ALL):
         for end in range(len(key)):
-            assert isinstance(outcome(kwire, key[:end], value), tuple)
+            assert isinstance(describe_outcome(kwire, key[:end], value), tuple)
         for end in range(len(value)):
-            assert isinstance(outcome(kwire, key, value[:end]), tuple)
-    outcomes = [outcome(kwire, key, value) for key, value in some(damage_records())]
+            assert isinstance(describe_outcome(kwire, key, value[:end]), tuple)
+    outcomes = [
+        describe_outcome(kwire, key, value) for key, value in some(damage_records())
+    ]
     assert sum(isinstance(result, tuple) for result in outcomes) > 4000 // STRIDE
     assert sum(isinstance(result, str) for result in outcomes) > 1000 // STRIDE
 
@@ -276,4 +280,6 @@ def test_damaged_records_give_a_record_or_a_typed_error(kwire):
 def test_engines_agree_on_damaged_records(twins):
     """Both engines return the same record, or the same error with the same message."""
     for key, value in some(damage_records()):
-        assert outcome(twins.fast, key, value) == outcome(twins.pure, key, value)
+        assert describe_outcome(twins.fast, key, value) == describe_outcome(
+            twins.pure, key, value
+        )

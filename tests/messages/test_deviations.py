@@ -89,7 +89,7 @@ java = '{"topics": null}'
 """
 
 
-def faults_of(kwire, page):
+def find_page_errors(kwire, page):
     """Return the errors in the first example of a page, ignoring Kafka's behavior."""
     example = deviations.read(page)[0].examples[0]
     results = [
@@ -100,7 +100,7 @@ def faults_of(kwire, page):
 
 def test_outdated_entry_is_detected(kwire):
     """A null is accepted as in Kafka, so the entry of this page is outdated."""
-    (fault,) = faults_of(kwire, MADE_UP)
+    (fault,) = find_page_errors(kwire, MADE_UP)
     assert fault == (
         "MetadataRequest v1 ffffffff: kwire: {'topics': None}; "
         "the page says InvalidLength, byte 0"
@@ -110,7 +110,7 @@ def test_outdated_entry_is_detected(kwire):
 def test_entry_without_a_difference_is_detected(kwire):
     """If an entry describes no difference, it can never be verified."""
     page = MADE_UP.replace('"InvalidLength, byte 0"', "'{\"topics\": null}'")
-    (fault,) = faults_of(kwire, page)
+    (fault,) = find_page_errors(kwire, page)
     assert fault.endswith("the page says that both do the same")
 
 

@@ -47,7 +47,7 @@ def _record(line):
     return Line(*names, line["version"], key, bytes.fromhex(line["value"]))
 
 
-def find(value_message, version=0):
+def find_record(value_message, version=0):
     """Return the record with this value message and version."""
     for record in records():
         if (record.value_message, record.version) == (value_message, version):
@@ -149,7 +149,7 @@ def test_unknown_record_types_raise_unsupported_version(
 
 def test_unknown_value_version_keeps_the_key_readable(kwire, topics):
     """Only the value is from a newer Kafka, so the key can still be decoded."""
-    record = find("OffsetCommitValue", 4)
+    record = find_record("OffsetCommitValue", 4)
     newer = b"\0\5" + record.value[2:]
     with pytest.raises(kwire.UnsupportedVersion, match=r"OffsetCommitValue .* 0 to 4"):
         topics.decode(record.topic, record.key, newer)
@@ -162,7 +162,7 @@ def test_unknown_value_version_keeps_the_key_readable(kwire, topics):
 @pytest.mark.parametrize("frame_version", [0, 2])
 def test_other_frame_versions_are_refused(kwire, topics, frame_version):
     """Version 0 was the preview in Kafka 2.8, whose records have other layouts."""
-    record = find("TopicRecord")
+    record = find_record("TopicRecord")
     frame = bytes([frame_version]) + record.value[1:]
     with pytest.raises(kwire.UnsupportedVersion, match="frame version 1"):
         topics.decode(record.topic, None, frame)
@@ -185,7 +185,7 @@ def test_frame_numbers_over_int16_are_refused(kwire, topics, value, path, offset
 
 def test_negative_numbers_are_refused(kwire, topics):
     """Kafka has no negative types or versions, so the bytes are damaged."""
-    record = find("GroupMetadataValue")
+    record = find_record("GroupMetadataValue")
     for key, value, path in [
         (b"\xff\xff" + record.key[2:], record.value, "key.type"),
         (record.key, b"\xff\xff" + record.value[2:], "value.version"),
@@ -198,7 +198,7 @@ def test_negative_numbers_are_refused(kwire, topics):
 def test_unexpected_and_missing_keys_are_rejected(kwire, topics):
     """A missing or unexpected key is an error, because it indicates a wrong topic."""
     with pytest.raises(kwire.DecodeError, match="no key") as caught:
-        topics.decode("__cluster_metadata", b"", find("NoOpRecord").value)
+        topics.decode("__cluster_metadata", b"", find_record("NoOpRecord").value)
     assert caught.value.path == "key"
     with pytest.raises(kwire.DecodeError, match="the key cannot be null") as caught:
         topics.decode("__transaction_state", None, b"")
@@ -207,7 +207,7 @@ def test_unexpected_and_missing_keys_are_rejected(kwire, topics):
 
 def test_errors_name_part_field_and_byte(kwire, topics):
     """Offsets are relative to where the key or the value starts."""
-    record = find("OffsetCommitValue", 3)
+    record = find_record("OffsetCommitValue", 3)
     with pytest.raises(kwire.Truncated) as caught:
         topics.decode(record.topic, record.key[:-1], record.value)
     error = caught.value
@@ -248,14 +248,14 @@ def test_trailing_bytes_are_refused_where_they_begin(kwire, topics):
 
 def test_options_apply_to_the_messages(kwire, topics):
     """``zero_copy`` returns views, and ``limits`` applies."""
-    record = find("GroupMetadataValue", 3)
+    record = find_record("GroupMetadataValue", 3)
     _, copied = topics.decode(record.topic, record.key, record.value)
     _, viewed = topics.decode(record.topic, record.key, record.value, zero_copy=True)
     view = viewed.members[0].subscription
     assert type(view) is memoryview
     assert view.obj is record.value
     assert bytes(view) == copied.members[0].subscription
-    framed = find("UserScramCredentialRecord")
+    framed = find_record("UserScramCredentialRecord")
     _, viewed = topics.decode(framed.topic, None, framed.value, zero_copy=True)
     assert type(viewed.salt) is memoryview
     assert viewed.salt.obj is framed.value
@@ -267,7 +267,7 @@ def test_options_apply_to_the_messages(kwire, topics):
 
 def test_any_contiguous_buffer_is_accepted(topics):
     """Keys and values may be views of a log."""
-    for record in (find("OffsetCommitValue", 4), find("TopicRecord")):
+    for record in (find_record("OffsetCommitValue", 4), find_record("TopicRecord")):
         expected = topics.decode(record.topic, record.key, record.value)
         for kind in (bytearray, memoryview):
             key = None if record.key is None else kind(record.key)
@@ -320,7 +320,7 @@ def test_truncated_records_are_rejected(kwire, topics):
             assert 0 <= caught.value.offset <= end
 
 
-def changed():
+def change_records():
     """Yield every record with one replaced byte in its key or value."""
     for record in records():
         for field in ("key", "value"):
@@ -332,7 +332,7 @@ def changed():
                     yield record._replace(**{field: bad})
 
 
-def outcome(package, record):
+def describe_outcome(package, record):
     """Decode a record. Return its repr, or all error attributes."""
     module = importlib.import_module(f"{package.__name__}.messages.internal_topics")
     try:
@@ -347,11 +347,15 @@ def outcome(package, record):
 
 def test_changed_bytes_give_a_record_or_a_typed_error(kwire):
     """If a byte is replaced, the result is a record or a kwire error, nothing else."""
-    errors = sum(len(outcome(kwire, record)) == 4 for record in some(changed()))
+    errors = sum(
+        len(describe_outcome(kwire, record)) == 4 for record in some(change_records())
+    )
     assert errors > 4000 // STRIDE
 
 
 def test_engines_agree_on_changed_bytes(twins):
     """Both engines return equal messages, or errors with equal texts."""
-    for record in some(changed()):
-        assert outcome(twins.fast, record) == outcome(twins.pure, record)
+    for record in some(change_records()):
+        assert describe_outcome(twins.fast, record) == describe_outcome(
+            twins.pure, record
+        )

@@ -26,7 +26,7 @@ WITHOUT_CONVERTER = "SubscriptionInfoData"
 WITH_RECORDS = 121
 
 
-def losses(package, message):
+def find_lost_parts(package, message):
     """Return what the JSON form of a message omits: tags, records, or both."""
     binding = package._engine.active.engine.binding_of(type(message))
     structs = (binding.message.struct, *binding.message.structs())
@@ -77,7 +77,7 @@ def test_kafkas_json_leads_back_to_kafkas_bytes(kwire, name):
             form = kwire.to_json(message, vector.version)
         restored = kwire.from_json(cls, form, vector.version)
         assert type(restored) is cls
-        if losses(kwire, message):
+        if find_lost_parts(kwire, message):
             assert kwire.to_json(restored, vector.version) == form
             assert kwire.encode(restored, vector.version) != vector.data
         else:
@@ -91,7 +91,7 @@ def test_few_vectors_lose_data_in_json(kwire):
     flexible = set()
     for vector in golden.vectors():
         cls, message = decode_vector(kwire, vector)
-        counts.update(losses(kwire, message))
+        counts.update(find_lost_parts(kwire, message))
         if vector.version in cls.flexible_versions:
             flexible.add((vector.message, vector.version))
         if vector.json is None:
@@ -416,14 +416,14 @@ ODD = [
 ]
 
 
-def places(form, path=()):
+def find_value_paths(form, path=()):
     """Yield the paths to all values of a form, using first elements of arrays only."""
     yield path
     if isinstance(form, dict):
         for key in form:
-            yield from places(form[key], (*path, key))
+            yield from find_value_paths(form[key], (*path, key))
     elif isinstance(form, list) and form:
-        yield from places(form[0], (*path, 0))
+        yield from find_value_paths(form[0], (*path, 0))
 
 
 @sweep("name", MESSAGES)
@@ -435,7 +435,7 @@ def test_from_json_accepts_or_rejects_any_object(kwire, name):
     root = {"": kwire.to_json(full, version)}
     original = copy.deepcopy(root)
     outcomes = Counter()
-    for path, odd in some(itertools.product([*places(root[""])], ODD)):
+    for path, odd in some(itertools.product([*find_value_paths(root[""])], ODD)):
         inner = root
         *parents, last = ("", *path)
         for step in parents:

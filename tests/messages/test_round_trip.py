@@ -119,14 +119,14 @@ def values_of(name, version):
 
 
 @st.composite
-def anything(draw):
+def draw_message(draw):
     """Draw a pair and a plain value for it."""
     name, version = draw(st.sampled_from(PAIRS))
     return name, version, draw(values_of(name, version))
 
 
 @settings(max_examples=500)
-@given(drawn=anything())
+@given(drawn=draw_message())
 def test_random_values_round_trip(twins, drawn):
     """Every valid value is restored on both engines, with the same bytes."""
     name, version, plain = drawn
@@ -141,7 +141,7 @@ def test_random_values_round_trip(twins, drawn):
 
 
 @settings(max_examples=150)
-@given(drawn=anything())
+@given(drawn=draw_message())
 def test_zero_copy_decodes_equal_values(kwire, drawn):
     """``zero_copy`` only changes bytes to memoryview."""
     name, version, plain = drawn
@@ -172,7 +172,7 @@ def sample(package, field):
     return Middle().leaves(package.schema.plan)[package.schema.plan.CODES[field.type]]
 
 
-def lacking(package, layout, plain):
+def change_absent_fields(package, layout, plain):
     """Yield the fields that a version lacks, as (path, state, message with a value).
 
     In struct arrays, the second element has the value.
@@ -185,7 +185,7 @@ def lacking(package, layout, plain):
             yield step.attribute, step.place, {**plain, step.attribute: value}
         elif step.plan is not None:
             inner = Middle().message(plan, step.plan)
-            for path, state, changed in lacking(package, step.plan, inner):
+            for path, state, changed in change_absent_fields(package, step.plan, inner):
                 changed_value, index = (
                     ([inner, changed], "[1]") if step.is_array else (changed, "")
                 )
@@ -200,7 +200,7 @@ def test_absent_fields_are_rejected_or_dropped(kwire, name):
     for version in all_versions:
         layout = binding_of(kwire, name).plan(version)
         base = Middle().message(kwire.schema.plan, layout)
-        for path, state, plain in lacking(kwire, layout, base):
+        for path, state, plain in change_absent_fields(kwire, layout, base):
             message = build(kwire, name, plain)
             if state == kwire.schema.plan.ABSENT:
                 with pytest.raises(kwire.EncodeError) as caught:
@@ -220,7 +220,9 @@ def test_absent_fields_of_both_kinds_are_covered(kwire):
     plan = kwire.schema.plan
     counts = {}
     for name, version in PAIRS:
-        for path, state, _ in lacking(kwire, binding_of(kwire, name).plan(version), {}):
+        for path, state, _ in change_absent_fields(
+            kwire, binding_of(kwire, name).plan(version), {}
+        ):
             key = state == plan.IGNORED, "." in path
             counts[key] = counts.get(key, 0) + 1
     assert len(counts) == 4

@@ -85,14 +85,14 @@ def consume(address, starts_and_counts, **options):
         deadline = time.monotonic() + TIMEOUT_S
         missing = sum(count for _, count in starts_and_counts.values())
         while missing > 0 and time.monotonic() < deadline:
-            missing -= take(consumer, received, missing, 0.5)
-        take(consumer, received, 1000, 0.2)
+            missing -= receive_messages(consumer, received, missing, 0.5)
+        receive_messages(consumer, received, 1000, 0.2)
     finally:
         consumer.close()
     return received
 
 
-def take(consumer, received, count, timeout):
+def receive_messages(consumer, received, count, timeout):
     """Add up to ``count`` messages to ``received`` by topic, and raise errors.
 
     Returns after ``timeout`` seconds, or when ``count`` messages have arrived.
@@ -304,7 +304,7 @@ def mock():
     del handle
 
 
-def ask(address, request, version):
+def send_request(address, request, version):
     """Send a request and return the response."""
     with socket.create_connection(address, timeout=TIMEOUT_S) as connection:
         connection.sendall(framing.encode_request(request, version, 1, "kwire"))
@@ -315,11 +315,11 @@ def ask(address, request, version):
     return response
 
 
-def create(address, topic):
+def create_topic(address, topic):
     """Create a topic with a Metadata request."""
     name = messages.MetadataRequest.MetadataRequestTopic(name=topic)
     request = messages.MetadataRequest(topics=[name], allow_auto_topic_creation=True)
-    (answer,) = ask(address, request, 4).topics
+    (answer,) = send_request(address, request, 4).topics
     assert answer.error_code == 0
 
 
@@ -330,7 +330,7 @@ def test_mock_cluster_serves_batches_of_kwire_to_librdkafka(kwire, mock):
     for codec in NAMES:
         for name in ("plain", "headers"):
             topic = f"{kwire.backend}-{codec}-{name}"
-            create(mock, topic)
+            create_topic(mock, topic)
             rows, _ = FEATURES[name]
             data = kwire.records.encode_batch(rows, compression=codec)
             partition = messages.ProduceRequest.PartitionProduceData(
@@ -347,7 +347,7 @@ def test_mock_cluster_serves_batches_of_kwire_to_librdkafka(kwire, mock):
             )
             ((answer,),) = (
                 topic_response.partition_responses
-                for topic_response in ask(mock, request, 7).responses
+                for topic_response in send_request(mock, request, 7).responses
             )
             assert (answer.error_code, answer.base_offset) == (0, 0)
             starts_and_counts[topic] = 0, len(rows)
@@ -377,7 +377,7 @@ def test_kwire_reads_what_the_mock_cluster_stores_for_librdkafka(kwire, mock):
             request = messages.FetchRequest(
                 max_wait_ms=100, min_bytes=1, max_bytes=1 << 20, topics=[fetch_topic]
             )
-            (answer,) = ask(mock, request, 11).responses
+            (answer,) = send_request(mock, request, 11).responses
             batches = list(
                 kwire.records.decode_batches(answer.partitions[0].records or b"")
             )

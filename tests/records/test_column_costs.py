@@ -32,7 +32,7 @@ def rows(count):
     ]
 
 
-def costs(call):
+def measure_call(call):
     """Measure a call.
 
     Return the number of kept blocks, and the peak memory in bytes.
@@ -70,8 +70,8 @@ def test_decoding_makes_no_object_per_record(twins, codec, magic):
             compression=codec,
         )
         return [
-            costs(lambda: columns.decode_records(data, batch_columns=True)),
-            costs(lambda: arrow.records_to_arrow(data)),
+            measure_call(lambda: columns.decode_records(data, batch_columns=True)),
+            measure_call(lambda: arrow.records_to_arrow(data)),
         ]
 
     for few, many in zip(measured(10), measured(4_000), strict=True):
@@ -86,7 +86,7 @@ def test_encoding_makes_no_object_per_record(twins):
     def measured(count):
         data = twins.fast.records.encode_batch(rows(count))
         table = pyarrow.table(columns.decode_records(data))
-        blocks, peak = costs(lambda: columns.encode_batch(table))
+        blocks, peak = measure_call(lambda: columns.encode_batch(table))
         return blocks, peak - 2 * len(data)
 
     few, many = measured(10), measured(4_000)
@@ -101,7 +101,7 @@ def test_measurement_detects_objects(twins):
 
     def measured(count):
         data = twins.fast.records.encode_batch(rows(count))
-        return costs(lambda: list(read(data)))
+        return measure_call(lambda: list(read(data)))
 
     few, many = measured(10), measured(4_000)
     assert many[0] > few[0] + 4_000

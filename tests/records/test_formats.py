@@ -54,7 +54,7 @@ def example_rows(magic):
     ]
 
 
-def only(records, data, **options):
+def decode_single(records, data, **options):
     """Decode data that must contain a single batch."""
     (decoded,) = records.decode_batches(data, **options)
     return decoded
@@ -63,7 +63,7 @@ def only(records, data, **options):
 @pytest.mark.parametrize("magic", EXAMPLES)
 def test_bytes_of_another_writer_are_read(records, magic):
     """Compare the two records and all header fields."""
-    decoded = only(records, EXAMPLES[magic])
+    decoded = decode_single(records, EXAMPLES[magic])
     assert [
         row_of(decoded_record) for decoded_record in decoded.records
     ] == example_rows(magic)
@@ -140,7 +140,7 @@ def test_every_attribute_bit_is_decoded_or_ignored(records, low, high):
         base_timestamp=1000,
         max_timestamp=2000,
     )
-    decoded = only(records, data)
+    decoded = decode_single(records, data)
     assert decoded.compression == "none"
     assert decoded.timestamp_type == bool(low & 0x08)
     assert decoded.is_transactional is bool(low & 0x10)
@@ -153,7 +153,7 @@ def test_every_attribute_bit_is_decoded_or_ignored(records, low, high):
 @pytest.mark.parametrize("bit", [0x08, 0x10, 0x20, 0x40, 0x80])
 def test_messages_only_have_the_timestamp_type_bit(records, magic, bit):
     """Only bit 3 has a meaning in messages, in magic 1."""
-    decoded = only(records, message(magic, 3, b"k", b"v", 9, bit))
+    decoded = decode_single(records, message(magic, 3, b"k", b"v", 9, bit))
     assert decoded.timestamp_type == (-1 if magic == 0 else int(bit == 0x08))
     assert not decoded.is_transactional and not decoded.is_control
     assert decoded.delete_horizon is None
@@ -184,14 +184,14 @@ def test_log_append_time_applies_to_all_records(records, write):
     data = write(
         record(timestamp=2**63 - 1), record(1, -5), attributes=8, max_timestamp=77
     )
-    decoded = only(records, data)
+    decoded = decode_single(records, data)
     assert [decoded_record.timestamp for decoded_record in decoded.records] == [77, 77]
 
 
 def test_delete_horizon_is_the_base_timestamp(records):
     """The base timestamp has a second meaning if the bit is set."""
     data = batch(record(timestamp=-40), attributes=0x40, base_timestamp=900)
-    decoded = only(records, data)
+    decoded = decode_single(records, data)
     assert decoded.delete_horizon == decoded.base_timestamp == 900
     assert decoded.records[0].timestamp == 860
 
@@ -201,7 +201,7 @@ def test_reader_continues_after_an_emptied_batch(records):
     data = batch(
         last_delta=5, base_offset=10, base_timestamp=-1, max_timestamp=8, producer_id=4
     )
-    decoded = only(records, data)
+    decoded = decode_single(records, data)
     assert decoded.records == ()
     assert (decoded.record_count, decoded.next_offset, decoded.max_timestamp) == (
         0,
@@ -213,7 +213,7 @@ def test_reader_continues_after_an_emptied_batch(records):
 def test_offset_gaps_are_kept(records):
     """Compaction keeps offsets, including the last offset of the batch."""
     data = batch(record(3), record(7), base_offset=40, last_delta=12)
-    decoded = only(records, data)
+    decoded = decode_single(records, data)
     assert [decoded_record.offset for decoded_record in decoded.records] == [43, 47]
     assert (decoded.base_offset, decoded.last_offset, decoded.next_offset) == (
         40,
@@ -225,7 +225,7 @@ def test_offset_gaps_are_kept(records):
 def test_headers_are_kept_unchanged(records):
     """Order, duplicates, empty keys, null values and empty values are kept."""
     headers = [(b"b", b"1"), (b"a", None), (b"b", b""), (b"", b"\0"), (b"b", b"1")]
-    decoded = only(records, batch(record(headers=headers)))
+    decoded = decode_single(records, batch(record(headers=headers)))
     assert decoded.records[0].headers == tuple((k.decode(), v) for k, v in headers)
 
 
@@ -238,7 +238,8 @@ def test_many_records_may_share_their_header_keys(records):
     ]
     data = batch(*(record(i, headers=row) for i, row in enumerate(rows)))
     assert [
-        decoded_record.headers for decoded_record in only(records, data).records
+        decoded_record.headers
+        for decoded_record in decode_single(records, data).records
     ] == [tuple((name.decode(), value) for name, value in row) for row in rows]
 
 
@@ -250,7 +251,7 @@ def test_empty_is_not_null(records, magic):
         data = batch(*(record(i, 0, *pair) for i, pair in enumerate(pairs)))
     else:
         data = b"".join(message(magic, i, *pair) for i, pair in enumerate(pairs))
-    assert [(e.key, e.value) for e in only(records, data).records] == pairs
+    assert [(e.key, e.value) for e in decode_single(records, data).records] == pairs
 
 
 def test_int64_sums_overflow_as_in_kafka(records):
@@ -262,7 +263,7 @@ def test_int64_sums_overflow_as_in_kafka(records):
         base_timestamp=2**63 - 1,
         last_delta=1,
     )
-    decoded = only(records, data)
+    decoded = decode_single(records, data)
     assert decoded.last_offset == -(2**63)
     assert [decoded_record.offset for decoded_record in decoded.records] == [
         -(2**63),
@@ -283,7 +284,7 @@ def test_int64_extremes_of_offsets_and_timestamps_round_trip(records, magic, num
     else:
         offset = number % 2**64 - (number < 0) * 2**64
         data = message(1, offset, timestamp=number)
-    (decoded_record,) = only(records, data).records
+    (decoded_record,) = decode_single(records, data).records
     assert (decoded_record.offset, decoded_record.timestamp) == (number, number)
 
 
@@ -292,13 +293,13 @@ def test_varints_may_be_longer_than_needed(records):
     body = b"\0\x82\0\x82\x80\0" + b"\x82\x80\x80\x80\0k" + b"\x81\0" + b"\x80\0"
     assert framed(body)[0] == len(body) << 1
     padded = bytes([len(body) << 1 | 0x80, 0x80, 0x80, 0x80, 0]) + body
-    (decoded_record,) = only(records, batch(padded, base_offset=6)).records
+    (decoded_record,) = decode_single(records, batch(padded, base_offset=6)).records
     assert row_of(decoded_record) == (7, 1, b"k", None, ())
 
 
 def test_record_attributes_are_ignored(records):
     """Records use no attribute bits yet, so all bits are accepted."""
-    decoded = only(records, batch(record(attributes=0xFF, value=b"v")))
+    decoded = decode_single(records, batch(record(attributes=0xFF, value=b"v")))
     assert decoded.records[0].value == b"v"
 
 
@@ -322,7 +323,9 @@ def marker_of(kwire, kind):
 def test_control_records_are_decoded(kwire, records, kind, write):
     """Known types are decoded to their messages, and unknown types have none."""
     key, value = marker_of(kwire, kind)
-    decoded = only(records, write(record(key=key, value=value), attributes=0x20))
+    decoded = decode_single(
+        records, write(record(key=key, value=value), attributes=0x20)
+    )
     assert decoded.is_control
     assert decoded.records[0].key == key
     (control,) = decoded.control_records
@@ -339,7 +342,7 @@ def test_control_records_are_decoded(kwire, records, kind, write):
 
 def test_data_batches_have_no_control_records(records):
     """A four-byte key is not sufficient for a control record."""
-    decoded = only(records, batch(record(key=bytes(4), value=bytes(6))))
+    decoded = decode_single(records, batch(record(key=bytes(4), value=bytes(6))))
     assert decoded.control_records == ()
 
 
@@ -348,15 +351,15 @@ def test_the_last_sequence_wraps(records):
     for first, count, last in ((0, 1, 0), (2**31 - 2, 2, 2**31 - 1), (2**31 - 2, 4, 1)):
         rows = [record(i) for i in range(count)]
         data = batch(*rows, base_sequence=first, producer_id=1, producer_epoch=0)
-        assert only(records, data).last_sequence == last
-    assert only(records, batch(record())).last_sequence == -1
+        assert decode_single(records, data).last_sequence == last
+    assert decode_single(records, batch(record())).last_sequence == -1
 
 
 def test_batches_and_records_are_values(records):
     """Batches and records compare, hash, pickle and copy by value."""
     data = batch(record(key=b"k", headers=[(b"h", b"x")]), record(1))
-    first, equal = only(records, data), only(records, data)
-    different = only(records, batch(record(), record(1)))
+    first, equal = decode_single(records, data), decode_single(records, data)
+    different = decode_single(records, batch(record(), record(1)))
     assert first == equal and hash(first) == hash(equal) and first != different
     assert first != (first.header, first.records)
     assert repr(first).startswith("Batch(header=BatchHeader(position=0, ")
@@ -396,7 +399,7 @@ def test_deltas_of_every_varint_length_are_read(records):
     data = batch(
         *(record(0, stamp) for stamp in stamps), *(record(delta) for delta in places)
     )
-    decoded_records = only(records, data).records
+    decoded_records = decode_single(records, data).records
     assert [
         decoded_record.timestamp for decoded_record in decoded_records
     ] == stamps + [0] * len(places)
@@ -409,7 +412,7 @@ def test_lengths_of_every_varint_length_are_read(records):
     """Test key and value sizes where the varint length changes."""
     sizes = [0, 1, 63, 64, 65, 8191, 8192, 8193]
     rows = [record(i, 0, bytes(size), b"x" * size) for i, size in enumerate(sizes)]
-    decoded_records = only(records, batch(*rows)).records
+    decoded_records = decode_single(records, batch(*rows)).records
     assert [(e.key, e.value) for e in decoded_records] == [
         (bytes(s), b"x" * s) for s in sizes
     ]

@@ -33,7 +33,7 @@ from tests.records.record_bytes import (
 from tests.records.record_sets import SETS, header_of, rows_of, table_of
 
 
-def facts(package, data, error):
+def error_facts(package, data, error):
     """Return all error attributes. The error must be a ``DecodeError``."""
     assert isinstance(error, package.errors.DecodeError)
     assert 0 <= error.offset <= len(data)
@@ -48,7 +48,7 @@ def read_objects(package, data, **options):
             heads.append(header_of(decoded.header))
             rows += rows_of([decoded])
     except package.errors.KwireError as error:
-        fault = facts(package, data, error)
+        fault = error_facts(package, data, error)
     return heads, rows, fault
 
 
@@ -58,11 +58,11 @@ def read_columns(package, data, **options):
     try:
         table = columns.decode_records(data, **options)
     except package.errors.KwireError as error:
-        return None, facts(package, data, error)
+        return None, error_facts(package, data, error)
     return (table_of(table), table.end_position), None
 
 
-def compare(package, data, **options):
+def read_and_compare(package, data, **options):
     """Decode objects and columns, which must agree. Return the result."""
     heads, rows, fault = read_objects(package, data, **options)
     table, column_fault = read_columns(package, data, **options)
@@ -82,8 +82,8 @@ def test_all_readers_agree(twins, family):
     """Both readers in both engines return the same records or errors."""
     errors = set()
     for data in hostile_records.take(family, share(1)):
-        outcome = compare(twins.fast, data, **COMMITTED)
-        assert outcome == compare(twins.pure, data, **COMMITTED), data.hex()
+        outcome = read_and_compare(twins.fast, data, **COMMITTED)
+        assert outcome == read_and_compare(twins.pure, data, **COMMITTED), data.hex()
         errors.add(outcome[2] and outcome[2][0])
     assert {None, "Truncated", "CorruptBatch"} <= errors or family == "mixed sets"
 
@@ -103,7 +103,7 @@ def test_a_damaged_wrapper_is_damaged_before_it_is_too_long(twins, damage):
     data = wrapper(1, *inner, offset=offset)
     for package in twins:
         limits = package.Limits(records=1)
-        _, _, fault = compare(package, data, limits=limits, **COMMITTED)
+        _, _, fault = read_and_compare(package, data, limits=limits, **COMMITTED)
         assert fault[0] == error
 
 
@@ -112,7 +112,7 @@ def test_control_batches_are_limited_in_records(twins):
     data = batch(*(record(i, i) for i in range(3)), attributes=0x20)
     for package in twins:
         limits = package.Limits(records=2)
-        _, _, fault = compare(package, data, limits=limits, **COMMITTED)
+        _, _, fault = read_and_compare(package, data, limits=limits, **COMMITTED)
         assert fault[0] == "LimitExceeded"
 
 
@@ -156,7 +156,7 @@ def test_all_readers_agree_on_every_changed_byte(kwire, name):
     rarer = 1 if kwire.backend == "fast" else 4
     for position, new in itertools.islice(some(changes), 0, None, rarer):
         old, data[position] = data[position], new
-        outcome = compare(kwire, repaired(data), **COMMITTED)
+        outcome = read_and_compare(kwire, repaired(data), **COMMITTED)
         ends.add(outcome[2] and outcome[2][0])
         data[position] = old
     assert None in ends and len(ends) > 1
@@ -188,10 +188,10 @@ def test_every_prefix_is_the_whole_entries(kwire, name):
     """Truncation is no error, unless the sizes hide it and there is compression."""
     data = SMALL[name]
     for cut in range(len(data)):
-        assert compare(kwire, data[:cut], **COMMITTED)[2] is None
+        assert read_and_compare(kwire, data[:cut], **COMMITTED)[2] is None
         if cut > 26 and cut % 3 == 0:
             fixed = hostile_records.correct_size(data[:cut])
-            compare(kwire, repaired(fixed), **COMMITTED)
+            read_and_compare(kwire, repaired(fixed), **COMMITTED)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -244,7 +244,7 @@ def try_to_convert(package, data, magic):
         # The record is valid but cannot be represented in the other format.
         return error.path, str(error)
     except package.errors.KwireError as error:
-        return facts(package, data, error)
+        return error_facts(package, data, error)
     return converted, repr(report)
 
 
@@ -313,13 +313,15 @@ def test_memory_follows_the_input(kwire):
 def test_a_failed_call_leaves_nothing_behind(kwire):
     """Valid input returns the same result after any failure."""
     names = ("headers", "all magics", "magic 2 gzip", "transactions")
-    outcomes = {name: compare(kwire, SETS[name], **COMMITTED) for name in names}
+    outcomes = {
+        name: read_and_compare(kwire, SETS[name], **COMMITTED) for name in names
+    }
     inputs = [data for family in FAMILIES for data in hostile_records.take(family, 120)]
     failed = 0
     for number, data in enumerate(inputs):
-        failed += compare(kwire, data, **COMMITTED)[2] is not None
+        failed += read_and_compare(kwire, data, **COMMITTED)[2] is not None
         name = names[number % len(names)]
-        assert compare(kwire, SETS[name], **COMMITTED) == outcomes[name]
+        assert read_and_compare(kwire, SETS[name], **COMMITTED) == outcomes[name]
     assert failed > len(inputs) // 4
 
 

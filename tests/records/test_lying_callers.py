@@ -33,7 +33,7 @@ def readers(package):
     return engine.find_payload, engine.read_message_run, engine.read_records
 
 
-def lies(package):
+def invalid_headers(package):
     """Yield the invalid headers by format, with the functions that accept them."""
     payload, run, records = readers(package)
     make = package.records.BatchHeader
@@ -50,7 +50,7 @@ def test_false_headers_are_rejected(twins):
     for package in twins:
 
         def work(note, package=package):
-            for read, head in lies(package):
+            for read, head in invalid_headers(package):
                 note((read.__name__, head))
                 with pytest.raises(ValueError, match=r"."):
                     read(bytes(100), head)
@@ -64,7 +64,7 @@ def test_false_headers_expose_no_other_bytes(twins):
     data = guarded.put(b"\0" * 100)
 
     def work(note):
-        for read, head in lies(twins.fast):
+        for read, head in invalid_headers(twins.fast):
             note((read.__name__, head))
             with contextlib.suppress(ValueError):
                 read(data, head)

@@ -32,7 +32,7 @@ class Aborted(NamedTuple):
     first_offset: int
 
 
-def values(records, columns, data, aborted, **options):
+def remaining_values(records, columns, data, aborted, **options):
     """Return the remaining values, which must be equal in objects and columns."""
     batches = list(
         records.decode_batches(data, aborted_transactions=aborted, **options)
@@ -69,13 +69,13 @@ COMMITTED = [b"plain", b"b8", b"c8", b"e7", b"end"]
 
 def test_interleaved_aborted_transactions_are_omitted(records, columns):
     """Test two producers with several committed and aborted transactions."""
-    assert values(records, columns, LOG, ABORTED) == COMMITTED
+    assert remaining_values(records, columns, LOG, ABORTED) == COMMITTED
 
 
 def test_the_order_of_the_list_does_not_matter(records, columns):
     """Brokers sort the list by first offset, but kwire does not depend on it."""
     for aborted in itertools.permutations(ABORTED):
-        assert values(records, columns, LOG, aborted) == COMMITTED
+        assert remaining_values(records, columns, LOG, aborted) == COMMITTED
 
 
 def test_aborted_transactions_may_be_an_iterator(records, columns):
@@ -90,12 +90,12 @@ def test_aborted_transactions_may_be_response_structs(kwire, records, columns):
     """Structs of a decoded Fetch response are accepted."""
     struct = kwire.messages.FetchResponse.AbortedTransaction
     aborted = [struct(producer_id=p, first_offset=o) for p, o in ABORTED]
-    assert values(records, columns, LOG, aborted) == COMMITTED
+    assert remaining_values(records, columns, LOG, aborted) == COMMITTED
 
 
 def test_empty_list_omits_control_records(records, columns):
     """Markers are omitted even if no transaction was aborted."""
-    every = values(records, columns, LOG, [])
+    every = remaining_values(records, columns, LOG, [])
     assert every == [b"plain", b"a7", b"b8", b"c8", b"d7", b"e7", b"f8", b"g7", b"end"]
 
 
@@ -123,29 +123,33 @@ def test_aborted_batches_are_returned_without_records(records):
 def test_marker_of_an_unlisted_transaction_is_ignored(records, columns):
     """A log may start within a transaction. A marker only affects listed ones."""
     data = marker(ABORT, 7, 0) + transactional(7, 1, b"x") + marker(COMMIT, 7, 2)
-    assert values(records, columns, data, [Aborted(8, 0)]) == [b"x"]
+    assert remaining_values(records, columns, data, [Aborted(8, 0)]) == [b"x"]
 
 
 def test_transaction_that_began_before_the_fetch_is_omitted(records, columns):
     """Its first offset is lower than all fetched offsets."""
     data = transactional(7, 100, b"x") + marker(ABORT, 7, 101)
     data += transactional(7, 102, b"y")
-    assert values(records, columns, data, [Aborted(7, 3)]) == [b"y"]
+    assert remaining_values(records, columns, data, [Aborted(7, 3)]) == [b"y"]
 
 
 def test_transaction_may_begin_within_a_batch(records, columns):
     """The first offset may be any offset of its batch, even the last one."""
     data = transactional(7, 100, b"x", b"y", b"z") + marker(ABORT, 7, 103)
     for first in (100, 101, 102):
-        assert values(records, columns, data, [Aborted(7, first)]) == []
-    assert values(records, columns, data, [Aborted(7, 103)]) == [b"x", b"y", b"z"]
+        assert remaining_values(records, columns, data, [Aborted(7, first)]) == []
+    assert remaining_values(records, columns, data, [Aborted(7, 103)]) == [
+        b"x",
+        b"y",
+        b"z",
+    ]
 
 
 def test_records_outside_of_transactions_are_kept(records, columns):
     """Batches outside transactions and old messages from the producer are kept."""
     data = batch(record(value=b"x"), producer_id=7, producer_epoch=0, base_offset=4)
     data += message(1, 5, None, b"y") + transactional(7, 6, b"z") + marker(ABORT, 7, 7)
-    assert values(records, columns, data, [Aborted(7, 0)]) == [b"x", b"y"]
+    assert remaining_values(records, columns, data, [Aborted(7, 0)]) == [b"x", b"y"]
 
 
 @pytest.mark.parametrize("start", range(15))
@@ -153,7 +157,9 @@ def test_markers_before_the_start_offset_are_applied(records, columns, start):
     """Batches before the start offset are omitted, but their markers are applied."""
     every = rows_of(records.decode_batches(LOG, aborted_transactions=ABORTED))
     expected = [row[3] for row in every if row[0] >= start]
-    assert values(records, columns, LOG, ABORTED, start_offset=start) == expected
+    assert (
+        remaining_values(records, columns, LOG, ABORTED, start_offset=start) == expected
+    )
 
 
 @pytest.mark.parametrize("kind", [2, 3, 5, 77])
@@ -161,7 +167,7 @@ def test_other_control_records_end_no_transaction(records, columns, kind):
     """A leader change within a transaction does not abort it."""
     data = transactional(7, 0, b"x") + marker(kind, 7, 1) + transactional(7, 2, b"y")
     data += marker(ABORT, 7, 3) + transactional(7, 4, b"z")
-    assert values(records, columns, data, [Aborted(7, 0)]) == [b"z"]
+    assert remaining_values(records, columns, data, [Aborted(7, 0)]) == [b"z"]
 
 
 @pytest.mark.parametrize("start", [0, 1, 2])
@@ -171,7 +177,9 @@ def test_markers_may_have_invalid_headers(records, columns, start):
     data = transactional(7, 0, b"x")
     data += batch(content, attributes=0x30, base_offset=1, producer_id=7)
     data += transactional(7, 2, b"y")
-    committed = values(records, columns, data, [Aborted(7, 0)], start_offset=start)
+    committed = remaining_values(
+        records, columns, data, [Aborted(7, 0)], start_offset=start
+    )
     assert committed == [b"y"]
 
 
@@ -182,7 +190,7 @@ def test_invalid_control_records_end_no_transaction(records, columns, key):
     data += batch(record(key=key), attributes=0x30, base_offset=1, producer_id=7)
     data += batch(attributes=0x30, base_offset=2, producer_id=7)
     data += transactional(7, 3, b"y")
-    assert values(records, columns, data, [Aborted(7, 0)]) == []
+    assert remaining_values(records, columns, data, [Aborted(7, 0)]) == []
 
 
 def test_transactions_apply_to_compressed_batches(records, columns):
@@ -197,7 +205,7 @@ def test_transactions_apply_to_compressed_batches(records, columns):
             ),
         )
     )
-    assert values(records, columns, data, [Aborted(7, 0)]) == [b"y"]
+    assert remaining_values(records, columns, data, [Aborted(7, 0)]) == [b"y"]
 
 
 def test_filter_continues_in_the_next_call(records, columns):
@@ -223,7 +231,7 @@ def test_aborted_batches_are_not_decompressed(records, columns):
     """Aborted batches are not decompressed, so damage in them is not detected."""
     data = batch(b"\1damaged", attributes=0x10, producer_id=7, count=1)
     data += marker(ABORT, 7, 1) + transactional(7, 2, b"x")
-    assert values(records, columns, data, [Aborted(7, 0)]) == [b"x"]
+    assert remaining_values(records, columns, data, [Aborted(7, 0)]) == [b"x"]
 
 
 @pytest.mark.skipif(

@@ -91,7 +91,7 @@ def options_of(row):
     return {name: batch[name] for name in names}
 
 
-def contents(kwire, data):
+def decompress_contents(kwire, data):
     """Split a set into headers without sizes or checksums, and decompressed data."""
     position = 0
     parts = []
@@ -125,7 +125,9 @@ def test_encodes_to_kafkas_bytes(kwire, row):
         for row_ in rows
     ]
     encoded = kwire.records.encode_batch(records, **options_of(row))
-    assert contents(kwire, encoded) == contents(kwire, raw(row["bytes"]))
+    assert decompress_contents(kwire, encoded) == decompress_contents(
+        kwire, raw(row["bytes"])
+    )
 
 
 # A batch with log append time does not contain its records' timestamps.
@@ -141,7 +143,9 @@ def test_columns_encode_to_kafkas_bytes(kwire, row):
     """The bytes before compression are equal."""
     columns = kwire.records.columns.decode_records(raw(row["bytes"]))
     encoded = kwire.records.columns.encode_batch(columns, **options_of(row))
-    assert contents(kwire, encoded) == contents(kwire, raw(row["bytes"]))
+    assert decompress_contents(kwire, encoded) == decompress_contents(
+        kwire, raw(row["bytes"])
+    )
 
 
 @sweep(
@@ -164,14 +168,16 @@ def test_converts_down_to_kafkas_bytes(kwire, row):
             convert()
         return
     converted, _ = convert()
-    assert contents(kwire, converted) == contents(kwire, raw(row["bytes"]))
+    assert decompress_contents(kwire, converted) == decompress_contents(
+        kwire, raw(row["bytes"])
+    )
 
 
 PAGE = deviations.read(deviations.PAGE.read_text(encoding="utf-8"))
 PATTERNS = [pattern for entry in PAGE for pattern in entry.records]
 
 
-def difference(kwire, row):
+def describe_difference(kwire, row):
     """Describe the difference between kwire and Kafka. Return None if they agree."""
     kafka, data = of_kafka(row["read"]), raw(row["bytes"])
     outcome = of_kwire(kwire, data)
@@ -208,7 +214,7 @@ def test_refuses_what_kafka_refuses_and_reads_the_rest_alike(kwire):
     """For modified bytes, all differences from Kafka are documented, and all occur."""
     counts = Counter()
     for row in golden.vectors("mutant"):
-        text = difference(kwire, row)
+        text = describe_difference(kwire, row)
         if text:
             pattern = next(
                 (candidate for candidate in PATTERNS if re.search(candidate, text)),
@@ -223,7 +229,7 @@ def test_replaced_invalid_text_equals_kafka(kwire):
     """``errors="replace"`` has the same result as Kafka."""
     count = 0
     for row in golden.vectors("mutant"):
-        if "not UTF-8" in (difference(kwire, row) or ""):
+        if "not UTF-8" in (describe_difference(kwire, row) or ""):
             outcome = of_kwire(kwire, raw(row["bytes"]), errors="replace")
             assert outcome == of_kafka(row["read"])
             count += 1

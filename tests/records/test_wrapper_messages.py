@@ -17,14 +17,14 @@ from tests.records.record_sets import rows_of, table_of
 FRONT = message(0, 0, b"in front")
 
 
-def rows(records, columns, data, **options):
+def decode_both(records, columns, data, **options):
     """Decode objects and columns, which must agree."""
     decoded_rows = rows_of(records.decode_batches(data, **options))
     assert table_of(columns.decode_records(data, **options)) == decoded_rows
     return decoded_rows
 
 
-def failure(kwire, records, columns, data, kind, **options):
+def catch_error(kwire, records, columns, data, kind, **options):
     """Decode damaged bytes in both ways, which must raise the same error."""
     errors = []
     for read in (
@@ -40,7 +40,7 @@ def failure(kwire, records, columns, data, kind, **options):
     return caught.value
 
 
-def offsets(decoded_rows):
+def offsets_of(decoded_rows):
     """Return only the offsets of rows."""
     return [row[0] for row in decoded_rows]
 
@@ -48,10 +48,10 @@ def offsets(decoded_rows):
 def test_offsets_of_magic_0_are_absolute(records, columns):
     """The broker wrote the offsets, including gaps."""
     data = wrapper(0, message(0, 17), message(0, 19), message(0, 25))
-    assert offsets(rows(records, columns, data)) == [17, 19, 25]
+    assert offsets_of(decode_both(records, columns, data)) == [17, 19, 25]
     # The wrapper's offset is ignored.
     data = wrapper(0, message(0, 17), message(0, 19), offset=3)
-    assert offsets(rows(records, columns, data)) == [17, 19]
+    assert offsets_of(decode_both(records, columns, data)) == [17, 19]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_offsets_of_magic_1_are_relative_to_the_wrapper(
     """The last message has the wrapper's offset. If it is 0, inner offsets are kept."""
     messages = [message(1, offset) for offset in inner]
     data = wrapper(1, *messages, offset=outer)
-    assert offsets(rows(records, columns, data)) == expected
+    assert offsets_of(decode_both(records, columns, data)) == expected
     (decoded,) = records.decode_batches(data)
     assert (decoded.base_offset, decoded.last_offset) == (expected[0], outer)
     assert (decoded.record_count, decoded.compression) == (len(inner), "gzip")
@@ -88,7 +88,7 @@ def test_a_wrapper_below_its_last_message_is_damage(
 ):
     """No writer produces such a wrapper."""
     data = FRONT + wrapper(1, *(message(1, o) for o in inner), offset=outer)
-    error = failure(kwire, records, columns, data, "CorruptBatch")
+    error = catch_error(kwire, records, columns, data, "CorruptBatch")
     assert error.reason == (
         "the offset of a compressed message is below its last inner offset,"
         f" {inner[-1]}"
@@ -99,7 +99,7 @@ def test_a_wrapper_below_its_last_message_is_damage(
 def test_a_wrapper_without_a_value_is_damage(kwire, records, columns, magic):
     """A null value cannot be decompressed."""
     data = FRONT + wrapper(magic, offset=5, value=None)
-    error = failure(kwire, records, columns, data, "CorruptBatch")
+    error = catch_error(kwire, records, columns, data, "CorruptBatch")
     assert error.reason == "a compressed message without a value"
 
 
@@ -107,10 +107,10 @@ def test_a_wrapper_without_a_value_is_damage(kwire, records, columns, magic):
 def test_a_wrapper_without_a_message_is_damage(kwire, records, columns, magic):
     """Both an empty message set and an empty value are damage."""
     data = FRONT + wrapper(magic, offset=5, value=gzip.compress(b""))
-    error = failure(kwire, records, columns, data, "CorruptBatch")
+    error = catch_error(kwire, records, columns, data, "CorruptBatch")
     assert error.reason == "a compressed message without inner messages"
     data = FRONT + wrapper(magic, offset=5, value=b"")
-    failure(kwire, records, columns, data, "CorruptBatch")
+    catch_error(kwire, records, columns, data, "CorruptBatch")
 
 
 @pytest.mark.parametrize("magic", [0, 1])
@@ -119,7 +119,7 @@ def test_a_wrapper_within_a_wrapper_is_damage(kwire, records, columns, magic, co
     """A compressed inner message is an error, whatever its value is."""
     inner = message(magic, 1, None, b"whatever", attributes=codec)
     data = FRONT + wrapper(magic, message(magic, 0), inner)
-    error = failure(kwire, records, columns, data, "CorruptBatch")
+    error = catch_error(kwire, records, columns, data, "CorruptBatch")
     assert error.path == "records[1]"
     assert error.reason.startswith("inner message 1 of a compressed message is")
 
@@ -129,7 +129,7 @@ def test_other_magics_within_are_damage(kwire, records, columns, magic):
     """All inner messages must have the magic of the wrapper."""
     for foreign in (message(1 - magic, 1), batch(base_offset=1, last_delta=0)):
         data = FRONT + wrapper(magic, message(magic, 0), foreign)
-        error = failure(kwire, records, columns, data, "CorruptBatch")
+        error = catch_error(kwire, records, columns, data, "CorruptBatch")
         assert error.path == "records[1]"
         assert "has another magic" in error.reason
 
@@ -140,10 +140,10 @@ def test_checksums_within_are_checked(kwire, records, columns, magic):
     valid = message(magic, 0, b"k")
     damaged = message(magic, 1, b"l", crc=77)
     data = FRONT + wrapper(magic, valid, damaged)
-    error = failure(kwire, records, columns, data, "CorruptBatch")
+    error = catch_error(kwire, records, columns, data, "CorruptBatch")
     assert error.path == "records[1]"
     assert "the header has another" in error.reason
-    decoded_rows = rows(records, columns, data, check_crc=False)
+    decoded_rows = decode_both(records, columns, data, check_crc=False)
     assert [row[2] for row in decoded_rows] == [b"in front", b"k", b"l"]
 
 
@@ -156,7 +156,7 @@ def test_truncated_inner_message_is_damage(kwire, records, columns, magic):
         if cut == first:
             continue
         data = FRONT + wrapper(magic, offset=1, value=gzip.compress(messages[:cut]))
-        error = failure(kwire, records, columns, data, "Truncated")
+        error = catch_error(kwire, records, columns, data, "Truncated")
         assert error.path == f"records[{int(cut > first)}]"
 
 
@@ -189,7 +189,7 @@ def test_invalid_key_and_value_lengths_are_damage(
         assert error.path == path
         assert len(FRONT) < error.offset <= len(FRONT + alone)
     data = FRONT + wrapper(magic, message(magic, 0), alone)
-    error = failure(kwire, records, columns, data, kind)
+    error = catch_error(kwire, records, columns, data, kind)
     assert error.path == "records[1]" + (f".{path}" if path else "")
 
 
@@ -207,7 +207,7 @@ def test_wrapper_sets_the_timestamp_type(records, columns, attributes, inner):
         timestamp=77,
         attributes=attributes,
     )
-    decoded_rows = rows(records, columns, data)
+    decoded_rows = decode_both(records, columns, data)
     assert [row[1] for row in decoded_rows] == ([77, 77] if attributes else [5, 9])
     assert [row[5] for row in decoded_rows] == [attributes // 8] * 2
     (decoded,) = records.decode_batches(data)
@@ -217,14 +217,14 @@ def test_wrapper_sets_the_timestamp_type(records, columns, attributes, inner):
 def test_magic_0_has_no_timestamps_at_all(records, columns):
     """Bit 3 has no meaning in magic 0."""
     data = wrapper(0, message(0, 4, b"k", attributes=8), attributes=8)
-    assert rows(records, columns, data) == [(4, -1, b"k", None, (), -1)]
+    assert decode_both(records, columns, data) == [(4, -1, b"k", None, (), -1)]
 
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_wrapper_key_is_ignored(records, columns, magic):
     """No client writes such a key, but it is not an error."""
     data = wrapper(magic, message(magic, 0, b"k"), key=b"of the wrapper")
-    assert [row[2] for row in rows(records, columns, data)] == [b"k"]
+    assert [row[2] for row in decode_both(records, columns, data)] == [b"k"]
 
 
 @pytest.mark.parametrize("magic", [0, 1])
@@ -255,7 +255,7 @@ def test_wrapper_separates_runs(records, columns):
     data += wrapper(1, message(1, 0), message(1, 1), offset=3) + message(1, 4)
     batches = list(records.decode_batches(data))
     assert [len(decoded.records) for decoded in batches] == [2, 2, 1]
-    assert offsets(rows(records, columns, data)) == [0, 1, 2, 3, 4]
+    assert offsets_of(decode_both(records, columns, data)) == [0, 1, 2, 3, 4]
 
 
 def test_a_damaged_message_ends_the_run_before_it(kwire, records):

@@ -147,7 +147,7 @@ DOCUMENTS = st.builds(
 )
 
 
-def outcome(text: str) -> str:
+def find_violated_rule(text: str) -> str:
     """Return the violated rule, or "" for a valid message.
 
     Other errors fail the test.
@@ -168,12 +168,12 @@ def outcome(text: str) -> str:
 @given(st.text() | st.lists(st.sampled_from(PIECES)).map("".join))
 def test_random_text_raises_schema_errors_only(text):
     """Schemas come from users, so any text is valid or raises ``SchemaError``."""
-    outcome(text)
+    find_violated_rule(text)
 
 
 def test_the_schema_to_be_damaged_is_valid():
     """Modifying an invalid schema would not test much."""
-    assert outcome(VALID) == ""
+    assert find_violated_rule(VALID) == ""
 
 
 @given(
@@ -193,7 +193,7 @@ def test_damaged_schema_raises_schema_errors_only(cuts):
     text = VALID
     for start, length, inserted in cuts:
         text = text[:start] + inserted + text[start + length :]
-    outcome(text)
+    find_violated_rule(text)
 
 
 @given(st.lists(st.integers(0, VALID.count('"') // 2 - 1), min_size=2, max_size=2))
@@ -203,7 +203,7 @@ def test_exchanged_words_raise_schema_errors_only(indexes):
     words = VALID.split('"')
     first, second = (index * 2 + 1 for index in indexes)
     words[first], words[second] = words[second], words[first]
-    outcome('"'.join(words))
+    find_violated_rule('"'.join(words))
 
 
 @given(DOCUMENTS)

@@ -34,7 +34,7 @@ def test_a_chain_of_common_structs_cannot_exhaust_the_stack():
         assert caught.value.rule == "nesting-too-deep"
 
 
-def deepest(levels):
+def shared_paths_message(levels):
     """Return a message in which 2 ** ``levels`` paths lead through shared structs."""
     links = [
         f'{{"name": "S{i}", "versions": "0+", "fields": ['
@@ -58,15 +58,15 @@ def test_structs_may_nest_as_deep_as_the_limit(kwire):
     The Python engine cannot unroll that many paths, so it traverses the structs
     instead.
     """
-    cls = kwire.messages.message_class(deepest(14))
-    assert len(language.read_message(deepest(14)).structs()) == 15
+    cls = kwire.messages.message_class(shared_paths_message(14))
+    assert len(language.read_message(shared_paths_message(14)).structs()) == 15
     data = kwire.encode(cls(), version=0)
     assert kwire.decode(cls, data, version=0) == cls()
     with pytest.raises(kwire.DecodeError) as caught:
         kwire.decode(cls, data[:1], version=0)
     assert caught.value.path.startswith("a.f.f.f.f.f.f.f.f.f.f.f.f.f.")
     with pytest.raises(SchemaError, match="nest deeper than 16"):
-        language.read_message(deepest(15))
+        language.read_message(shared_paths_message(15))
 
 
 @pytest.mark.parametrize("kind", ["S{}", "[]S{}"])

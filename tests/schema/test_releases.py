@@ -79,7 +79,7 @@ DEPRECATED_IN_3_9 = (
 )
 
 
-def by_key(text: str) -> dict[int, VersionRange]:
+def parse_ranges(text: str) -> dict[int, VersionRange]:
     """Parse a text such as "Produce 0-2, Fetch 4+" to ranges by API key."""
     rows = (item.split(" ") for item in text.split(", "))
     ranges_by_key = {
@@ -169,7 +169,7 @@ def test_a_release_advertises_what_its_running_nodes_answer(releases, name):
 
 
 def test_the_first_release_that_answers_has_nineteen_apis(releases):
-    assert text_of(releases.ranges("0.10.0")) == text_of(by_key(OF_0_10_0))
+    assert text_of(releases.ranges("0.10.0")) == text_of(parse_ranges(OF_0_10_0))
 
 
 def test_kafka_2_7_answers_no_raft_requests_though_it_has_them(releases):
@@ -215,8 +215,8 @@ def test_results_are_independent_copies(releases):
 
 def test_upgrade_to_4_0_removes_old_versions_and_zookeeper_apis(releases):
     changes = releases.changes("3.9", "4.0")
-    assert text_of(changes.removed) == text_of(by_key(REMOVED_IN_4_0))
-    assert text_of(changes.added) == text_of(by_key(ADDED_IN_4_0))
+    assert text_of(changes.removed) == text_of(parse_ranges(REMOVED_IN_4_0))
+    assert text_of(changes.added) == text_of(parse_ranges(ADDED_IN_4_0))
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_an_upgrade_to_a_release_that_removes_nothing_only_adds(
     releases, old, new, added
 ):
     assert releases.changes(old, new).removed == {}
-    assert text_of(releases.changes(old, new).added) == text_of(by_key(added))
+    assert text_of(releases.changes(old, new).added) == text_of(parse_ranges(added))
 
 
 def test_changes_contain_all_versions_and_are_reversible(releases):
@@ -259,13 +259,15 @@ def test_changes_contain_all_versions_and_are_reversible(releases):
 def test_deprecations_begin_with_3_7_and_end_with_4_0(releases):
     with_some = [name for name in releases.NAMES if releases.deprecated(name)]
     assert with_some == ["3.7", "3.8", "3.9"]
-    assert text_of(releases.deprecated("3.9")) == text_of(by_key(DEPRECATED_IN_3_9))
+    assert text_of(releases.deprecated("3.9")) == text_of(
+        parse_ranges(DEPRECATED_IN_3_9)
+    )
     # Kafka 3.7 deprecated more versions than Kafka 4.0 removed.
-    taken_back = by_key(
+    taken_back = parse_ranges(
         "Metadata 0-3, FindCoordinator 0, JoinGroup 0-1, SaslHandshake 0, "
         "DeleteGroups 0, Produce 0-6"
     )
-    expected = by_key(DEPRECATED_IN_3_9) | taken_back
+    expected = parse_ranges(DEPRECATED_IN_3_9) | taken_back
     assert text_of(releases.deprecated("3.7")) == text_of(
         dict(sorted(expected.items()))
     )

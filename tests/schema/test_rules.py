@@ -19,7 +19,7 @@ from tests.harness.sweeps import sweep
 from tests.schema.schema_texts import write_request
 
 
-def head(name: str = "Demo", kind: str = "data", **keys: str) -> str:
+def write_message(name: str = "Demo", kind: str = "data", **keys: str) -> str:
     """Return a message without fields.
 
     The values of ``keys`` are inserted unchanged.
@@ -31,7 +31,9 @@ def head(name: str = "Demo", kind: str = "data", **keys: str) -> str:
     return text + "}"
 
 
-def expect(text: str, rule: str, path: str, name: str = "DemoRequest") -> SchemaError:
+def assert_violation(
+    text: str, rule: str, path: str, name: str = "DemoRequest"
+) -> SchemaError:
     """Assert that a text violates this rule, with this path, at the last ``@``."""
     before, _, after = text.rpartition("@")
     before = before.replace("@", "")
@@ -312,45 +314,53 @@ COORDINATOR = {"validVersions": '"0"', "flexibleVersions": '"none"', "apiKey": "
 
 MESSAGE_CASES = [
     ("key-missing", '@{"name": "Demo", "fields": []}'),
-    ("name-illegal", head("De mo", **OPEN)),
-    ("versions-missing", head(flexibleVersions='"0+"')),
-    ("flexible-versions-bounded", head(validVersions='"0"')),
-    ("flexible-versions-bounded", head(validVersions='"0"', flexibleVersions="null")),
-    ("flexible-versions-bounded", head(validVersions='"0"', flexibleVersions='"0-1"')),
-    ("request-only-key", head(listeners='["broker"]', **OPEN)),
-    ("request-only-key", head(latestVersionUnstable="true", **OPEN)),
+    ("name-illegal", write_message("De mo", **OPEN)),
+    ("versions-missing", write_message(flexibleVersions='"0+"')),
+    ("flexible-versions-bounded", write_message(validVersions='"0"')),
+    (
+        "flexible-versions-bounded",
+        write_message(validVersions='"0"', flexibleVersions="null"),
+    ),
+    (
+        "flexible-versions-bounded",
+        write_message(validVersions='"0"', flexibleVersions='"0-1"'),
+    ),
+    ("request-only-key", write_message(listeners='["broker"]', **OPEN)),
+    ("request-only-key", write_message(latestVersionUnstable="true", **OPEN)),
     (
         "valid-versions-unbounded",
-        head(validVersions='"1+"', flexibleVersions='"none"'),
+        write_message(validVersions='"1+"', flexibleVersions='"none"'),
     ),
-    ("api-key-missing", head(kind="response", **OPEN)),
-    ("api-key-missing", head(kind="metadata", **OPEN)),
-    ("coordinator-shape", head(kind="coordinator-value", **OPEN)),
-    ("coordinator-shape", head(kind="coordinator-key", **OPEN)),
+    ("api-key-missing", write_message(kind="response", **OPEN)),
+    ("api-key-missing", write_message(kind="metadata", **OPEN)),
+    ("coordinator-shape", write_message(kind="coordinator-value", **OPEN)),
+    ("coordinator-shape", write_message(kind="coordinator-key", **OPEN)),
     (
         "coordinator-shape",
-        head(kind="coordinator-key", **COORDINATOR | {"validVersions": '"1"'}),
+        write_message(kind="coordinator-key", **COORDINATOR | {"validVersions": '"1"'}),
     ),
     (
         "coordinator-shape",
-        head(kind="coordinator-key", **COORDINATOR | {"flexibleVersions": '"0+"'}),
+        write_message(
+            kind="coordinator-key", **COORDINATOR | {"flexibleVersions": '"0+"'}
+        ),
     ),
 ]
 
 
 @sweep(("rule", "fields", "path"), FIELD_CASES)
 def test_a_field_that_breaks_a_rule_is_refused(rule, fields, path):
-    expect(write_request(fields), rule, path)
+    assert_violation(write_request(fields), rule, path)
 
 
 @pytest.mark.parametrize(("rule", "text", "path"), STRUCT_CASES)
 def test_a_struct_that_breaks_a_rule_is_refused(rule, text, path):
-    expect(text, rule, path)
+    assert_violation(text, rule, path)
 
 
 @pytest.mark.parametrize(("rule", "text"), MESSAGE_CASES)
 def test_a_message_that_breaks_a_rule_is_refused(rule, text):
-    expect(text, rule, "", "De mo" if "De mo" in text else "Demo")
+    assert_violation(text, rule, "", "De mo" if "De mo" in text else "Demo")
 
 
 def test_every_rule_has_a_case():
@@ -363,7 +373,7 @@ def test_every_rule_has_a_case():
 
 def test_error_text_is_one_sentence_with_its_position():
     """The message for users contains position, message, path, reason and rule."""
-    error = expect(
+    error = assert_violation(
         write_request(
             '@{"name": "A", "type": "int8", "versions": "0+", "default": "0x80"}'
         ),
@@ -380,7 +390,7 @@ def test_parse_errors_of_kafka_are_reported_first():
     """A parse error in a later field takes precedence over an invalid default."""
     fields = """{"name": "A", "type": "int8", "versions": "0+", "default": "x"},
         @{"name": "B", "type": "int8", "versions": "3+", "tag": 0}"""
-    expect(write_request(fields), "tag-without-versions", "B")
+    assert_violation(write_request(fields), "tag-without-versions", "B")
 
 
 ENDPOINT = """{"name": "Endpoint", "type": "EndpointInfo", "versions": "3+",
@@ -401,14 +411,16 @@ def test_a_tag_used_twice_in_a_nested_struct_is_reported_on_the_second_field():
           "taggedVersions": "3+", "fields": [
             {"name": "Epoch", "type": "int32", "versions": "0+", "default": "-1"}
          ]}]}]}"""
-    expect(
+    assert_violation(
         write_request(fields % (ENDPOINT % 1)), "tag-duplicate", "Topics.Parts.Snapshot"
     )
 
 
 def test_a_null_default_without_nullable_versions_is_reported_on_the_field():
     """The same draft has this error after its tags are corrected."""
-    error = expect(write_request(ENDPOINT % 0), "default-not-nullable", "Endpoint.Zone")
+    error = assert_violation(
+        write_request(ENDPOINT % 0), "default-not-nullable", "Endpoint.Zone"
+    )
     assert error.reason == (
         "the default is null, but not all versions are nullable; set nullableVersions"
         " to 3+ or remove the default"
@@ -418,15 +430,15 @@ def test_a_null_default_without_nullable_versions_is_reported_on_the_field():
 def test_a_struct_defined_twice_says_where_the_first_one_is():
     """The message differs for commonStructs, because the fix is different."""
     field = '@{"name": "A", "type": "S", "versions": "0+", "fields": [' + INT8 + "]}"
-    error = expect(
+    error = assert_violation(
         write_request(field, COMMON % (INT8, "")), "struct-defined-twice", "A"
     )
     assert "is one of the commonStructs" in error.reason
     fields = field.replace("@", "") + "," + field.replace("A", "B")
-    error = expect(write_request(fields), "struct-defined-twice", "B")
+    error = assert_violation(write_request(fields), "struct-defined-twice", "B")
     assert "is already defined" in error.reason
     twice = COMMON % (INT8, ',\n  @{"name": "S", "versions": "0+"}')
-    error = expect(write_request("", twice), "struct-defined-twice", "S")
+    error = assert_violation(write_request("", twice), "struct-defined-twice", "S")
     assert "is already defined" in error.reason
 
 

@@ -27,7 +27,7 @@ PARTS = {
 """Percentage of the inputs, by family."""
 
 
-def outcome(package, sample, options):
+def describe_outcome(package, sample, options):
     """Decode with one engine. Return the value, or all error attributes."""
     cls = getattr(package.messages, sample.message)
     try:
@@ -56,7 +56,7 @@ def test_shares_contain_all_inputs():
     assert sum(TENTHS.values()) == 10
 
 
-def compare(fast, pure, inputs, turn=0):
+def compare_engines(fast, pure, inputs, turn=0):
     """Decode ``inputs`` inputs with both engines, divided among families and modes.
 
     Yields one tuple per family and mode: both names, a counter of outcomes, and the
@@ -68,8 +68,8 @@ def compare(fast, pure, inputs, turn=0):
             count = -(-inputs * percent * tenths // 1000)
             for sample in hostile.take(family, count, turn):
                 try:
-                    outcome_fast = outcome(fast, sample, MODES[mode])
-                    agreed = outcome_fast == outcome(pure, sample, MODES[mode])
+                    outcome_fast = describe_outcome(fast, sample, MODES[mode])
+                    agreed = outcome_fast == describe_outcome(pure, sample, MODES[mode])
                 except Exception as error:
                     outcome_fast, agreed = [repr(error)], False
                 ends[outcome_fast[0]] += 1
@@ -81,7 +81,7 @@ def compare(fast, pure, inputs, turn=0):
 def test_twins_agree(twins, figure):
     """Values and errors are identical, for at least ``INPUTS`` inputs."""
     ended, differences = defaultdict(Counter), []
-    for family, mode, ends, differing in compare(*twins, INPUTS):
+    for family, mode, ends, differing in compare_engines(*twins, INPUTS):
         ended[family] += ends
         differences += [(mode, *sample) for sample in differing]
     assert not differences, differences[:5]

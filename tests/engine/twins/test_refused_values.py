@@ -133,7 +133,7 @@ ODD = [
 ]
 
 
-def foreign(package):
+def foreign_structs(package):
     """Return structs of an unrelated message, alone and in arrays."""
     message = package.messages.TransactionLogValue
     foreign_struct = message.PartitionsSchema(topic="t")
@@ -149,7 +149,7 @@ def steps(layout, path=()):
             yield from steps(step.plan, (*path, (step.attribute, index)))
 
 
-def places(package):
+def choose_fields(package):
     """Choose up to ``PLACES_PER_KIND`` fields per kind, from different messages."""
     places_by_kind = {}
     for name, version in pairs(package):
@@ -169,28 +169,28 @@ def places(package):
     return [position for chosen in places_by_kind.values() for position in chosen]
 
 
-def put(message, path, attribute, value):
+def replace_at_path(message, path, attribute, value):
     """Replace the attribute at the end of ``path``, and return the changed message."""
     if not path:
         return message.replace(**{attribute: value})
     (name, index), *rest = path
     inner = getattr(message, name)
     if index is None:
-        return message.replace(**{name: put(inner, rest, attribute, value)})
-    changed = put(inner[index], rest, attribute, value)
+        return message.replace(**{name: replace_at_path(inner, rest, attribute, value)})
+    changed = replace_at_path(inner[index], rest, attribute, value)
     return message.replace(**{name: (*inner[:index], changed, *inner[index + 1 :])})
 
 
-def base(package, name, version):
+def build_base(package, name, version):
     """Build a message with a non-default value in every field."""
     layout = binding_of(package, name).plan(version)
     return build(package, name, Middle().message(package.schema.plan, layout))
 
 
-def outcome(package, message, version, path, attribute, value):
+def try_to_encode(package, message, version, path, attribute, value):
     """Replace a value and encode. Return the bytes, or all error attributes."""
     try:
-        changed = put(message, path, attribute, value)
+        changed = replace_at_path(message, path, attribute, value)
     except TypeError:
         return "TypeError"
     try:
@@ -203,14 +203,14 @@ def outcome(package, message, version, path, attribute, value):
         return "escaped", repr(error)
 
 
-def differences(twins, name, version, path, attribute, values):
+def find_differences(twins, name, version, path, attribute, values):
     """Yield the values for which the engines differ at one field."""
-    messages = [base(package, name, version) for package in twins]
+    messages = [build_base(package, name, version) for package in twins]
     for package, message in zip(twins, messages, strict=True):
         assert isinstance(package.encode(message, version), bytes)
     for variants in values:
         fast, pure = (
-            outcome(package, message, version, path, attribute, value)
+            try_to_encode(package, message, version, path, attribute, value)
             for package, message, value in zip(twins, messages, variants, strict=True)
         )
         if fast != pure or fast[0] == "escaped":
@@ -219,12 +219,15 @@ def differences(twins, name, version, path, attribute, values):
 
 def test_engines_agree_on_unusual_field_values(twins):
     """All field kinds with all unusual values have the same outcome."""
-    alone = [*zip(ODD, ODD, strict=True), *zip(*map(foreign, twins), strict=True)]
+    alone = [
+        *zip(ODD, ODD, strict=True),
+        *zip(*map(foreign_structs, twins), strict=True),
+    ]
     in_arrays = [*alone, *(((a,), (b,)) for a, b in alone)]
-    chosen = places(twins.pure)
+    chosen = choose_fields(twins.pure)
     assert len(chosen) > 150
     for position in chosen:
-        assert list(differences(twins, *position, in_arrays)) == []
+        assert list(find_differences(twins, *position, in_arrays)) == []
 
 
 BAD_TAGS = [
@@ -275,7 +278,7 @@ def test_engines_agree_on_unknown_tags(twins):
     disagreements = []
     bad = [(value, value) for value in BAD_TAGS]
     for name, version, path in chosen.values():
-        disagreements += differences(twins, name, version, path, TAGS, bad)
+        disagreements += find_differences(twins, name, version, path, TAGS, bad)
     assert len(chosen) > 8
     assert disagreements == []
 

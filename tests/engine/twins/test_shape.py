@@ -31,7 +31,7 @@ class Function(NamedTuple):
     is_entry: bool
 
 
-def words(text):
+def normalize_spaces(text):
     """Normalize whitespace."""
     return " ".join(text.split())
 
@@ -42,16 +42,18 @@ def files(folder, stem):
     return [path for path in paths if path.exists()]
 
 
-def head(path):
+def read_module_docstring(path):
     """Return the module docstring of a file."""
-    return words(re.search(r'"""(.*?)"""', path.read_text(), re.DOTALL).group(1))
+    return normalize_spaces(
+        re.search(r'"""(.*?)"""', path.read_text(), re.DOTALL).group(1)
+    )
 
 
 def pure_functions(path):
     """Return the functions of a Python file in source order."""
     return {
         node.name: Function(
-            words(ast.get_docstring(node) or ""),
+            normalize_spaces(ast.get_docstring(node) or ""),
             [a.arg for a in (*node.args.args, *node.args.kwonlyargs)],
             True,
         )
@@ -85,7 +87,7 @@ def fast_functions(path):
             for argument in arguments
         ]
         functions[start.group(2)] = Function(
-            words(doc.strip('"')),
+            normalize_spaces(doc.strip('"')),
             [argument[-1] for argument in named if argument],
             start.group(1) == "def",
         )
@@ -122,7 +124,10 @@ def test_modules_have_a_twin_or_declare_none():
         f"{folder}/{stem}"
         for folder, other in [("pure", "fast"), ("fast", "pure")]
         for stem in sorted(stems(folder) - stems(other))
-        if not any("Without a twin" in head(path) for path in files(folder, stem))
+        if not any(
+            "Without a twin" in read_module_docstring(path)
+            for path in files(folder, stem)
+        )
     ]
     assert alone == []
     assert {"cursor", "decoder", "encoder", "primitives", "structs"} <= set(TWINS)
@@ -132,7 +137,7 @@ def test_modules_have_a_twin_or_declare_none():
 def test_module_docstrings_name_the_twin(stem):
     """Every module docstring refers to the twin and lists the differences."""
     for folder, other in [("pure", "fast"), ("fast", "pure")]:
-        text = head(files(folder, stem)[0])
+        text = read_module_docstring(files(folder, stem)[0])
         assert re.search(rf"Twin: ``{other}/{stem}\.\w+``", text)
         assert stem == "engine" or "Differs from its twin in:" in text
 
@@ -141,7 +146,9 @@ def test_module_docstrings_name_the_twin(stem):
 def test_functions_without_a_twin_are_in_a_module_docstring(stem):
     """A function without a twin is named in a module docstring."""
     pure, fast = twin_functions(stem)
-    heads = " ".join(map(head, files("pure", stem) + files("fast", stem)))
+    heads = " ".join(
+        map(read_module_docstring, files("pure", stem) + files("fast", stem))
+    )
     unnamed = [
         name
         for name, function in (pure | fast).items()
@@ -181,7 +188,7 @@ def test_entries_have_the_same_parameters(stem):
     }
 
 
-def numbers(file_name):
+def parse_enum(file_name):
     """Parse the numbered enum names in a Cython file."""
     text = (SOURCE / "fast" / file_name).read_text()
     body = re.search(r"^cdef enum:\n((?:    .*\n)+)", text, re.MULTILINE).group(1)
@@ -201,7 +208,7 @@ def constants(module):
 def test_fault_codes_are_those_of_errors(kwire):
     """The fault codes of the compiled engine equal the constants in ``errors.py``."""
     codes = constants(kwire.errors)
-    decode, encode = numbers("cursor.pxd"), numbers("writer.pxd")
+    decode, encode = parse_enum("cursor.pxd"), parse_enum("writer.pxd")
     assert (decode.pop("PYTHON_ERROR"), encode.pop("WRITE_ERROR")) == (-1, -1)
     encode = {name: number for name, number in encode.items() if number <= 200}
     assert decode | encode == codes
@@ -210,7 +217,7 @@ def test_fault_codes_are_those_of_errors(kwire):
 
 def test_opcodes_of_fixed_sizes_are_the_codes_of_the_plan(kwire):
     """``program.pxd`` has more opcodes, but these equal the codes of ``plan.py``."""
-    opcodes = numbers("program.pxd")
+    opcodes = parse_enum("program.pxd")
     fixed = {
         f"OP_{kind.upper()}": code
         for kind, code in kwire.schema.plan.CODES.items()
@@ -232,7 +239,7 @@ def test_the_layout_of_batches_is_written_the_same_twice(kwire):
         ("KEY_AT", "KEYS_AT"),
     ):
         python |= {f"{name}_{magic}": getattr(layout, pair)[magic] for magic in (0, 1)}
-    assert numbers("batches.pxd") == python
+    assert parse_enum("batches.pxd") == python
     assert len(python) > 20
 
 
