@@ -37,7 +37,7 @@ def segment_of(log, path, access):
 
 
 def patched(data, position, form, *values):
-    """Return the bytes with values that are packed at position ``at``."""
+    """Return the bytes with values that are packed at ``position``."""
     changed = bytearray(data)
     struct.pack_into(form, changed, position, *values)
     return bytes(changed)
