@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from tools import ROOT
 
-FOLDERS = ("src", "tools", "docs", "benchmarks", "examples", "fuzz")
+FOLDERS = ("src", "tests", "tools", "docs", "benchmarks", "examples", "fuzz")
 ENDINGS = (".md", ".py", ".pyx", ".pxd", ".pxi")
 GENERATED = {ROOT / "benchmarks" / "RESULTS.md"}
 
