@@ -29,13 +29,13 @@ def run_restore(kwire):
 
 
 @pytest.fixture
-def wanted(tmp_path):
+def rows_by_partition(tmp_path):
     """Write a topic with two partitions to ``tmp_path``.
 
     Return its rows by partition.
     """
     source = random.Random(1)
-    rows_by_partition = [make_rows(source, 30), make_rows(source, 40)]
-    for number, rows in enumerate(rows_by_partition):
+    partitions = [make_rows(source, 30), make_rows(source, 40)]
+    for number, rows in enumerate(partitions):
         write_log(tmp_path / "logs" / f"orders-{number}", rows, source)
-    return rows_by_partition
+    return partitions

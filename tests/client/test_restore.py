@@ -117,7 +117,9 @@ def test_each_record_is_written_once_whatever_is_killed(
 
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
 @pytest.mark.parametrize("form", ["logs", "export", "partition", "file"])
-def test_records_come_back_as_they_were(run_restore, tmp_path, wanted, form, codec):
+def test_records_come_back_as_they_were(
+    run_restore, tmp_path, rows_by_partition, form, codec
+):
     """Sources are logs, an export, a partition directory or a file.
 
     A second run does not add records.
@@ -127,19 +129,22 @@ def test_records_come_back_as_they_were(run_restore, tmp_path, wanted, form, cod
         path = tmp_path / "out"
         installed.jobs.export([tmp_path / "logs"], path)
     elif form == "partition":
-        path, wanted = path / "orders-1", [[], wanted[1]]
+        path, rows_by_partition = path / "orders-1", [[], rows_by_partition[1]]
     elif form == "file":
-        path, wanted = path / "orders-1" / f"{0:020}.log", [[], wanted[1]]
-    count = sum(map(len, wanted))
+        path, rows_by_partition = (
+            path / "orders-1" / f"{0:020}.log",
+            [[], rows_by_partition[1]],
+        )
+    count = sum(map(len, rows_by_partition))
     with RestoreBroker({"orders": 2}) as broker:
         code, err = run_restore(broker, path, "-z", codec)
         assert (code, err.count(f"{count} records of")) == (0, 1), err
         code, err = run_restore(broker, path, "-z", codec)
         assert (code, err.count(f", {count} were there already")) == (0, 1), err
-        assert rows_of(broker) == list(map(with_offsets, wanted))
+        assert rows_of(broker) == list(map(with_offsets, rows_by_partition))
 
 
-def test_topic_is_created_on_request(run_restore, tmp_path, wanted):
+def test_topic_is_created_on_request(run_restore, tmp_path, rows_by_partition):
     """The topic has the partitions of the source, CreateTime, and long retention."""
     with RestoreBroker() as broker:
         code, err = run_restore(broker, tmp_path / "logs")
@@ -149,7 +154,7 @@ def test_topic_is_created_on_request(run_restore, tmp_path, wanted):
             broker, tmp_path / "logs", "--create-topics", "--to-topic", "new"
         )
         assert code == 0 and "new: created with retention.ms=-1" in err
-        assert rows_of(broker, "new") == list(map(with_offsets, wanted))
+        assert rows_of(broker, "new") == list(map(with_offsets, rows_by_partition))
         (created_topic,) = broker.created
         configs = {config.name: config.value for config in created_topic.configs}
         assert (created_topic.num_partitions, created_topic.replication_factor) == (
@@ -170,7 +175,9 @@ def test_topic_is_created_on_request(run_restore, tmp_path, wanted):
         assert [len(rows) for rows in rows_of(broker)] == [30, 40, 0, 0, 0]
 
 
-def test_a_topic_is_created_in_spite_of_passing_errors(run_restore, tmp_path, wanted):
+def test_a_topic_is_created_in_spite_of_passing_errors(
+    run_restore, tmp_path, rows_by_partition
+):
     """Covers a moved controller, a lost response, and a topic that exists meanwhile."""
     codes = installed.error_codes
     passing = [codes.NOT_CONTROLLER, None, codes.REQUEST_TIMED_OUT]
@@ -188,7 +195,7 @@ def test_a_topic_is_created_in_spite_of_passing_errors(run_restore, tmp_path, wa
                 broker._create = create_first
             code, err = run_restore(broker, tmp_path / "logs", "--create-topics")
             assert code == 0, err
-            assert rows_of(broker) == list(map(with_offsets, wanted))
+            assert rows_of(broker) == list(map(with_offsets, rows_by_partition))
             assert len(broker.created) == 4
 
 
@@ -205,7 +212,7 @@ def test_a_topic_is_created_in_spite_of_passing_errors(run_restore, tmp_path, wa
     ],
 )
 def test_a_topic_that_cannot_be_created_is_one_sentence(
-    run_restore, tmp_path, wanted, code, text
+    run_restore, tmp_path, rows_by_partition, code, text
 ):
     """The error contains the code and the message of the broker."""
     with RestoreBroker() as broker:
@@ -233,7 +240,7 @@ def test_topic_error_message_of_a_broker_is_one_short_line(kwire, job):
 
 
 def test_records_of_others_are_never_mixed_with_restored_ones(
-    run_restore, tmp_path, wanted
+    run_restore, tmp_path, rows_by_partition
 ):
     """The foreign records existed before, or were added by another restore."""
     row = [(b"k", b"foreign", START, [])]
@@ -251,7 +258,7 @@ def test_records_of_others_are_never_mixed_with_restored_ones(
 
 
 def test_a_record_that_comes_meanwhile_ends_the_restore(
-    run_restore, job, tmp_path, wanted, monkeypatch
+    run_restore, job, tmp_path, rows_by_partition, monkeypatch
 ):
     """The next receipt reveals the record. Later runs do not accept it as their own."""
     with RestoreBroker({"orders": 2}) as broker:
@@ -271,11 +278,11 @@ def test_a_record_that_comes_meanwhile_ends_the_restore(
 
 @pytest.mark.parametrize("change", ["first", "later", "shorter"])
 def test_another_source_does_not_continue_a_restore(
-    run_restore, tmp_path, wanted, change
+    run_restore, tmp_path, rows_by_partition, change
 ):
     """Rejected if any record differs, also if the source is shorter."""
     logs, other = tmp_path / "logs", tmp_path / "other"
-    rows = list(wanted[0])
+    rows = list(rows_by_partition[0])
     if change == "shorter":
         rows = rows[:20]
     else:
@@ -291,7 +298,7 @@ def test_another_source_does_not_continue_a_restore(
         assert run_restore(broker, logs, "-p", "0")[0] == 0
         code, err = run_restore(broker, other)
         assert (code, err.count(text[change])) == (2, 1), err
-        assert rows_of(broker)[0] == with_offsets(wanted[0])
+        assert rows_of(broker)[0] == with_offsets(rows_by_partition[0])
 
 
 def test_aborted_and_unfinished_transactions_are_skipped(run_restore, tmp_path):
@@ -362,7 +369,9 @@ def test_timestamps_of_old_formats_are_restored(run_restore, tmp_path, magic, fo
     assert {row[1] for row in restored_rows} == {START + 99 if magic else -1}
 
 
-def test_a_topic_that_stamps_records_is_refused(run_restore, tmp_path, wanted):
+def test_a_topic_that_stamps_records_is_refused(
+    run_restore, tmp_path, rows_by_partition
+):
     """The error is raised on the first receipt, after one record per partition."""
     with RestoreBroker({"orders": 2}) as broker:
         broker.append_time = START
@@ -411,13 +420,13 @@ def test_a_damaged_log_is_restored_up_to_the_damage(run_restore, tmp_path):
         ]
 
 
-def test_invalid_restore_sources_are_errors(run_restore, tmp_path, wanted):
+def test_invalid_restore_sources_are_errors(run_restore, tmp_path, rows_by_partition):
     """The errors contain a solution."""
     logs = tmp_path / "logs"
     installed.jobs.export([logs], tmp_path / "out")
-    write_log(tmp_path / "again" / "orders-0", wanted[0])
-    write_log(tmp_path / "more" / "other-0", wanted[0])
-    write_log(tmp_path / "internal" / "__consumer_offsets-0", wanted[0])
+    write_log(tmp_path / "again" / "orders-0", rows_by_partition[0])
+    write_log(tmp_path / "more" / "other-0", rows_by_partition[0])
+    write_log(tmp_path / "internal" / "__consumer_offsets-0", rows_by_partition[0])
     single = tmp_path / f"{0:020}.log"
     single.write_bytes((logs / "orders-0" / single.name).read_bytes())
     with RestoreBroker({"orders": 1}) as broker:
@@ -451,7 +460,7 @@ def test_sequence_numbers_go_round_as_those_of_producers(kwire):
     assert module.sequence_of(5 << 31 | 7) == 7
 
 
-def test_the_brokers_deletions_are_reported(run_restore, tmp_path, wanted):
+def test_the_brokers_deletions_are_reported(run_restore, tmp_path, rows_by_partition):
     """If the retention is a week, older records are deleted immediately."""
     with RestoreBroker({"orders": 2}) as broker:
         assert run_restore(broker, tmp_path / "logs")[0] == 0
@@ -465,7 +474,7 @@ def test_the_brokers_deletions_are_reported(run_restore, tmp_path, wanted):
 
 
 def test_interrupted_restore_reports_how_to_continue(
-    run_restore, job, tmp_path, wanted, monkeypatch
+    run_restore, job, tmp_path, rows_by_partition, monkeypatch
 ):
     """The exit code is the same as for Ctrl-C."""
 
@@ -479,7 +488,9 @@ def test_interrupted_restore_reports_how_to_continue(
         assert "0 records written; the same command continues where" in err
 
 
-def test_restore_respects_bytes_per_s(job, monkeypatch, tmp_path, wanted, restore):
+def test_restore_respects_bytes_per_s(
+    job, monkeypatch, tmp_path, rows_by_partition, restore
+):
     """Batches are not sent faster than the option allows."""
     pauses = []
     # Other threads call the real module's function.

@@ -61,7 +61,7 @@ def forget_an_offset(table):
     ids=lambda parameter: parameter.__name__ if callable(parameter) else "",
 )
 def test_an_export_that_was_changed_is_refused(
-    run_restore, tmp_path, wanted, change, text
+    run_restore, tmp_path, rows_by_partition, change, text
 ):
     """A contradiction between the tables is a one-sentence error, not a traceback."""
     installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
@@ -74,7 +74,7 @@ def test_an_export_that_was_changed_is_refused(
 
 @pytest.mark.parametrize("table", ["records", "coverage", "batches"])
 def test_damage_in_each_table_of_an_export_is_one_sentence(
-    run_restore, tmp_path, wanted, table
+    run_restore, tmp_path, rows_by_partition, table
 ):
     """The file is truncated at every eighth of its size."""
     installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
@@ -126,7 +126,9 @@ def read_export(kwire, path):
             position += piece.rows.num_rows
 
 
-def test_any_damage_in_an_export_is_read_or_a_typed_error(kwire, tmp_path, wanted):
+def test_any_damage_in_an_export_is_read_or_a_typed_error(
+    kwire, tmp_path, rows_by_partition
+):
     """Damages random bytes in all files that a restore reads with pyarrow."""
     installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
     files = [
@@ -150,7 +152,7 @@ def test_any_damage_in_an_export_is_read_or_a_typed_error(kwire, tmp_path, wante
 
 
 def test_timestamps_within_a_millisecond_are_a_typed_error(
-    run_restore, tmp_path, wanted
+    run_restore, tmp_path, rows_by_partition
 ):
     """Kafka's timestamps are in milliseconds, so exports contain no others."""
     installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
@@ -182,7 +184,7 @@ def link_to_device(path):
 @pytest.mark.parametrize("table", ["records", "coverage", "batches"])
 @pytest.mark.parametrize("make", [make_fifo, make_socket, link_to_device, os.mkdir])
 def test_an_export_with_a_file_that_is_not_regular_is_refused(
-    run_restore, tmp_path, monkeypatch, wanted, table, make
+    run_restore, tmp_path, monkeypatch, rows_by_partition, table, make
 ):
     """Opening a FIFO waits for a writer, and reading a device never ends."""
     installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
@@ -195,7 +197,9 @@ def test_an_export_with_a_file_that_is_not_regular_is_refused(
     assert (code, err.count("not a regular file")) == (2, 1), err
 
 
-def test_an_export_without_statistics_is_restored(run_restore, tmp_path, wanted):
+def test_an_export_without_statistics_is_restored(
+    run_restore, tmp_path, rows_by_partition
+):
     """Statistics are optional in Parquet, and other programs may omit them."""
     installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
     (path,) = (tmp_path / "out" / "records").glob("*.parquet")
@@ -203,7 +207,7 @@ def test_an_export_without_statistics_is_restored(run_restore, tmp_path, wanted)
     pyarrow.parquet.write_table(table, path, write_statistics=False)
     with RestoreBroker({"orders": 2}) as broker:
         assert run_restore(broker, tmp_path / "out")[0] == 0
-        assert rows_of(broker) == [with_offsets(rows) for rows in wanted]
+        assert rows_of(broker) == [with_offsets(rows) for rows in rows_by_partition]
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
