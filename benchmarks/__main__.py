@@ -70,7 +70,7 @@ def answer(question: str, arguments: Sequence[str]) -> int:
 
 
 def main() -> int:
-    """Run the question from the command line, or all ``make bench`` questions."""
+    """Run the question named on the command line, or all of ``make bench``."""
     lines = [f"  {name:13}{describe(path)}" for name, path in QUESTIONS.items()]
     lines += [
         f"  {kind:13}Print some rows of {kind}: words of names" for kind in quick.ROWS

@@ -97,7 +97,7 @@ CLIENTS = {
 
 
 def main() -> None:
-    """Measure the fetch from the command line and print the figures as JSON."""
+    """Measure the fetch named on the command line and print the figures as JSON."""
     client, name = sys.argv[1:]
     adapter, drain = CLIENTS[client]
     warnings.simplefilter("ignore", DeprecationWarning)

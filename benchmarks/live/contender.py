@@ -359,7 +359,7 @@ def _peak_bytes() -> int:
 
 
 def main() -> None:
-    """Run the reader from the command line and print its figures."""
+    """Run the reader named on the command line and print its figures as JSON."""
     name, task, *arguments = sys.argv[1:]
     job = Job(arguments)
     read, touch = TASKS[task][name]

@@ -247,7 +247,7 @@ WRITERS = {
 
 
 def main() -> None:
-    """Run the writer from the command line and print its figures."""
+    """Run the writer named on the command line and print its figures."""
     name, address, topic, count, size, codec = sys.argv[1:]
     writer = WRITERS[name]
     for module in writer.modules:

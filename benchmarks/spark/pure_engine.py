@@ -22,7 +22,7 @@ from benchmarks.spark.session import open_session
 
 
 def main() -> None:
-    """Measure the log from the command line and print the seconds."""
+    """Measure the log named on the command line and print the seconds."""
     if kwire.backend != "pure":
         raise SystemExit("set KWIRE_BACKEND=pure")
     log = LogInput(sys.argv[1], 0, 0, 0, "")

@@ -47,7 +47,10 @@ def test_a_host_cannot_steer_the_terminal(run, cluster):
 
 
 def test_json_in_a_terminal_has_escapes_for_what_would_steer_it(kwire):
-    """Valid JSON may contain C1 characters and direction marks. A terminal must not."""
+    """C1 characters and direction marks are valid in JSON.
+
+    They are escaped for a terminal only, because they could control it.
+    """
     module = importlib.import_module(f"{kwire.__name__}.cli.output.tables")
     output = module.Output(io.StringIO())
     value = {"rack": "\x9b31m\u202e", "name": "é"}
@@ -57,7 +60,7 @@ def test_json_in_a_terminal_has_escapes_for_what_would_steer_it(kwire):
 
 
 def test_an_address_twice_does_not_end_the_search(run, cluster):
-    """The valid address in the middle is used, even if the others are repeated."""
+    """A reachable broker is used between two occurrences of an unreachable address."""
     broker, _ = cluster
     broker.cluster = [broker]
     dead = "127.0.0.1:1"
@@ -76,7 +79,7 @@ def test_an_address_twice_does_not_end_the_search(run, cluster):
     ids=["schema", "decode", "version", "release"],
 )
 def test_numbers_of_thousands_of_digits_are_no_numbers(run, arguments):
-    """The error of Python for very long numbers is replaced by a short error."""
+    """Python's error for very long numbers is replaced by a short error."""
     done = run(*arguments)
     assert done.code == 2
     assert done.err.count("\n") == 1 and len(done.err) < 200

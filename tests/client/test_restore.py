@@ -501,5 +501,6 @@ def test_restore_respects_bytes_per_s(
         assert pauses == []
         broker.add_topic("orders", 2)
         restore(broker, tmp_path / "logs", bytes_per_s=100.0)
-    # The records have more than 3,000 bytes together with their overhead.
+    # The encoded records have more than 3,000 bytes, so they take more than 30 s at
+    # 100 bytes per second. The test does not sleep, so the pauses become longer.
     assert len(pauses) > 4 and pauses[-1] > 10

@@ -25,19 +25,19 @@ GOOD = (200, {"access_token": TOKEN, "expires_in": 3600, "token_type": "Bearer"}
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory):
-    """Certificate and key, as paths."""
+    """Create a certificate and its private key. Return their paths."""
     return make_certificate(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.fixture
 def endpoint(kwire):
-    """Module of the token endpoint."""
+    """Return one engine's ``kwire.client.token_endpoint``."""
     return importlib.import_module(f"{kwire.__name__}.client.token_endpoint")
 
 
 @pytest.fixture
 def sasl(kwire):
-    """Module of the mechanisms."""
+    """Return one engine's ``kwire.connection.sasl``."""
     return importlib.import_module(f"{kwire.__name__}.connection.sasl")
 
 

@@ -367,7 +367,7 @@ def test_any_bytes_are_events_or_a_typed_error(twins, side, pieces):
 
 
 def peak_of(work):
-    """Run a function, and return its peak memory."""
+    """Run a function. Return the peak of its Python allocations in bytes."""
     tracemalloc.start()
     try:
         work()
@@ -395,7 +395,7 @@ LIES = (
 
 @pytest.mark.parametrize("side", SIDES)
 def test_an_announced_size_costs_no_memory(kwire, side):
-    """The memory depends on the received bytes, not on the announced size."""
+    """The allocated memory depends on the received bytes, not on the announced size."""
     for lie in LIES:
         data = bytes.fromhex(lie)
         collect_events(side(kwire), [data])  # Create cached objects first.

@@ -82,7 +82,8 @@ def write_clients(capture):
     talk = client(5, "producer-1", "OK", software=named)
     talk.ask_versions(4, "3.9", named).ask(METADATA, 12).ask(PRODUCE, 11)
 
-    # Both clients used an old broker's versions. The Java client's versions are known.
+    # The next two clients talk to an old broker, so their requests do not show which
+    # newer versions they support. The audit knows the versions of Java clients only.
     named = ("apache-kafka-java", "3.9.1")
     talk = client(6, "consumer-1", "OK", software=named, old=True)
     talk.ask_versions(4, "0.10.1", named).ask(METADATA, 2).ask(FETCH, 3)

@@ -559,7 +559,10 @@ def test_repaired_copies_are_sound(sound, log, tmp_path):
 
 
 def test_any_split_position_finds_the_next_batch(sound, log):
-    """If a file is split at any byte, its parts contain every batch once."""
+    """Readers of a split file find each batch once, in the part in which it starts.
+
+    The file may be split at any byte.
+    """
     segment = log.Segment(sound.paths[1])
     size = segment.size
     for parts in (2, 3, 7, 40):

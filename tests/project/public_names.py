@@ -43,7 +43,7 @@ class PublicName:
 
 
 def list_public_names() -> list[PublicName]:
-    """Return the names of everything that the reference documents."""
+    """Return the names in all functions and classes that the reference documents."""
     names: list[PublicName] = []
     for page in sorted(REFERENCE.glob("*.md")):
         module = ""
@@ -56,7 +56,7 @@ def list_public_names() -> list[PublicName]:
 
 
 def describe(module: str, name: str) -> list[PublicName]:
-    """Return the names in one function or class."""
+    """Return the name of a function or class, its parameters and its attributes."""
     # A module such as ``kwire.error_codes`` is an attribute with a different import
     # path.
     value: object = importlib.import_module("kwire")

@@ -136,7 +136,7 @@ def test_other_magics_within_are_damage(kwire, records, columns, magic):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_checksums_within_are_checked(kwire, records, columns, magic):
-    """Inner checksums are verified as in Kafka's consumer, unless trusted."""
+    """Inner checksums are verified as in Kafka's consumer, if ``check_crc`` is True."""
     valid = message(magic, 0, b"k")
     damaged = message(magic, 1, b"l", crc=77)
     data = FRONT + wrapper(magic, valid, damaged)
@@ -149,7 +149,7 @@ def test_checksums_within_are_checked(kwire, records, columns, magic):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_truncated_inner_message_is_damage(kwire, records, columns, magic):
-    """Only a Fetch may be truncated, not the content of a wrapper."""
+    """Only the end of a Fetch response may be truncated, not a wrapper's content."""
     messages = message(magic, 0, b"k") + message(magic, 1, b"l", b"v")
     first = len(message(magic, 0, b"k"))
     for cut in range(1, len(messages)):
@@ -176,7 +176,10 @@ def test_truncated_inner_message_is_damage(kwire, records, columns, magic):
 def test_invalid_key_and_value_lengths_are_damage(
     kwire, records, columns, magic, body, kind, path
 ):
-    """Lengths are validated in plain and inner messages. Inner errors have an index."""
+    """Lengths are validated in plain and inner messages.
+
+    The error path of an inner message contains the index of the message.
+    """
     alone = message(magic, 1, body=body)
     for read in (
         lambda: list(records.decode_batches(FRONT + alone)),

@@ -59,11 +59,11 @@ class Input(Guarded):
     HEAD = struct.Struct("=QQQQ")
 
     def tell(self, number, size, tried, messages):
-        """Store how far the child process has come."""
+        """Store the progress of the child process, for ``read_notes``."""
         self.HEAD.pack_into(self.memory, 0, number, size, tried, messages)
 
     def read_notes(self):
-        """Return how far the child process has come."""
+        """Return the progress of the child process, as passed to ``tell``."""
         return self.HEAD.unpack_from(self.memory, 0)
 
 
@@ -82,7 +82,10 @@ def shortest_vectors():
 
 
 def try_truncations(package, memory, number, task, tried, messages):
-    """Decode all proper prefixes of the vector. None of them may be a valid message."""
+    """Decode all proper prefixes of the vector. None of them may be a valid message.
+
+    Returns the updated ``tried`` and the unchanged ``messages``.
+    """
     name, version, data, _ = task.vector
     decode, refusal = package.decode, package.DecodeError
     cls, options = getattr(package.messages, name), MODES[task.mode]
@@ -103,7 +106,11 @@ def try_truncations(package, memory, number, task, tried, messages):
 
 
 def change(package, memory, number, task, tried, messages):
-    """Replace one byte after another. The decoder returns a message or rejects it."""
+    """Replace each byte of the vector by other values, one byte at a time.
+
+    The decoder must return a message or raise ``DecodeError``. Returns the updated
+    ``tried`` and ``messages``.
+    """
     name, version, data, _ = task.vector
     decode, refusal = package.decode, package.DecodeError
     cls, options = getattr(package.messages, name), MODES[task.mode]

@@ -540,7 +540,10 @@ def challenged(is_last, package, data):
 
 
 def conversation(package, data):
-    """Pass frames to the pairing of a recorder, which never rejects a frame."""
+    """Pass frames to ``Conversation``, which pairs recorded requests and responses.
+
+    ``Conversation`` accepts every frame.
+    """
     pairing = module(package, "recording.pairing")
     talk, headers = pairing.Conversation(), []
     for frame in (bytes(data), bytes(data[4:]), bytes(data)):

@@ -102,7 +102,7 @@ def batches(most=700):
 
 
 def payloads(codec):
-    """Return the payloads with this codec in the magic 2 batches of real brokers."""
+    """Return the payloads with this codec from magic 2 batches of real broker logs."""
     return [
         piece[61:]
         for piece in batches(1500)
@@ -111,7 +111,11 @@ def payloads(codec):
 
 
 def records_of(topic):
-    """Return keys and values of an internal topic, from brokers and Kafka's classes."""
+    """Return keys and values of an internal topic, encoded by ``pair``.
+
+    The result contains one pair per kind from real broker logs, and all pairs that
+    Kafka's classes have encoded for the golden files.
+    """
     pairs_by_kind = {}
     for path in sorted(DATA.glob(f"*/data/{topic}-0/*.log")):
         for batch in kwire.records.decode_batches(path.read_bytes()):

@@ -238,7 +238,10 @@ LAST = {
 
 @pytest.mark.parametrize("name", LAST)
 def test_failed_growth_of_the_first_buffer_damages_nothing(kwire, name):
-    """Whatever field is at byte 1024, a failed growth of the buffer damages nothing."""
+    """If the buffer cannot grow at byte 1024, the next messages are encoded correctly.
+
+    The test covers all types of the field at this position.
+    """
     fields, values = LAST[name]
     cls = message_class(kwire, field("Text", "string"), *fields)
     values = dict(values)
@@ -257,7 +260,10 @@ def test_failed_growth_of_the_first_buffer_damages_nothing(kwire, name):
 
 
 def test_second_message_reports_failed_allocations(kwire):
-    """The first allocation, the growth and the final resizing of the buffer fail."""
+    """``MemoryError`` is raised if the buffer cannot be allocated or resized.
+
+    The same message can be encoded as soon as memory is available again.
+    """
     request = kwire.messages.SaslAuthenticateRequest
     large, small = request(auth_bytes=bytes(5000)), request(auth_bytes=bytes(3000))
     answer = kwire.messages.SaslAuthenticateResponse
@@ -279,7 +285,7 @@ def test_second_message_reports_failed_allocations(kwire):
 
 
 def test_second_failed_growth_frees_the_buffer(kwire):
-    """A buffer that has already been reallocated once is freed on failure."""
+    """If the second growth of a buffer fails, the buffer is freed."""
     cls = message_class(kwire, field("A", "bytes"), field("B", "bytes"))
     sample = cls(a=bytes(3000), b=bytes(9000))
     kwire.encode(cls(), 0)

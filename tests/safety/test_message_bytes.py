@@ -119,7 +119,8 @@ def test_the_harness_names_the_input_at_fault(
     kwire, fault, message, monkeypatch, tmp_path
 ):
     """The error contains the input that caused the failure, and the input is saved."""
-    # The time limit is only shortened for this bug, because a busy machine is slow.
+    # Shorten the time limit only for the bug that exceeds it. On a busy machine, a
+    # short limit could expire before the other bugs are triggered.
     if fault == "hang":
         monkeypatch.setattr(broken_messages, "HANG", 0.2)
     monkeypatch.setattr("fuzz.process.FINDINGS", tmp_path)

@@ -42,8 +42,8 @@ def test_columns_through_pandas_equal_those_through_arrow(spark, monkeypatch):
         decoded = rows.select(
             "id",
             "frames",
-            # Python's datetime does not support this year, so Spark's seconds are
-            # compared.
+            # Python's datetime does not support the year 10000, so the timestamps are
+            # compared as microseconds, which Spark computes.
             ks.from_kafka_records("sets").alias("times"),
             ks.from_kafka_records("sets", schema="timestamp bigint").alias("bigints"),
             ks.kafka_header("frames").alias("h"),
@@ -99,7 +99,7 @@ print(ks.read_records.__name__)
 
 
 def test_sources_name_the_required_spark_release():
-    """Functions on data frames and columns work without the sources."""
+    """Functions for data frames and columns do not require Python data sources."""
     done = subprocess.run(
         [sys.executable, "-c", NO_SOURCES], capture_output=True, text=True, check=True
     )

@@ -22,7 +22,8 @@ from pathlib import Path
 from tools.platforms import platforms, sources
 from tools.platforms.roots import WORK
 
-# The Python engine cannot have races, except for races inside CPython.
+# Test the fast engine only. A data race in the Python engine would be a race inside
+# CPython.
 TESTS = ("tests/safety/test_threads.py", "-k", "fast")
 # ThreadSanitizer is ten times slower, but it reports every unsynchronized pair of
 # accesses, so few rounds are sufficient.

@@ -84,9 +84,9 @@ class ClientCredentials:
       default is False as in Kafka's client, because many endpoints expect the
       unencoded values.
 
-    A call returns a token or raises ``CredentialsError``. When 80 % of its lifetime has
-    passed, a call still returns the current token, and requests its replacement in a
-    background thread. Calls from several threads are safe.
+    A call returns a token or raises ``CredentialsError``. When 80 % of a token's
+    lifetime has passed, a call still returns this token, but also requests a new one in
+    a background thread. Calls from several threads are safe.
 
     Raises ``CredentialsError`` if the URL is not secure or the credentials cannot be
     encoded as UTF-8.

@@ -104,7 +104,11 @@ def decode_control_record(
 
 
 def _read_appended(cls: type[M], data: Buffer | None, part: str, limits: Limits) -> M:
-    """Decode a prefixed message to which newer versions only append fields."""
+    """Decode an INT16 version and a message of this version.
+
+    Versions above the maximum are decoded as the maximum version, because newer
+    versions only append fields.
+    """
     data, version = read_version(data, part)
     max_version = cls.valid_versions.max
     return read_message(

@@ -217,7 +217,8 @@ def _salvage(raw: memoryview, read: Any) -> Iterator[tuple[Any, str | None]]:
         try:
             yield read(raw[start:before]), text
         except DecodeError:
-            # A second error in the same bytes ends the row. Report one error only.
+            # The batches before the error are invalid as well. Skip the remaining
+            # bytes of the row, and report only the first error.
             yield read(b""), text
             return
         if after is None:

@@ -77,7 +77,7 @@ class Codec:
 
 
 def xxh32(data):
-    """Compute xxh32 for fewer than 16 bytes, as specified."""
+    """Compute xxh32 with seed 0 for fewer than 16 bytes (xxHash specification)."""
     primes = 2654435761, 2246822519, 3266489917, 668265263, 374761393
     value = (primes[4] + len(data)) % 2**32
 

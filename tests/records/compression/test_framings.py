@@ -236,7 +236,7 @@ def test_missing_library_error_names_the_package(kwire, monkeypatch):
     assert plain.read(plain.write(b"abc")) == b"abc"
 
 
-# What others write --------------------------------------------------------------------
+# Output of other libraries ------------------------------------------------------------
 
 
 @pytest.mark.parametrize("plain", [text(10), text(200_000)], ids=len)
@@ -259,7 +259,7 @@ def test_lz4_header_has_the_checksum_of_its_magic(kwire):
     otherwise it is correct.
     """
     codec = Codec(kwire, "lz4")
-    # The values are from the specification.
+    # The xxHash specification defines these values for a seed of 0.
     assert xxh32(b"") == bytes.fromhex("02cc5d05")
     assert xxh32(b"abc") == bytes.fromhex("32d153ff")
     checksum, old_checksum = (

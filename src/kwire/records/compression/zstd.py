@@ -32,12 +32,19 @@ USUAL_LEVEL = 3
 
 
 def _measure(data: memoryview, limit: int, result: int | None = None) -> int:
-    """Return the maximum decompressed size of all frames, if it is within the limit.
+    """Return the maximum decompressed size of all frames in bytes.
 
-    A frame may declare its size. It cannot contain more than its blocks, whose lengths
-    are part of the data, so a false declaration is harmless. ``result`` is the actual
-    size after decompression. If the size exceeds the limit and is not declared, the
-    search stops there.
+    The block lengths in the data limit this size, so a frame that declares a false size
+    is harmless.
+
+    * ``limit``: maximum size in bytes. If a frame without a declared size exceeds it,
+      the following blocks are not read, and the result is greater than ``limit``.
+    * ``result``: actual size if the data has already been decompressed. It limits the
+      number of blocks more exactly than the maximum size.
+
+    Raises ``TooLarge`` if the declared sizes exceed the limit, or a window exceeds both
+    the limit and ``WINDOW``. Raises ``Damaged`` if a frame is invalid or declares more
+    than its blocks can contain.
     """
     end = len(data)
     at = room = declared = count = 0
@@ -120,8 +127,8 @@ def read(
         size = _decompress(library, data, memory)
     if size > limit:
         raise TooLarge
-    # The search stopped early, and zstandard accepts an incomplete frame. Check all
-    # frames.
+    # The first call of _measure has not read all blocks, and zstandard accepts an
+    # incomplete frame. Check all frames.
     if measured > limit:
         _measure(data, sys.maxsize, size)
     return memory[:size]

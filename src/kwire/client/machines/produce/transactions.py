@@ -183,11 +183,12 @@ class Transactions:
         self._give_up_s = give_up_s
         self._is_second = False
         self._knowledge = Knowledge.NOTHING
-        # Partitions to be added, partitions and groups that the coordinator has added,
-        # and offsets to be added.
+        # Partitions that the coordinator has not added to the transaction yet.
         self._wanted: dict[tuple[str, int], None] = {}
+        # Partitions and groups that the coordinator has added to the transaction.
         self._added: set[tuple[str, int]] = set()
         self._groups: set[str] = set()
+        # Offsets that have not been committed in the transaction yet.
         self._offsets: list[PendingOffsets] = []
         # True while a request is in flight. The next one waits for its response.
         self._is_sending = False

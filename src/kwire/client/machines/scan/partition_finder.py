@@ -81,9 +81,11 @@ class PartitionFinder:
         self._cleaned_version = 0
         self._unknown_since: dict[str, float] = {}
         self._search_at = now
-        # Times since which the metadata does not contain partitions that have readers,
-        # and the maximum number of partitions that it has contained at the same time.
+        # Partitions that have a reader, but are missing from the metadata. The value is
+        # the time when the partition was first missing.
         self._missing_since: dict[tuple[str, int], float] = {}
+        # Maximum number of partitions with a reader that the metadata has contained at
+        # the same time.
         self._max_named = 0
 
     def find(
