@@ -1,0 +1,167 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``ClusterMachine``: all brokers of a test cluster without sockets and threads.
+
+The host creates a connection for each accepted socket, passes received bytes to it, and
+sends the bytes of the connections in ``take_ready``. It also calls ``advance`` with the
+current time, at the latest at ``next_due_s``.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..connection.negotiation import ApiVersionTable
+from ..schema import releases
+from .broker_connection import BrokerConnection
+from .rules import Rules
+from .state.timers import Timer
+
+if TYPE_CHECKING:
+    from ..messages import Request, Response
+    from .answers.context import Waiting
+    from .state.cluster import ClusterState
+
+MAX_REQUESTS = 10_000
+"""Number of received requests that are remembered. Older requests are forgotten."""
+
+
+class ReceivedRequest(NamedTuple):
+    """Request that a broker has received.
+
+    * ``received_s``: time since the start of the cluster in seconds.
+    """
+
+    api: str
+    broker: int
+    client_id: str
+    version: int
+    message: Request
+    received_s: float
+
+
+class _WaitingAnswer(NamedTuple):
+    """Response of a connection that is not ready yet."""
+
+    connection: BrokerConnection
+    waiting: Waiting
+    timer: Timer | None
+
+
+class ClusterMachine:
+    """Brokers, their connections, and the responses that are not ready yet.
+
+    * ``users``: passwords of the SASL users by name. None means no authentication.
+    """
+
+    def __init__(
+        self, state: ClusterState, users: Mapping[str, str] | None = None
+    ) -> None:
+        self.state = state
+        self.users = users
+        self.rules = Rules()
+        self.requests: deque[ReceivedRequest] = deque(maxlen=MAX_REQUESTS)
+        self.table = make_table(state.release)
+        self._connections: dict[int, BrokerConnection] = {}
+        self._ready: dict[int, BrokerConnection] = {}
+        self._waiting: list[_WaitingAnswer] = []
+        self._attempted_changes = 0
+        self._connection_count = 0
+
+    @property
+    def next_due_s(self) -> float:
+        """Time at which ``advance`` must be called next, or infinity."""
+        return self.state.clock.next_due_s
+
+    def connect(self, node_id: int, client_host: str = "127.0.0.1") -> BrokerConnection:
+        """Accept a connection to a broker."""
+        self._connection_count += 1
+        connection = BrokerConnection(
+            self, self.state.brokers[node_id], self._connection_count, client_host
+        )
+        self._connections[connection.connection_id] = connection
+        return connection
+
+    def advance(self, now_s: float) -> None:
+        """Set the time, run due timers, and attempt waiting responses again."""
+        self.state.clock.advance(now_s)
+        self.attempt_waiting()
+
+    def attempt_waiting(self) -> None:
+        """Send the waiting responses that are ready after a change."""
+        while self._attempted_changes != self.state.changes:
+            self._attempted_changes = self.state.changes
+            for entry in list(self._waiting):
+                response = entry.waiting.attempt()
+                if response is not None and entry in self._waiting:
+                    self._finish(entry, response)
+
+    def take_ready(self) -> list[BrokerConnection]:
+        """Return the connections that have bytes to send or must be closed."""
+        ready = list(self._ready.values())
+        self._ready.clear()
+        return ready
+
+    def disconnect_broker(self, node_id: int) -> None:
+        """Close all connections to a broker, without sending further responses."""
+        for connection in list(self._connections.values()):
+            if connection.broker.node_id == node_id:
+                connection.abort()
+
+    def note_request(
+        self, node_id: int, request: Request, version: int, client_id: str
+    ) -> None:
+        """Remember a received request for the test."""
+        self.requests.append(
+            ReceivedRequest(
+                type(request).__name__.removesuffix("Request"),
+                node_id,
+                client_id,
+                version,
+                request,
+                self.state.clock.now_s,
+            )
+        )
+
+    def note_ready(self, connection: BrokerConnection) -> None:
+        """Include a connection in the next ``take_ready``."""
+        self._ready[connection.connection_id] = connection
+
+    def note_closed(self, connection: BrokerConnection) -> None:
+        """Forget a closed connection and its waiting response."""
+        self._connections.pop(connection.connection_id, None)
+        for entry in [e for e in self._waiting if e.connection is connection]:
+            self._remove(entry)
+
+    def wait(self, connection: BrokerConnection, waiting: Waiting) -> None:
+        """Send a response later, after a change or at its deadline."""
+        timer = None
+        entry: _WaitingAnswer
+
+        def expire() -> None:
+            if waiting.expire is not None and entry in self._waiting:
+                self._finish(entry, waiting.expire())
+
+        if waiting.expire is not None:
+            delay_s = max(waiting.deadline_s - self.state.clock.now_s, 0.0)
+            timer = self.state.clock.after(delay_s, expire)
+        entry = _WaitingAnswer(connection, waiting, timer)
+        self._waiting.append(entry)
+
+    def _finish(self, entry: _WaitingAnswer, response: Response) -> None:
+        self._remove(entry)
+        entry.connection.finish(response)
+
+    def _remove(self, entry: _WaitingAnswer) -> None:
+        self._waiting = [other for other in self._waiting if other is not entry]
+        if entry.timer is not None:
+            entry.timer.cancel()
+
+
+def make_table(release: str) -> ApiVersionTable:
+    """Return the versions and features that a broker of a release advertises."""
+    return ApiVersionTable.from_ranges(
+        releases.ranges(release, releases.usual_listener(release))
+    )
