@@ -63,6 +63,7 @@ _MODULES = {
             "records",
             "schema",
             "spark",
+            "testing",
         )
     },
 }

@@ -18,6 +18,7 @@ from . import recording as recording
 from . import records as records
 from . import schema as schema
 from . import spark as spark
+from . import testing as testing
 from .messages.codec import decode as decode
 from .messages.codec import encode as encode
 from .errors import CorruptBatch as CorruptBatch

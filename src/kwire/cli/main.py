@@ -174,6 +174,7 @@ def program() -> None:
     \b
     Brokers           versions, topics, groups, configs, read, write, restore
     Traffic           record, audit
+    Tests             serve
     Bytes             decode, explain, schema
     Log files         ls, dump, verify, repair
     Logs of clusters  export, offsets

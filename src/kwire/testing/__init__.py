@@ -3,14 +3,14 @@
 """Kafka clusters for tests: loopback brokers of any release, with faults.
 
 The clusters have the behaviour of Kafka for clients, but no replication and no storage.
-May import: ``errors``, ``_limits``, ``_text``, ``schema``, ``messages``, ``records``,
-``connection``. The client is not used, because its errors would hide in its own tests.
+The client is not used here, because its errors would hide in its own tests.
+May import: ``errors``, ``schema``, ``messages``, ``records``, ``connection``.
 """
 
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from ..schema import releases as _releases
 from .answers.dispatch import SERVED
@@ -32,6 +32,7 @@ def cluster(
     sasl: Mapping[str, str] | None = None,
     auto_create_topics: bool = True,
     ports: Iterable[int] = (),
+    on_request: Callable[[ReceivedRequest], object] | None = None,
 ) -> Cluster:
     """Create a Kafka cluster for tests, which a ``with`` block starts and stops.
 
@@ -48,6 +49,8 @@ def cluster(
     * ``sasl``: passwords by user name for PLAIN and SCRAM, and tokens for OAUTHBEARER.
     * ``auto_create_topics``: whether brokers create topics that a client requests.
     * ``ports``: port for each broker. By default, the system chooses free ports.
+    * ``on_request``: function that is called for each received request before the
+      broker answers it. It runs in the thread of the cluster and must not block.
 
     Raises ``ValueError``, which lists the available values, for an invalid argument.
     """
@@ -61,4 +64,5 @@ def cluster(
         sasl=sasl,
         auto_create_topics=auto_create_topics,
         ports=ports,
+        on_request=on_request,
     )

@@ -264,7 +264,8 @@ class BrokerConnection:
 
     def _match(self, request: Request, client_id: str | None) -> RuleMatcher | None:
         rules = self._machine.rules
-        return rules.match(request, self.broker.node_id, client_id or "")
+        topics_by_id = self._machine.state.topics_by_id
+        return rules.match(request, self.broker.node_id, client_id or "", topics_by_id)
 
     def _close(self) -> None:
         self.is_closed = True

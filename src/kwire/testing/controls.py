@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import threading
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..records import Record
@@ -24,7 +24,7 @@ from .options import (
     make_state,
 )
 from .rules import ANY, Rule, check_api, check_error
-from .server import ClusterServer
+from .server import HOST, ClusterServer
 from .state.topic import Partition
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from .._engine.record_types import RecordLike
     from .rules import Answerer
+    from .state.partition_log import PartitionLog
 
 _START_TIMEOUT_S = 30
 
@@ -55,9 +56,21 @@ class Cluster:
         tls: bool | ssl.SSLContext,
         sasl: Mapping[str, str] | None,
         auto_create_topics: bool,
-        ports: Iterable[int],
+        ports: Iterable[int] = (),
+        on_request: Callable[[ReceivedRequest], object] | None = None,
+        host: str = HOST,
+        logs: Mapping[str, Sequence[PartitionLog]] | None = None,
     ) -> None:
+        """Create the state, but no socket. See ``kwire.testing.cluster``.
+
+        * ``host``: loopback address on which all brokers listen.
+        * ``logs``: additional topics with their partition logs, for example read-only
+          logs.
+        """
         state = make_state(brokers, topics, release, seed, auto_create_topics)
+        for name, partition_logs in (logs or {}).items():
+            check_new_topic(state, name, len(partition_logs))
+            state.create_topic(name, len(partition_logs), logs=partition_logs)
         context = None
         self.ca_pem: bytes | None = None
         if isinstance(tls, ssl.SSLContext):
@@ -68,11 +81,14 @@ class Cluster:
             context, self.ca_pem = make_server_context()
         self.release = release
         self._state = state
-        self._machine = ClusterMachine(state, sasl)
+        self._machine = ClusterMachine(state, sasl, on_request)
         if faults is not None:
             self._machine.rules.start_faults(faults)
         self._server = ClusterServer(
-            self._machine, ports=dict(enumerate(ports, start=1)), tls=context
+            self._machine,
+            host=host,
+            ports=dict(enumerate(ports, start=1)),
+            tls=context,
         )
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -117,7 +133,10 @@ class Cluster:
     def bootstrap_servers(self) -> str:
         """Addresses of all brokers, such as "127.0.0.1:40321,127.0.0.1:40322"."""
         return ",".join(
-            f"{broker.host}:{broker.port}" for broker in self._state.brokers.values()
+            f"[{broker.host}]:{broker.port}"
+            if ":" in broker.host
+            else f"{broker.host}:{broker.port}"
+            for broker in self._state.brokers.values()
         )
 
     @property

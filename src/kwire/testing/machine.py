@@ -10,13 +10,13 @@ current time, at the latest at ``next_due_s``.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..connection.negotiation import ApiVersionTable
 from ..schema import releases
 from .broker_connection import BrokerConnection
-from .rules import Rules
+from .rules import Rules, find_places
 from .state.timers import Timer
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ MAX_REQUESTS = 10_000
 class ReceivedRequest(NamedTuple):
     """Request that a broker has received.
 
+    * ``message``: request of ``kwire.messages``.
     * ``received_s``: time since the start of the cluster in seconds.
+    * ``topics``: names of the topics in the request.
     """
 
     api: str
@@ -40,6 +42,7 @@ class ReceivedRequest(NamedTuple):
     version: int
     message: Request
     received_s: float
+    topics: tuple[str, ...]
 
 
 class _WaitingAnswer(NamedTuple):
@@ -54,13 +57,18 @@ class ClusterMachine:
     """Brokers, their connections, and the responses that are not ready yet.
 
     * ``users``: passwords of the SASL users by name. None means no authentication.
+    * ``on_request``: called for each received request before its answer.
     """
 
     def __init__(
-        self, state: ClusterState, users: Mapping[str, str] | None = None
+        self,
+        state: ClusterState,
+        users: Mapping[str, str] | None = None,
+        on_request: Callable[[ReceivedRequest], object] | None = None,
     ) -> None:
         self.state = state
         self.users = users
+        self._on_request = on_request
         self.rules = Rules()
         self.requests: deque[ReceivedRequest] = deque(maxlen=MAX_REQUESTS)
         self.table = make_table(state.release)
@@ -114,16 +122,19 @@ class ClusterMachine:
         self, node_id: int, request: Request, version: int, client_id: str
     ) -> None:
         """Remember a received request for the test."""
-        self.requests.append(
-            ReceivedRequest(
-                type(request).__name__.removesuffix("Request"),
-                node_id,
-                client_id,
-                version,
-                request,
-                self.state.clock.now_s,
-            )
+        places = find_places(request, self.state.topics_by_id)
+        received = ReceivedRequest(
+            type(request).__name__.removesuffix("Request"),
+            node_id,
+            client_id,
+            version,
+            request,
+            self.state.clock.now_s,
+            tuple(dict.fromkeys(topic for topic, _ in places)),
         )
+        self.requests.append(received)
+        if self._on_request is not None:
+            self._on_request(received)
 
     def note_ready(self, connection: BrokerConnection) -> None:
         """Include a connection in the next ``take_ready``."""

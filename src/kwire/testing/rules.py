@@ -9,16 +9,20 @@ from a seed are rules that are drawn at random for each request.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
+from uuid import UUID
 
 from ..schema import error_codes, registry
 
 if TYPE_CHECKING:
     from ..messages import Request, Response
+    from .state.topic import Topic
 
     Answerer: TypeAlias = Callable[[Request, int], Response | None]
     """Function of a test: request and version to response, or None for the default."""
+
+NO_TOPIC_ID = UUID(int=0)
 
 ANY = -1
 """Partition or broker of a rule that applies to all of them."""
@@ -130,14 +134,18 @@ class Rules:
         self.faults = random.Random(seed)
 
     def match(
-        self, request: Request, broker: int, client_id: str
+        self,
+        request: Request,
+        broker: int,
+        client_id: str,
+        topics_by_id: Mapping[UUID, Topic],
     ) -> RuleMatcher | None:
         """Return the rules for a request, or None if there are none."""
         if not self._rules:
             return None
         api = type(request).__name__.removesuffix("Request")
         rules = [rule for rule in self._rules if rule.matches(api, broker, client_id)]
-        return RuleMatcher(rules, request) if rules else None
+        return RuleMatcher(rules, find_places(request, topics_by_id)) if rules else None
 
     def draw_fault(self) -> tuple[str, float]:
         """Draw a fault for a request: "", "before", "after" or "delay", and a delay.
@@ -153,11 +161,14 @@ class Rules:
 
 
 class RuleMatcher:
-    """Rules that apply to one request. Each rule counts the request only once."""
+    """Rules that apply to one request. Each rule counts the request only once.
 
-    def __init__(self, rules: list[Rule], request: Request) -> None:
+    * ``places``: topics and partitions of the request.
+    """
+
+    def __init__(self, rules: list[Rule], places: list[tuple[str, int]]) -> None:
         self._rules = rules
-        self._places = find_places(request)
+        self._places = places
         self._counted: set[int] = set()
 
     def find_error(self, topic: str, partition: int) -> int:
@@ -187,16 +198,21 @@ class RuleMatcher:
             rule.note_hit()
 
 
-def find_places(request: Request) -> list[tuple[str, int]]:
+def find_places(
+    request: Request, topics_by_id: Mapping[UUID, Topic]
+) -> list[tuple[str, int]]:
     """List the topics and partitions that a request names.
 
-    Reads the structure of the message: an array of structs with a topic name that
-    contain an array of partitions, or partition numbers.
+    Reads the structure of the message: an array of structs with a topic name or id that
+    contain an array of partitions, or partition numbers. Unknown ids are skipped.
     """
     places = []
     for values in _struct_arrays(request):
         for entry in values:
             name = getattr(entry, "name", None) or getattr(entry, "topic", None)
+            if not name:
+                topic = topics_by_id.get(getattr(entry, "topic_id", NO_TOPIC_ID))
+                name = topic.name if topic else None
             if not isinstance(name, str):
                 continue
             partitions = _find_partitions(entry)

@@ -54,8 +54,12 @@ class ClusterServer:
     async def start(self) -> None:
         """Listen on the ports of all brokers."""
         self._loop = asyncio.get_running_loop()
-        for node_id in self._machine.state.brokers:
-            await self.start_broker(node_id)
+        try:
+            for node_id in self._machine.state.brokers:
+                await self.start_broker(node_id)
+        except BaseException:
+            await self.stop()
+            raise
 
     async def start_broker(self, node_id: int) -> None:
         """Listen on the port of a broker."""
@@ -217,7 +221,9 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
         listener.setblocking(False)
-    except OSError:
+    except OSError as error:
         listener.close()
-        raise
+        reason = (error.strerror or "unknown error").lower()
+        sentence = f"cannot listen on {host} port {port}: {reason}"
+        raise OSError(error.errno, sentence) from None
     return listener

@@ -114,6 +114,10 @@ def _append(
     code, partition = find_led_partition(context, name, index)
     if partition is None:
         return _Result(code)
+    if partition.log.is_read_only:
+        return _Result(
+            error_codes.TOPIC_AUTHORIZATION_FAILED, message="the topic is read-only"
+        )
     try:
         batches = _decode(data)
     except CorruptBatch as error:

@@ -9,10 +9,12 @@ in this package.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from uuid import UUID
 
 from .fetch_sessions import FetchSessions
 from .group import Group
+from .partition_log import PartitionLog
 from .timers import Clock
 from .topic import NO_LEADER, Partition, Topic
 
@@ -90,15 +92,18 @@ class ClusterState:
         partition_count: int,
         replication_factor: int = -1,
         assignments: list[list[int]] | None = None,
+        logs: Sequence[PartitionLog] = (),
     ) -> Topic:
         """Create a topic. ``assignments`` contains the replicas by partition.
 
         The arguments have been checked. A replication factor of -1 means one replica
-        per broker, but at most three.
+        per broker, but at most three. ``logs`` replaces the empty logs.
         """
         topic = Topic(name, UUID(int=self.random.getrandbits(128), version=4))
         self.topics[name] = self.topics_by_id[topic.topic_id] = topic
         self.add_partitions(topic, partition_count, replication_factor, assignments)
+        for partition, log in zip(topic, logs, strict=False):
+            partition.log = log
         return topic
 
     def add_partitions(

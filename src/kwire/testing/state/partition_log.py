@@ -55,7 +55,12 @@ class PartitionLog:
     * ``magic``: format of new batches, 0 to 2.
     * ``start_offset``, ``end_offset``: log start offset and log end offset.
     * ``producers``: state of idempotent producers by producer id.
+    * ``is_read_only``: whether brokers reject all changes of the log. A subclass can
+      then read its batches from another place. It must override all methods that use
+      ``batches``.
     """
+
+    is_read_only = False
 
     def __init__(self, magic: int = 2) -> None:
         self.magic = magic

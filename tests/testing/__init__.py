@@ -1,0 +1,3 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of ``kwire.testing``, the Kafka cluster for tests."""
