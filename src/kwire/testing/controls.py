@@ -189,7 +189,7 @@ class Cluster:
         """Create a topic. Raises ``ValueError`` if it exists or has an invalid name."""
         with self._changing():
             check_new_topic(self._state, topic, partitions)
-            self._state.create_topic(topic, partitions).configs.update(configs or {})
+            self._state.create_topic(topic, partitions, configs=configs)
 
     def move_leader(self, topic: str, partition: int, *, to: int) -> None:
         """Make another broker the leader of a partition, in a new leader epoch."""

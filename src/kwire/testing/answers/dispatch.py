@@ -11,7 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from .acls import answer_describe_acls
+from .configs import (
+    answer_alter_configs,
+    answer_describe_configs,
+    answer_incremental_alter_configs,
+    answer_list_config_resources,
+)
+from .delete_records import answer_delete_records
 from .fetch import answer_fetch
+from .log_dirs import answer_describe_log_dirs
 from .metadata import (
     answer_describe_cluster,
     answer_describe_topic_partitions,
@@ -19,14 +28,29 @@ from .metadata import (
 )
 from .offsets import answer_list_offsets, answer_offset_for_leader_epoch
 from .produce import answer_produce
+from .topics import (
+    answer_create_partitions,
+    answer_create_topics,
+    answer_delete_topics,
+)
 
 if TYPE_CHECKING:
     from .context import Answer, RequestContext
 
 ANSWERS: dict[str, Callable[[RequestContext], Answer]] = {
+    "AlterConfigs": answer_alter_configs,
+    "CreatePartitions": answer_create_partitions,
+    "CreateTopics": answer_create_topics,
+    "DeleteRecords": answer_delete_records,
+    "DeleteTopics": answer_delete_topics,
+    "DescribeAcls": answer_describe_acls,
     "DescribeCluster": answer_describe_cluster,
+    "DescribeConfigs": answer_describe_configs,
+    "DescribeLogDirs": answer_describe_log_dirs,
     "DescribeTopicPartitions": answer_describe_topic_partitions,
     "Fetch": answer_fetch,
+    "IncrementalAlterConfigs": answer_incremental_alter_configs,
+    "ListConfigResources": answer_list_config_resources,
     "ListOffsets": answer_list_offsets,
     "Metadata": answer_metadata,
     "OffsetForLeaderEpoch": answer_offset_for_leader_epoch,

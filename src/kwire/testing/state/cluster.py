@@ -9,25 +9,39 @@ in this package.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
+from ...schema import releases
+from .configs import Configs
 from .fetch_sessions import FetchSessions
 from .group import Group
 from .partition_log import PartitionLog
 from .timers import Clock
-from .topic import NO_LEADER, Partition, Topic
+from .topic import NO_LEADER, Partition, Topic, unify_name
 
 DEFAULT_PARTITIONS = 1
 """Partition count of topics that are created automatically (``num.partitions``)."""
 
 MAX_REPLICATION_FACTOR = 3
 
+LOG_DIRECTORY = "/tmp/kafka-logs"
+"""Log directory that brokers report. Nothing is stored there."""
+
 
 class BrokerState:
-    """One broker: its address, its fetch sessions, and whether it is running."""
+    """One broker: its address, its fetch sessions, and whether it is running.
 
-    def __init__(self, node_id: int, release: str, source: random.Random) -> None:
+    * ``common_configs``: static properties that all brokers of the cluster have.
+    """
+
+    def __init__(
+        self,
+        node_id: int,
+        release: str,
+        source: random.Random,
+        common_configs: Mapping[str, str],
+    ) -> None:
         self.node_id = node_id
         self.release = release
         self.host = "127.0.0.1"
@@ -35,6 +49,23 @@ class BrokerState:
         self.rack: str | None = None
         self.is_running = True
         self.fetch_sessions = FetchSessions(source)
+        self._common_configs = common_configs
+
+    @property
+    def static_configs(self) -> dict[str, str]:
+        """Properties of the broker's property file."""
+        listener = f"PLAINTEXT://{self.host}:{self.port}"
+        configs = {
+            **self._common_configs,
+            "advertised.listeners": listener,
+            "broker.id": str(self.node_id),
+            "listeners": listener,
+            "log.dirs": LOG_DIRECTORY,
+            "node.id": str(self.node_id),
+        }
+        if self.rack is not None:
+            configs["broker.rack"] = self.rack
+        return configs
 
 
 class ClusterState:
@@ -43,6 +74,8 @@ class ClusterState:
     * ``changes``: number of changes so far. Responses that wait for a change are
       attempted again when it has increased.
     * ``random``: source of random ids, so that a seed reproduces them.
+    * ``configs``: dynamic configuration of brokers, groups and client metrics.
+    * ``has_zookeeper``: whether clients of the release connect to ZooKeeper brokers.
     """
 
     def __init__(
@@ -61,13 +94,25 @@ class ClusterState:
         self.random = random.Random(seed)
         self.clock = Clock(epoch_ms)
         self.cluster_id = "kwire-test-cluster"
+        self.default_replication_factor = min(broker_count, MAX_REPLICATION_FACTOR)
+        self.has_zookeeper = releases.usual_listener(release) == "zkBroker"
+        self.configs = Configs(release)
+        common_configs = {
+            "auto.create.topics.enable": str(auto_create_topics).lower(),
+            "default.replication.factor": str(self.default_replication_factor),
+        }
+        if self.has_zookeeper:
+            common_configs["zookeeper.connect"] = "127.0.0.1:2181"
+        else:
+            common_configs["process.roles"] = "broker"
         self.brokers = {
-            node_id: BrokerState(node_id, release, self.random)
+            node_id: BrokerState(node_id, release, self.random, common_configs)
             for node_id in range(1, broker_count + 1)
         }
         self.topics: dict[str, Topic] = {}
         self.topics_by_id: dict[UUID, Topic] = {}
         self.groups: dict[str, Group] = {}
+        self._unified_names: dict[str, str] = {}
         self.changes = 0
         self._next_leader = 0
 
@@ -82,6 +127,11 @@ class ClusterState:
         running = self.running
         return running[0].node_id if running else NO_LEADER
 
+    def is_since(self, release: str) -> bool:
+        """Whether the cluster has a release line, or a newer one."""
+        names = releases.NAMES
+        return names.index(self.release) >= names.index(release)
+
     def note_change(self) -> None:
         """Attempt the responses again that wait for a change."""
         self.changes += 1
@@ -93,6 +143,7 @@ class ClusterState:
         replication_factor: int = -1,
         assignments: list[list[int]] | None = None,
         logs: Sequence[PartitionLog] = (),
+        configs: Mapping[str, str] | None = None,
     ) -> Topic:
         """Create a topic. ``assignments`` contains the replicas by partition.
 
@@ -100,7 +151,9 @@ class ClusterState:
         per broker, but at most three. ``logs`` replaces the empty logs.
         """
         topic = Topic(name, UUID(int=self.random.getrandbits(128), version=4))
+        topic.configs.update(configs or {})
         self.topics[name] = self.topics_by_id[topic.topic_id] = topic
+        self._unified_names[unify_name(name)] = name
         self.add_partitions(topic, partition_count, replication_factor, assignments)
         for partition, log in zip(topic, logs, strict=False):
             partition.log = log
@@ -129,10 +182,19 @@ class ClusterState:
         self.note_change()
 
     def delete_topic(self, topic: Topic) -> None:
-        """Delete a topic with its records."""
+        """Delete a topic with its records, and the offsets that groups committed."""
         del self.topics[topic.name]
         del self.topics_by_id[topic.topic_id]
+        self._unified_names.pop(unify_name(topic.name), None)
+        for group in self.groups.values():
+            for partition in topic:
+                group.offsets.forget(topic.name, partition.index)
         self.note_change()
+
+    def find_collision(self, name: str) -> str | None:
+        """Return a topic whose name differs only in dots and underscores, or None."""
+        other = self._unified_names.get(unify_name(name))
+        return None if other == name else other
 
     def find_partition(self, topic_name: str, index: int) -> Partition | None:
         """Return a partition, or None if it does not exist."""
@@ -177,13 +239,17 @@ class ClusterState:
         return running[_hash(key) % len(running)].node_id
 
     def _choose_replicas(self, replication_factor: int) -> list[int]:
-        nodes = list(self.brokers)
+        """Distribute leaders over the running brokers. Stopped brokers come last."""
         count = replication_factor
         if count < 1:
-            count = min(len(nodes), MAX_REPLICATION_FACTOR)
-        first = self._next_leader
+            count = self.default_replication_factor
+        running = [broker.node_id for broker in self.running]
+        stopped = [node for node in self.brokers if node not in running]
+        if running:
+            first = self._next_leader % len(running)
+            running = running[first:] + running[:first]
         self._next_leader += 1
-        return [nodes[(first + number) % len(nodes)] for number in range(count)]
+        return (running + stopped)[:count]
 
 
 def _hash(key: str) -> int:

@@ -13,6 +13,11 @@ NO_LEADER = -1
 
 INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 
+_MAX_NAME_LENGTH = 249
+_NAME_CHARACTERS = frozenset(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+)
+
 
 class Partition:
     """Partition with its log. The leader is a node id, or ``NO_LEADER``."""
@@ -84,8 +89,30 @@ class Topic:
         return iter(self.partitions)
 
 
+def check_topic_name(name: str) -> str:
+    """Return the problem with a topic name, or "". Source: ``Topic.validate``."""
+    if not name:
+        return "Topic name is illegal, it can't be empty"
+    if name in (".", ".."):
+        return 'Topic name cannot be "." or ".."'
+    if len(name) > _MAX_NAME_LENGTH:
+        return f"Topic name is longer than the maximum length {_MAX_NAME_LENGTH}"
+    if not set(name) <= _NAME_CHARACTERS:
+        return (
+            f"Topic name '{name}' is illegal, it contains a character other than ASCII"
+            " alphanumerics, '.', '_' and '-'"
+        )
+    return ""
+
+
 def is_valid_topic_name(name: str) -> bool:
-    """Whether Kafka accepts a topic name. Source: ``Topic.validate``."""
-    allowed = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
-    is_short = 0 < len(name) <= 249
-    return is_short and name not in (".", "..") and set(name) <= allowed
+    """Whether Kafka accepts a topic name."""
+    return not check_topic_name(name)
+
+
+def unify_name(name: str) -> str:
+    """Return the form of a topic name in metrics, in which dots are underscores.
+
+    Two topics with the same form cannot exist together. Source: ``Topic.hasCollision``.
+    """
+    return name.replace(".", "_")
