@@ -100,7 +100,7 @@ def _create(
             plan.partition_count,
             plan.replication_factor,
             plan.assignments,
-            values,
+            configs=values,
         )
         topic_id = created.topic_id
     if request.timeout_ms <= 0 and not request.validate_only:
@@ -121,10 +121,11 @@ def _describe_topic(
     """Return the entry of a created topic, with its configuration (KIP-525)."""
     make = CreateTopicsResponse
     if context.version < 5:
-        return make.CreatableTopicResult(name=name)
+        return make.CreatableTopicResult(name=name, error_message=None)
     entries = context.state.configs.describe_topic(configs, context.broker)
     return make.CreatableTopicResult(
         name=name,
+        error_message=None,
         topic_id=topic_id if context.version >= 7 else _NO_ID,
         num_partitions=plan.partition_count,
         replication_factor=plan.replication_factor,
