@@ -17,6 +17,11 @@ from ..connection.negotiation import ApiVersionTable
 from ..schema import releases
 from .broker_connection import BrokerConnection
 from .rules import Rules, find_places
+from .state.features import (
+    find_features_epoch,
+    list_finalized_features,
+    list_supported_features,
+)
 from .state.timers import Timer
 
 if TYPE_CHECKING:
@@ -174,5 +179,11 @@ class ClusterMachine:
 def make_table(release: str) -> ApiVersionTable:
     """Return the versions and features that a broker of a release advertises."""
     return ApiVersionTable.from_ranges(
-        releases.ranges(release, releases.usual_listener(release))
+        releases.ranges(release, releases.usual_listener(release)),
+        supported_features=list_supported_features(release),
+        finalized_features={
+            name: (level, level)
+            for name, level in list_finalized_features(release).items()
+        },
+        finalized_features_epoch=find_features_epoch(release),
     )

@@ -33,11 +33,25 @@ from .topics import (
     answer_create_topics,
     answer_delete_topics,
 )
+from .transaction_listings import (
+    answer_describe_producers,
+    answer_describe_transactions,
+    answer_list_transactions,
+)
+from .transaction_offsets import answer_txn_offset_commit
+from .transactions import (
+    answer_add_offsets_to_txn,
+    answer_add_partitions_to_txn,
+    answer_end_txn,
+    answer_init_producer_id,
+)
 
 if TYPE_CHECKING:
     from .context import Answer, RequestContext
 
 ANSWERS: dict[str, Callable[[RequestContext], Answer]] = {
+    "AddOffsetsToTxn": answer_add_offsets_to_txn,
+    "AddPartitionsToTxn": answer_add_partitions_to_txn,
     "AlterConfigs": answer_alter_configs,
     "CreatePartitions": answer_create_partitions,
     "CreateTopics": answer_create_topics,
@@ -47,14 +61,20 @@ ANSWERS: dict[str, Callable[[RequestContext], Answer]] = {
     "DescribeCluster": answer_describe_cluster,
     "DescribeConfigs": answer_describe_configs,
     "DescribeLogDirs": answer_describe_log_dirs,
+    "DescribeProducers": answer_describe_producers,
     "DescribeTopicPartitions": answer_describe_topic_partitions,
+    "DescribeTransactions": answer_describe_transactions,
+    "EndTxn": answer_end_txn,
     "Fetch": answer_fetch,
     "IncrementalAlterConfigs": answer_incremental_alter_configs,
+    "InitProducerId": answer_init_producer_id,
     "ListConfigResources": answer_list_config_resources,
     "ListOffsets": answer_list_offsets,
+    "ListTransactions": answer_list_transactions,
     "Metadata": answer_metadata,
     "OffsetForLeaderEpoch": answer_offset_for_leader_epoch,
     "Produce": answer_produce,
+    "TxnOffsetCommit": answer_txn_offset_commit,
 }
 """Functions by API name. ApiVersions and SASL are answered by the connection."""
 

@@ -1,19 +1,286 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Answers to the requests of transactional producers."""
+"""Answers to the requests of idempotent and transactional producers.
+
+Source: ``KafkaApis``, ``AddPartitionsToTxnManager`` and ``OffsetMetadataManager``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from ...messages import (
+    AddOffsetsToTxnResponse,
+    AddPartitionsToTxnResponse,
+    EndTxnResponse,
+    InitProducerIdResponse,
+)
 from ...schema import error_codes
+from ..state.features import BUMPS_EPOCHS, VERIFIES_BATCHES, is_since
+from ..state.transactions import (
+    MAX_TIMEOUT_MS,
+    NO_PRODUCER,
+    ProducerIdentity,
+    ProducerResult,
+)
 
 if TYPE_CHECKING:
+    from ...messages import (
+        AddOffsetsToTxnRequest,
+        AddPartitionsToTxnRequest,
+        EndTxnRequest,
+        InitProducerIdRequest,
+        ProduceRequest,
+    )
     from ...records import Batch
     from ..state.topic import Partition
-    from .context import RequestContext
+    from .context import Answer, RequestContext
+
+_BATCHED_SINCE = 4
+"""First version of AddPartitionsToTxn with several transactions, for brokers."""
+_INIT_WITH_FENCED = 4
+_OTHERS_WITH_FENCED = 2
+"""First versions in which PRODUCER_FENCED replaces INVALID_PRODUCER_EPOCH."""
+_END_WITH_BUMP = 5
+_PRODUCE_WITH_ADDITION = 12
+_PRODUCE_WITH_ABORTABLE = 11
+
+
+def answer_init_producer_id(context: RequestContext) -> Answer:
+    """Return a producer id and an epoch."""
+    request: InitProducerIdRequest = context.request
+    code = context.injected_error()
+    result = ProducerResult(code) if code else _init_producer(context, request)
+    return InitProducerIdResponse(
+        error_code=_translate_fenced(
+            result.error_code, context.version, _INIT_WITH_FENCED
+        ),
+        producer_id=result.producer.producer_id,
+        producer_epoch=result.producer.epoch,
+    )
+
+
+def answer_add_partitions_to_txn(context: RequestContext) -> Answer:
+    """Add partitions to a transaction, or verify that it contains them."""
+    request: AddPartitionsToTxnRequest = context.request
+    if context.version < _BATCHED_SINCE:
+        producer = ProducerIdentity(
+            request.v3_and_below_producer_id, request.v3_and_below_producer_epoch
+        )
+        return AddPartitionsToTxnResponse(
+            results_by_topic_v3_and_below=_add_partitions(
+                context,
+                request.v3_and_below_transactional_id,
+                producer,
+                _list_partitions(request.v3_and_below_topics),
+            )
+        )
+    return AddPartitionsToTxnResponse(
+        results_by_transaction=[
+            AddPartitionsToTxnResponse.AddPartitionsToTxnResult(
+                transactional_id=transaction.transactional_id,
+                topic_results=_add_partitions(
+                    context,
+                    transaction.transactional_id,
+                    ProducerIdentity(
+                        transaction.producer_id, transaction.producer_epoch
+                    ),
+                    _list_partitions(transaction.topics),
+                    is_verification=transaction.verify_only,
+                ),
+            )
+            for transaction in request.transactions
+        ]
+    )
+
+
+def answer_add_offsets_to_txn(context: RequestContext) -> Answer:
+    """Add the offsets of a group to a transaction."""
+    request: AddOffsetsToTxnRequest = context.request
+    code = context.injected_error() or check_coordinator(
+        context, request.transactional_id
+    )
+    if not code:
+        code = context.state.transactions.add_group(
+            request.transactional_id,
+            ProducerIdentity(request.producer_id, request.producer_epoch),
+            request.group_id,
+        )
+    return AddOffsetsToTxnResponse(
+        error_code=_translate_fenced(code, context.version, _OTHERS_WITH_FENCED)
+    )
+
+
+def answer_end_txn(context: RequestContext) -> Answer:
+    """Commit or abort a transaction."""
+    request: EndTxnRequest = context.request
+    code = context.injected_error() or check_coordinator(
+        context, request.transactional_id
+    )
+    if code:
+        result = ProducerResult(code)
+    else:
+        result = context.state.transactions.end(
+            request.transactional_id,
+            ProducerIdentity(request.producer_id, request.producer_epoch),
+            request.committed,
+            context.version >= _END_WITH_BUMP,
+        )
+    # Versions before 5 have no producer id in the response.
+    producer = result.producer if context.version >= _END_WITH_BUMP else NO_PRODUCER
+    return EndTxnResponse(
+        error_code=_translate_fenced(
+            result.error_code, context.version, _OTHERS_WITH_FENCED
+        ),
+        producer_id=producer.producer_id,
+        producer_epoch=producer.epoch,
+    )
 
 
 def admit_batch(context: RequestContext, partition: Partition, batch: Batch) -> int:
-    """Check a transactional batch before it is appended; return an error code."""
+    """Check a transactional batch before it is appended; return an error code.
+
+    Leaders verify the first batch of a transaction with its coordinator. Since version
+    12 of Produce, they add the partition to the transaction instead (KIP-890).
+    """
+    request: ProduceRequest = context.request
+    if request.transactional_id is None:
+        return error_codes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    release = context.state.release
+    if batch.producer_id < 0 or not is_since(release, VERIFIES_BATCHES):
+        return error_codes.NONE
+    entry = partition.log.producers.get(batch.producer_id)
+    if entry is not None and entry.open_since is not None:
+        is_same_epoch = entry.epoch == batch.producer_epoch
+        if is_same_epoch or not is_since(release, BUMPS_EPOCHS):
+            return error_codes.NONE
+    producer = ProducerIdentity(batch.producer_id, batch.producer_epoch)
+    key = (partition.topic.name, partition.index)
+    transactions = context.state.transactions
+    if context.version >= _PRODUCE_WITH_ADDITION:
+        code = transactions.add_partitions(request.transactional_id, producer, [key])
+    else:
+        code = transactions.verify_partition(request.transactional_id, producer, key)
+        if code == error_codes.CONCURRENT_TRANSACTIONS:
+            # Clients of these versions retry only a few error codes.
+            return error_codes.NOT_ENOUGH_REPLICAS
+    return translate_verification(code, context.version >= _PRODUCE_WITH_ABORTABLE)
+
+
+def translate_verification(code: int, has_abortable: bool) -> int:
+    """Return the error code of a producer for the result of a verification.
+
+    * ``has_abortable``: whether the client knows TRANSACTION_ABORTABLE.
+    """
+    if code == error_codes.PRODUCER_FENCED:
+        return error_codes.INVALID_PRODUCER_EPOCH
+    if code == error_codes.TRANSACTION_ABORTABLE and not has_abortable:
+        return error_codes.INVALID_TXN_STATE
+    return code
+
+
+def check_coordinator(context: RequestContext, key: str) -> int:
+    """Return NOT_COORDINATOR if another broker coordinates a transactional id.
+
+    Empty ids are rejected later, with another error code.
+    """
+    if key and context.state.choose_coordinator(key) != context.broker.node_id:
+        return error_codes.NOT_COORDINATOR
     return error_codes.NONE
+
+
+def _init_producer(
+    context: RequestContext, request: InitProducerIdRequest
+) -> ProducerResult:
+    transactions = context.state.transactions
+    expected = None
+    if context.version >= 3:
+        expected = ProducerIdentity(request.producer_id, request.producer_epoch)
+        if (expected.producer_id == -1) != (expected.epoch == -1):
+            return ProducerResult(error_codes.INVALID_REQUEST)
+        if expected == NO_PRODUCER:
+            expected = None
+    transactional_id = request.transactional_id
+    if transactional_id is None:
+        producer_id = transactions.allocate_producer_id()
+        return ProducerResult(error_codes.NONE, ProducerIdentity(producer_id, 0))
+    if not transactional_id:
+        return ProducerResult(error_codes.INVALID_REQUEST)
+    timeout_ms = request.transaction_timeout_ms
+    if not 0 < timeout_ms <= MAX_TIMEOUT_MS:
+        return ProducerResult(error_codes.INVALID_TRANSACTION_TIMEOUT)
+    code = check_coordinator(context, transactional_id)
+    if code:
+        return ProducerResult(code)
+    return transactions.init_producer(transactional_id, timeout_ms, expected)
+
+
+def _list_partitions(
+    topics: Iterable[AddPartitionsToTxnRequest.AddPartitionsToTxnTopic],
+) -> list[tuple[str, int]]:
+    """List the topics and partitions of a request, without duplicates."""
+    return list(
+        dict.fromkeys(
+            (topic.name, index) for topic in topics for index in topic.partitions
+        )
+    )
+
+
+def _add_partitions(
+    context: RequestContext,
+    transactional_id: str,
+    producer: ProducerIdentity,
+    partitions: list[tuple[str, int]],
+    is_verification: bool = False,
+) -> list[AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult]:
+    """Add or verify the partitions of one transaction.
+
+    One unknown partition prevents the whole operation.
+    """
+    codes = {}
+    for name, index in partitions:
+        code = context.injected_error(name, index)
+        if not code and context.state.find_partition(name, index) is None:
+            code = error_codes.UNKNOWN_TOPIC_OR_PARTITION
+        codes[name, index] = code
+    transactions = context.state.transactions
+    code = check_coordinator(context, transactional_id)
+    if any(codes.values()):
+        codes = {
+            key: code or error_codes.OPERATION_NOT_ATTEMPTED
+            for key, code in codes.items()
+        }
+    elif code or not is_verification:
+        code = code or transactions.add_partitions(
+            transactional_id, producer, partitions
+        )
+        code = _translate_fenced(code, context.version, _OTHERS_WITH_FENCED)
+        codes = dict.fromkeys(partitions, code)
+    else:
+        codes = {
+            key: transactions.verify_partition(transactional_id, producer, key)
+            for key in partitions
+        }
+    results: dict[
+        str, list[AddPartitionsToTxnResponse.AddPartitionsToTxnPartitionResult]
+    ] = {}
+    for (name, index), code in codes.items():
+        results.setdefault(name, []).append(
+            AddPartitionsToTxnResponse.AddPartitionsToTxnPartitionResult(
+                partition_index=index, partition_error_code=code
+            )
+        )
+    return [
+        AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult(
+            name=name, results_by_partition=entries
+        )
+        for name, entries in results.items()
+    ]
+
+
+def _translate_fenced(code: int, version: int, first_version: int) -> int:
+    """Replace PRODUCER_FENCED for clients that do not know this error code."""
+    if code == error_codes.PRODUCER_FENCED and version < first_version:
+        return error_codes.INVALID_PRODUCER_EPOCH
+    return code

@@ -19,6 +19,7 @@ from .group import Group
 from .partition_log import PartitionLog
 from .timers import Clock
 from .topic import NO_LEADER, Partition, Topic, unify_name
+from .transactions import TransactionCoordinator
 
 DEFAULT_PARTITIONS = 1
 """Partition count of topics that are created automatically (``num.partitions``)."""
@@ -113,6 +114,7 @@ class ClusterState:
         self.topics_by_id: dict[UUID, Topic] = {}
         self.groups: dict[str, Group] = {}
         self._unified_names: dict[str, str] = {}
+        self.transactions = TransactionCoordinator(self)
         self.changes = 0
         self._next_leader = 0
 
@@ -236,7 +238,7 @@ class ClusterState:
         running = self.running
         if not running:
             return NO_LEADER
-        return running[_hash(key) % len(running)].node_id
+        return running[hash_key(key) % len(running)].node_id
 
     def _choose_replicas(self, replication_factor: int) -> list[int]:
         """Distribute leaders over the running brokers. Stopped brokers come last."""
@@ -252,7 +254,7 @@ class ClusterState:
         return (running + stopped)[:count]
 
 
-def _hash(key: str) -> int:
+def hash_key(key: str) -> int:
     """Hash a key in the same way as Java's ``String.hashCode``, without the sign."""
     value = 0
     for unit in key.encode("utf-16-be", "surrogatepass")[1::2]:

@@ -33,10 +33,21 @@ class GroupOffsets:
         self.committed: dict[tuple[str, int], CommittedOffset] = {}
         self.pending: dict[int, dict[tuple[str, int], CommittedOffset]] = {}
         """Offsets of open transactions by producer id."""
+        self.producer_epochs: dict[int, int] = {}
+        """Last epoch of each producer that has committed offsets in transactions."""
 
     def commit(self, topic: str, partition: int, offset: CommittedOffset) -> None:
         """Store a committed offset."""
         self.committed[topic, partition] = offset
+
+    def is_fenced(self, producer_id: int, epoch: int) -> bool:
+        """Whether a producer has written offsets or a marker in a higher epoch."""
+        return epoch < self.producer_epochs.get(producer_id, -1)
+
+    def note_epoch(self, producer_id: int, epoch: int) -> None:
+        """Fence the lower epochs of a producer."""
+        last_epoch = self.producer_epochs.get(producer_id, -1)
+        self.producer_epochs[producer_id] = max(epoch, last_epoch)
 
     def commit_pending(
         self, producer_id: int, topic: str, partition: int, offset: CommittedOffset
