@@ -15,10 +15,10 @@ from ...messages import ProduceResponse
 from ...records import Batch, convert_batches, decode_batches
 from ...schema import error_codes
 from ..state.partition_log import split_batches
-from ..state.producer_state import ProducerEntry, last_sequence
+from ..state.producer_state import ProducerEntry, check_sequence, last_sequence
 from ..state.topic import NO_LEADER
-from . import transactions
 from .partitions import find_led_partition, find_topic_name
+from .transactions import admit_batch
 
 if TYPE_CHECKING:
     from ...messages import ProduceRequest
@@ -32,6 +32,17 @@ _WITH_IDS = 13
 """First version in which topics have ids instead of names."""
 _WITH_ZSTD = 7
 _WITH_HINTS = 10
+_WITH_ADDITION = 12
+"""First version that adds partitions to the transaction (KIP-890)."""
+
+_MESSAGES = {
+    error_codes.INVALID_TXN_STATE: "Partition was not added to the transaction",
+    error_codes.NOT_ENOUGH_REPLICAS: (
+        "Unable to verify the partition has been added to the transaction."
+        " Underlying error: CONCURRENT_TRANSACTIONS"
+    ),
+}
+"""Messages of failed verifications. Other failures have none."""
 
 
 class _Result(NamedTuple):
@@ -124,7 +135,11 @@ def _append(
         return _Result(error_codes.CORRUPT_MESSAGE, message=str(error))
     except DecodeError as error:
         return _Result(error_codes.INVALID_RECORD, message=str(error))
-    result = _check_format(context, batches) or _check_topic(partition, batches)
+    result = (
+        _check_format(context, batches)
+        or _check_transaction(context, partition, batches)
+        or _check_topic(partition, batches)
+    )
     if result is not None:
         return result
     base_offset = -1
@@ -191,29 +206,48 @@ def _check_topic(partition: Partition, batches: list[Batch]) -> _Result | None:
     return None
 
 
+def _check_transaction(
+    context: RequestContext, partition: Partition, batches: list[Batch]
+) -> _Result | None:
+    """Check that transactional batches belong to an open transaction."""
+    for batch in batches:
+        code = admit_batch(context, partition, batch) if batch.is_transactional else 0
+        if code:
+            return _Result(code, message=_MESSAGES.get(code))
+    return None
+
+
 def _check_producer(
     context: RequestContext, partition: Partition, batch: Batch
 ) -> _Result | None:
-    """Check the sequence numbers and the transaction of a batch.
+    """Check the sequence numbers of a batch.
 
     Returns the result of the first append if the batch is a duplicate.
     """
-    if batch.is_transactional:
-        code = transactions.admit_batch(context, partition, batch)
-        if code:
-            return _Result(code)
     if batch.producer_id < 0:
         return None
+    if batch.base_sequence < 0:
+        text = f"invalid sequence number {batch.base_sequence} of an idempotent batch"
+        return _Result(error_codes.INVALID_RECORD, message=text)
+    release = context.state.release
     entry: ProducerEntry | None = partition.log.producers.get(batch.producer_id)
-    if entry is None:
-        return None
     first = batch.base_sequence
-    last = last_sequence(first, len(batch.records))
-    duplicate = entry.find_duplicate(batch.producer_epoch, first, last)
-    if duplicate is not None:
-        # Brokers return the largest timestamp of the batch here.
-        return _Result(
-            base_offset=duplicate.base_offset, append_time_ms=duplicate.timestamp_ms
-        )
-    code = entry.check(batch.producer_epoch, first)
+    if entry is not None:
+        last = last_sequence(first, len(batch.records))
+        duplicate = entry.find_duplicate(batch.producer_epoch, first, last, release)
+        if duplicate is not None:
+            # Brokers return the largest timestamp of the batch here.
+            return _Result(
+                base_offset=duplicate.base_offset,
+                append_time_ms=duplicate.timestamp_ms,
+            )
+    code = check_sequence(entry, batch.producer_epoch, first, release)
+    is_open = entry is not None and entry.open_since is not None
+    is_first = batch.is_transactional and not is_open
+    has_batches = entry is not None and bool(entry.batches)
+    if is_first and first and not has_batches and context.version >= _WITH_ADDITION:
+        # Each transaction starts with sequence number 0, because it has its own epoch.
+        code = code or error_codes.OUT_OF_ORDER_SEQUENCE_NUMBER
+    if is_open and not batch.is_transactional:
+        code = code or error_codes.INVALID_TXN_STATE
     return _Result(code) if code else None

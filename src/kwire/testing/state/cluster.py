@@ -14,6 +14,7 @@ from uuid import UUID
 
 from ...schema import releases
 from .configs import Configs
+from .features import RETAINS_PRODUCERS, is_since
 from .fetch_sessions import FetchSessions
 from .group import Group
 from .partition_log import PartitionLog
@@ -177,6 +178,7 @@ class ClusterState:
                 else self._choose_replicas(replication_factor)
             )
             partition = Partition(topic, index, replicas, self.magic)
+            partition.log.retains_producers = is_since(self.release, RETAINS_PRODUCERS)
             for node_id in replicas:
                 if not self.brokers[node_id].is_running:
                     partition.stop_replica(node_id)

@@ -55,12 +55,15 @@ class PartitionLog:
     * ``magic``: format of new batches, 0 to 2.
     * ``start_offset``, ``end_offset``: log start offset and log end offset.
     * ``producers``: state of idempotent producers by producer id.
+    * ``retains_producers``: whether ``producers`` keeps the producers whose records
+      have been deleted. Old releases forget them.
     * ``is_read_only``: whether brokers reject all changes of the log. A subclass can
       then read its batches from another place. It must override all methods that use
       ``batches``.
     """
 
     is_read_only = False
+    retains_producers = True
 
     def __init__(self, magic: int = 2) -> None:
         self.magic = magic
@@ -137,6 +140,8 @@ class PartitionLog:
             )
         entry.open_since = None
         entry.start_epoch(max(epoch, entry.epoch))
+        entry.coordinator_epoch = 0
+        entry.last_timestamp_ms = timestamp_ms
         data = encode_batch(
             [(struct.pack(">hh", 0, marker), _MARKER_VALUE, timestamp_ms)],
             producer_id=producer_id,
@@ -177,6 +182,8 @@ class PartitionLog:
         self._keep(
             [batch for batch in self.batches if batch.last_offset >= self.start_offset]
         )
+        if not self.retains_producers:
+            self._forget_producers()
 
     def truncate(self, offset: int) -> None:
         """Remove the batches that contain ``offset`` or are after it.
@@ -318,6 +325,13 @@ class PartitionLog:
         entry.last_timestamp_ms = header.max_timestamp
         if header.is_transactional and entry.open_since is None:
             entry.open_since = base_offset
+
+    def _forget_producers(self) -> None:
+        """Forget the producers whose batches have all been deleted."""
+        for producer_id, entry in list(self.producers.items()):
+            entry.forget_batches_before(self.start_offset)
+            if not entry.batches and entry.open_since is None:
+                del self.producers[producer_id]
 
     def _rebuild_producers(self) -> None:
         """Read the producers again from the batches, as a broker does at its start."""
