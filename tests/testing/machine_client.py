@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 
 from kwire.connection import ClientConnection, ConnectionClosed, ResponseReceived
-from kwire.testing.machine import ClusterMachine, make_table
+from kwire.testing.machine import ClusterMachine
 from kwire.testing.options import make_state
 
 
@@ -40,7 +40,7 @@ class MachineClient:
         self.machine = machine
         self.responses = deque()
         self.is_closed = False
-        table = make_table(machine.state.release)
+        table = machine.table.copy()
         self._client = ClientConnection(client_id, table=table)
         self._broker = machine.connect(node_id)
 

@@ -4,7 +4,8 @@
 
 The clusters have the behaviour of Kafka for clients, but no replication and no storage.
 The client is not used here, because its errors would hide in its own tests.
-May import: ``errors``, ``schema``, ``messages``, ``records``, ``connection``.
+May import: ``errors``, ``_limits``, ``schema``, ``_engine``, ``messages``, ``records``,
+``connection``.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ def cluster(
     tls: bool | ssl.SSLContext = False,
     sasl: Mapping[str, str] | None = None,
     auto_create_topics: bool = True,
+    client_metrics: Mapping[str, str] | None = None,
     ports: Iterable[int] = (),
     on_request: Callable[[ReceivedRequest], object] | None = None,
 ) -> Cluster:
@@ -48,6 +50,9 @@ def cluster(
       unchanged.
     * ``sasl``: passwords by user name for PLAIN and SCRAM, and tokens for OAUTHBEARER.
     * ``auto_create_topics``: whether brokers create topics that a client requests.
+    * ``client_metrics``: properties of a client metrics subscription, such as
+      {"metrics": "*", "interval.ms": "1000"} (KIP-714, since 3.7). Clients then push
+      metrics, which ``Cluster.client_metrics`` returns.
     * ``ports``: port for each broker. By default, the system chooses free ports.
     * ``on_request``: function that is called for each received request before the
       broker answers it. It runs in the thread of the cluster and must not block.
@@ -63,6 +68,7 @@ def cluster(
         tls=tls,
         sasl=sasl,
         auto_create_topics=auto_create_topics,
+        client_metrics=client_metrics,
         ports=ports,
         on_request=on_request,
     )

@@ -59,6 +59,7 @@ class BrokerConnection:
         self.connection_id = connection_id
         self.is_closed = False
         self.principal = "ANONYMOUS"
+        self._software = ("", "")
         self._machine = machine
         self._client_host = client_host
         self._server = ServerConnection(machine.table.copy())
@@ -117,6 +118,7 @@ class BrokerConnection:
         self._machine.note_ready(self)
 
     def _note_api_versions(self, event: ApiVersionsAnswered) -> None:
+        self._software = event.software_name, event.software_version
         request = ApiVersionsRequest(
             client_software_name=event.software_name,
             client_software_version=event.software_version,
@@ -192,6 +194,8 @@ class BrokerConnection:
                 client_id=event.client_id,
                 client_host=self._client_host,
                 principal=self.principal,
+                software_name=self._software[0],
+                software_version=self._software[1],
                 connection_id=self.connection_id,
                 matcher=matcher,
             )

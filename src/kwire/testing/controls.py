@@ -25,6 +25,7 @@ from .options import (
 )
 from .rules import ANY, Rule, check_api, check_error
 from .server import HOST, ClusterServer
+from .state.telemetry import ReceivedMetrics
 from .state.topic import Partition
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Cluster:
         tls: bool | ssl.SSLContext,
         sasl: Mapping[str, str] | None,
         auto_create_topics: bool,
+        client_metrics: Mapping[str, str] | None = None,
         ports: Iterable[int] = (),
         on_request: Callable[[ReceivedRequest], object] | None = None,
         host: str = HOST,
@@ -67,7 +69,9 @@ class Cluster:
         * ``logs``: additional topics with their partition logs, for example read-only
           logs.
         """
-        state = make_state(brokers, topics, release, seed, auto_create_topics)
+        state = make_state(
+            brokers, topics, release, seed, auto_create_topics, client_metrics
+        )
         for name, partition_logs in (logs or {}).items():
             check_new_topic(state, name, len(partition_logs))
             state.create_topic(name, len(partition_logs), logs=partition_logs)
@@ -144,6 +148,16 @@ class Cluster:
         """Received requests, oldest first. Only the last 10,000 are remembered."""
         with self._server.lock:
             return list(self._machine.requests)
+
+    @property
+    def client_metrics(self) -> list[ReceivedMetrics]:
+        """Metrics that clients have pushed, oldest first (KIP-714).
+
+        The argument ``client_metrics`` of ``testing.cluster`` enables them. Only the
+        last 200 pushes are remembered.
+        """
+        with self._server.lock:
+            return list(self._state.received_metrics)
 
     def write(
         self,

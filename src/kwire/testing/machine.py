@@ -76,7 +76,7 @@ class ClusterMachine:
         self._on_request = on_request
         self.rules = Rules()
         self.requests: deque[ReceivedRequest] = deque(maxlen=MAX_REQUESTS)
-        self.table = make_table(state.release)
+        self.table = make_table(state.release, state.has_metrics_receiver)
         self._connections: dict[int, BrokerConnection] = {}
         self._ready: dict[int, BrokerConnection] = {}
         self._waiting: list[_WaitingAnswer] = []
@@ -147,6 +147,7 @@ class ClusterMachine:
 
     def note_closed(self, connection: BrokerConnection) -> None:
         """Forget a closed connection and its waiting response."""
+        connection.broker.telemetry.forget_connection(connection.connection_id)
         self._connections.pop(connection.connection_id, None)
         for entry in [e for e in self._waiting if e.connection is connection]:
             self._remove(entry)
@@ -176,10 +177,17 @@ class ClusterMachine:
             entry.timer.cancel()
 
 
-def make_table(release: str) -> ApiVersionTable:
-    """Return the versions and features that a broker of a release advertises."""
+def make_table(release: str, has_metrics_receiver: bool = False) -> ApiVersionTable:
+    """Return the versions and features that a broker of a release advertises.
+
+    * ``has_metrics_receiver``: whether brokers offer the APIs of client metrics.
+    """
+    ranges = releases.ranges(release, releases.usual_listener(release))
+    if not has_metrics_receiver:
+        for name in ("GetTelemetrySubscriptions", "PushTelemetry"):
+            ranges.pop(releases.key_of(name), None)
     return ApiVersionTable.from_ranges(
-        releases.ranges(release, releases.usual_listener(release)),
+        ranges,
         supported_features=list_supported_features(release),
         finalized_features={
             name: (level, level)

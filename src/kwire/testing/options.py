@@ -9,6 +9,8 @@ from collections.abc import Mapping
 
 from ..schema import releases
 from .state.cluster import ClusterState
+from .state.configs import CLIENT_METRICS, check_metrics_configs
+from .state.rejection import Rejected
 from .state.topic import Partition, is_valid_topic_name
 
 MAX_BROKERS = 100
@@ -18,12 +20,16 @@ _MAGIC_SINCE = (("0.11.0", 2), ("0.10.0", 1))
 """First release of each record format. Earlier releases store magic 0."""
 
 
+_METRICS_SINCE = "3.7"
+
+
 def make_state(
     broker_count: int,
     topics: Mapping[str, int],
     release: str,
     seed: int | None,
     auto_create_topics: bool,
+    client_metrics: Mapping[str, str] | None = None,
 ) -> ClusterState:
     """Create the state of a cluster. Raises ``ValueError`` for invalid arguments."""
     if not isinstance(broker_count, int) or not 1 <= broker_count <= MAX_BROKERS:
@@ -40,7 +46,27 @@ def make_state(
     for name, count in topics.items():
         check_new_topic(state, name, count)
         state.create_topic(name, count)
+    if client_metrics is not None:
+        subscribe_metrics(state, client_metrics)
     return state
+
+
+def subscribe_metrics(state: ClusterState, properties: Mapping[str, str]) -> None:
+    """Receive client metrics, with a subscription unless there are no properties.
+
+    Raises ``ValueError`` if a property is invalid, or the release is too old.
+    """
+    if not state.is_since(_METRICS_SINCE):
+        raise ValueError(
+            f"client_metrics requires release {_METRICS_SINCE} or newer"
+            f" (got {state.release})"
+        )
+    try:
+        check_metrics_configs(state.configs, properties)
+    except Rejected as error:
+        raise ValueError(f"client_metrics is invalid: {error}") from None
+    state.has_metrics_receiver = True
+    state.configs.replace(CLIENT_METRICS, "client_metrics", properties)
 
 
 def check_release(release: str) -> None:

@@ -47,6 +47,7 @@ class RequestContext:
 
     * ``request``: message of ``kwire.messages``.
     * ``principal``: name of the authenticated user, or "ANONYMOUS".
+    * ``software_name``, ``software_version``: from ApiVersions, or "".
     * ``connection_id``: number of the connection, which is unique in the cluster.
     """
 
@@ -58,6 +59,8 @@ class RequestContext:
         "connection_id",
         "principal",
         "request",
+        "software_name",
+        "software_version",
         "state",
         "version",
     )
@@ -72,6 +75,8 @@ class RequestContext:
         client_id: str | None = None,
         client_host: str = "127.0.0.1",
         principal: str = "ANONYMOUS",
+        software_name: str = "",
+        software_version: str = "",
         connection_id: int = 0,
         matcher: RuleMatcher | None = None,
     ) -> None:
@@ -82,6 +87,8 @@ class RequestContext:
         self.client_id = client_id or ""
         self.client_host = client_host
         self.principal = principal
+        self.software_name = software_name
+        self.software_version = software_version
         self.connection_id = connection_id
         self._matcher = matcher
 

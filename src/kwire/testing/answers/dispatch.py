@@ -28,6 +28,10 @@ from .metadata import (
 )
 from .offsets import answer_list_offsets, answer_offset_for_leader_epoch
 from .produce import answer_produce
+from .telemetry import (
+    answer_get_telemetry_subscriptions,
+    answer_push_telemetry,
+)
 from .topics import (
     answer_create_partitions,
     answer_create_topics,
@@ -66,6 +70,7 @@ ANSWERS: dict[str, Callable[[RequestContext], Answer]] = {
     "DescribeTransactions": answer_describe_transactions,
     "EndTxn": answer_end_txn,
     "Fetch": answer_fetch,
+    "GetTelemetrySubscriptions": answer_get_telemetry_subscriptions,
     "IncrementalAlterConfigs": answer_incremental_alter_configs,
     "InitProducerId": answer_init_producer_id,
     "ListConfigResources": answer_list_config_resources,
@@ -74,6 +79,7 @@ ANSWERS: dict[str, Callable[[RequestContext], Answer]] = {
     "Metadata": answer_metadata,
     "OffsetForLeaderEpoch": answer_offset_for_leader_epoch,
     "Produce": answer_produce,
+    "PushTelemetry": answer_push_telemetry,
     "TxnOffsetCommit": answer_txn_offset_commit,
 }
 """Functions by API name. ApiVersions and SASL are answered by the connection."""

@@ -9,6 +9,7 @@ in this package.
 from __future__ import annotations
 
 import random
+from collections import deque
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
@@ -18,6 +19,7 @@ from .features import RETAINS_PRODUCERS, is_since
 from .fetch_sessions import FetchSessions
 from .group import Group
 from .partition_log import PartitionLog
+from .telemetry import MAX_PUSHES, ClientTelemetry, ReceivedMetrics
 from .timers import Clock
 from .topic import NO_LEADER, Partition, Topic, unify_name
 from .transactions import TransactionCoordinator
@@ -43,6 +45,7 @@ class BrokerState:
         release: str,
         source: random.Random,
         common_configs: Mapping[str, str],
+        telemetry: ClientTelemetry,
     ) -> None:
         self.node_id = node_id
         self.release = release
@@ -51,6 +54,7 @@ class BrokerState:
         self.rack: str | None = None
         self.is_running = True
         self.fetch_sessions = FetchSessions(source)
+        self.telemetry = telemetry
         self._common_configs = common_configs
 
     @property
@@ -77,6 +81,7 @@ class ClusterState:
       attempted again when it has increased.
     * ``random``: source of random ids, so that a seed reproduces them.
     * ``configs``: dynamic configuration of brokers, groups and client metrics.
+    * ``has_metrics_receiver``: whether brokers offer the APIs of client metrics.
     * ``has_zookeeper``: whether clients of the release connect to ZooKeeper brokers.
     """
 
@@ -99,6 +104,8 @@ class ClusterState:
         self.default_replication_factor = min(broker_count, MAX_REPLICATION_FACTOR)
         self.has_zookeeper = releases.usual_listener(release) == "zkBroker"
         self.configs = Configs(release)
+        self.has_metrics_receiver = False
+        self.received_metrics: deque[ReceivedMetrics] = deque(maxlen=MAX_PUSHES)
         common_configs = {
             "auto.create.topics.enable": str(auto_create_topics).lower(),
             "default.replication.factor": str(self.default_replication_factor),
@@ -108,7 +115,13 @@ class ClusterState:
         else:
             common_configs["process.roles"] = "broker"
         self.brokers = {
-            node_id: BrokerState(node_id, release, self.random, common_configs)
+            node_id: BrokerState(
+                node_id,
+                release,
+                self.random,
+                common_configs,
+                ClientTelemetry(self.clock, self.configs),
+            )
             for node_id in range(1, broker_count + 1)
         }
         self.topics: dict[str, Topic] = {}
@@ -218,6 +231,7 @@ class ClusterState:
         """Stop a broker. Other replicas become the leaders of its partitions."""
         self.brokers[node_id].is_running = False
         self.brokers[node_id].fetch_sessions.clear()
+        self.brokers[node_id].telemetry.clear()
         for topic in self.topics.values():
             for partition in topic:
                 partition.stop_replica(node_id)
