@@ -359,6 +359,10 @@ CIRCLES = [
         {"recording.relay", "recording.relay_connections"},
         "a connection reports to its relay",
     ),
+    (
+        {"testing.machine", "testing.broker_connection"},
+        "a connection reports to its cluster",
+    ),
 ]
 """Import cycles between files, with reasons. The engine is treated as one unit."""
 

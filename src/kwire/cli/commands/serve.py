@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -16,17 +15,20 @@ import click
 from ..._text import escape_line, format_count
 from ...schema import releases
 from ...testing.controls import Cluster
-from ...testing.options import MAX_BROKERS, check_release
+from ...testing.options import MAX_BROKERS
 from ..input.logs import LogInputs, say_unreadable
 from ..input.stored_logs import StoredTopics
 from ..main import EXIT_CODES, FINE
+from ..output.tables import open_output
 from ..output.terminal import say
+from ..output.text_columns import cut_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ...testing import ReceivedRequest
     from ...testing.state.partition_log import PartitionLog
+    from ..output.tables import Output
 
 _LAST_PORT = 65535
 _MAX_TOPICS = 3
@@ -50,16 +52,6 @@ def _read_topics(
     return topics
 
 
-def _read_release(
-    _context: click.Context, _option: click.Parameter, release: str
-) -> str:
-    try:
-        check_release(release)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
-    return release
-
-
 @click.command(epilog=EXIT_CODES, short_help="Run a Kafka cluster for tests.")
 @click.argument("log_directory", metavar="[LOG_DIRECTORY]", required=False)
 @click.option(
@@ -77,14 +69,7 @@ def _read_release(
     callback=_read_topics,
     help="Create a topic with this number of partitions; repeatable.",
 )
-@click.option(
-    "--release",
-    default=releases.NAMES[-1],
-    show_default=True,
-    metavar="RELEASE",
-    callback=_read_release,
-    help="Kafka release whose APIs and versions the brokers offer.",
-)
+@click.option("--release", metavar="R", help="This release; default: the newest.")
 @click.option(
     "--port",
     type=click.IntRange(0, _LAST_PORT),
@@ -111,7 +96,7 @@ def command(
     log_directory: str | None,
     brokers: int,
     topics: dict[str, int],
-    release: str,
+    release: str | None,
     port: int,
     host: str,
     faults: int | None,
@@ -131,28 +116,30 @@ def command(
         raise click.BadParameter(
             f"{port} leaves no ports for {brokers} brokers", param_hint="'--port'"
         )
-    writer = _RequestWriter()
-    try:
-        cluster = Cluster(
-            brokers=brokers,
-            topics=topics,
-            release=release,
-            seed=seed,
-            faults=faults,
-            tls=False,
-            sasl=None,
-            auto_create_topics=log_directory is None,
-            ports=range(port, port + brokers) if port else (),
-            on_request=writer.write,
-            host=host,
-            logs=logs,
-        )
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
-    asyncio.run(_run(cluster, writer))
-    if writer.error is not None:
-        raise writer.error
-    say(f"{format_count(writer.count, 'request')}")
+    stopped = asyncio.Event()
+    with open_output() as output:
+        writer = _RequestWriter(output, stopped)
+        try:
+            cluster = Cluster(
+                brokers=brokers,
+                topics=topics,
+                release=release or releases.NAMES[-1],
+                seed=seed,
+                faults=faults,
+                tls=False,
+                sasl=None,
+                auto_create_topics=log_directory is None,
+                ports=range(port, port + brokers) if port else (),
+                on_request=writer.write,
+                host=host,
+                logs=logs,
+            )
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
+        asyncio.run(_run(cluster, stopped))
+        if writer.error is not None:
+            raise writer.error
+    say(f"received {format_count(writer.count, 'request')}")
     return FINE
 
 
@@ -170,24 +157,28 @@ def _open_logs(path: str) -> Mapping[str, Sequence[PartitionLog]]:
 class _RequestWriter:
     """Writes a line for each request.
 
-    * ``count``: number of written lines.
-    * ``error``: exception of a failed write, after which the command ends.
+    * ``count``: number of requests.
+    * ``error``: exception of a failed write. The command then stops.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, output: Output, stopped: asyncio.Event) -> None:
         self.count = 0
         self.error: OSError | None = None
-        self.stopped = asyncio.Event()
+        self._output = output
+        self._stopped = stopped
 
     def write(self, received: ReceivedRequest) -> None:
-        """Write the line of a request. Sets ``stopped`` if stdout is closed."""
+        """Write the line of a request."""
+        self.count += 1
+        line = format_request(received, time.time())
+        if self._output.width is not None:
+            line = cut_text(line, self._output.width)
         try:
-            print(format_request(received, time.time()))
-            sys.stdout.flush()
+            self._output.write(f"{line}\n")
+            self._output.flush()
         except OSError as error:
             self.error = error
-            self.stopped.set()
-        self.count += 1
+            self._stopped.set()
 
 
 def format_request(received: ReceivedRequest, unix_s: float) -> str:
@@ -206,16 +197,16 @@ def format_request(received: ReceivedRequest, unix_s: float) -> str:
     return escape_line(line)
 
 
-async def _run(cluster: Cluster, writer: _RequestWriter) -> None:
+async def _run(cluster: Cluster, stopped: asyncio.Event) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         # If the event loop does not support signal handlers, Ctrl-C cancels this task,
         # which also stops the cluster.
         with suppress(NotImplementedError):
-            loop.add_signal_handler(number, writer.stopped.set)
+            loop.add_signal_handler(number, stopped.set)
     async with cluster:
         say(
             f"Kafka {cluster.release} listens on {cluster.bootstrap_servers};"
             " press Ctrl-C to stop"
         )
-        await writer.stopped.wait()
+        await stopped.wait()
