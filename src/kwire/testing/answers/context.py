@@ -38,11 +38,7 @@ class Waiting:
         self.expire = expire
 
 
-class Close:
-    """Answer that closes the connection without a response."""
-
-
-Answer: TypeAlias = "Response | Waiting | Close | None"
+Answer: TypeAlias = "Response | Waiting | None"
 """Result of a function in this package."""
 
 

@@ -27,6 +27,7 @@ _MINIMUM_ONE_SINCE = 3
 """First version whose response contains at least one complete batch (KIP-74)."""
 _WITH_IDS, _WITH_EPOCHS, _WITH_ENDPOINTS = 13, 12, 16
 _READ_COMMITTED = 1
+_UNKNOWN = (error_codes.UNKNOWN_TOPIC_OR_PARTITION, error_codes.UNKNOWN_TOPIC_ID)
 
 
 class _Limits(NamedTuple):
@@ -133,6 +134,9 @@ def _read_partition(
             partition_index=key.partition,
             error_code=code,
             high_watermark=-1,
+            # Brokers check whether a partition exists before they read the log.
+            aborted_transactions=() if code in _UNKNOWN or version < 4 else None,
+            records=b"",
             current_leader=_find_leader(context, name, key.partition, code),
         )
     log = partition.log
@@ -147,12 +151,16 @@ def _read_partition(
                 diverging_epoch=FetchResponse.EpochEndOffset(
                     epoch=epoch, end_offset=end_offset
                 ),
+                aborted_transactions=None,
+                records=b"",
             )
     if not log.has_offset(part.fetch_offset):
         return make(
             partition_index=key.partition,
             error_code=error_codes.OFFSET_OUT_OF_RANGE,
             high_watermark=-1,
+            aborted_transactions=None if version >= 4 else (),
+            records=b"",
         )
     return _read_log(context, partition, part, limits)
 

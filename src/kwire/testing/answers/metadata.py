@@ -57,34 +57,35 @@ def answer_metadata(context: RequestContext) -> Answer:
 def _find_requested(
     context: RequestContext,
 ) -> list[MetadataResponse.MetadataResponseTopic]:
-    """Return the entries of the requested topics, in the order of the request."""
+    """Return the entries of the requested topics in the order of a broker.
+
+    Unknown ids are first, and names of missing topics are last.
+    """
     state, request, version = context.state, context.request, context.version
     requested = request.topics
     # In version 0, an empty list requests all topics.
     if requested is None or (version == 0 and not requested):
         return [_describe(context, topic) for topic in list(state.topics.values())]
-    entries = []
+    unknown_ids, existing, missing = [], [], []
     may_create = version < 4 or request.allow_auto_topic_creation
     for topic_entry in requested:
-        if topic_entry.name is None:
-            known = state.topics_by_id.get(topic_entry.topic_id)
-            entries.append(
-                _describe(context, known)
-                if known
-                else MetadataResponse.MetadataResponseTopic(
+        name, topic_id = topic_entry.name, topic_entry.topic_id
+        topic = (
+            state.topics_by_id.get(topic_id) if name is None else state.topics.get(name)
+        )
+        if topic is not None:
+            existing.append(_describe(context, topic))
+        elif name is None:
+            unknown_ids.append(
+                MetadataResponse.MetadataResponseTopic(
                     name=None if version >= 12 else "",
-                    topic_id=topic_entry.topic_id,
+                    topic_id=topic_id,
                     error_code=error_codes.UNKNOWN_TOPIC_ID,
                 )
             )
-            continue
-        topic = state.topics.get(topic_entry.name)
-        entries.append(
-            _describe(context, topic)
-            if topic
-            else _answer_missing(context, topic_entry.name, may_create)
-        )
-    return entries
+        else:
+            missing.append(_answer_missing(context, name, may_create))
+    return unknown_ids + existing + missing
 
 
 def _answer_missing(
@@ -102,8 +103,18 @@ def _answer_missing(
         context.state.create_topic(name, DEFAULT_PARTITIONS)
         code = error_codes.LEADER_NOT_AVAILABLE
     return MetadataResponse.MetadataResponseTopic(
-        name=name, topic_id=_NO_ID, error_code=code
+        name=name,
+        topic_id=_NO_ID,
+        error_code=code,
+        topic_authorized_operations=_list_topic_operations(context),
     )
+
+
+def _list_topic_operations(context: RequestContext) -> int:
+    is_requested = (
+        context.version >= 8 and context.request.include_topic_authorized_operations
+    )
+    return _ALL_TOPIC_OPERATIONS if is_requested else _NOT_REQUESTED
 
 
 def _describe(
@@ -131,9 +142,7 @@ def _describe(
             )
             for partition in topic
         ],
-        topic_authorized_operations=_ALL_TOPIC_OPERATIONS
-        if version >= 8 and context.request.include_topic_authorized_operations
-        else _NOT_REQUESTED,
+        topic_authorized_operations=_list_topic_operations(context),
     )
 
 

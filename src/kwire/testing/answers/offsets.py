@@ -89,8 +89,7 @@ def _find(
     if timestamp == LATEST:
         return end, -1, partition.leader_epoch
     if timestamp in (EARLIEST, EARLIEST_LOCAL):
-        first = log.batches[0].leader_epoch if log.batches else partition.leader_epoch
-        return log.start_offset, -1, first
+        return log.start_offset, -1, log.find_leader_epoch(log.start_offset)
     if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
         return -1, -1, -1
     result = (

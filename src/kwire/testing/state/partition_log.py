@@ -156,6 +156,14 @@ class PartitionLog:
         """Start a leader epoch, in which following batches are stored."""
         self.leader_epoch = leader_epoch
 
+    def find_leader_epoch(self, offset: int) -> int:
+        """Return the leader epoch of an offset, or the current one after the end."""
+        position = bisect_left(
+            self.batches, offset, key=lambda batch: batch.last_offset
+        )
+        batches = self.batches[position : position + 1]
+        return batches[0].leader_epoch if batches else self.leader_epoch
+
     def find_epoch_end(self, leader_epoch: int) -> tuple[int, int]:
         """Return the largest epoch up to ``leader_epoch`` and its end offset.
 
@@ -177,11 +185,11 @@ class PartitionLog:
         return max(earlier_epochs, default=leader_epoch), min(later_starts)
 
     def delete_records_before(self, offset: int) -> None:
-        """Increase the log start offset, and remove batches before it."""
+        """Increase the log start offset.
+
+        The batches remain, because a broker only deletes complete segments.
+        """
         self.start_offset = max(self.start_offset, min(offset, self.end_offset))
-        self._keep(
-            [batch for batch in self.batches if batch.last_offset >= self.start_offset]
-        )
         if not self.retains_producers:
             self._forget_producers()
 
@@ -244,19 +252,27 @@ class PartitionLog:
 
         Returns its offset, its timestamp, and its leader epoch, or None.
         """
+        return self._find_timestamp(timestamp_ms, self.start_offset)
+
+    def _find_timestamp(
+        self, timestamp_ms: int, first_offset: int
+    ) -> tuple[int, int, int] | None:
         for batch in self.batches:
             if batch.max_timestamp < timestamp_ms:
                 continue
             for record in decode_entry(batch):
-                is_readable = record.offset >= self.start_offset
+                is_readable = record.offset >= first_offset
                 if is_readable and record.timestamp >= timestamp_ms:
                     return record.offset, record.timestamp, batch.leader_epoch
         return None
 
     def find_max_timestamp(self) -> tuple[int, int, int] | None:
-        """Find the first record with the largest timestamp (KIP-734)."""
+        """Find the first record with the largest timestamp (KIP-734).
+
+        Its offset can be below the log start offset, as in a broker.
+        """
         newest = max((batch.max_timestamp for batch in self.batches), default=-1)
-        return None if newest < 0 else self.find_timestamp(newest)
+        return None if newest < 0 else self._find_timestamp(newest, first_offset=0)
 
     def records(self) -> Iterator[Record]:
         """Iterate over all records, without transaction markers."""
