@@ -91,6 +91,7 @@ check: $(TESTED) $(VENV)/.has-lint $(VENV)/.has-coverage  ## check lint, prose, 
 	$(PY) -m tools.generate.import_schemas index --check
 	$(PY) -m tools.generate.promises --check
 	$(PY) -m tools.generate.draft_requirements --check
+	$(PY) -m tools.generate.served_apis --check
 	$(PY) -m tools.generate.readme_figures --check
 	$(PY) -m pytest --quiet tools/check tools/generate tools/prove
 	$(PY) -m pytest --quiet benchmarks --ignore benchmarks/spark --ignore benchmarks/spark_udf --numprocesses 2 --dist loadfile
