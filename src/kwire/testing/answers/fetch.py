@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...errors import EncodeError, KwireError
 from ...messages import FetchResponse
-from ...records import convert_batches
+from ...records import convert_batches, read_batch_header
 from ...schema import error_codes
 from ..state.topic import NO_LEADER
 from .context import Waiting
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from ..state.topic import Partition
     from .context import Answer, RequestContext
 
+_MAX_BYTES = 57_671_680
+"""Default of the broker property ``fetch.max.bytes``, which 2.5 introduced."""
+
+_WITH_ZSTD = 10
 _MINIMUM_ONE_SINCE = 3
 """First version whose response contains at least one complete batch (KIP-74)."""
 _WITH_IDS, _WITH_EPOCHS, _WITH_ENDPOINTS = 13, 12, 16
@@ -73,6 +78,8 @@ def _read(
     request: FetchRequest = context.request
     must_answer = is_late or request.max_wait_ms <= 0 or not session.partitions
     remaining_bytes = request.max_bytes if context.version >= 3 else 1 << 31
+    if context.state.is_since("2.5"):
+        remaining_bytes = min(remaining_bytes, _MAX_BYTES)
     is_first = context.version >= _MINIMUM_ONE_SINCE
     size = 0
     entries: list[tuple[PartitionKey, FetchResponse.PartitionData]] = []
@@ -140,29 +147,36 @@ def _read_partition(
             current_leader=_find_leader(context, name, key.partition, code),
         )
     log = partition.log
+    out_of_range = error_codes.OFFSET_OUT_OF_RANGE
     if version >= _WITH_EPOCHS and part.last_fetched_epoch >= 0:
         epoch, end_offset = log.find_epoch_end(part.last_fetched_epoch)
+        if end_offset < 0:
+            return _describe_error(key.partition, out_of_range, version)
         if epoch < part.last_fetched_epoch or end_offset < part.fetch_offset:
             return make(
                 partition_index=key.partition,
                 high_watermark=log.high_watermark,
                 last_stable_offset=log.last_stable_offset,
                 log_start_offset=log.start_offset,
+                records=b"",
                 diverging_epoch=FetchResponse.EpochEndOffset(
                     epoch=epoch, end_offset=end_offset
                 ),
                 aborted_transactions=None,
-                records=b"",
             )
     if not log.has_offset(part.fetch_offset):
-        return make(
-            partition_index=key.partition,
-            error_code=error_codes.OFFSET_OUT_OF_RANGE,
-            high_watermark=-1,
-            aborted_transactions=None if version >= 4 else (),
-            records=b"",
-        )
+        return _describe_error(key.partition, out_of_range, version)
     return _read_log(context, partition, part, limits)
+
+
+def _describe_error(index: int, code: int, version: int) -> FetchResponse.PartitionData:
+    return FetchResponse.PartitionData(
+        partition_index=index,
+        error_code=code,
+        high_watermark=-1,
+        aborted_transactions=None if version >= 4 else (),
+        records=b"",
+    )
 
 
 def _read_log(
@@ -176,9 +190,18 @@ def _read_log(
     limit = log.last_stable_offset if is_committed else log.high_watermark
     max_bytes = min(part.partition_max_bytes, limits.max_bytes)
     data = log.read(part.fetch_offset, max_bytes, limit, limits.is_first)
+    if version >= _MINIMUM_ONE_SINCE and not _has_complete_batch(data):
+        # Clients do not need an incomplete batch, because they get one complete batch.
+        data = b""
     newest_magic = 0 if version < 2 else 1 if version < 4 else 2
-    if data and log.magic > newest_magic:
-        data, _ = convert_batches(data, newest_magic)
+    try:
+        if version < _WITH_ZSTD and _contains_zstd(data):
+            raise EncodeError("zstd requires a newer version of Fetch")
+        if data and log.magic > newest_magic:
+            data = bytes(convert_batches(data, newest_magic)[0])
+    except (KwireError, ImportError):
+        code = error_codes.UNSUPPORTED_COMPRESSION_TYPE
+        return _describe_error(part.partition, code, version)
     aborted = None
     if is_committed:
         aborted = [
@@ -196,6 +219,19 @@ def _read_log(
         aborted_transactions=aborted if version >= 4 else (),
         records=data,
     )
+
+
+def _has_complete_batch(data: bytes) -> bool:
+    return read_batch_header(data, check_crc=False) is not None
+
+
+def _contains_zstd(data: bytes) -> bool:
+    position = 0
+    while header := read_batch_header(data, position, check_crc=False):
+        if header.compression == "zstd":
+            return True
+        position += header.size
+    return False
 
 
 def _find_leader(

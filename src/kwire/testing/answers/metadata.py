@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from .context import Answer, RequestContext
 
 _NO_ID = UUID(int=0)
+_WITH_IDS = 12
+"""First version in which requests can contain topic ids."""
+
 _ALL_TOPIC_OPERATIONS = 0b1101_1111_1000
 """Bits of all operations on a topic: the answer of a cluster without ACLs."""
 _ALL_CLUSTER_OPERATIONS = 0b1_1111_1010_0000
@@ -68,8 +71,17 @@ def _find_requested(
         return [_describe(context, topic) for topic in list(state.topics.values())]
     unknown_ids, existing, missing = [], [], []
     may_create = version < 4 or request.allow_auto_topic_creation
-    for topic_entry in requested:
-        name, topic_id = topic_entry.name, topic_entry.topic_id
+    # Requests can name a topic repeatedly. Brokers describe it once.
+    entries = dict.fromkeys((entry.name, entry.topic_id) for entry in requested)
+    if version < _WITH_IDS and any(
+        name is None or topic_id != _NO_ID for name, topic_id in entries
+    ):
+        code = error_codes.INVALID_REQUEST
+        return [
+            MetadataResponse.MetadataResponseTopic(name=name or "", error_code=code)
+            for name, _ in entries
+        ]
+    for name, topic_id in entries:
         topic = (
             state.topics_by_id.get(topic_id) if name is None else state.topics.get(name)
         )
@@ -78,7 +90,7 @@ def _find_requested(
         elif name is None:
             unknown_ids.append(
                 MetadataResponse.MetadataResponseTopic(
-                    name=None if version >= 12 else "",
+                    name=None,
                     topic_id=topic_id,
                     error_code=error_codes.UNKNOWN_TOPIC_ID,
                 )
@@ -95,13 +107,20 @@ def _answer_missing(
 
     Even a created topic is reported as missing, because brokers create it after the
     response. Clients then request the metadata again.
+    Source: ``AutoTopicCreationManager``.
     """
-    code = context.injected_error(name) or error_codes.UNKNOWN_TOPIC_OR_PARTITION
-    if not is_valid_topic_name(name):
+    state = context.state
+    code = context.injected_error(name)
+    if code:
+        pass
+    elif not is_valid_topic_name(name) or (may_create and state.find_collision(name)):
         code = error_codes.INVALID_TOPIC_EXCEPTION
-    elif may_create and context.state.auto_create_topics:
-        context.state.create_topic(name, DEFAULT_PARTITIONS)
-        code = error_codes.LEADER_NOT_AVAILABLE
+    else:
+        code = error_codes.UNKNOWN_TOPIC_OR_PARTITION
+        if may_create and state.auto_create_topics:
+            state.create_topic(name, DEFAULT_PARTITIONS)
+            if state.has_zookeeper:
+                code = error_codes.LEADER_NOT_AVAILABLE
     return MetadataResponse.MetadataResponseTopic(
         name=name,
         topic_id=_NO_ID,
@@ -164,29 +183,42 @@ def answer_describe_topic_partitions(context: RequestContext) -> Answer:
         {topic.name for topic in request.topics} if request.topics else state.topics
     )
     first_index = 0
-    if request.cursor is not None:
-        names = [name for name in names if name >= request.cursor.topic_name]
-        first_index = max(request.cursor.partition_index, 0)
     make = DescribeTopicPartitionsResponse
+    cursor = request.cursor
+    if cursor is not None:
+        is_listed = not request.topics or cursor.topic_name in names
+        if not is_listed or cursor.partition_index < 0:
+            code = error_codes.INVALID_REQUEST
+            return make(
+                topics=[
+                    make.DescribeTopicPartitionsResponseTopic(
+                        error_code=code, name=name
+                    )
+                    for name in names
+                ]
+            )
+        names = [name for name in names if name >= cursor.topic_name]
+        first_index = cursor.partition_index
     remaining = min(max(request.response_partition_limit, 1), 2000)
     topics, next_cursor = [], None
     for name in names:
-        topic = state.topics.get(name)
-        if topic is None:
-            invalid = error_codes.INVALID_TOPIC_EXCEPTION
-            topics.append(
-                make.DescribeTopicPartitionsResponseTopic(
-                    error_code=error_codes.UNKNOWN_TOPIC_OR_PARTITION
-                    if is_valid_topic_name(name)
-                    else invalid,
-                    name=name,
-                )
-            )
-            continue
         if remaining == 0:
             next_cursor = make.Cursor(topic_name=name, partition_index=0)
             break
-        is_first = request.cursor is not None and name == request.cursor.topic_name
+        topic = state.topics.get(name)
+        code = context.injected_error(name)
+        if topic is None and not code:
+            code = (
+                error_codes.UNKNOWN_TOPIC_OR_PARTITION
+                if is_valid_topic_name(name)
+                else error_codes.INVALID_TOPIC_EXCEPTION
+            )
+        if topic is None or code:
+            topics.append(
+                make.DescribeTopicPartitionsResponseTopic(error_code=code, name=name)
+            )
+            continue
+        is_first = cursor is not None and name == cursor.topic_name
         start = first_index if is_first else 0
         page = topic.partitions[start : start + remaining]
         remaining -= len(page)

@@ -153,8 +153,18 @@ class PartitionLog:
         self._store(header, *self._place(header, entry_data))
 
     def start_leader_epoch(self, leader_epoch: int) -> None:
-        """Start a leader epoch, in which following batches are stored."""
+        """Start a leader epoch, in which following batches are stored.
+
+        Earlier epochs without batches are forgotten.
+        Source: ``LeaderEpochFileCache.assign``.
+        """
         self.leader_epoch = leader_epoch
+        self._epoch_starts = {
+            epoch: start
+            for epoch, start in self._epoch_starts.items()
+            if start < self.end_offset
+        }
+        self._epoch_starts[leader_epoch] = self.end_offset
 
     def find_leader_epoch(self, offset: int) -> int:
         """Return the leader epoch of an offset, or the current one after the end."""
