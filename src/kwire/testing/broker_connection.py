@@ -26,7 +26,7 @@ from ..messages import (
     SaslHandshakeResponse,
 )
 from ..schema import error_codes
-from .answers.context import RequestContext, Waiting
+from .answers.context import Close, RequestContext, Waiting
 from .answers.dispatch import ANSWERS
 from .sasl_server import MECHANISMS, SaslExchange, start_exchange
 
@@ -202,6 +202,8 @@ class BrokerConnection:
         )
         if isinstance(answer, Waiting):
             self._machine.wait(self, answer)
+        elif isinstance(answer, Close):
+            self._close()
         elif answer is None:
             self._pending = None
         else:

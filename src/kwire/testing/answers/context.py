@@ -38,7 +38,11 @@ class Waiting:
         self.expire = expire
 
 
-Answer: TypeAlias = "Response | Waiting | None"
+class Close:
+    """Answer that closes the connection without a response."""
+
+
+Answer: TypeAlias = "Response | Waiting | Close | None"
 """Result of a function in this package."""
 
 

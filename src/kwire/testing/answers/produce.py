@@ -8,25 +8,30 @@ Source: ``ProduceRequest.validateRecords``, ``ReplicaManager.appendRecords``,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from ...errors import CorruptBatch, DecodeError
+from ...errors import CorruptBatch, DecodeError, KwireError
 from ...messages import ProduceResponse
 from ...records import Batch, convert_batches, decode_batches
 from ...schema import error_codes
+from ..state.append_time import set_append_time
 from ..state.partition_log import split_batches
 from ..state.producer_state import ProducerEntry, check_sequence, last_sequence
 from ..state.topic import NO_LEADER
+from .context import Close
 from .partitions import find_led_partition, find_topic_name
+from .record_validation import (
+    AppendResult,
+    check_batches,
+    check_replicas,
+    uses_append_time,
+)
 from .transactions import admit_batch
 
 if TYPE_CHECKING:
     from ...messages import ProduceRequest
     from ..state.topic import Partition
     from .context import Answer, RequestContext
-
-DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
-"""Default of the topic property ``max.message.bytes``."""
 
 _WITH_IDS = 13
 """First version in which topics have ids instead of names."""
@@ -45,22 +50,12 @@ _MESSAGES = {
 """Messages of failed verifications. Other failures have none."""
 
 
-class _Result(NamedTuple):
-    """Result for one partition.
-
-    * ``message``: explanation of an error.
-    * ``log_start_offset``: -1 if the error occurred before the log was read.
-    """
-
-    error_code: int = 0
-    base_offset: int = -1
-    append_time_ms: int = -1
-    message: str | None = None
-    log_start_offset: int = -1
-
-
 def answer_produce(context: RequestContext) -> Answer:
-    """Append the batches of each partition. Returns None if ``acks`` is 0."""
+    """Append the batches of each partition.
+
+    If ``acks`` is 0, there is no response. Brokers then close the connection to report
+    an error.
+    """
     request: ProduceRequest = context.request
     is_valid_acks = request.acks in (-1, 0, 1)
     topics = []
@@ -74,7 +69,7 @@ def answer_produce(context: RequestContext) -> Answer:
                 data = bytes(part.records or b"")
                 result = _append(context, name, part.index, data)
             else:
-                result = _Result(error_codes.INVALID_REQUIRED_ACKS)
+                result = AppendResult(error_codes.INVALID_REQUIRED_ACKS)
             partition = context.state.find_partition(name, part.index) if name else None
             parts.append(_describe(context, part.index, result, partition, endpoints))
         topics.append(
@@ -84,14 +79,17 @@ def answer_produce(context: RequestContext) -> Answer:
         )
     context.state.note_change()
     if request.acks == 0:
-        return None
+        has_error = any(
+            part.error_code for topic in topics for part in topic.partition_responses
+        )
+        return Close() if has_error else None
     return ProduceResponse(responses=topics, node_endpoints=list(endpoints.values()))
 
 
 def _describe(
     context: RequestContext,
     index: int,
-    result: _Result,
+    result: AppendResult,
     partition: Partition | None,
     endpoints: dict[int, ProduceResponse.NodeEndpoint],
 ) -> ProduceResponse.PartitionProduceResponse:
@@ -112,10 +110,18 @@ def _describe(
             )
     return ProduceResponse.PartitionProduceResponse(
         index=index,
-        error_code=result.error_code,
+        error_code=_adapt_code(context, result.error_code),
         base_offset=result.base_offset,
         log_append_time_ms=result.append_time_ms if context.version >= 2 else -1,
         log_start_offset=result.log_start_offset if context.version >= 5 else -1,
+        record_errors=[
+            ProduceResponse.BatchIndexAndErrorMessage(
+                batch_index=position, batch_index_error_message=problem
+            )
+            for position, problem in result.invalid_records
+        ]
+        if context.version >= 8
+        else (),
         error_message=result.message if context.version >= 8 else None,
         current_leader=leader,
     )
@@ -123,25 +129,32 @@ def _describe(
 
 def _append(
     context: RequestContext, name: str | None, index: int, data: bytes
-) -> _Result:
+) -> AppendResult:
     """Check and append the record set of one partition."""
     code, partition = find_led_partition(context, name, index)
     if partition is None:
-        return _Result(code)
+        return AppendResult(code)
     if partition.log.is_read_only:
-        return _Result(
+        return AppendResult(
             error_codes.TOPIC_AUTHORIZATION_FAILED, message="the topic is read-only"
         )
+    code = check_replicas(context, partition)
+    if code:
+        return AppendResult(code)
     try:
         batches = _decode(data)
     except CorruptBatch as error:
-        return _Result(error_codes.CORRUPT_MESSAGE, message=str(error))
+        return AppendResult(error_codes.CORRUPT_MESSAGE, message=str(error))
+    except ImportError as error:
+        # This Python installation has no library for the codec.
+        code = error_codes.UNSUPPORTED_COMPRESSION_TYPE
+        return AppendResult(code, message=str(error))
     except DecodeError as error:
-        return _Result(error_codes.INVALID_RECORD, message=str(error))
+        return AppendResult(error_codes.INVALID_RECORD, message=str(error))
     result = (
         _check_format(context, batches)
         or _check_transaction(context, partition, batches)
-        or _check_topic(partition, batches)
+        or check_batches(context, partition, batches)
     )
     if result is not None and result.error_code != error_codes.INVALID_RECORD:
         return result
@@ -150,11 +163,33 @@ def _append(
         result = result or _check_producer(context, partition, batch)
     if result is not None:
         return result._replace(log_start_offset=log_start_offset)
+    try:
+        stored = _convert(partition, data, batches)
+    except KwireError as error:
+        return AppendResult(error_codes.INVALID_RECORD, message=str(error))
     base_offset = -1
-    for header, entry in split_batches(_convert(partition, data, batches)):
+    append_time_ms = -1
+    if uses_append_time(context, partition):
+        append_time_ms = context.state.clock.unix_ms
+        stored = b"".join(
+            set_append_time(header.magic, entry, append_time_ms)
+            for header, entry in split_batches(stored)
+        )
+    for header, entry in split_batches(stored):
         offset = partition.log.append(header, entry)
         base_offset = offset if base_offset < 0 else base_offset
-    return _Result(base_offset=base_offset, log_start_offset=log_start_offset)
+    return AppendResult(
+        base_offset=base_offset,
+        append_time_ms=append_time_ms,
+        log_start_offset=log_start_offset,
+    )
+
+
+def _adapt_code(context: RequestContext, code: int) -> int:
+    """Return the error code of the release. 2.4 introduced INVALID_RECORD."""
+    if code == error_codes.INVALID_RECORD and not context.state.is_since("2.4"):
+        return error_codes.CORRUPT_MESSAGE
+    return code
 
 
 def _decode(data: bytes) -> list[Batch]:
@@ -169,61 +204,39 @@ def _convert(partition: Partition, data: bytes, batches: list[Batch]) -> bytes:
     return bytes(converted)
 
 
-def _check_format(context: RequestContext, batches: list[Batch]) -> _Result | None:
+def _check_format(context: RequestContext, batches: list[Batch]) -> AppendResult | None:
     """Check what the request version allows."""
     version = context.version
     if version < 3:
         is_old = all(batch.magic < 2 for batch in batches)
         invalid = error_codes.CORRUPT_MESSAGE
-        return None if is_old else _Result(invalid)
+        return None if is_old else AppendResult(invalid)
     if len(batches) != 1:
         text = f"Produce requests must contain one batch per partition ({len(batches)})"
-        return _Result(error_codes.INVALID_RECORD, message=text)
+        return AppendResult(error_codes.INVALID_RECORD, message=text)
     (batch,) = batches
     if batch.magic != 2:
         text = f"Produce requests must contain batches of magic 2 ({batch.magic})"
-        return _Result(error_codes.INVALID_RECORD, message=text)
+        return AppendResult(error_codes.INVALID_RECORD, message=text)
     if batch.compression == "zstd" and version < _WITH_ZSTD:
-        return _Result(error_codes.UNSUPPORTED_COMPRESSION_TYPE)
-    return None
-
-
-def _check_topic(partition: Partition, batches: list[Batch]) -> _Result | None:
-    """Check the batches against the configuration of the topic."""
-    configs = partition.topic.configs
-    max_bytes = int(configs.get("max.message.bytes", DEFAULT_MAX_MESSAGE_BYTES))
-    is_compacted = "compact" in configs.get("cleanup.policy", "")
-    for batch in batches:
-        if batch.header.size > max_bytes:
-            return _Result(error_codes.MESSAGE_TOO_LARGE)
-        if batch.is_control:
-            return _Result(error_codes.INVALID_RECORD, message="control batch")
-        count = batch.header.last_offset - batch.header.base_offset + 1
-        if batch.magic == 2 and count != len(batch.records):
-            text = f"{len(batch.records)} records for {count} offsets"
-            return _Result(error_codes.INVALID_RECORD, message=text)
-        if batch.magic == 2 and not batch.records:
-            return _Result(error_codes.INVALID_RECORD, message="empty batch")
-        if is_compacted and any(record.key is None for record in batch.records):
-            text = "records of a compacted topic must have keys"
-            return _Result(error_codes.INVALID_RECORD, message=text)
+        return AppendResult(error_codes.UNSUPPORTED_COMPRESSION_TYPE)
     return None
 
 
 def _check_transaction(
     context: RequestContext, partition: Partition, batches: list[Batch]
-) -> _Result | None:
+) -> AppendResult | None:
     """Check that transactional batches belong to an open transaction."""
     for batch in batches:
         code = admit_batch(context, partition, batch) if batch.is_transactional else 0
         if code:
-            return _Result(code, message=_MESSAGES.get(code))
+            return AppendResult(code, message=_MESSAGES.get(code))
     return None
 
 
 def _check_producer(
     context: RequestContext, partition: Partition, batch: Batch
-) -> _Result | None:
+) -> AppendResult | None:
     """Check the sequence numbers of a batch.
 
     Returns the result of the first append if the batch is a duplicate.
@@ -232,7 +245,7 @@ def _check_producer(
         return None
     if batch.base_sequence < 0:
         text = f"invalid sequence number {batch.base_sequence} of an idempotent batch"
-        return _Result(error_codes.INVALID_RECORD, message=text)
+        return AppendResult(error_codes.INVALID_RECORD, message=text)
     release = context.state.release
     entry: ProducerEntry | None = partition.log.producers.get(batch.producer_id)
     first = batch.base_sequence
@@ -241,7 +254,7 @@ def _check_producer(
         duplicate = entry.find_duplicate(batch.producer_epoch, first, last, release)
         if duplicate is not None:
             # Brokers return the largest timestamp of the batch here.
-            return _Result(
+            return AppendResult(
                 base_offset=duplicate.base_offset,
                 append_time_ms=duplicate.timestamp_ms,
             )
@@ -254,4 +267,4 @@ def _check_producer(
         code = code or error_codes.OUT_OF_ORDER_SEQUENCE_NUMBER
     if is_open and not batch.is_transactional:
         code = code or error_codes.INVALID_TXN_STATE
-    return _Result(code) if code else None
+    return AppendResult(code) if code else None

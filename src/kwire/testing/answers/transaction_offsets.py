@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from ...messages import TxnOffsetCommitResponse
 from ...schema import error_codes
+from ..state.classic_group import ensure_simple_group
 from ..state.features import BUMPS_EPOCHS, VERIFIES_OFFSETS, is_since
-from ..state.group import CommittedOffset, Group
+from ..state.group import CommittedOffset
 from ..state.transactions import ProducerIdentity
 from .partitions import find_topic_name
 from .transactions import check_coordinator, translate_verification
@@ -104,16 +105,12 @@ def _check_commit(context: RequestContext) -> int:
     if group is None:
         if generation >= 0:
             return error_codes.ILLEGAL_GENERATION
-        group = Group(request.group_id)
-        context.state.groups[request.group_id] = group
-    check_member = getattr(group, "check_transactional_member", None)
-    if check_member is not None:
-        code = check_member(
-            request.member_id if has_members else "",
-            generation,
-            request.group_instance_id if has_members else None,
-        )
-    return int(code)
+        group = ensure_simple_group(context.state, request.group_id)
+    return group.check_transactional_member(
+        request.member_id if has_members else "",
+        generation,
+        request.group_instance_id if has_members else None,
+    )
 
 
 def _check_transaction(

@@ -16,12 +16,8 @@ from ..._engine.active import record_engine as engine
 _LOG_APPEND_TIME = 0x08
 """Attribute bit of the timestamp type, in all formats with timestamps."""
 
-_LEGACY_CRC_AT, _LEGACY_MAGIC_AT, _LEGACY_ATTRIBUTES_AT, _LEGACY_TIME_AT = (
-    12,
-    16,
-    17,
-    18,
-)
+_LEGACY_CRC_AT, _LEGACY_MAGIC_AT = 12, 16
+_LEGACY_ATTRIBUTES_AT, _LEGACY_TIME_AT = 17, 18
 _CRC_AT, _ATTRIBUTES_AT, _MAX_TIME_AT = 17, 21, 35
 
 

@@ -17,7 +17,7 @@ from ...schema import releases
 from .configs import Configs
 from .features import RETAINS_PRODUCERS, is_since
 from .fetch_sessions import FetchSessions
-from .group import Group
+from .group import Group, GroupSettings
 from .partition_log import PartitionLog
 from .telemetry import MAX_PUSHES, ClientTelemetry, ReceivedMetrics
 from .timers import Clock
@@ -129,6 +129,7 @@ class ClusterState:
         self.groups: dict[str, Group] = {}
         self._unified_names: dict[str, str] = {}
         self.transactions = TransactionCoordinator(self)
+        self.group_settings = GroupSettings()
         self.changes = 0
         self._next_leader = 0
 
@@ -204,8 +205,7 @@ class ClusterState:
         del self.topics_by_id[topic.topic_id]
         self._unified_names.pop(unify_name(topic.name), None)
         for group in self.groups.values():
-            for partition in topic:
-                group.offsets.forget(topic.name, partition.index)
+            group.offsets.forget_topic(topic.name)
         self.note_change()
 
     def find_collision(self, name: str) -> str | None:

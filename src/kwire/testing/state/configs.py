@@ -78,6 +78,7 @@ class Configs:
     def __init__(self, release: str) -> None:
         self.tables = load_tables(release)
         self.metrics_version = 0
+        self._has_broker_values = False
         names = releases.NAMES
         self._describes_unset_metrics = names.index(release) >= names.index("4.0")
         self._resources: dict[tuple[int, str], dict[str, str]] = {}
@@ -95,6 +96,7 @@ class Configs:
             self._resources[resource_type, name] = dict(values)
         else:
             self._resources.pop((resource_type, name), None)
+        self._has_broker_values = bool(self.list_names(BROKER))
         if resource_type == CLIENT_METRICS:
             self.metrics_version += 1
 
@@ -109,6 +111,8 @@ class Configs:
             prop = self.tables.topic.get(name)
             if prop is None:
                 return ""
+            if not self._has_broker_values:
+                return prop.default or ""
             value = self._effective(prop, {}, SOURCE_TOPIC, broker).value
         return value or ""
 

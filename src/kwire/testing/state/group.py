@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ...schema import error_codes
+
 CLASSIC, CONSUMER, SHARE = "classic", "consumer", "share"
 """Kinds of groups: JoinGroup, KIP-848 and KIP-932."""
 
@@ -66,15 +68,100 @@ class GroupOffsets:
         return any((topic, partition) in offsets for offsets in self.pending.values())
 
     def forget(self, topic: str, partition: int) -> None:
-        """Delete the committed offset of a partition if there is one."""
+        """Delete the offset of a partition if there is one."""
         self.committed.pop((topic, partition), None)
+        for offsets in self.pending.values():
+            offsets.pop((topic, partition), None)
+
+    def forget_topic(self, topic: str) -> None:
+        """Delete the offsets of a deleted topic."""
+        for offsets in (self.committed, *self.pending.values()):
+            for key in [key for key in offsets if key[0] == topic]:
+                del offsets[key]
+
+
+class GroupSettings:
+    """Broker configuration of groups. A test may change the values at any time.
+
+    * ``initial_rebalance_delay_s``: time to wait for further members of an empty
+      classic group. Kafka's default is 3 seconds.
+    * ``heartbeat_interval_ms``: heartbeat interval of KIP-848 members. Kafka's default
+      is 5 seconds. With this value, tests do not have to wait for a rebalance.
+    """
+
+    def __init__(self) -> None:
+        self.initial_rebalance_delay_s = 0.0
+        self.min_session_timeout_ms = 6_000
+        self.max_session_timeout_ms = 1_800_000
+        self.new_member_timeout_s = 300.0
+        self.max_size = 10_000
+        self.max_metadata_bytes = 4096
+        self.session_timeout_ms = 45_000
+        self.heartbeat_interval_ms = 500
 
 
 class Group:
-    """Base class of groups. ``kind`` is CLASSIC, CONSUMER or SHARE."""
+    """Base class of groups. ``kind`` is CLASSIC, CONSUMER or SHARE.
+
+    The methods ``check_...`` return an error code, or 0 if the operation is allowed.
+    By default, a group has no committed offsets, as a share group.
+    """
 
     kind = CLASSIC
 
     def __init__(self, group_id: str) -> None:
         self.group_id = group_id
         self.offsets = GroupOffsets()
+
+    @property
+    def state_name(self) -> str:
+        """State in the terms of ListGroups, such as "Stable"."""
+        return "Empty"
+
+    @property
+    def protocol_type(self) -> str:
+        """Protocol type in the terms of ListGroups, such as "consumer"."""
+        return self.kind
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the group has no members."""
+        return True
+
+    def check_commit(
+        self,
+        member_id: str,
+        generation: int,
+        instance_id: str | None,
+        has_member_epochs: bool,
+    ) -> int:
+        """Check a member that commits offsets.
+
+        * ``generation``: generation of a classic group, or member epoch (KIP-848).
+        * ``has_member_epochs``: whether the request version supports KIP-848.
+        """
+        return error_codes.GROUP_ID_NOT_FOUND
+
+    def check_transactional_member(
+        self, member_id: str, generation: int, instance_id: str | None
+    ) -> int:
+        """Check a member that commits offsets in a transaction."""
+        return error_codes.GROUP_ID_NOT_FOUND
+
+    def check_fetch(self, member_id: str | None, member_epoch: int) -> int:
+        """Check a member that fetches committed offsets."""
+        return error_codes.GROUP_ID_NOT_FOUND
+
+    def check_offset_deletion(self) -> int:
+        """Check whether committed offsets can be deleted."""
+        return error_codes.GROUP_ID_NOT_FOUND
+
+    def check_deletion(self) -> int:
+        """Check whether the group can be deleted."""
+        return 0 if self.is_empty else error_codes.NON_EMPTY_GROUP
+
+    def note_commit(self, member_id: str) -> None:
+        """Note that a member has committed offsets, which extends its session."""
+
+    def remove_member(self, member_id: str) -> None:
+        """Remove a member if it exists. The other members rebalance."""
