@@ -43,7 +43,8 @@ def assign_uniformly(
             if is_available and partition[0] in subscriptions[member]:
                 owners[partition] = member
                 kept.add(partition)
-    for partition in sorted(partitions):
+    # Partitions without an owner come first, so that as few as possible are moved.
+    for partition in sorted(partitions, key=lambda entry: (entry in owners, entry)):
         candidates = [m for m in assigned if partition[0] in subscriptions[m]]
         smallest = min(candidates, key=lambda member: len(assigned[member]))
         owner = owners.get(partition)
