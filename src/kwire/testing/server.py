@@ -68,9 +68,15 @@ class ClusterServer:
         port = broker.port if broker.port > 0 else self._ports.get(node_id, 0)
         listener = _listen(self._host, port)
         broker.host, broker.port = self._host, listener.getsockname()[1]
-        self._servers[node_id] = await self._loop.create_server(
-            lambda: _Link(self, node_id), sock=listener, ssl=self._tls, backlog=_BACKLOG
+        server = await self._loop.create_server(
+            lambda: _Link(self, node_id),
+            sock=listener,
+            ssl=self._tls,
+            backlog=_BACKLOG,
+            start_serving=False,
         )
+        self._servers[node_id] = server
+        await server.start_serving()
 
     async def stop_broker(self, node_id: int) -> None:
         """Close the listening socket and the connections of a broker."""
@@ -91,6 +97,10 @@ class ClusterServer:
             link.abort()
         while self._links:
             await asyncio.sleep(0)
+
+    def is_listening(self, node_id: int) -> bool:
+        """Whether a broker accepts connections."""
+        return node_id in self._servers
 
     def now_s(self) -> float:
         """Return the time since the creation of the server in seconds."""
@@ -161,12 +171,16 @@ class _Link(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        if not self._server.is_listening(self._node_id):
+            # The broker was stopped after the event loop had accepted the socket.
+            self._transport.abort()
+            return
         peer = transport.get_extra_info("peername") or ("127.0.0.1", 0)
         self._connection = self._server.connect(self._node_id, self, str(peer[0]))
 
     def data_received(self, data: bytes) -> None:
-        assert self._connection is not None
-        self._server.receive(self._connection, data)
+        if self._connection is not None:
+            self._server.receive(self._connection, data)
 
     def eof_received(self) -> bool:
         return False
