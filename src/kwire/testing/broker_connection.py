@@ -78,6 +78,10 @@ class BrokerConnection:
         """Process bytes from the client. Empty bytes mean the end of the stream."""
         if self.is_closed:
             return
+        if not data:
+            # The client cannot receive the responses that are not ready yet.
+            self._close()
+            return
         try:
             self._events.extend(self._server.receive_data(data))
         except KwireError:
