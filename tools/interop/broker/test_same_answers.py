@@ -21,9 +21,15 @@ from tools.interop.broker import broker as brokers
 from tools.interop.broker.broker import Broker
 from tools.interop.broker.clients import SECONDS
 from tools.interop.cluster.differential import Peer, compare
+from tools.interop.cluster.group_script import make_group_script
 from tools.interop.cluster.log_script import make_log_script
+from tools.interop.cluster.transaction_script import make_transaction_script
 
-SCRIPTS = {"logs": make_log_script}
+SCRIPTS = {
+    "groups": make_group_script,
+    "logs": make_log_script,
+    "transactions": make_transaction_script,
+}
 
 
 @contextmanager

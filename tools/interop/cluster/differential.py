@@ -150,6 +150,7 @@ TRANSIENT = {
     error_codes.COORDINATOR_NOT_AVAILABLE,
     error_codes.LEADER_NOT_AVAILABLE,
     error_codes.CONCURRENT_TRANSACTIONS,
+    error_codes.NOT_ENOUGH_REPLICAS,
     error_codes.REQUEST_TIMED_OUT,
 }
 """Errors that disappear after some time. Both sides send the request again."""

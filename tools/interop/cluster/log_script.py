@@ -12,7 +12,8 @@ from typing import Any
 from uuid import UUID
 
 from kwire import messages, records
-from tools.interop.cluster.differential import Call, Script, choose_version
+from tools.interop.cluster.differential import Call, Script
+from tools.interop.cluster.topic_script import TopicScript
 
 STEPS = 60
 _NO_ID = UUID(int=0)
@@ -21,22 +22,17 @@ _NEWEST_MAGIC = {0: 0, 1: 0, 2: 1}
 """Record format of the first Produce versions. Later versions use magic 2."""
 
 
-class LogScript:
-    """One script. Topic names contain the name of the script."""
+class LogScript(TopicScript):
+    """Random requests for three topics."""
 
     def __init__(self, source: random.Random, table: Any, name: str) -> None:
-        self.source = source
-        self.table = table
-        self.names = [f"{name}-{number}" for number in range(3)]
-        self.topic_ids: dict[str, UUID] = {}
+        super().__init__(source, table, name)
         self.sequences: dict[tuple[int, str, int], int] = {}
         self.producer_id = -1
 
     def run(self) -> Script:
-        """Create topics, then send requests of random kinds."""
-        yield from self._create_topics()
-        yield from self._learn_ids()
-        yield from self._await_leaders()
+        """Send requests of random kinds."""
+        yield from self.prepare()
         yield from self._start_producer()
         kinds = [
             self._produce,
@@ -52,78 +48,10 @@ class LogScript:
         for _ in range(STEPS):
             yield from self.source.choice(kinds)()
 
-    def _version(self, request: type) -> int:
-        return choose_version(self.source, self.table, request)
-
-    def _create_topics(self) -> Script:
-        make = messages.CreateTopicsRequest
-        version = self._version(make)
-        yield Call(
-            make(
-                topics=[
-                    make.CreatableTopic(
-                        name=name, num_partitions=number + 1, replication_factor=1
-                    )
-                    for number, name in enumerate(self.names)
-                ],
-                timeout_ms=10_000,
-            ),
-            version,
-            is_compared=False,
-        )
-
-    def _learn_ids(self) -> Script:
-        make = messages.MetadataRequest
-        versions = self.table.usable(make)
-        version = max(versions)
-        response = yield Call(
-            make(
-                topics=[make.MetadataRequestTopic(name=name) for name in self.names],
-                allow_auto_topic_creation=False,
-            ),
-            version,
-            is_repeated=True,
-        )
-        for topic in response.topics:
-            self.topic_ids[topic.name] = topic.topic_id
-
-    def _await_leaders(self) -> Script:
-        """Wait until the broker has become the leader of all partitions."""
-        make = messages.ListOffsetsRequest
-        yield Call(
-            make(
-                replica_id=-1,
-                topics=[
-                    make.ListOffsetsTopic(
-                        name=name,
-                        partitions=[
-                            make.ListOffsetsPartition(
-                                partition_index=index, timestamp=-1
-                            )
-                            for index in range(number + 1)
-                        ],
-                    )
-                    for number, name in enumerate(self.names)
-                ],
-            ),
-            max(self.table.usable(make)),
-            is_compared=False,
-            is_repeated=True,
-        )
-
     def _start_producer(self) -> Script:
         make = messages.InitProducerIdRequest
         response = yield Call(make(transactional_id=None), self._version(make))
         self.producer_id = response.producer_id
-
-    def _topic(self) -> str:
-        """Choose a topic, which rarely does not exist."""
-        if self.source.random() < 0.05:
-            return "missing-" + self.names[0]
-        return self.source.choice(self.names)
-
-    def _partition(self) -> int:
-        return self.source.choice((0, 0, 0, 1, 1, 2, 7, -1))
 
     def _records(self) -> list[tuple[bytes | None, bytes | None, int]]:
         source = self.source
@@ -193,9 +121,7 @@ class LogScript:
             topic_data=[
                 make.TopicProduceData(
                     name=name if version < 13 else "",
-                    topic_id=_NO_ID
-                    if version < 13
-                    else self.topic_ids.get(name, UUID(int=5)),
+                    topic_id=_NO_ID if version < 13 else self._topic_id(name),
                     partition_data=[
                         make.PartitionProduceData(index=index, records=data)
                     ],
@@ -220,9 +146,7 @@ class LogScript:
                 topics=[
                     make.FetchTopic(
                         topic=name if version < 13 else "",
-                        topic_id=_NO_ID
-                        if version < 13
-                        else self.topic_ids.get(name, UUID(int=5)),
+                        topic_id=_NO_ID if version < 13 else self._topic_id(name),
                         partitions=[
                             make.FetchPartition(
                                 partition=self._partition(),
