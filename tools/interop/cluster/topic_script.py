@@ -33,6 +33,7 @@ class TopicScript:
         yield from self._create_topics()
         yield from self._learn_ids()
         yield from self._await_leaders()
+        yield from self._use_first_producer_id()
 
     def _version(self, request: type) -> int:
         return choose_version(self.source, self.table, request)
@@ -92,6 +93,12 @@ class TopicScript:
             is_compared=False,
             is_repeated=True,
         )
+
+    def _use_first_producer_id(self) -> Script:
+        """Use producer id 0, which is also the default value in responses."""
+        make = messages.InitProducerIdRequest
+        if self.table.usable(make):
+            yield Call(make(transactional_id=None), 0, is_compared=False)
 
     def _topic(self) -> str:
         """Choose a topic, which rarely does not exist."""

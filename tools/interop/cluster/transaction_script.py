@@ -197,6 +197,8 @@ class TransactionScript(TopicScript):
         )
         if response.error_code == 0 and version >= 5:
             self._start_epoch(response.producer_id, response.producer_epoch)
+        # Wait until the markers are written, so that both logs are equal.
+        yield from self._describe()
 
     def _fetch(self) -> Script:
         """Read committed records, so that aborted transactions are compared."""

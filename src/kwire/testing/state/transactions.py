@@ -335,9 +335,14 @@ class TransactionCoordinator:
             self._fence(transaction)
 
     def _fence(self, transaction: Transaction) -> None:
-        """Abort a transaction in a new epoch, which its producer does not learn."""
+        """Abort a transaction in a new epoch, which its producer does not learn.
+
+        A producer that caused this with InitProducerId gets the new epoch when it
+        repeats the request.
+        """
+        transaction.last_epoch = transaction.epoch
+        transaction.previous_producer_id = transaction.producer_id
         transaction.epoch += 1
-        transaction.last_epoch = _NO_EPOCH
         transaction.bumps_epochs = self._bumps_epochs
         self._prepare(transaction, is_commit=False, next_producer=None)
 
