@@ -126,12 +126,27 @@ def test_used_port_is_an_error_that_leaves_nothing_open():
     assert (threading.active_count(), open_sockets()) == (threads, sockets)
 
 
+def is_closed(peer):
+    """Wait until the other side closes a socket."""
+    try:
+        return peer.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+def test_stop_closes_connections_that_have_just_been_accepted():
+    for _ in range(20):
+        with testing.cluster() as kafka:
+            (address,) = split_addresses(kafka)
+            with socket.create_connection(address, TIMEOUT_S) as peer:
+                kafka.stop(1)
+                assert is_closed(peer)
+
+
 def test_stopped_broker_rejects_connections_and_starts_on_its_port():
     with testing.cluster(brokers=2) as kafka:
         first, second = split_addresses(kafka)
-        with socket.create_connection(first, TIMEOUT_S) as peer:
-            kafka.stop(1)
-            assert peer.recv(1) == b""
+        kafka.stop(1)
         with pytest.raises(ConnectionRefusedError):
             request_metadata(first)
         assert request_metadata(second)

@@ -13,6 +13,7 @@ import socket
 import ssl
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 from .state.timers import NEVER
@@ -82,10 +83,24 @@ class ClusterServer:
         """Close the listening socket and the connections of a broker."""
         server = self._servers.pop(node_id, None)
         if server is not None:
-            server.close()
+            await self._close_listener(server)
         with self.lock:
             self._machine.disconnect_broker(node_id)
             self.flush()
+
+    async def _close_listener(self, server: asyncio.Server) -> None:
+        """Close a listening socket, after the accepted sockets have transports.
+
+        asyncio never closes an accepted socket whose server is closed before the socket
+        has a transport: the client would wait forever.
+        """
+        assert self._loop is not None
+        for listener in server.sockets:
+            # Event loops without readers create the transport immediately.
+            with suppress(NotImplementedError, RuntimeError):
+                self._loop.remove_reader(listener.fileno())
+        await asyncio.sleep(0)
+        server.close()
 
     async def stop(self) -> None:
         """Close all sockets and wait until they are closed."""
