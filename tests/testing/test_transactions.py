@@ -165,8 +165,11 @@ def test_empty_transactional_id_is_invalid():
     assert session.end(COMMIT).error_code == error_codes.INVALID_REQUEST
 
 
-@pytest.mark.parametrize("release", [FIRST_PROTOCOL, SECOND_PROTOCOL])
-def test_transaction_is_aborted_after_its_timeout(release):
+@pytest.mark.parametrize(
+    ("release", "name"),
+    [(FIRST_PROTOCOL, "PRODUCER_FENCED"), (SECOND_PROTOCOL, "INVALID_TXN_STATE")],
+)
+def test_transaction_is_aborted_after_its_timeout(release, name):
     session = make_session(release)
     session.init(timeout_ms=5000)
     session.client.advance(4)
@@ -177,11 +180,33 @@ def test_transaction_is_aborted_after_its_timeout(release):
     session.client.advance(0.2)
     assert session.transaction.state == "CompleteAbort"
     assert session.log("t", 0).last_stable_offset == 2
-    assert session.end(COMMIT).error_code == error_codes.PRODUCER_FENCED
-    assert session.produce("t", 0, sequence=1) in (
-        error_codes.INVALID_PRODUCER_EPOCH,
-        error_codes.PRODUCER_FENCED,
-    )
+    assert session.end(COMMIT).error_code == getattr(error_codes, name)
+    code = session.produce("t", 0, sequence=1)
+    assert code == error_codes.INVALID_PRODUCER_EPOCH
+
+
+def test_second_protocol_returns_the_epoch_of_an_abort_after_the_timeout():
+    session = make_session(SECOND_PROTOCOL)
+    session.init(timeout_ms=1000)
+    session.produce("t", 0)
+    session.client.advance(1.1)
+    assert session.end(ABORT).producer_epoch == 1
+    assert session.produce("t", 0) == 0
+
+
+@pytest.mark.parametrize(
+    ("release", "codes"),
+    [(FIRST_PROTOCOL, ["PRODUCER_FENCED"] * 2), (SECOND_PROTOCOL, ["NONE"] * 2)],
+)
+def test_producer_that_continues_may_abort_its_own_transaction(release, codes):
+    session = make_session(release)
+    session.init()
+    first = session.producer
+    session.add("t", 0)
+    response = session.init(first)
+    assert response.error_code == error_codes.CONCURRENT_TRANSACTIONS
+    results = [session.init(first).error_code for _ in range(2)]
+    assert results == [getattr(error_codes, name) for name in codes]
 
 
 def test_shorter_timeout_applies_to_the_next_transaction():
@@ -351,6 +376,27 @@ def test_unknown_partition_prevents_the_addition_of_others():
         error_codes.UNKNOWN_TOPIC_OR_PARTITION,
     ]
     assert session.transaction.state == "Empty"
+
+
+def test_duplicate_partitions_remain_in_the_response():
+    session = make_session(FIRST_PROTOCOL)
+    session.init()
+    topic = AddPartitionsToTxnRequest.AddPartitionsToTxnTopic(
+        name="t", partitions=[0, 0]
+    )
+    response = session.request(
+        AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id=session.transactional_id,
+            v3_and_below_producer_id=session.producer.producer_id,
+            v3_and_below_producer_epoch=session.producer.epoch,
+            v3_and_below_topics=[topic, topic],
+        ),
+        3,
+    )
+    assert [
+        [part.partition_index for part in topic.results_by_partition]
+        for topic in response.results_by_topic_v3_and_below
+    ] == [[0, 0], [0, 0]]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ Source: ``KafkaApis``, ``AddPartitionsToTxnManager`` and ``OffsetMetadataManager
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ...messages import (
@@ -73,7 +73,7 @@ def answer_add_partitions_to_txn(context: RequestContext) -> Answer:
                 context,
                 request.v3_and_below_transactional_id,
                 producer,
-                _list_partitions(request.v3_and_below_topics),
+                request.v3_and_below_topics,
             )
         )
     return AddPartitionsToTxnResponse(
@@ -86,7 +86,7 @@ def answer_add_partitions_to_txn(context: RequestContext) -> Answer:
                     ProducerIdentity(
                         transaction.producer_id, transaction.producer_epoch
                     ),
-                    _list_partitions(transaction.topics),
+                    transaction.topics,
                     is_verification=transaction.verify_only,
                 ),
             )
@@ -216,22 +216,11 @@ def _init_producer(
     return transactions.init_producer(transactional_id, timeout_ms, expected)
 
 
-def _list_partitions(
-    topics: Iterable[AddPartitionsToTxnRequest.AddPartitionsToTxnTopic],
-) -> list[tuple[str, int]]:
-    """List the topics and partitions of a request, without duplicates."""
-    return list(
-        dict.fromkeys(
-            (topic.name, index) for topic in topics for index in topic.partitions
-        )
-    )
-
-
 def _add_partitions(
     context: RequestContext,
     transactional_id: str,
     producer: ProducerIdentity,
-    partitions: list[tuple[str, int]],
+    topics: Sequence[AddPartitionsToTxnRequest.AddPartitionsToTxnTopic],
     is_verification: bool = False,
 ) -> list[AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult]:
     """Add or verify the partitions of one transaction.
@@ -239,43 +228,60 @@ def _add_partitions(
     One unknown partition prevents the whole operation.
     """
     codes = {}
-    for name, index in partitions:
-        code = context.injected_error(name, index)
-        if not code and context.state.find_partition(name, index) is None:
-            code = error_codes.UNKNOWN_TOPIC_OR_PARTITION
-        codes[name, index] = code
+    for topic in topics:
+        for index in topic.partitions:
+            code = context.injected_error(topic.name, index)
+            if not code and context.state.find_partition(topic.name, index) is None:
+                code = error_codes.UNKNOWN_TOPIC_OR_PARTITION
+            codes[topic.name, index] = code
     transactions = context.state.transactions
-    code = check_coordinator(context, transactional_id)
     if any(codes.values()):
         codes = {
             key: code or error_codes.OPERATION_NOT_ATTEMPTED
             for key, code in codes.items()
         }
-    elif code or not is_verification:
-        code = code or transactions.add_partitions(
-            transactional_id, producer, partitions
-        )
-        code = _translate_fenced(code, context.version, _OTHERS_WITH_FENCED)
-        codes = dict.fromkeys(partitions, code)
-    else:
+        return _make_results(_group_by_topic(codes), codes)
+    code = check_coordinator(context, transactional_id)
+    if is_verification and not code:
         codes = {
             key: transactions.verify_partition(transactional_id, producer, key)
-            for key in partitions
+            for key in codes
         }
-    results: dict[
-        str, list[AddPartitionsToTxnResponse.AddPartitionsToTxnPartitionResult]
-    ] = {}
-    for (name, index), code in codes.items():
-        results.setdefault(name, []).append(
-            AddPartitionsToTxnResponse.AddPartitionsToTxnPartitionResult(
-                partition_index=index, partition_error_code=code
-            )
-        )
+        return _make_results(_group_by_topic(codes), codes)
+    code = code or transactions.add_partitions(transactional_id, producer, codes)
+    code = _translate_fenced(code, context.version, _OTHERS_WITH_FENCED)
+    # A common error code is returned for each partition of the request, so that
+    # duplicates remain.
+    return _make_results(
+        [(topic.name, list(topic.partitions)) for topic in topics],
+        dict.fromkeys(codes, code),
+    )
+
+
+def _group_by_topic(
+    partitions: Iterable[tuple[str, int]],
+) -> list[tuple[str, list[int]]]:
+    topics: dict[str, list[int]] = {}
+    for name, index in partitions:
+        topics.setdefault(name, []).append(index)
+    return list(topics.items())
+
+
+def _make_results(
+    topics: list[tuple[str, list[int]]], codes: dict[tuple[str, int], int]
+) -> list[AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult]:
+    """Return the error codes of partitions in the order of ``topics``."""
     return [
         AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult(
-            name=name, results_by_partition=entries
+            name=name,
+            results_by_partition=[
+                AddPartitionsToTxnResponse.AddPartitionsToTxnPartitionResult(
+                    partition_index=index, partition_error_code=codes[name, index]
+                )
+                for index in indexes
+            ],
         )
-        for name, entries in results.items()
+        for name, indexes in topics
     ]
 
 

@@ -74,11 +74,10 @@ class Transaction:
     """State of a transactional id, and its current transaction.
 
     * ``previous_producer_id``, ``last_epoch``: identity before the last epoch bump, by
-      which a retry is recognized. The epoch is -1 after the producer was fenced.
+      which a retry is recognized. The epoch is -1 if the producer was fenced.
     * ``partitions``: partitions of the transaction that have no marker yet.
     * ``groups``: groups of the transaction whose offsets have no marker yet.
     * ``start_ms``: Unix time of the start of the last transaction, or -1.
-    * ``bumps_epochs``: whether the last transaction used the protocol of KIP-890.
     """
 
     def __init__(
@@ -95,7 +94,6 @@ class Transaction:
         self.groups: dict[str, None] = {}
         self.start_ms = -1
         self.update_ms = now_ms
-        self.bumps_epochs = False
         self.timer: Timer | None = None
 
     @property
@@ -335,15 +333,13 @@ class TransactionCoordinator:
             self._fence(transaction)
 
     def _fence(self, transaction: Transaction) -> None:
-        """Abort a transaction in a new epoch, which its producer does not learn.
+        """Abort a transaction in a new epoch.
 
-        A producer that caused this with InitProducerId gets the new epoch when it
-        repeats the request.
+        Since 4.0, a producer that continues may use this epoch.
         """
-        transaction.last_epoch = transaction.epoch
-        transaction.previous_producer_id = transaction.producer_id
+        last_epoch = transaction.epoch if self._bumps_epochs else _NO_EPOCH
+        transaction.last_epoch = last_epoch
         transaction.epoch += 1
-        transaction.bumps_epochs = self._bumps_epochs
         self._prepare(transaction, is_commit=False, next_producer=None)
 
     def _end(
@@ -351,7 +347,6 @@ class TransactionCoordinator:
     ) -> None:
         """Commit or abort a transaction for its producer."""
         next_producer = None
-        transaction.bumps_epochs = bumps_epochs
         if bumps_epochs:
             transaction.last_epoch = transaction.epoch
             if transaction.is_exhausted:
@@ -464,19 +459,14 @@ def _check_end_with_bump(
     The same epoch therefore belongs to the next transaction, and the epoch before
     belongs to a retry. A producer may abort a transaction without partitions.
     """
-    is_retry = transaction.bumps_epochs and transaction.last_epoch == producer.epoch
-    is_retry_after_bump = (
-        is_retry
-        and transaction.producer_id == producer.producer_id
+    is_retry = (
+        transaction.producer_id == producer.producer_id
         and transaction.epoch == producer.epoch + 1
-    )
-    is_retry_after_rotation = (
-        is_retry
-        and transaction.previous_producer_id == producer.producer_id
+    ) or (
+        transaction.previous_producer_id == producer.producer_id
         and producer.epoch == MAX_CLIENT_EPOCH
         and transaction.epoch == 0
     )
-    is_retry = is_retry_after_bump or is_retry_after_rotation
     if transaction.producer_id != producer.producer_id and not is_retry:
         return error_codes.INVALID_PRODUCER_ID_MAPPING, False
     is_current = transaction.producer == producer and transaction.state not in _PREPARED
