@@ -217,6 +217,9 @@ bench-spark-live: $(BUILT) $(VENV)/.has-bench  ## compare kafka-live with Spark'
 bench-scale: $(BUILT) $(VENV)/.has-bench  ## measure plans of up to 20 TB and four executors, write docs/project/scale.md
 	$(PY) -m benchmarks scale
 
+bench-testing: $(BUILT) $(VENV)/.has-bench  ## measure the start of test clusters, and records through them
+	$(PY) -m benchmarks testing
+
 bench-safety: $(BUILT) $(VENV)/.has-bench  ## measure the cost of safety
 	$(PY) -m benchmarks safety
 

@@ -30,6 +30,7 @@ SEPARATE = (
     "## Spark",
     "## Spark UDFs",
     "## Live topics in Spark",
+    "## Test clusters",
 )
 """Chapter headings for separate runs, in their order at the end of the report."""
 

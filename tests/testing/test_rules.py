@@ -7,12 +7,10 @@ import time
 import pytest
 
 from kwire import client, testing
-from kwire.messages import DescribeClusterResponse, FetchResponse
+from kwire.messages import FetchResponse, ListOffsetsResponse
 from kwire.schema import error_codes
 
 confluent_kafka = pytest.importorskip("confluent_kafka")
-
-from confluent_kafka.admin import AdminClient  # noqa: E402
 
 TIMEOUT_S = 30
 
@@ -137,17 +135,25 @@ def test_scan_continues_after_lost_fetches(kafka):
 
 
 def test_answer_of_the_test_replaces_the_response(kafka):
-    calls = []
+    versions = []
 
     def answer(request, version):
-        calls.append((request, version))
-        return DescribeClusterResponse(cluster_id="mine", controller_id=1)
+        versions.append(version)
+        partition = ListOffsetsResponse.ListOffsetsPartitionResponse(offset=7)
+        topic = ListOffsetsResponse.ListOffsetsTopicResponse(
+            name="orders", partitions=[partition]
+        )
+        return ListOffsetsResponse(topics=[topic])
 
-    with kafka.answer("DescribeCluster", answer):
-        admin = AdminClient({"bootstrap.servers": kafka.bootstrap_servers})
-        assert admin.describe_cluster().result(TIMEOUT_S).cluster_id == "mine"
-    assert len(calls) == 1
-    assert admin.describe_cluster().result(TIMEOUT_S).cluster_id != "mine"
+    consumer = confluent_kafka.Consumer(
+        {"bootstrap.servers": kafka.bootstrap_servers, "group.id": "g"}
+    )
+    partition = confluent_kafka.TopicPartition("orders", 0)
+    with kafka.answer("ListOffsets", answer):
+        assert consumer.get_watermark_offsets(partition, TIMEOUT_S) == (7, 7)
+    assert versions
+    assert consumer.get_watermark_offsets(partition, TIMEOUT_S) == (0, 0)
+    consumer.close()
 
 
 def test_answer_without_a_response_lets_the_broker_answer(kafka):
