@@ -105,6 +105,16 @@ def test_pending_member_id_expires_with_the_session(machine):
     assert member.send_join().error_code == error_codes.UNKNOWN_MEMBER_ID
 
 
+def test_rebalance_waits_for_a_member_that_has_only_an_id(machine):
+    (first,) = form_stable_group(machine, 1)
+    second, third = ClassicMember(machine), ClassicMember(machine)
+    second.send_join()
+    third.join()
+    assert first.send_join() is None
+    second.send_join()
+    assert len(first.take_join().members) == 3
+
+
 def test_only_the_leader_receives_the_members(machine):
     first, second = form_stable_group(machine)
     first.send_join()

@@ -274,19 +274,51 @@ def test_static_leave_requires_an_instance_id(machine):
     assert first.leave(epoch=-2).error_code == error_codes.INVALID_REQUEST
 
 
-def test_member_commits_only_in_its_epoch(machine):
+def commit(member, epoch, partition, version=9):
+    """Commit an offset of a partition; return its error code."""
+    request = commit_request(
+        offset_of("orders", partition, 4),
+        member_id=member.member_id,
+        generation=epoch,
+    )
+    response = member.client.request(request, version)
+    return response.topics[0].partitions[0].error_code
+
+
+def test_member_commits_only_in_its_epoch_before_release_4_3():
+    machine = make_machine(topics={"orders": 4}, release="4.2")
     first, _ = join_two(machine)
+    partition = min(index for _, index in first.assigned)
+    stale = error_codes.STALE_MEMBER_EPOCH
+    assert commit(first, first.epoch, partition) == 0
+    assert commit(first, first.epoch - 1, partition) == stale
+    assert commit(first, first.epoch + 1, partition) == stale
+    code = error_codes.UNSUPPORTED_VERSION
+    assert commit(first, first.epoch, partition, version=8) == code
 
-    def commit(epoch, version=9):
-        request = commit_request(
-            offset_of("orders", 0, 4), member_id="a", generation=epoch
-        )
-        response = first.client.request(request, version)
-        return response.topics[0].partitions[0].error_code
 
-    assert commit(first.epoch) == 0
-    assert commit(first.epoch - 1) == error_codes.STALE_MEMBER_EPOCH
-    assert commit(first.epoch, version=8) == error_codes.UNSUPPORTED_VERSION
+def test_member_commits_with_the_epochs_in_which_it_owned_the_partition(machine):
+    first, second = join_two(machine)
+    (own, _), (other, _) = sorted(first.assigned), sorted(second.assigned)
+    stale = error_codes.STALE_MEMBER_EPOCH
+    assert commit(first, 1, own[1]) == 0
+    assert commit(first, 3, own[1]) == stale
+    assert commit(first, 1, other[1]) == stale
+    assert commit(second, 1, other[1]) == stale
+    assert commit(second, 2, other[1]) == 0
+
+
+def test_member_enters_the_next_epoch_after_each_revocation(machine):
+    members = [ConsumerMember(machine, name) for name in "abcd"]
+    first, second, *others = members
+    first.join("orders")
+    second.join("orders")
+    assert first.beat().member_epoch == 1
+    for member in others:
+        member.join("orders")
+    response = first.heartbeat()
+    assert (response.member_epoch, len(first.assigned)) == (2, 1)
+    assert first.heartbeat().member_epoch == 4
 
 
 def test_offset_fetch_checks_the_member_epoch(machine):

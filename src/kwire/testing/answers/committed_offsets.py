@@ -41,17 +41,18 @@ _NO_ID = UUID(int=0)
 
 def answer_offset_commit(context: RequestContext) -> Answer:
     """Store the offsets of a group, if its member may commit."""
-    code = 0
-    if any(
-        _exists(context, _find_topic(context, topic), part.partition_index)
+    partitions = {
+        (name, part.partition_index)
         for topic in context.request.topics
+        if (name := _find_topic(context, topic)) is not None
         for part in topic.partitions
-    ):
-        code = _check_commit(context)
+        if _exists(context, name, part.partition_index)
+    }
+    code = _check_commit(context, partitions) if partitions else 0
     topics = []
     for topic in context.request.topics:
         name = _find_topic(context, topic)
-        partitions = [
+        results = [
             OffsetCommitResponse.OffsetCommitResponsePartition(
                 partition_index=part.partition_index,
                 error_code=_commit(context, topic, name, part, code),
@@ -60,7 +61,7 @@ def answer_offset_commit(context: RequestContext) -> Answer:
         ]
         topics.append(
             OffsetCommitResponse.OffsetCommitResponseTopic(
-                **_identify(context, topic), partitions=partitions
+                **_identify(context, topic), partitions=results
             )
         )
     if not code:
@@ -87,7 +88,7 @@ def _identify(context: RequestContext, topic: Any) -> dict[str, Any]:
     return {"topic_id": topic.topic_id}
 
 
-def _check_commit(context: RequestContext) -> int:
+def _check_commit(context: RequestContext, partitions: set[tuple[str, int]]) -> int:
     """Check the coordinator and the member. Creates a group for a simple commit."""
     request, version = context.request, context.version
     group_id = request.group_id
@@ -106,7 +107,9 @@ def _check_commit(context: RequestContext) -> int:
         group = ensure_simple_group(context.state, group_id)
     member_id = request.member_id if version >= 1 else ""
     instance_id = request.group_instance_id if version >= 7 else None
-    code = group.check_commit(member_id, generation, instance_id, has_epochs)
+    code = group.check_commit(
+        member_id, generation, instance_id, has_epochs, partitions
+    )
     if not code:
         group.note_commit(member_id)
     return code

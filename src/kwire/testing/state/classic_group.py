@@ -7,7 +7,7 @@ Source: ``GroupMetadataManager.classicGroupJoin`` and ``ClassicGroup``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -206,6 +206,7 @@ class ClassicGroup(Group):
         generation: int,
         instance_id: str | None,
         has_member_epochs: bool,
+        partitions: Collection[tuple[str, int]],
     ) -> int:
         """Check a member that commits offsets."""
         if generation < 0 and self.is_empty:

@@ -12,12 +12,14 @@ Source: ``GroupMetadataManager.consumerGroupHeartbeat`` and
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 from ...schema import error_codes
-from .assignors import ASSIGNORS, Assignment
+from .assignors import ASSIGNORS, Assignment, TopicPartition
 from .deadline import Deadline
+from .features import ACCEPTS_OLD_EPOCHS, is_since
 from .group import CONSUMER, Group
 from .topic_pattern import TopicPattern
 
@@ -89,6 +91,8 @@ class ConsumerMember:
         self.state = STABLE
         self.assigned = _NOTHING
         self.revoking = _NOTHING
+        self.assignment_epochs: dict[TopicPartition, int] = {}
+        """Member epochs in which the current partitions were assigned."""
 
     @property
     def subscription(self) -> tuple[object, ...]:
@@ -117,6 +121,14 @@ class ConsumerMember:
         self.topic_pattern, self.assignor = other.topic_pattern, other.assignor
         self.state = other.state
         self.assigned, self.revoking = other.assigned, other.revoking
+        self.assignment_epochs = dict.fromkeys(other.assignment_epochs, 0)
+
+    def note_assignment(self) -> None:
+        """Remember the current epoch for the partitions that are new."""
+        self.assignment_epochs = {
+            partition: self.assignment_epochs.get(partition, self.epoch)
+            for partition in self.assigned | self.revoking
+        }
 
     def set_epoch(self, epoch: int) -> None:
         """Set the member epoch, and remember the epoch before it."""
@@ -229,13 +241,22 @@ class ConsumerGroup(Group):
         generation: int,
         instance_id: str | None,
         has_member_epochs: bool,
+        partitions: Collection[tuple[str, int]],
     ) -> int:
         """Check a member that commits offsets."""
         if generation < 0 and self.is_empty:
             return 0
         if member_id in self.members and not has_member_epochs:
             return error_codes.UNSUPPORTED_VERSION
-        return self.check_member(member_id, generation)
+        code = self.check_member(member_id, generation)
+        is_stale = code == error_codes.STALE_MEMBER_EPOCH
+        if is_stale and is_since(self._cluster.release, ACCEPTS_OLD_EPOCHS):
+            member = self.members[member_id]
+            if generation < member.epoch and self._owns_since(
+                member, generation, partitions
+            ):
+                return 0
+        return code
 
     def check_transactional_member(
         self, member_id: str, generation: int, instance_id: str | None
@@ -256,6 +277,21 @@ class ConsumerGroup(Group):
     def check_offset_deletion(self) -> int:
         """Allow deletion. Subscribed topics are checked for each topic."""
         return 0
+
+    def _owns_since(
+        self,
+        member: ConsumerMember,
+        epoch: int,
+        partitions: Collection[tuple[str, int]],
+    ) -> bool:
+        """Whether a member has owned all partitions since a member epoch."""
+        topics, epochs = self._cluster.topics, member.assignment_epochs
+        keys = [
+            (topics[name].topic_id, index)
+            for name, index in partitions
+            if name in topics
+        ]
+        return all(key in epochs and epochs[key] <= epoch for key in keys)
 
     def _find_or_add(
         self, heartbeat: Heartbeat
@@ -428,6 +464,7 @@ class ConsumerGroup(Group):
         if revoking and (owned is None or owned & revoking):
             member.state, member.assigned, member.revoking = UNREVOKED, kept, revoking
             member.set_epoch(epoch)
+            member.note_assignment()
             member.revocation.set(member.rebalance_timeout_ms / 1000)
             return
         missing = target - kept
@@ -435,6 +472,7 @@ class ConsumerGroup(Group):
         member.assigned, member.revoking = kept | (missing - unreleased), _NOTHING
         member.state = UNRELEASED if unreleased else STABLE
         member.set_epoch(self.assignment_epoch)
+        member.note_assignment()
         member.revocation.cancel()
 
     def _list_held(self, member: ConsumerMember) -> Assignment:

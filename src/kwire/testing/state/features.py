@@ -29,6 +29,8 @@ VERIFIES_OFFSETS = "3.7"
 """Group coordinators ask the same about committed offsets (KIP-890)."""
 RETURNS_ABORTABLE = "3.8"
 """Failed verifications have the error code TRANSACTION_ABORTABLE (KIP-890)."""
+ACCEPTS_OLD_EPOCHS = "4.3"
+"""Members commit with any epoch since they own the partition (KIP-1251)."""
 BUMPS_EPOCHS = "4.0"
 """Each end of a transaction bumps the epoch: ``transaction.version`` 2 (KIP-890)."""
 

@@ -8,6 +8,7 @@ modules of their own.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from ...schema import error_codes
@@ -134,11 +135,13 @@ class Group:
         generation: int,
         instance_id: str | None,
         has_member_epochs: bool,
+        partitions: Collection[tuple[str, int]],
     ) -> int:
         """Check a member that commits offsets.
 
         * ``generation``: generation of a classic group, or member epoch (KIP-848).
         * ``has_member_epochs``: whether the request version supports KIP-848.
+        * ``partitions``: topic names and partitions of the offsets.
         """
         return error_codes.GROUP_ID_NOT_FOUND
 
