@@ -122,6 +122,15 @@ def test_invalid_pattern_is_reported(clients, pattern):
     assert response.error_code == error_codes.INVALID_REGULAR_EXPRESSION
 
 
+def test_pattern_with_nested_repetitions_is_matched_in_linear_time():
+    machine = make_machine(topics={"t": 2}, release="4.4")
+    name = "a" * 5000 + "!"
+    TransactionSession(machine, name).init()
+    client = MachineClient(machine)
+    assert list_ids(client, transactional_id_pattern="(a*)*b") == []
+    assert list_ids(client, transactional_id_pattern="(a*)*!") == [name]
+
+
 def test_description_contains_partitions_and_offsets():
     session = make_session("4.4")
     session.init(timeout_ms=5000)

@@ -10,6 +10,7 @@ from kwire.messages import (
     AddOffsetsToTxnRequest,
     AddPartitionsToTxnRequest,
     EndTxnRequest,
+    FetchRequest,
     InitProducerIdRequest,
     TxnOffsetCommitRequest,
 )
@@ -459,6 +460,31 @@ def test_rules_fail_requests_of_transactions():
     assert session.add_offsets() == code
     assert session.end(COMMIT).error_code == code
     assert session.end(COMMIT).error_code == 0
+
+
+@pytest.mark.parametrize("has_timeout", [False, True])
+def test_end_of_a_transaction_wakes_readers_of_committed_records(has_timeout):
+    session = make_session(FIRST_PROTOCOL)
+    session.init()
+    session.add("t", 0)
+    session.produce("t", 0)
+    reader = MachineClient(session.machine)
+    topic = FetchRequest.FetchTopic(
+        topic="t", partitions=[FetchRequest.FetchPartition(partition_max_bytes=10_000)]
+    )
+    request = FetchRequest(
+        max_wait_ms=100_000, min_bytes=1, isolation_level=1, topics=[topic]
+    )
+    assert reader.request(request, 11) is None
+    if has_timeout:
+        session.client.advance(61)
+    else:
+        session.end(COMMIT)
+    (topic,) = reader.take_response().responses
+    (part,) = topic.partitions
+    assert part.last_stable_offset == 2
+    assert part.records
+    assert len(part.aborted_transactions) == (1 if has_timeout else 0)
 
 
 def test_session_of_another_transactional_id_is_independent():

@@ -8,7 +8,6 @@ Source: ``KafkaApis.handleDescribeProducersRequest`` and
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from ...messages import (
@@ -19,6 +18,7 @@ from ...messages import (
 from ...schema import error_codes
 from ..state.cluster import hash_key
 from ..state.topic import is_valid_topic_name
+from ..state.topic_pattern import TopicPattern
 from ..state.transactions import STATES
 from .partitions import find_led_partition
 from .transactions import check_coordinator
@@ -38,9 +38,6 @@ OFFSETS_PARTITIONS = 50
 
 _WITH_DURATION = 1
 _WITH_PATTERN = 2
-
-_UNSUPPORTED_SYNTAX = re.compile(r"\\[1-9]|\(\?(?:[=!>(]|<[=!]|P=)|(?<!\\)[*+?}]\+")
-"""Back references, lookaround and possessive quantifiers, which RE2 does not have."""
 
 
 def answer_describe_producers(context: RequestContext) -> Answer:
@@ -79,7 +76,7 @@ def answer_list_transactions(context: RequestContext) -> Answer:
         return ListTransactionsResponse(error_code=code)
     pattern = None
     if context.version >= _WITH_PATTERN and request.transactional_id_pattern:
-        pattern = _compile_pattern(request.transactional_id_pattern)
+        pattern = TopicPattern.parse(request.transactional_id_pattern)
         if pattern is None:
             return ListTransactionsResponse(
                 error_code=error_codes.INVALID_REGULAR_EXPRESSION
@@ -95,7 +92,7 @@ def answer_list_transactions(context: RequestContext) -> Answer:
         and (not producer_ids or transaction.producer_id in producer_ids)
         and (not states or transaction.state in states)
         and (duration_ms < 0 or now_ms - transaction.start_ms > duration_ms)
-        and (pattern is None or pattern.fullmatch(transaction.transactional_id))
+        and (pattern is None or pattern.filter([transaction.transactional_id]))
     ]
     return ListTransactionsResponse(
         unknown_state_filters=[
@@ -181,16 +178,3 @@ def _list_topics(transaction: Transaction) -> dict[str, list[int]]:
     if indexes:
         topics.setdefault(OFFSETS_TOPIC, []).extend(indexes)
     return topics
-
-
-def _compile_pattern(pattern: str) -> re.Pattern[str] | None:
-    """Compile the pattern of a client, or return None if it is invalid.
-
-    Brokers use RE2J, whose syntax is a subset of the syntax of Python.
-    """
-    if _UNSUPPORTED_SYNTAX.search(pattern):
-        return None
-    try:
-        return re.compile(pattern)
-    except (re.error, RecursionError, OverflowError):
-        return None
