@@ -86,7 +86,8 @@ def test_a_client_writes_and_reads_and_each_request_is_a_line():
         assert served.stop() == 0
     lines = served.out.splitlines()
     pattern = r"\d\d:\d\d:\d\d\.\d{3} [12] Produce v(\d+) rdkafka orders"
-    versions = [found[1] for line in lines if (found := re.fullmatch(pattern, line))]
+    matches = [re.fullmatch(pattern, line) for line in lines]
+    versions = [match[1] for match in matches if match]
     assert len(versions) == 1 and 9 <= int(versions[0]) <= 11
     assert f"received {len(lines)} requests" in served.err
 
@@ -224,9 +225,10 @@ def test_logs_of_brokers_have_their_transactions_and_epochs(release):
     checked = 0
     for partition in log.LogDirectory(DATA / release / "data"):
         stored = StoredLog(partition, [].append)
-        found = partition.transactions()
-        assert stored.find_aborted(0, stored.end_offset) == list(found.aborted)
-        stable = found.last_stable_offset
+        transactions = partition.transactions()
+        aborted = list(transactions.aborted)
+        assert stored.find_aborted(0, stored.end_offset) == aborted
+        stable = transactions.last_stable_offset
         assert stored.last_stable_offset == (
             stored.end_offset if stable is None else stable
         )
@@ -234,7 +236,7 @@ def test_logs_of_brokers_have_their_transactions_and_epochs(release):
         for epoch, _ in partition.leader_epochs:
             assert stored.leader_epoch >= epoch
             assert stored.find_epoch_end(epoch)[0] == epoch
-        checked += len(found.aborted)
+        checked += len(aborted)
     assert checked
 
 

@@ -363,6 +363,15 @@ CIRCLES = [
         {"testing.machine", "testing.broker_connection"},
         "a connection reports to its cluster",
     ),
+    (
+        {
+            "testing.state.cluster",
+            "testing.state.configs",
+            "testing.state.telemetry",
+            "testing.state.transactions",
+        },
+        "parts of a cluster use its clock and its topics",
+    ),
 ]
 """Import cycles between files, with reasons. The engine is treated as one unit."""
 

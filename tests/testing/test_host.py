@@ -72,12 +72,12 @@ def test_start_and_stop_leave_no_thread_socket_or_memory(cycles):
         for _ in range(cycles):
             cycle()
         gc.collect()
-        kept = tracemalloc.get_traced_memory()[0] - before
+        leaked_bytes = tracemalloc.get_traced_memory()[0] - before
     finally:
         tracemalloc.stop()
     assert (threading.active_count(), open_sockets()) == (threads, sockets)
     # A leaked cluster would keep more than 10 KB.
-    assert kept < 100 * cycles + 20_000
+    assert leaked_bytes < 100 * cycles + 20_000
 
 
 def test_start_and_stop_of_three_brokers_are_fast():
