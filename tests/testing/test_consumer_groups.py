@@ -113,6 +113,18 @@ def test_member_that_does_not_revoke_in_time_is_removed(machine):
     assert second.assigned == partitions(0, 1, 2, 3)
 
 
+def test_member_that_revokes_in_time_stays_in_the_group(machine):
+    first, second = ConsumerMember(machine, "a"), ConsumerMember(machine, "b")
+    first.join("orders", rebalance_timeout_ms=10_000)
+    second.join("orders")
+    first.beat()
+    first.client.advance(9)
+    first.heartbeat()
+    first.client.advance(9)
+    assert first.beat().error_code == 0
+    assert group_of(machine).epoch == 2
+
+
 def test_silent_member_is_removed_after_the_session_timeout(machine):
     first, second = join_two(machine)
     first.client.advance(44)
@@ -130,7 +142,9 @@ def test_member_that_leaves_releases_its_partitions(machine):
     second.beat()
     assert second.assigned == partitions(0, 1, 2, 3)
     second.leave()
-    assert group_of(machine).state_name == "Empty"
+    group = group_of(machine)
+    assert group.state_name == "Empty"
+    assert group.epoch == group.assignment_epoch
 
 
 def test_other_epochs_are_fenced(machine):
@@ -148,6 +162,30 @@ def test_heartbeat_is_repeated_after_a_lost_response(machine):
     first.join("orders")
     assert first.join("orders").member_epoch == 1
     assert first.assigned == partitions(0, 1, 2, 3)
+
+
+@pytest.mark.parametrize("release", ["4.1", "4.2"])
+def test_member_joins_again_in_a_later_epoch_since_release_4_2(release):
+    machine = make_machine(topics={"orders": 4}, release=release)
+    first, second = join_two(machine)
+    second.leave()
+    first.beat()
+    assert first.epoch == 3
+    response = first.join("orders")
+    if release == "4.1":
+        assert response.error_code == error_codes.FENCED_MEMBER_EPOCH
+    else:
+        assert (response.error_code, response.member_epoch) == (0, 3)
+        assert first.assigned == partitions(0, 1, 2, 3)
+
+
+def test_transactions_without_a_member_may_commit(machine):
+    first, _ = join_two(machine)
+    check = group_of(machine).check_transactional_member
+    assert check("", -1, None) == check("a", first.epoch, None) == 0
+    assert check("a", first.epoch - 1, None) == error_codes.ILLEGAL_GENERATION
+    assert check("x", 1, None) == error_codes.UNKNOWN_MEMBER_ID
+    assert check("x", -1, None) == error_codes.UNKNOWN_MEMBER_ID
 
 
 def test_unknown_member_and_missing_group_are_rejected(machine):
@@ -354,6 +392,7 @@ def test_injected_fencing_lets_the_member_join_again(machine):
     rules = machine.rules
     rules.add(Rule(rules, "ConsumerGroupHeartbeat", times=1, error_code=code))
     assert first.beat().error_code == code
+    assert "a" not in group_of(machine).members
     assert first.join("orders").error_code == 0
     second.beat()
     assert len(first.assigned | second.assigned) == 4

@@ -97,16 +97,16 @@ def _find_invalid(context: RequestContext) -> str | None:
     """Return the reason why a request is invalid, or None."""
     request = context.request
     epoch = request.member_epoch
-    if not request.group_id:
+    if not request.group_id.strip():
         return "GroupId can't be empty."
-    if request.instance_id == "":
+    if request.instance_id is not None and not request.instance_id.strip():
         return "InstanceId can't be empty."
-    if request.rack_id == "":
+    if request.rack_id is not None and not request.rack_id.strip():
         return "RackId can't be empty."
     must_have_id = epoch != JOINING or context.version >= _CLIENT_IDS_SINCE
     if epoch < STATIC_LEAVING:
         return "MemberEpoch is invalid."
-    if must_have_id and not request.member_id:
+    if must_have_id and not request.member_id.strip():
         return "MemberId can't be empty."
     if epoch == STATIC_LEAVING and request.instance_id is None:
         return "InstanceId can't be null."

@@ -19,7 +19,12 @@ from uuid import UUID
 from ...schema import error_codes
 from .assignors import ASSIGNORS, Assignment, TopicPartition
 from .deadline import Deadline
-from .features import ACCEPTS_OLD_EPOCHS, is_since
+from .features import (
+    ACCEPTS_OLD_EPOCHS,
+    ACCEPTS_REPEATED_JOINS,
+    CLOSES_EMPTY_EPOCHS,
+    is_since,
+)
 from .group import CONSUMER, Group
 from .topic_pattern import TopicPattern
 
@@ -226,6 +231,10 @@ class ConsumerGroup(Group):
         if member is not None:
             self._forget(member)
             self.epoch += 1
+            if not self.members and is_since(
+                self._cluster.release, CLOSES_EMPTY_EPOCHS
+            ):
+                self.assignment_epoch = self.epoch
             self._cluster.note_change()
 
     def check_member(self, member_id: str | None, epoch: int) -> int:
@@ -261,8 +270,12 @@ class ConsumerGroup(Group):
     def check_transactional_member(
         self, member_id: str, generation: int, instance_id: str | None
     ) -> int:
-        """Check a member that commits offsets in a transaction."""
-        if generation < 0 and self.is_empty:
+        """Check a member that commits offsets in a transaction.
+
+        Producers may omit the member, because old producers do not know it.
+        """
+        is_anonymous = generation < 0 and not member_id and instance_id is None
+        if is_anonymous or (generation < 0 and self.is_empty):
             return 0
         code = self.check_member(member_id, generation)
         is_stale = code == error_codes.STALE_MEMBER_EPOCH
@@ -321,6 +334,8 @@ class ConsumerGroup(Group):
         is_late = epoch == member.previous_epoch and epoch < member.epoch
         is_subset = heartbeat.owned is not None and heartbeat.owned <= member.assigned
         if epoch == member.epoch or (is_late and is_subset):
+            return member, 0, ""
+        if epoch == JOINING and is_since(self._cluster.release, ACCEPTS_REPEATED_JOINS):
             return member, 0, ""
         size = "greater" if epoch > member.epoch else "smaller"
         return (
