@@ -54,9 +54,12 @@ def offset_of(name, partition, offset, *, topic_id=None, metadata=""):
 class ClassicMember:
     """Member of a classic group with a connection of its own."""
 
-    def __init__(self, machine, *, instance_id=None, protocols=None, version=9):
+    def __init__(
+        self, machine, *, instance_id=None, protocols=None, version=9, node_id=1
+    ):
         """Connect without joining."""
-        self.client = MachineClient(machine)
+        self.machine = machine
+        self.connect(node_id)
         self.instance_id = instance_id
         self.protocols = protocols or {"range": subscribe("orders")}
         self.version = version
@@ -64,14 +67,18 @@ class ClassicMember:
         self.generation = -1
         self.rebalance_timeout_ms = 60_000
 
-    def send_join(self, member_id=None):
+    def connect(self, node_id):
+        """Use a new connection to a broker."""
+        self.client = MachineClient(self.machine, node_id)
+
+    def send_join(self):
         """Send JoinGroup; return the response, or None if the coordinator waits."""
         response = self.client.request(
             JoinGroupRequest(
                 group_id=GROUP,
                 session_timeout_ms=10_000,
                 rebalance_timeout_ms=self.rebalance_timeout_ms,
-                member_id=self.member_id if member_id is None else member_id,
+                member_id=self.member_id,
                 group_instance_id=self.instance_id,
                 protocol_type="consumer",
                 protocols=[

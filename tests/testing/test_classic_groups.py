@@ -341,6 +341,23 @@ def test_requests_to_another_broker_are_rejected():
     assert client.request(LeaveGroupRequest(group_id=GROUP)).error_code == code
 
 
+def test_waiting_member_learns_that_the_coordinator_has_moved():
+    machine = make_machine(brokers=2, topics={"orders": 4})
+    moved_to = machine.state.choose_coordinator(GROUP)
+    machine.state.stop_broker(moved_to)
+    (first,) = form_stable_group(machine, 1, node_id=3 - moved_to)
+    second = ClassicMember(machine, node_id=3 - moved_to)
+    assert second.join() is None
+    machine.state.start_broker(moved_to)
+    second.client.advance(0)
+    assert second.take_join().error_code == error_codes.NOT_COORDINATOR
+    second.connect(moved_to)
+    assert second.send_join() is None
+    first.connect(moved_to)
+    assert len(first.send_join().members) == 2
+    assert second.take_join().error_code == 0
+
+
 def test_empty_consumer_group_becomes_a_classic_group_with_its_offsets(machine):
     consumer = ConsumerMember(machine, "c")
     consumer.join("orders")

@@ -32,8 +32,15 @@ PARTITIONS, RECORDS = 4, 10
 
 
 @pytest.fixture
-def cluster():
-    with testing.cluster(brokers=2, topics={"orders": PARTITIONS}) as kafka:
+def release():
+    return "4.4"
+
+
+@pytest.fixture
+def cluster(release):
+    with testing.cluster(
+        brokers=2, topics={"orders": PARTITIONS}, release=release
+    ) as kafka:
         for partition in range(PARTITIONS):
             values = [f"{partition}-{number}".encode() for number in range(RECORDS)]
             kafka.write(
@@ -45,7 +52,7 @@ def cluster():
 class ConfluentMember:
     """Consumer of confluent-kafka."""
 
-    def __init__(self, kafka, protocol):
+    def __init__(self, kafka, protocol, **extra):
         options = {
             "bootstrap.servers": kafka.bootstrap_servers,
             "group.id": GROUP,
@@ -55,7 +62,7 @@ class ConfluentMember:
         }
         if protocol == "classic":
             options |= {"session.timeout.ms": 6000, "heartbeat.interval.ms": 200}
-        self._consumer = Consumer(options)
+        self._consumer = Consumer(options | extra)
         self._consumer.subscribe(["orders"])
 
     def read(self):
@@ -165,6 +172,14 @@ def test_members_of_confluent_kafka_share_partitions(cluster, protocol):
     share_partitions(cluster, lambda kafka: ConfluentMember(kafka, protocol))
     (group,) = cluster._state.groups.values()
     assert (group.kind, group.state_name) == (protocol, "Empty")
+
+
+@pytest.mark.parametrize("release", ["0.9.0", "0.10.2", "2.3"])
+def test_members_of_confluent_kafka_share_partitions_of_old_brokers(cluster):
+    extra = {}
+    if cluster.release == "0.9.0":
+        extra = {"broker.version.fallback": "0.9.0.1", "api.version.request": False}
+    share_partitions(cluster, lambda kafka: ConfluentMember(kafka, "classic", **extra))
 
 
 def test_members_of_kafka_python_share_partitions(cluster):

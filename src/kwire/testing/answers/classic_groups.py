@@ -64,7 +64,10 @@ def answer_join_group(context: RequestContext) -> Answer:
         context.version >= _MEMBER_ID_REQUIRED_SINCE,
         context.version >= _SKIP_ASSIGNMENT_SINCE,
     )
-    return _wait_for(context, deferred, lambda result: _make_joined(context, result))
+    moved = JoinResult(error_codes.NOT_COORDINATOR, member_id=request.member_id)
+    return _wait_for(
+        context, deferred, lambda result: _make_joined(context, result), moved
+    )
 
 
 _INCONSISTENT = error_codes.INCONSISTENT_GROUP_PROTOCOL
@@ -158,7 +161,8 @@ def answer_sync_group(context: RequestContext) -> Answer:
             for assignment in request.assignments
         },
     )
-    return _wait_for(context, deferred, _make_synced)
+    moved = SyncResult(error_codes.NOT_COORDINATOR)
+    return _wait_for(context, deferred, _make_synced, moved)
 
 
 def _make_synced(result: SyncResult) -> SyncGroupResponse:
@@ -220,11 +224,20 @@ def answer_leave_group(context: RequestContext) -> Answer:
 
 
 def _wait_for(
-    context: RequestContext, deferred: Deferred[T], make: Callable[[T], Response]
+    context: RequestContext,
+    deferred: Deferred[T],
+    make: Callable[[T], Response],
+    moved: T,
 ) -> Answer:
-    """Return the response for a result, now or when it is available."""
+    """Return the response for a result, now or when it is available.
+
+    * ``moved``: result if another broker becomes the coordinator in the meantime.
+    """
 
     def attempt() -> Response | None:
-        return None if deferred.result is None else make(deferred.result)
+        result = deferred.result
+        if result is None and check_location(context, context.request.group_id):
+            result = moved
+        return None if result is None else make(result)
 
     return attempt() or Waiting(attempt)
