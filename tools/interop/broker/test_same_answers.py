@@ -20,12 +20,14 @@ from kwire.testing.state.timers import NEVER
 from tools.interop.broker import broker as brokers
 from tools.interop.broker.broker import Broker
 from tools.interop.broker.clients import SECONDS
+from tools.interop.cluster.admin_script import make_admin_script
 from tools.interop.cluster.differential import Peer, compare
 from tools.interop.cluster.group_script import make_group_script
 from tools.interop.cluster.log_script import make_log_script
 from tools.interop.cluster.transaction_script import make_transaction_script
 
 SCRIPTS = {
+    "administration": make_admin_script,
     "groups": make_group_script,
     "logs": make_log_script,
     "transactions": make_transaction_script,
@@ -47,7 +49,9 @@ def connect_broker(kafka: Broker) -> Iterator[Peer]:
 
 def connect_cluster(release: str) -> Peer:
     """Connect to a test cluster without a socket. Its clock jumps to the next event."""
-    machine = ClusterMachine(make_state(1, {}, release, 1, auto_create_topics=False))
+    state = make_state(1, {}, release, 1, auto_create_topics=False)
+    state.common_configs.update(brokers.SETTINGS)
+    machine = ClusterMachine(state)
     connection = machine.connect(1)
 
     def exchange(data: bytes) -> bytes:

@@ -32,6 +32,10 @@ IGNORED = {
     "port": "chosen by the system",
     "nodeId": "depends on the order of the brokers",
     "controllerId": "KRaft brokers return a random broker",
+    "documentation": "texts for people differ",
+    "logDir": "chosen by the configuration",
+    "totalBytes": "size of the disk",
+    "usableBytes": "size of the disk",
     "errorMessage": "texts for people differ",
     "logAppendTimeMs": "current time",
     "rack": "not configured",
@@ -153,7 +157,15 @@ NOT_CHOSEN = (None, 0, -1, "", str(UUID(int=0)))
 OFFSETS_TOPIC = "__consumer_offsets"
 """Topic whose partition count is configured. Its partitions are not compared."""
 
-UNORDERED = ("brokers", "apiKeys", "groups", "topics", "partitions")
+UNORDERED = (
+    "apiKeys",
+    "brokers",
+    "configs",
+    "groups",
+    "partitions",
+    "responses",
+    "topics",
+)
 """Arrays whose order has no meaning. They are sorted."""
 
 ENDING = ("'PrepareCommit'", "'PrepareAbort'")

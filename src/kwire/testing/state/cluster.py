@@ -81,6 +81,7 @@ class ClusterState:
       attempted again when it has increased.
     * ``random``: source of random ids, so that a seed reproduces them.
     * ``configs``: dynamic configuration of brokers, groups and client metrics.
+    * ``common_configs``: static properties that all brokers have.
     * ``has_metrics_receiver``: whether brokers offer the APIs of client metrics.
     * ``has_zookeeper``: whether clients of the release connect to ZooKeeper brokers.
     """
@@ -106,20 +107,20 @@ class ClusterState:
         self.configs = Configs(release)
         self.has_metrics_receiver = False
         self.received_metrics: deque[ReceivedMetrics] = deque(maxlen=MAX_PUSHES)
-        common_configs = {
+        self.common_configs = {
             "auto.create.topics.enable": str(auto_create_topics).lower(),
             "default.replication.factor": str(self.default_replication_factor),
         }
         if self.has_zookeeper:
-            common_configs["zookeeper.connect"] = "127.0.0.1:2181"
+            self.common_configs["zookeeper.connect"] = "127.0.0.1:2181"
         else:
-            common_configs["process.roles"] = "broker"
+            self.common_configs["process.roles"] = "broker"
         self.brokers = {
             node_id: BrokerState(
                 node_id,
                 release,
                 self.random,
-                common_configs,
+                self.common_configs,
                 ClientTelemetry(self.clock, self.configs),
             )
             for node_id in range(1, broker_count + 1)

@@ -82,6 +82,9 @@ class Configs:
         names = releases.NAMES
         self._describes_unset_metrics = names.index(release) >= names.index("4.0")
         self._resources: dict[tuple[int, str], dict[str, str]] = {}
+        if names.index(release) >= names.index("4.1"):
+            # Eligible leader replicas are enabled, which fixes this value (KIP-966).
+            self._resources[BROKER, ""] = {"min.insync.replicas": "1"}
 
     def dynamic(self, resource_type: int, name: str) -> Mapping[str, str]:
         """Return the values that are set for a broker, group or subscription.
