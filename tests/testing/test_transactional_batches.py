@@ -212,6 +212,31 @@ def test_marker_fences_the_producer_of_an_aborted_transaction():
     assert code == error_codes.INVALID_PRODUCER_EPOCH
 
 
+@pytest.mark.parametrize(
+    ("release", "name"), [("3.9", "NONE"), ("4.0", "INVALID_PRODUCER_EPOCH")]
+)
+def test_other_epoch_in_an_open_transaction_is_verified_since_4_0(release, name):
+    session = make_session(release)
+    session.init()
+    session.add("t", 0)
+    session.produce("t", 0)
+    other = ProducerIdentity(session.producer.producer_id, 1)
+    code = session.produce("t", 0, producer=other, sequence=0)
+    assert code == getattr(error_codes, name)
+
+
+@pytest.mark.parametrize(
+    ("release", "name"), [("2.3", "NONE"), ("2.4", "INVALID_PRODUCER_EPOCH")]
+)
+def test_deleted_records_no_longer_fence_a_producer_before_2_4(release, name):
+    session = make_session(release)
+    first, second = ProducerIdentity(7, 0), ProducerIdentity(7, 1)
+    session.produce("t", 0, producer=second, **IDEMPOTENT)
+    session.log("t", 0).delete_records_before(1)
+    code = session.produce("t", 0, producer=first, **IDEMPOTENT)
+    assert code == getattr(error_codes, name)
+
+
 def test_sequence_numbers_wrap_after_the_largest_one():
     session = make_session("4.4")
     options = {"producer": ProducerIdentity(7, 0), **IDEMPOTENT}

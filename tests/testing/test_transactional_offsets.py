@@ -93,6 +93,28 @@ def test_fenced_producer_cannot_commit_offsets(release):
     assert not session.state.groups["g"].offsets.pending
 
 
+def test_offsets_of_a_higher_epoch_fence_the_lower_one():
+    session = make_session("3.5")
+    first, second = ProducerIdentity(7, 0), ProducerIdentity(7, 1)
+    assert session.commit_offset("t", 0, 5, producer=first) == 0
+    assert session.commit_offset("t", 0, 6, producer=second) == 0
+    code = session.commit_offset("t", 0, 7, producer=first)
+    assert code == error_codes.INVALID_PRODUCER_EPOCH
+
+
+@pytest.mark.parametrize(
+    ("release", "name"), [("3.9", "NONE"), ("4.0", "INVALID_PRODUCER_EPOCH")]
+)
+def test_other_epoch_of_pending_offsets_is_verified_since_4_0(release, name):
+    session = make_session(release)
+    session.init()
+    session.add_offsets()
+    session.commit_offset("t", 0, 5)
+    other = ProducerIdentity(session.producer.producer_id, 1)
+    code = session.commit_offset("t", 0, 6, producer=other)
+    assert code == getattr(error_codes, name)
+
+
 def test_unknown_partitions_do_not_prevent_other_offsets():
     session = make_session("3.9")
     session.init()

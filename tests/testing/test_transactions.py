@@ -265,6 +265,28 @@ def test_second_protocol_bumps_the_epoch_once_for_repeated_ends():
     assert log.end_offset == 4
 
 
+def test_second_protocol_fences_the_epoch_before_an_open_transaction():
+    session = make_session(SECOND_PROTOCOL)
+    session.init()
+    first = session.producer
+    session.produce("t", 0)
+    session.end(COMMIT)
+    session.produce("t", 0)
+    for is_commit in (COMMIT, ABORT):
+        response = session.end(is_commit, producer=first)
+        assert response.error_code == error_codes.PRODUCER_FENCED
+
+
+def test_producer_continues_after_a_lost_response_of_the_second_protocol():
+    session = make_session(SECOND_PROTOCOL)
+    session.init()
+    first = session.producer
+    session.produce("t", 0)
+    session.end(COMMIT)
+    response = session.init(first)
+    assert (response.error_code, response.producer_epoch) == (0, 1)
+
+
 def test_second_protocol_aborts_transactions_without_partitions():
     session = make_session(SECOND_PROTOCOL)
     session.init()
