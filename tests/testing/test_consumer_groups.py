@@ -180,12 +180,17 @@ def test_member_joins_again_in_a_later_epoch_since_release_4_2(release):
 
 
 def test_transactions_without_a_member_may_commit(machine):
-    first, _ = join_two(machine)
-    check = group_of(machine).check_transactional_member
-    assert check("", -1, None) == check("a", first.epoch, None) == 0
-    assert check("a", first.epoch - 1, None) == error_codes.ILLEGAL_GENERATION
-    assert check("x", 1, None) == error_codes.UNKNOWN_MEMBER_ID
-    assert check("x", -1, None) == error_codes.UNKNOWN_MEMBER_ID
+    first, second = join_two(machine)
+    own = first.assigned
+
+    def check(member_id, epoch, owned=own):
+        group = group_of(machine)
+        return group.check_transactional_member(member_id, epoch, None, owned)
+
+    assert check("", -1) == check("a", first.epoch) == check("a", 1) == 0
+    assert check("a", 1, second.assigned) == error_codes.ILLEGAL_GENERATION
+    assert check("a", first.epoch + 1) == error_codes.ILLEGAL_GENERATION
+    assert check("x", 1) == check("x", -1) == error_codes.UNKNOWN_MEMBER_ID
 
 
 def test_unknown_member_and_missing_group_are_rejected(machine):

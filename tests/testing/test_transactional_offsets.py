@@ -164,8 +164,8 @@ def test_group_checks_its_members():
     calls = []
 
     class GroupWithMembers(Group):
-        def check_transactional_member(self, member_id, generation, instance_id):
-            calls.append((member_id, generation, instance_id))
+        def check_transactional_member(self, *arguments):
+            calls.append(arguments)
             return error_codes.FENCED_INSTANCE_ID
 
     session.state.groups["g"] = GroupWithMembers("g")
@@ -178,7 +178,7 @@ def test_group_checks_its_members():
         group_instance_id="i",
     )
     assert code == error_codes.FENCED_INSTANCE_ID
-    assert calls == [("m", 2, "i")]
+    assert calls == [("m", 2, "i", {("t", 0)})]
 
 
 def test_other_brokers_are_not_the_coordinator_of_the_group():

@@ -50,8 +50,14 @@ def answer_txn_offset_commit(context: RequestContext) -> Answer:
             names, (topic.partitions for topic in request.topics), strict=True
         )
     ]
-    if any(code == 0 for part_codes in codes for code in part_codes):
-        code = _check_commit(context)
+    partitions = {
+        (name, part.partition_index)
+        for topic, name, part_codes in zip(request.topics, names, codes, strict=True)
+        for part, code in zip(topic.partitions, part_codes, strict=True)
+        if name is not None and not code
+    }
+    if partitions:
+        code = _check_commit(context, partitions)
         if code:
             codes = [[old or code for old in part_codes] for part_codes in codes]
         else:
@@ -85,7 +91,7 @@ def _check_partition(context: RequestContext, name: str | None, index: int) -> i
     return error_codes.NONE
 
 
-def _check_commit(context: RequestContext) -> int:
+def _check_commit(context: RequestContext, partitions: set[tuple[str, int]]) -> int:
     """Check the group, the transaction and the member; return an error code.
 
     Creates the group if it does not exist and the client is not a member.
@@ -110,6 +116,7 @@ def _check_commit(context: RequestContext) -> int:
         request.member_id if has_members else "",
         generation,
         request.group_instance_id if has_members else None,
+        partitions,
     )
 
 

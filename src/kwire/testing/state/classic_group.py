@@ -221,7 +221,11 @@ class ClassicGroup(Group):
         return error_codes.REBALANCE_IN_PROGRESS if is_syncing else 0
 
     def check_transactional_member(
-        self, member_id: str, generation: int, instance_id: str | None
+        self,
+        member_id: str,
+        generation: int,
+        instance_id: str | None,
+        partitions: Collection[tuple[str, int]],
     ) -> int:
         """Check a member that commits offsets in a transaction.
 

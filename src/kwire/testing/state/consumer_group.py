@@ -257,18 +257,14 @@ class ConsumerGroup(Group):
             return 0
         if member_id in self.members and not has_member_epochs:
             return error_codes.UNSUPPORTED_VERSION
-        code = self.check_member(member_id, generation)
-        is_stale = code == error_codes.STALE_MEMBER_EPOCH
-        if is_stale and is_since(self._cluster.release, ACCEPTS_OLD_EPOCHS):
-            member = self.members[member_id]
-            if generation < member.epoch and self._owns_since(
-                member, generation, partitions
-            ):
-                return 0
-        return code
+        return self._check_epoch(member_id, generation, partitions)
 
     def check_transactional_member(
-        self, member_id: str, generation: int, instance_id: str | None
+        self,
+        member_id: str,
+        generation: int,
+        instance_id: str | None,
+        partitions: Collection[tuple[str, int]],
     ) -> int:
         """Check a member that commits offsets in a transaction.
 
@@ -277,7 +273,7 @@ class ConsumerGroup(Group):
         is_anonymous = generation < 0 and not member_id and instance_id is None
         if is_anonymous or (generation < 0 and self.is_empty):
             return 0
-        code = self.check_member(member_id, generation)
+        code = self._check_epoch(member_id, generation, partitions)
         is_stale = code == error_codes.STALE_MEMBER_EPOCH
         return error_codes.ILLEGAL_GENERATION if is_stale else code
 
@@ -290,6 +286,18 @@ class ConsumerGroup(Group):
     def check_offset_deletion(self) -> int:
         """Allow deletion. Subscribed topics are checked for each topic."""
         return 0
+
+    def _check_epoch(
+        self, member_id: str, epoch: int, partitions: Collection[tuple[str, int]]
+    ) -> int:
+        """Check the member epoch of a commit. An older epoch may be allowed."""
+        code = self.check_member(member_id, epoch)
+        is_stale = code == error_codes.STALE_MEMBER_EPOCH
+        if is_stale and is_since(self._cluster.release, ACCEPTS_OLD_EPOCHS):
+            member = self.members[member_id]
+            if epoch < member.epoch and self._owns_since(member, epoch, partitions):
+                return 0
+        return code
 
     def _owns_since(
         self,

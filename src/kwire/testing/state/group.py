@@ -146,9 +146,16 @@ class Group:
         return error_codes.GROUP_ID_NOT_FOUND
 
     def check_transactional_member(
-        self, member_id: str, generation: int, instance_id: str | None
+        self,
+        member_id: str,
+        generation: int,
+        instance_id: str | None,
+        partitions: Collection[tuple[str, int]],
     ) -> int:
-        """Check a member that commits offsets in a transaction."""
+        """Check a member that commits offsets in a transaction.
+
+        The arguments are those of ``check_commit``.
+        """
         return error_codes.GROUP_ID_NOT_FOUND
 
     def check_fetch(self, member_id: str | None, member_epoch: int) -> int:
