@@ -3,7 +3,7 @@
 """Compare the answers of ``kwire.testing`` with the answers of real brokers.
 
 Both receive the same random requests in all versions of the release. Each script has
-its own topics and groups.
+its own topics and transactional id.
 """
 
 from __future__ import annotations
@@ -22,13 +22,11 @@ from tools.interop.broker.broker import Broker
 from tools.interop.broker.clients import SECONDS
 from tools.interop.cluster.admin_script import make_admin_script
 from tools.interop.cluster.differential import Peer, compare
-from tools.interop.cluster.group_script import make_group_script
 from tools.interop.cluster.log_script import make_log_script
 from tools.interop.cluster.transaction_script import make_transaction_script
 
 SCRIPTS = {
     "administration": make_admin_script,
-    "groups": make_group_script,
     "logs": make_log_script,
     "transactions": make_transaction_script,
 }
