@@ -11,7 +11,14 @@ import sys
 from contextlib import contextmanager
 
 import pytest
-from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    KafkaException,
+    Producer,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient
 
 from kwire import client, log
 from kwire.cli.input.stored_logs import StoredLog, StoredTopics
@@ -143,6 +150,11 @@ def test_consumers_read_the_logs_on_a_disk_and_producers_are_rejected(orders):
         assert len(consume(served.address, "orders", 1, 5)) == 5
         (error,) = produce_errors(served.address, "orders")
         assert error.name() == "TOPIC_AUTHORIZATION_FAILED"
+        admin = AdminClient({"bootstrap.servers": served.address})
+        records = [TopicPartition("orders", 0, 5)]
+        (future,) = admin.delete_records(records).values()
+        with pytest.raises(KafkaException, match="TOPIC_AUTHORIZATION_FAILED"):
+            future.result(TIMEOUT_S)
         consumer = Consumer({"bootstrap.servers": served.address, "group.id": "g"})
         (topic,) = consumer.list_topics("typo", TIMEOUT_S).topics.values()
         assert topic.error.name() == "UNKNOWN_TOPIC_OR_PART"
@@ -233,8 +245,9 @@ def test_logs_of_brokers_have_their_transactions_and_epochs(release):
             stored.end_offset if stable is None else stable
         )
         assert stored.end_offset == partition.end_offset
-        for epoch, _ in partition.leader_epochs:
+        for epoch, start in partition.leader_epochs:
             assert stored.leader_epoch >= epoch
+            assert stored.find_leader_epoch(start) == epoch
             assert stored.find_epoch_end(epoch)[0] == epoch
         checked += len(aborted)
     assert checked

@@ -15,6 +15,8 @@ from tools.generate import served_apis
 
 pytest.importorskip("confluent_kafka")
 
+pytestmark = pytest.mark.slow
+
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
 PLUGIN = 'pytest_plugins = ["kwire.testing.pytest"]\n'
 

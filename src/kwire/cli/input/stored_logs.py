@@ -63,6 +63,15 @@ class StoredLog(PartitionLog):
         stable = self._load_transactions().last_stable_offset
         return self.end_offset if stable is None else min(stable, self.end_offset)
 
+    def find_leader_epoch(self, offset: int) -> int:
+        """Return the leader epoch of an offset, or the current one if it is unknown."""
+        epochs = [
+            epoch
+            for epoch, start in self._epoch_starts.items()
+            if start <= offset < self.end_offset
+        ]
+        return max(epochs, default=self.leader_epoch)
+
     def find_epoch_end(self, leader_epoch: int) -> tuple[int, int]:
         """Return the largest epoch up to ``leader_epoch`` and its end offset.
 

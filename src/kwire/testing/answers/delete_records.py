@@ -53,6 +53,8 @@ def _delete(
         return error_codes.INVALID_TOPIC_EXCEPTION, _NO_OFFSET
     if partition is None:
         return code, _NO_OFFSET
+    if partition.log.is_read_only:
+        return error_codes.TOPIC_AUTHORIZATION_FAILED, _NO_OFFSET
     configs = context.state.configs
     policy = configs.topic_value(partition.topic, "cleanup.policy", context.broker)
     if "delete" not in split_list(policy):
