@@ -150,6 +150,25 @@ def test_exhausted_epoch_can_still_be_fenced():
     assert session.init().producer_id == 1
 
 
+@pytest.mark.parametrize("release", [FIRST_PROTOCOL, SECOND_PROTOCOL])
+@pytest.mark.parametrize("has_end", [False, True])
+def test_client_with_the_reserved_epoch_does_not_break_the_coordinator(
+    release, has_end
+):
+    session = make_session(release)
+    session.init()
+    session.transaction.epoch = MAX_CLIENT_EPOCH + 1
+    session.producer = session.transaction.producer
+    assert session.add("t", 0) == 0
+    if has_end:
+        assert session.end(COMMIT).error_code == 0
+    else:
+        session.client.advance(61)
+    assert session.log("t", 0).end_offset == 1
+    assert session.init().error_code == 0
+    assert session.producer.producer_id == 1
+
+
 @pytest.mark.parametrize("timeout_ms", [0, -1, 900_001, 2**31 - 1])
 def test_transaction_timeout_outside_the_limits_is_invalid(timeout_ms):
     session = make_session(SECOND_PROTOCOL)

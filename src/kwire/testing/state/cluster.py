@@ -147,8 +147,7 @@ class ClusterState:
 
     def is_since(self, release: str) -> bool:
         """Whether the cluster has a release line, or a newer one."""
-        names = releases.NAMES
-        return names.index(self.release) >= names.index(release)
+        return is_since(self.release, release)
 
     def note_change(self) -> None:
         """Attempt the responses again that wait for a change."""

@@ -49,7 +49,7 @@ MAX_CLIENT_EPOCH = 0x7FFE
 MARKER_RETRY_S = 0.1
 """Interval in which a coordinator looks for the leader of a partition again."""
 
-_NO_EPOCH = -1
+_NO_EPOCH, _MAX_EPOCH = -1, 0x7FFF
 _PREPARED = (PREPARE_COMMIT, PREPARE_ABORT)
 
 
@@ -339,7 +339,7 @@ class TransactionCoordinator:
         """
         last_epoch = transaction.epoch if self._bumps_epochs else _NO_EPOCH
         transaction.last_epoch = last_epoch
-        transaction.epoch += 1
+        transaction.epoch = _find_next_epoch(transaction.epoch)
         self._prepare(transaction, is_commit=False, next_producer=None)
 
     def _end(
@@ -351,7 +351,7 @@ class TransactionCoordinator:
             transaction.last_epoch = transaction.epoch
             if transaction.is_exhausted:
                 next_producer = ProducerIdentity(self.allocate_producer_id(), 0)
-            transaction.epoch += 1
+            transaction.epoch = _find_next_epoch(transaction.epoch)
         self._prepare(transaction, is_commit, next_producer)
 
     def _prepare(
@@ -412,6 +412,15 @@ class TransactionCoordinator:
                 group.offsets.end_transaction(producer.producer_id, is_commit)
                 group.offsets.note_epoch(producer.producer_id, producer.epoch)
         transaction.groups.clear()
+
+
+def _find_next_epoch(epoch: int) -> int:
+    """Return the epoch of the next markers.
+
+    The largest epoch does not increase. Brokers never return it, but a client can send
+    it.
+    """
+    return min(epoch + 1, _MAX_EPOCH)
 
 
 def _is_current_producer(transaction: Transaction, expected: ProducerIdentity) -> bool:
