@@ -65,7 +65,8 @@ def test_configurations_are_described_in_every_version(release):
         retention, segment = entries["retention.ms"], entries["segment.bytes"]
         assert (retention.value, segment.value) == ("5000", "1073741824")
         if version == 0:
-            assert (retention.is_default, segment.is_default) == (False, True)
+            is_old = release in ("0.11.0", "1.1", "2.3")
+            assert (retention.is_default, segment.is_default) == (False, is_old)
             continue
         sources = (retention.config_source, segment.config_source)
         assert sources == (DYNAMIC_TOPIC, DEFAULT)

@@ -57,6 +57,7 @@ class AdminScript(TopicScript):
     def __init__(self, source: random.Random, table: Any, name: str) -> None:
         super().__init__(source, table, name)
         self.created = 0
+        self.is_kraft = bool(table.usable(messages.UnregisterBrokerRequest))
 
     def run(self) -> Script:
         """Send requests of random kinds."""
@@ -93,6 +94,9 @@ class AdminScript(TopicScript):
         assignments = source.choice(
             ([],) * 6 + ([(0, [1])], [(1, [1])], [(0, [])], [(0, [9])], [(0, [1, 1])])
         )
+        if not self.is_kraft:
+            # With ZooKeeper, assignments to unknown brokers are valid, but time out.
+            assignments = [entry for entry in assignments if 9 not in entry[1]]
         counts = (1, 2, 2, 0, -1, -2) if version >= 4 else (1, 2, 0)
         topic = make.CreatableTopic(
             name=name,
@@ -207,6 +211,9 @@ class AdminScript(TopicScript):
 
     def _describe_log_dirs(self) -> Script:
         make = messages.DescribeLogDirsRequest
+        if not self.is_kraft:
+            # ZooKeeper brokers list the topics of other scripts, too.
+            return
         topic = make.DescribableLogDirTopic(topic=self.names[0], partitions=[0, 9])
         topics = self.source.choice(([topic], []))
         yield Call(make(topics=topics), self._version(make))

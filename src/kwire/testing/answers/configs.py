@@ -119,13 +119,15 @@ def _describe_value(
     version, request = context.version, context.request
     make = DescribeConfigsResponse
     prop = entry.property
+    # Brokers have not set the flag of version 0 since 2.7.
+    has_flag = version == 0 and not context.state.is_since("2.7")
     has_synonyms = version >= 1 and request.include_synonyms
     has_documentation = version >= 3 and request.include_documentation
     return make.DescribeConfigsResourceResult(
         name=prop.name,
         value=None if prop.is_sensitive else entry.value,
         read_only=kind == BROKER and prop.update_mode == READ_ONLY,
-        is_default=version == 0 and entry.source == SOURCE_DEFAULT,
+        is_default=has_flag and entry.source == SOURCE_DEFAULT,
         config_source=entry.source if version >= 1 else -1,
         is_sensitive=prop.is_sensitive,
         synonyms=[

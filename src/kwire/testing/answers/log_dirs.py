@@ -38,9 +38,11 @@ def answer_describe_log_dirs(context: RequestContext) -> Answer:
     used_bytes = 0
     for topic in context.state.topics.values():
         partitions = []
+        has_replica = False
         for partition in topic:
             if context.broker.node_id not in partition.replicas:
                 continue
+            has_replica = True
             used_bytes += partition.log.size_bytes
             indexes = None if requested is None else requested.get(topic.name, set())
             if indexes is not None and partition.index not in indexes:
@@ -53,7 +55,8 @@ def answer_describe_log_dirs(context: RequestContext) -> Answer:
                     is_future_key=False,
                 )
             )
-        if partitions:
+        # ZooKeeper brokers also list topics of which no partition is requested.
+        if partitions or (context.state.has_zookeeper and has_replica):
             topics.append(
                 make.DescribeLogDirsTopic(name=topic.name, partitions=partitions)
             )

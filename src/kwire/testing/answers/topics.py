@@ -64,9 +64,13 @@ def answer_create_topics(context: RequestContext) -> Answer:
         if topic.name not in repeated
     ]
     message = "Duplicate topic name."
+    # ZooKeeper brokers repeat the error for each entry of the request.
+    names = [topic.name for topic in topics if topic.name in repeated]
+    if not context.state.has_zookeeper:
+        names = repeated
     results += [
         _describe_error(context, name, error_codes.INVALID_REQUEST, message)
-        for name in repeated
+        for name in names
     ]
     return CreateTopicsResponse(topics=results)
 
@@ -186,6 +190,7 @@ def _check_by_zookeeper(
                 " set. Both cannot be used at the same time."
             )
             raise Rejected(error_codes.INVALID_REQUEST, text)
+        _check_name(context, topic.name)
         plan = _plan_assignments(context, topic)
     else:
         running = [broker.node_id for broker in context.state.running]
