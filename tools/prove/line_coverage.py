@@ -44,6 +44,7 @@ LEFT_OUT = (
     "drafts",
     "connection/negotiation",
     "explain",
+    "testing",
     "schema/test_releases.py",
     "safety/test_failing_allocations.py",
     "safety/test_single_allocations.py",
