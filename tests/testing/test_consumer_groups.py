@@ -28,7 +28,14 @@ RELEASES = ("3.8", "3.9", "4.0", "4.4")
 
 @pytest.fixture
 def machine():
-    return make_machine(topics={"orders": 4, "orders-eu": 2, "other": 1})
+    # The first member epoch is 1 before release 4.3.
+    topics = {"orders": 4, "orders-eu": 2, "other": 1}
+    return make_machine(topics=topics, release="4.2")
+
+
+@pytest.fixture
+def newest_machine():
+    return make_machine(topics={"orders": 4})
 
 
 def partitions(*indexes, topic="orders"):
@@ -58,7 +65,7 @@ def test_every_version_of_a_release_joins_and_describes(release):
     for version in versions_of(machine, ConsumerGroupHeartbeatRequest):
         member = ConsumerMember(machine, "a" if version else "", version=version)
         response = member.join("orders")
-        assert (response.error_code, response.member_epoch) == (0, 1 + 2 * version)
+        assert response.error_code == 0
         assert response.heartbeat_interval_ms == 500
         assert member.assigned == partitions(0, 1)
         for describe_version in versions_of(machine, ConsumerGroupDescribeRequest):
@@ -142,9 +149,35 @@ def test_member_that_leaves_releases_its_partitions(machine):
     second.beat()
     assert second.assigned == partitions(0, 1, 2, 3)
     second.leave()
-    group = group_of(machine)
-    assert group.state_name == "Empty"
-    assert group.epoch == group.assignment_epoch
+    assert group_of(machine).state_name == "Empty"
+
+
+@pytest.mark.parametrize("release", ["4.3", "4.4"])
+def test_assignment_epoch_of_an_empty_group_follows_since_release_4_4(release):
+    machine = make_machine(topics={"orders": 4}, release=release)
+    member = ConsumerMember(machine, "a")
+    assert member.join("orders").member_epoch == 2
+    member.leave()
+    epochs = group_of(machine).epoch, group_of(machine).assignment_epoch
+    assert epochs == ((3, 3) if release == "4.4" else (3, 2))
+
+
+def test_changes_within_the_interval_get_one_assignment(newest_machine):
+    newest_machine.state.group_settings.assignment_interval_s = 1.0
+    first, second = (ConsumerMember(newest_machine, name) for name in "ab")
+    first.join("orders")
+    assert second.join("orders").member_epoch == 2
+    assert second.assigned == set()
+    group = group_of(newest_machine)
+    assert (group.state_name, group.epoch, group.assignment_epoch) == (
+        "Assigning",
+        3,
+        2,
+    )
+    second.client.advance(1)
+    first.beat()
+    assert len(first.assigned) == 2
+    assert group.assignment_epoch == 3
 
 
 def test_other_epochs_are_fenced(machine):
@@ -179,7 +212,8 @@ def test_member_joins_again_in_a_later_epoch_since_release_4_2(release):
         assert first.assigned == partitions(0, 1, 2, 3)
 
 
-def test_transactions_without_a_member_may_commit(machine):
+def test_transactions_without_a_member_may_commit(newest_machine):
+    machine = newest_machine
     first, second = join_two(machine)
     own = first.assigned
 
@@ -187,8 +221,8 @@ def test_transactions_without_a_member_may_commit(machine):
         group = group_of(machine)
         return group.check_transactional_member(member_id, epoch, None, owned)
 
-    assert check("", -1) == check("a", first.epoch) == check("a", 1) == 0
-    assert check("a", 1, second.assigned) == error_codes.ILLEGAL_GENERATION
+    assert check("", -1) == check("a", first.epoch) == check("a", 2) == 0
+    assert check("a", 2, second.assigned) == error_codes.ILLEGAL_GENERATION
     assert check("a", first.epoch + 1) == error_codes.ILLEGAL_GENERATION
     assert check("x", 1) == check("x", -1) == error_codes.UNKNOWN_MEMBER_ID
 
@@ -340,15 +374,17 @@ def test_member_commits_only_in_its_epoch_before_release_4_3():
     assert commit(first, first.epoch, partition, version=8) == code
 
 
-def test_member_commits_with_the_epochs_in_which_it_owned_the_partition(machine):
-    first, second = join_two(machine)
+def test_member_commits_with_the_epochs_in_which_it_owned_the_partition(
+    newest_machine,
+):
+    first, second = join_two(newest_machine)
     (own, _), (other, _) = sorted(first.assigned), sorted(second.assigned)
     stale = error_codes.STALE_MEMBER_EPOCH
-    assert commit(first, 1, own[1]) == 0
-    assert commit(first, 3, own[1]) == stale
-    assert commit(first, 1, other[1]) == stale
-    assert commit(second, 1, other[1]) == stale
-    assert commit(second, 2, other[1]) == 0
+    assert commit(first, 2, own[1]) == 0
+    assert commit(first, 4, own[1]) == stale
+    assert commit(first, 2, other[1]) == stale
+    assert commit(second, 2, other[1]) == stale
+    assert commit(second, 3, other[1]) == 0
 
 
 def test_member_enters_the_next_epoch_after_each_revocation(machine):

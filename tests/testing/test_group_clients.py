@@ -260,5 +260,5 @@ def test_fenced_member_of_kwire_joins_again(cluster):
     cluster.write("orders", [(None, b"late")])
     assert poll_until(lambda read: len(read) >= 1, member) == [b"late"]
     (group,) = cluster._state.groups.values()
-    assert group.epoch == 3
+    assert group.epoch == 4
     member.close()

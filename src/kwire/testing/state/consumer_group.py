@@ -23,6 +23,8 @@ from .features import (
     ACCEPTS_OLD_EPOCHS,
     ACCEPTS_REPEATED_JOINS,
     CLOSES_EMPTY_EPOCHS,
+    DELAYS_ASSIGNMENTS,
+    STARTS_AT_EPOCH_TWO,
     is_since,
 )
 from .group import CONSUMER, Group
@@ -151,13 +153,14 @@ class ConsumerGroup(Group):
 
     def __init__(self, group_id: str, state: ClusterState) -> None:
         super().__init__(group_id)
-        self.epoch = 0
+        self.epoch = 1 if is_since(state.release, STARTS_AT_EPOCH_TWO) else 0
         self.assignment_epoch = 0
         self.members: dict[str, ConsumerMember] = {}
         self.static_members: dict[str, ConsumerMember] = {}
         self.target: dict[str, Assignment] = {}
         self._cluster = state
         self._partition_counts: dict[UUID, int] = {}
+        self._next_assignment_s = 0.0
         self._patterns: dict[str, TopicPattern] = {}
 
     @property
@@ -457,8 +460,12 @@ class ConsumerGroup(Group):
         if has_changed or counts != self._partition_counts:
             self.epoch += 1
         self._partition_counts = counts
-        if self.epoch <= self.assignment_epoch:
+        now_s = self._cluster.clock.now_s
+        if self.epoch <= self.assignment_epoch or now_s < self._next_assignment_s:
             return
+        if is_since(self._cluster.release, DELAYS_ASSIGNMENTS):
+            interval_s = self._cluster.group_settings.assignment_interval_s
+            self._next_assignment_s = now_s + interval_s
         subscriptions = {
             member.member_id: frozenset(
                 topics[name].topic_id

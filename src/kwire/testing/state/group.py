@@ -88,10 +88,13 @@ class GroupSettings:
       classic group. Kafka's default is 3 seconds.
     * ``heartbeat_interval_ms``: heartbeat interval of KIP-848 members. Kafka's default
       is 5 seconds. With this value, tests do not have to wait for a rebalance.
+    * ``assignment_interval_s``: minimum time between two target assignments of a
+      KIP-848 group since release 4.3, where Kafka's default is 1 second.
     """
 
     def __init__(self) -> None:
         self.initial_rebalance_delay_s = 0.0
+        self.assignment_interval_s = 0.0
         self.min_session_timeout_ms = 6_000
         self.max_session_timeout_ms = 1_800_000
         self.new_member_timeout_s = 300.0
