@@ -356,3 +356,9 @@ def test_cluster_without_authorizer_has_no_acls(client):
             version,
         )
         assert response.error_code == error_codes.SECURITY_DISABLED
+
+
+def test_zookeeper_brokers_fail_to_append_to_unknown_properties():
+    client = MachineClient(make_machine(topics={"orders": 1}, release="2.8"))
+    code = alter(client, TOPIC, "orders", ("nope", APPEND, "x"))
+    assert code == error_codes.UNKNOWN_SERVER_ERROR

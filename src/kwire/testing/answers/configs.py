@@ -352,6 +352,9 @@ def _split_current(
     tables = context.state.configs.tables
     table = {TOPIC: tables.topic, BROKER: tables.broker, GROUP: tables.group}
     prop = table.get(kind, tables.client_metrics).get(name)
+    if prop is None and kind == TOPIC and context.state.has_zookeeper:
+        text = f"Unknown config name: {name:.200}"
+        raise Rejected(error_codes.UNKNOWN_SERVER_ERROR, text)
     if prop is None or prop.kind != "list":
         is_checked_by_broker = kind == BROKER or context.state.has_zookeeper
         raise Rejected(
