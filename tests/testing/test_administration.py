@@ -208,9 +208,9 @@ def test_topics_are_deleted_in_every_version(release):
 def test_topics_are_deleted_by_id(client):
     request = messages.DeleteTopicsRequest
     state = request.DeleteTopicState
-    known = client.machine.state.topics["orders"].topic_id
+    topic_id_of_orders = client.machine.state.topics["orders"].topic_id
     ids = {
-        known: 0,
+        topic_id_of_orders: 0,
         UUID(int=9): error_codes.UNKNOWN_TOPIC_ID,
         UUID(int=0): error_codes.INVALID_REQUEST,
     }
@@ -225,11 +225,11 @@ def test_topics_are_deleted_by_id(client):
 def test_topics_named_twice_are_not_deleted(client):
     request = messages.DeleteTopicsRequest
     state = request.DeleteTopicState
-    known = client.machine.state.topics["orders"].topic_id
+    topic_id = client.machine.state.topics["orders"].topic_id
     for topics in (
         [state(name="orders")] * 2,
-        [state(name=None, topic_id=known)] * 2,
-        [state(name="orders"), state(name=None, topic_id=known)],
+        [state(name=None, topic_id=topic_id)] * 2,
+        [state(name="orders"), state(name=None, topic_id=topic_id)],
     ):
         response = client.request(request(topics=topics, timeout_ms=1000))
         codes = {topic.error_code for topic in response.responses}

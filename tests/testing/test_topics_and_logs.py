@@ -86,10 +86,10 @@ def test_metadata_rejects_names_that_cannot_be_created(client):
 
 
 def test_metadata_finds_topics_by_id(client):
-    known = client.machine.state.topics["orders"].topic_id
-    response = request_metadata(client, ids=(known, UUID(int=9)))
+    topic_id = client.machine.state.topics["orders"].topic_id
+    response = request_metadata(client, ids=(topic_id, UUID(int=9)))
     topics = {topic.topic_id: topic for topic in response.topics}
-    assert topics[known].name == "orders"
+    assert topics[topic_id].name == "orders"
     assert topics[UUID(int=9)].error_code == error_codes.UNKNOWN_TOPIC_ID
 
 
@@ -364,11 +364,11 @@ def test_special_timestamps_find_their_offsets(client):
     log = client.machine.state.topics["orders"].partitions[0].log
     for value, timestamp in ((b"1", 100), (b"2", 300), (b"3", 200)):
         log_append(log, value, 2, timestamp)
-    found = {
+    parts = {
         timestamp: list_offsets(client, timestamp)
         for timestamp in (-1, -2, -3, -4, -5, -6, 0, 100, 101, 250, 301)
     }
-    offsets = {timestamp: part.offset for timestamp, part in found.items()}
+    offsets = {timestamp: part.offset for timestamp, part in parts.items()}
     assert offsets == {
         -1: 3,
         -2: 0,
@@ -382,8 +382,8 @@ def test_special_timestamps_find_their_offsets(client):
         250: 1,
         301: -1,
     }
-    assert found[-3].timestamp == 300
-    assert found[100].leader_epoch == 0
+    assert parts[-3].timestamp == 300
+    assert parts[100].leader_epoch == 0
 
 
 def test_special_timestamps_require_their_version(client):

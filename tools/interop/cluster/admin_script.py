@@ -91,9 +91,14 @@ class AdminScript(TopicScript):
         name = source.choice(
             (f"{self.name}.new-{self.created}", self.names[0], "a b", ".", "x" * 250)
         )
-        assignments = source.choice(
-            ([],) * 6 + ([(0, [1])], [(1, [1])], [(0, [])], [(0, [9])], [(0, [1, 1])])
-        )
+        unusual: list[list[tuple[int, list[int]]]] = [
+            [(0, [1])],
+            [(1, [1])],
+            [(0, [])],
+            [(0, [9])],
+            [(0, [1, 1])],
+        ]
+        assignments = source.choice([[]] * 6 + unusual)
         if not self.is_kraft:
             # With ZooKeeper, assignments to unknown brokers are valid, but time out.
             assignments = [entry for entry in assignments if 9 not in entry[1]]
@@ -221,7 +226,7 @@ class AdminScript(TopicScript):
     def _describe_acls(self) -> Script:
         make = messages.DescribeAclsRequest
         version = self._version(make)
-        options = {"pattern_type_filter": 1} if version else {}
+        options: dict[str, Any] = {"pattern_type_filter": 1} if version else {}
         request = make(
             resource_type_filter=1, operation=1, permission_type=1, **options
         )

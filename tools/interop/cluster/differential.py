@@ -235,5 +235,5 @@ def describe(expected: Any, actual: Any, path: str = "") -> Iterator[str]:
 
 def choose_version(source: random.Random, table: Any, request: type) -> int:
     """Choose one of the versions that both sides support."""
-    versions = table.usable(request)
-    return source.choice(list(versions))
+    versions: tuple[int, ...] = table.usable(request)
+    return source.choice(versions)

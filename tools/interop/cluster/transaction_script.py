@@ -60,7 +60,7 @@ class TransactionScript(TopicScript):
         keys = {"key": key} if version < 4 else {"coordinator_keys": [key]}
         yield Call(make(key_type=key_type, **keys), version, is_repeated=True)
 
-    def _producer(self) -> dict[str, int]:
+    def _producer(self) -> dict[str, Any]:
         """Return the producer id and epoch of a request, rarely a wrong epoch."""
         shift = self.source.choice((0,) * 12 + (-1, 1))
         return {

@@ -211,7 +211,7 @@ def _list_requested(
 
 
 class _FetchedOffset(NamedTuple):
-    """Committed offset of a partition. All values are -1 if there is none."""
+    """Committed offset of a partition. Without a commit, the numbers are -1."""
 
     error_code: int = 0
     offset: int = -1

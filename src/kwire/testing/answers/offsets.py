@@ -83,7 +83,7 @@ def _answer_partition(
 def _find(
     partition: Partition, timestamp: int, is_committed: bool
 ) -> tuple[int, int, int]:
-    """Return offset, timestamp and leader epoch. All are -1 if there is no record."""
+    """Return offset, timestamp and leader epoch, or three times -1 without a record."""
     log = partition.log
     end = log.last_stable_offset if is_committed else log.high_watermark
     if timestamp == LATEST:

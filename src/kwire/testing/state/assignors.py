@@ -37,12 +37,12 @@ def assign_uniformly(
     assigned: dict[str, set[TopicPartition]] = {
         member: set() for member in subscriptions
     }
-    for member, kept in assigned.items():
+    for member, partitions_of_member in assigned.items():
         for partition in sorted(current.get(member, ())):
             is_available = partition in partitions and partition not in owners
             if is_available and partition[0] in subscriptions[member]:
                 owners[partition] = member
-                kept.add(partition)
+                partitions_of_member.add(partition)
     # Partitions without an owner come first, so that as few as possible are moved.
     for partition in sorted(partitions, key=lambda entry: (entry in owners, entry)):
         candidates = [m for m in assigned if partition[0] in subscriptions[m]]

@@ -489,17 +489,21 @@ class ConsumerGroup(Group):
             # The member has revoked all partitions, and enters the next epoch.
             epoch += 1
         target = self.target.get(member.member_id, _NOTHING)
-        kept = member.assigned & target
+        retained = member.assigned & target
         revoking = member.assigned - target
         if revoking and (owned is None or owned & revoking):
-            member.state, member.assigned, member.revoking = UNREVOKED, kept, revoking
+            member.state, member.assigned, member.revoking = (
+                UNREVOKED,
+                retained,
+                revoking,
+            )
             member.set_epoch(epoch)
             member.note_assignment()
             member.revocation.set(member.rebalance_timeout_ms / 1000)
             return
-        missing = target - kept
+        missing = target - retained
         unreleased = missing & self._list_held(member)
-        member.assigned, member.revoking = kept | (missing - unreleased), _NOTHING
+        member.assigned, member.revoking = retained | (missing - unreleased), _NOTHING
         member.state = UNRELEASED if unreleased else STABLE
         member.set_epoch(self.assignment_epoch)
         member.note_assignment()

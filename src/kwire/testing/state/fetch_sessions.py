@@ -85,14 +85,14 @@ class SessionContext:
         session = self._session
         if session is None:
             return True
-        known = (data.high_watermark, data.log_start_offset)
+        state = (data.high_watermark, data.log_start_offset)
         has_news = bool(
             data.error_code
             or data.records
             or data.diverging_epoch.end_offset >= 0
-            or session.sent.get(key) != known
+            or session.sent.get(key) != state
         )
-        session.sent[key] = known
+        session.sent[key] = state
         if data.records and key in session.partitions:
             # Partitions with records move to the end, so that others follow first.
             session.partitions[key] = session.partitions.pop(key)

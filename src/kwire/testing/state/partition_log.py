@@ -208,8 +208,8 @@ class PartitionLog:
 
         An unclean leader election loses records in this way.
         """
-        kept = [batch for batch in self.batches if batch.last_offset < offset]
-        end_offset = kept[-1].last_offset + 1 if kept else self.start_offset
+        remaining = [batch for batch in self.batches if batch.last_offset < offset]
+        end_offset = remaining[-1].last_offset + 1 if remaining else self.start_offset
         self.end_offset = min(self.end_offset, end_offset)
         self._epoch_starts = {
             epoch: start
@@ -217,7 +217,7 @@ class PartitionLog:
             if start < self.end_offset
         }
         self.aborted = [a for a in self.aborted if a.last_offset < self.end_offset]
-        self._keep(kept)
+        self._keep(remaining)
         self._rebuild_producers()
 
     def read(self, offset: int, max_bytes: int, limit: int, minimum_one: bool) -> bytes:
@@ -297,7 +297,7 @@ class PartitionLog:
         return self.start_offset <= offset <= self.end_offset
 
     def _place(self, header: BatchHeader, data: bytes) -> tuple[bytes, int]:
-        """Return the bytes of an entry at the end of the log, and its offset count."""
+        """Return the bytes of an entry at the log end offset, and its offset count."""
         base = struct.pack(">q", self.end_offset)
         if header.magic == 2:
             epoch = struct.pack(">i", self.leader_epoch)

@@ -47,7 +47,7 @@ class Clock:
 
     @property
     def next_due_s(self) -> float:
-        """Time of the next timer, or infinity if there is none."""
+        """Time in seconds at which the next timer runs, or infinity without a timer."""
         self._drop_cancelled()
         return self._timers[0][0] if self._timers else NEVER
 
