@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results and exceptions of the operations that manage a cluster.
 
-The functions create them from the responses of brokers.
+The functions of this module create both from the responses of brokers.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class GroupMember(NamedTuple):
 
     * ``group_instance_id``: name of a static member, or None.
     * ``partitions``: (topic, partition) pairs that are assigned to the member. Always
-      empty in classic groups of other clients than consumers.
+      empty in classic groups whose members are not consumers, such as Kafka Connect.
     """
 
     member_id: str
@@ -184,8 +184,8 @@ def raise_errors(doing: str, errors: Iterable[tuple[str, int, str | None]]) -> N
     * ``errors``: name, error code and broker message of every result. The error code is
       0 if the result is not an error.
 
-    The message of the exception lists all errors. Its class depends on the first one:
-    ``NotAuthorized``, ``TopicNotFound`` or ``RequestRefused``.
+    The message of the exception lists all errors. The first error determines the class
+    of the exception: ``NotAuthorized``, ``TopicNotFound`` or ``RequestRefused``.
     """
     failed = [error for error in errors if error[1]]
     if not failed:

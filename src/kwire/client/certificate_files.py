@@ -50,7 +50,11 @@ class FileContext:
         self._reported: dict[str, _Stamp] | None = None
 
     def load(self) -> tls.SSLContext:
-        """Return the context for the next connection."""
+        """Return the TLS context for the next connection.
+
+        If a file has changed since the last call, the context is loaded again. If that
+        fails, a warning is logged, and the previous context is returned.
+        """
         stamps = self._read_stamps()
         if stamps == self._stamps:
             return self._context
@@ -76,7 +80,10 @@ class FileContext:
         return self._context
 
     def _read_stamps(self) -> dict[str, _Stamp]:
-        """Return the modification time, size and inode of every regular file."""
+        """Return (modification time, size, inode) of every regular file.
+
+        The keys are the property names in ``paths``. Other kinds of files are omitted.
+        """
         stamps: dict[str, _Stamp] = {}
         for name, path in self._paths.items():
             try:

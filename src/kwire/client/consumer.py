@@ -38,7 +38,10 @@ if TYPE_CHECKING:
     from .runners.protocols import ClusterAccess, Runner
 
 _HEARTBEAT_PAUSE_S = 0.25
-"""Interval in seconds at which the heartbeat thread runs the machine."""
+"""Interval in seconds at which the heartbeat thread runs the machine. Heartbeats are
+late by at most this time, which is short compared to the default heartbeat interval of
+brokers (5 seconds).
+"""
 
 ConsumedTopics: TypeAlias = "str | Iterable[str] | re.Pattern[str]"
 Partitions: TypeAlias = (
@@ -161,8 +164,8 @@ def _convert_pattern(pattern: re.Pattern[str]) -> str:
 class Callbacks(NamedTuple):
     """Functions of the user that are called when the assignment changes.
 
-    ``on_assigned`` is called with partitions that the consumer has got, and ``on_lost``
-    with partitions that it has given up.
+    * ``on_assigned``: called with the partitions that were assigned to the consumer.
+    * ``on_lost``: called with the partitions that the consumer has given up or lost.
     """
 
     on_assigned: Callback
@@ -448,9 +451,11 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
     ) -> tuple[GroupMetadata, dict[tuple[str, int], int]]:
         """Return the group metadata and the next offsets after chunks.
 
-        ``chunks`` is one chunk or several chunks of this consumer. Raises
-        ``PartitionLost`` if the consumer no longer owns one of their partitions, and
-        ``ValueError`` if ``chunks`` contains other objects.
+        ``chunks`` is one chunk or several chunks of this consumer. The offsets are
+        returned as {(topic, partition): offset}.
+
+        Raises ``PartitionLost`` if the consumer no longer owns the partition of a
+        chunk, and ``ValueError`` if ``chunks`` contains other objects than chunks.
         """
         chunks = [chunks] if isinstance(chunks, Chunk) else list(chunks)
         for chunk in chunks:

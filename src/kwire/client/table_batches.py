@@ -38,7 +38,9 @@ _FEW = 1 << 15
 """Maximum number of partitions whose numbers fit into a signed 16-bit integer."""
 
 _SHARE = 8
-"""Divisor of ``memory_bytes``: one call of ``fill`` uses at most about one eighth."""
+"""Divisor of ``memory_bytes``. One call of ``fill`` encodes at most about one eighth of
+this limit.
+"""
 
 ROWS_AT_ONCE = 1 << 16
 """Maximum number of rows sorted by partition in one step."""
@@ -136,8 +138,9 @@ def _read_column(table: Any, role: str, name: str, kind: Any) -> Any:
 class Run(NamedTuple):
     """Remaining rows of one partition in the current record batch of the table.
 
-    ``numbers`` are the row indexes, and ``start`` is the position of the first
-    remaining one. ``partition`` None means that the rows may go to any partition.
+    * ``partition``: partition of the rows, or None if they may go to any partition.
+    * ``numbers``: array with the row indexes.
+    * ``start``: position in ``numbers`` of the first row that was not added yet.
     """
 
     partition: int | None

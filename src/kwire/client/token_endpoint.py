@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 _MAX_RESPONSE_BYTES = 1 << 20
 
 _TIMEOUT_S = 8.0
-"""Maximum duration of a request for a token, including all attempts. It is shorter than
-the default ``connect_timeout_s``, so that the endpoint's error is reported instead of a
-connection timeout.
+"""Maximum duration in seconds of a request for a token, including all attempts. It is
+shorter than the default ``connect_timeout_s`` (10 seconds), so that the endpoint's
+error is reported instead of a connection timeout.
 """
 
 _FIRST_PAUSE_S = 0.1
@@ -42,7 +42,7 @@ _REFRESH_AT = 0.8
 """Fraction of the lifetime after which a token is replaced, as in Kafka's client."""
 
 _UNKNOWN_LIFETIME_S = 30.0
-"""Lifetime of a token if neither the response nor a JWT specifies it."""
+"""Lifetime of a token in seconds if neither the response nor a JWT specifies it."""
 
 _LOOPBACK = re.compile(r"localhost|127(?:\.\d{1,3}){3}|::1")
 

@@ -42,10 +42,12 @@ if TYPE_CHECKING:
     from ...records.classes import AbortedTransaction
 
 RUN_BYTES = 65_536
-"""Size in bytes at which a run ends."""
+"""Size in bytes, as fetched. The batch with which a run reaches it ends the run."""
 
 RUN_DECOMPRESSED_BYTES = 4 * MIB
-"""Decompressed size in bytes at which a run ends."""
+"""Size in bytes after decompression. The batch with which a run reaches it ends the
+run.
+"""
 
 MAX_RUN_BYTES = 128 * MIB
 """Maximum decompressed size of a run in bytes. The client decodes larger batches."""
@@ -151,7 +153,11 @@ class RunReader:
             yield Run(rows, first, next_offset, is_gapless(first))
 
     def _find_end(self, first: BatchHeader) -> tuple[int, BatchHeader | None]:
-        """Find the end of the run that begins with ``first``, and the next header."""
+        """Find the end of the run that begins with the batch of ``first``.
+
+        Returns the position after the last batch of the run, and the header of the
+        batch at this position, or None if ``_read_header`` returns no header there.
+        """
         end = first.position + first.size
         last_start = first.position + RUN_BYTES
         kind = first.attributes & LOG_APPEND_TIME
@@ -173,9 +179,10 @@ class RunReader:
         return end, header
 
     def _read_header(self, position: int) -> BatchHeader | None:
-        """Read the next header.
+        """Read the batch header at ``position``.
 
-        Returns None at the end of the bytes, and if the client has to continue.
+        Returns None at the end of the bytes. Also returns None, and sets ``rest`` to
+        ``position``, if the client's own code has to decode the batch.
         """
         try:
             header: BatchHeader | None = read_batch_header(
@@ -196,8 +203,9 @@ class RunReader:
     def _is_ambiguous(self, header: BatchHeader) -> bool:
         """Return whether clients treat a batch of a transaction differently.
 
-        Every client applies the aborted transactions at another offset of the batch,
-        and only some apply them to batches without a producer id or without records.
+        Each client compares the offsets of aborted transactions with a different offset
+        of the batch, for example the first or the last one. Only some clients apply
+        aborted transactions to batches without a producer id or without records.
         """
         if header.attributes & CONTROL:
             return not _is_marker(self._data, header)

@@ -30,9 +30,10 @@ class Backoff:
         self.retry_at = 0.0
 
     def must_wait(self, now: float) -> bool:
-        """Return whether the next attempt has to wait.
+        """Return whether the next attempt has to wait until ``retry_at``.
 
-        In this case, the cluster wakes up at ``retry_at``.
+        If the result is True, this method also sets ``wake_at`` of the cluster to
+        ``retry_at``, unless it is earlier.
         """
         if self.retry_at > now:
             self._cluster.wake(self.retry_at)

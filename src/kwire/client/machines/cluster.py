@@ -43,16 +43,18 @@ if TYPE_CHECKING:
 NEVER = float("inf")
 
 _FRUITLESS_BURST = 10
-_FRUITLESS_S = 0.1
-"""Number of fruitless responses from one broker after which requests of the same class
-are delayed, and the minimum interval in seconds between further ones.
+"""Number of fruitless responses from one broker after which further requests of the
+same class to this broker are delayed.
 """
+_FRUITLESS_S = 0.1
+"""Minimum interval in seconds between these further requests."""
 
 _CONNECT_BURST = 10
-_CONNECT_S = 0.1
-"""Number of connections to any broker that may be opened without a pause, and the
-interval in seconds between further ones. Metadata may contain thousands of brokers.
+"""Number of connections that may be opened without a pause, to all brokers together.
+Metadata may contain thousands of brokers.
 """
+_CONNECT_S = 0.1
+"""Minimum interval in seconds between the openings of further connections."""
 
 
 _FRAME_BYTES = 16 << 20
@@ -64,7 +66,8 @@ received one after another.
 class _Failures:
     """Consecutive connection failures of one broker address.
 
-    * ``count``, ``reason``: number of failures, and description of the last one.
+    * ``count``: number of failures since the last successful connection.
+    * ``reason``: description of the last failure.
     * ``retry_at``: earliest time of the next connection attempt.
     """
 
@@ -124,9 +127,10 @@ class ClusterMachine:
         self._refresh_at = now
         self._expires_at = now
         self._refreshed_at = now
-        # Time since which metadata has been requested without success, and whether a
-        # broker has required a rebootstrap (KIP-1102).
+        # Time at which the client began to wait for a metadata response, or None if it
+        # is not waiting. A rebootstrap restarts this time.
         self._requested_since: float | None = None
+        # True if a broker has required a rebootstrap (KIP-1102).
         self._is_rebootstrap_required = False
 
     @property
@@ -224,7 +228,10 @@ class ClusterMachine:
         self._is_stale = True
 
     def note_progress(self) -> None:
-        """Record that the metadata was correct, which shortens the next pause."""
+        """Record that the metadata was correct.
+
+        This resets the pause between two metadata requests to its minimum.
+        """
         self._refreshes = 0
 
     def link_to(

@@ -87,7 +87,11 @@ class Coordinators:
         self._searches: dict[Place, _Search] = {}
 
     def want(self, kind: CoordinatorType, keys: Iterable[str]) -> None:
-        """Add keys to look up together, in one request if the broker supports it."""
+        """Add keys whose coordinators will be looked up.
+
+        All keys are sent in one request if the broker supports several keys per
+        request. Otherwise, there is one request per key.
+        """
         for key in keys:
             self._searches.setdefault((kind, key), _Search(self._cluster))
 

@@ -53,8 +53,8 @@ _REAUTHENTICATE_AT = 0.85
 """Fraction of the SASL session lifetime after which to authenticate again."""
 
 _LAST_LOOK_S = 0.05
-"""Time in seconds for which a link may still receive after a deadline. The response may
-already be waiting in the socket if the caller has blocked the runner.
+"""Time in seconds for which a link may still receive a response after its deadline. If
+the caller has blocked the runner, the response may already be waiting in the socket.
 """
 
 _SHORTEST_SESSION_S = 1.0
@@ -190,7 +190,8 @@ class Link:
         self._latency: Latency | None = None
         # True if the metric "connection_count" includes this connection.
         self._has_been_ready = False
-        # Time since which the link has been waiting for memory of the budget, or None.
+        # Time at which the link began to wait for memory of the budget, or None if it
+        # is not waiting.
         self._paused_at: float | None = None
         self._deadline = now + settings.connect_timeout_s
         self._last_look_until = 0.0
@@ -231,7 +232,7 @@ class Link:
         return len(self._calls)
 
     def take_latency(self) -> Latency:
-        """Return the latency of the requests since the last call."""
+        """Return the latencies of the responses since the last call of this method."""
         latency, self._latency = self._latency or Latency(), Latency()
         return latency
 

@@ -3,9 +3,9 @@
 """``Metadata``: the brokers, topics and partition leaders of a cluster.
 
 A client learns the leader of a partition from Metadata, or from a leader hint in an
-error response (KIP-951). A leader with an older leader epoch than the known one is
-ignored. Brokers before Kafka 2.1 return no leader epochs, so the latest response is
-used.
+error response (KIP-951). A leader is ignored if its leader epoch is older than the
+epoch of the known leader. Brokers before Kafka 2.1 return no leader epochs, so their
+latest response is used.
 """
 
 from __future__ import annotations

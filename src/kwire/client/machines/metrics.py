@@ -15,10 +15,12 @@ from weakref import WeakSet
 
 
 class Timer(NamedTuple):
-    """Metric names for an operation's durations.
+    """Names under which the durations of an operation are measured.
 
-    They are the number, the total duration and the maximum duration. ``attribute`` is
-    the attribute of ``Metrics`` that contains the ``Latency``.
+    * ``attribute``: attribute of ``Metrics`` that contains the ``Latency``.
+    * ``total``: metric with the number of durations.
+    * ``total_s``: metric with the sum of all durations in seconds.
+    * ``max_s``: metric with the maximum duration in seconds.
     """
 
     attribute: str
@@ -87,7 +89,7 @@ CLIENT_METRICS = (
     "telemetry_push_total",
     "telemetry_rejection_total",
 )
-"""Metrics of all machines, for connections and requests."""
+"""Names of the connection and request metrics, which all machines count."""
 
 FETCH_METRICS = (
     *FETCH_LATENCY[1:],
@@ -95,7 +97,7 @@ FETCH_METRICS = (
     "offsets_consumed_total",
     "data_loss_total",
 )
-"""Metrics of scans and consumers."""
+"""Names of the metrics that only scans and consumers count."""
 
 GROUP_METRICS = (
     "join_total",
@@ -105,7 +107,7 @@ GROUP_METRICS = (
     *COMMIT_LATENCY[1:],
     "commit_error_total",
 )
-"""Metrics of group consumers."""
+"""Names of the metrics that only group consumers count."""
 
 PRODUCE_METRICS = (
     *PRODUCE_LATENCY[1:],
@@ -116,7 +118,7 @@ PRODUCE_METRICS = (
     "transaction_commit_total",
     "transaction_abort_total",
 )
-"""Metrics of producers."""
+"""Names of the metrics that only producers count."""
 
 METRICS = (*CLIENT_METRICS, *FETCH_METRICS, *GROUP_METRICS, *PRODUCE_METRICS)
 """Names of all counted metrics."""
@@ -129,10 +131,12 @@ SCAN_SNAPSHOT = (
     "records_lag_max",
     "records_lag",
 )
-"""Names in a scan's metrics. Some are computed when they are read."""
+"""Names of all metrics of a scan. Metrics that are not in ``METRICS`` are not counted,
+but computed from the state of the scan when they are read.
+"""
 
 CONSUMER_SNAPSHOT = (*SCAN_SNAPSHOT, *GROUP_METRICS, "assigned_partition_count")
-"""Names in the metrics of a group consumer."""
+"""Names of all metrics of a group consumer."""
 
 PRODUCER_SNAPSHOT = (
     *CLIENT_METRICS,
@@ -140,7 +144,7 @@ PRODUCER_SNAPSHOT = (
     *PRODUCE_METRICS,
     "held_bytes",
 )
-"""Names in a producer's metrics."""
+"""Names of all metrics of a producer."""
 
 _COUNTS = tuple(name for name in METRICS if not any(name in each for each in _TIMERS))
 

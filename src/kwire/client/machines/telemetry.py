@@ -37,19 +37,21 @@ if TYPE_CHECKING:
     from .metrics import Metrics
 
 _DEFAULT_INTERVAL_S = 300.0
-"""Interval in seconds until a broker has returned a positive push interval. It is also
-the pause after an error before that.
+"""Push interval in seconds if a broker returns an interval of 0 or less. It is also the
+pause after an error if no broker has returned a push interval yet.
 """
 
 _MIN_INTERVAL_S = 0.1
+"""Minimum push interval in seconds. It also applies between any two requests."""
 _MAX_INTERVAL_S = 3600.0
-"""Limits of the push interval in seconds. The minimum also applies between any two
-requests. Brokers reject configurations outside these limits (``ClientMetricsConfigs``),
-so only a hostile broker returns such an interval.
+"""Maximum push interval in seconds. Brokers reject configurations outside both limits
+(``ClientMetricsConfigs``), so only a hostile broker returns such an interval.
 """
 
 _UNSUPPORTED_S = 300.0
-"""Time in seconds until the next search if no connected broker supports telemetry."""
+"""Time in seconds until the connections are checked again if none of the connected
+brokers supports telemetry.
+"""
 
 _MAX_PREFIXES = 1000
 """Maximum number of name prefixes in a subscription. Further ones are ignored."""
@@ -58,7 +60,9 @@ _GOODBYE_S = 1.0
 """Maximum time in seconds for which the last push may delay closing."""
 
 _MAGIC = 2
-"""PushTelemetry uses the same compression framing as record batches of magic 2."""
+"""Magic to pass to ``compress``, because PushTelemetry uses the same compression
+framing as record batches of magic 2.
+"""
 
 _FINAL_ERRORS = {
     codes.INVALID_REQUEST,
@@ -230,8 +234,8 @@ class Telemetry:
     def _take_subscription(self, response: Any, link: Link, now: float) -> None:
         """Store a subscription, and schedule the first push.
 
-        Without requested metrics, the subscription is requested again after the
-        interval.
+        If the broker requests no metrics, the subscription is requested again after the
+        push interval.
         """
         self.instance_id = response.client_instance_id
         self._subscription_id = response.subscription_id
@@ -309,7 +313,11 @@ class Telemetry:
         self._send(link, request, done, now)
 
     def _compress(self, payload: bytes) -> bytes:
-        """Compress a payload, unless the codec's library is not installed."""
+        """Compress a payload with the codec that the broker accepts.
+
+        Returns the payload unchanged if there is no such codec, or if its library is
+        not installed.
+        """
         if self._codec:
             try:
                 return compress(self._codec, payload, _MAGIC)
@@ -326,7 +334,8 @@ class Telemetry:
     def _wait(self, until: float) -> None:
         """Delay the next request until the time ``until``.
 
-        If the minimum interval ends later, the request waits for its end.
+        A later time that was set before is kept, for example the end of the minimum
+        interval between two requests.
         """
         self._due_at = max(self._due_at, until)
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``Window``: the metrics since the last push, with their names in OTLP.
 
-They are the standard metrics of KIP-714 that kwire measures, and further metrics with
-the names that Java clients use. Durations are in milliseconds, as in Java.
+The metrics are the standard metrics of KIP-714 that kwire measures, and further metrics
+with the names that Java clients use. Durations are in milliseconds, as in Java.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ _COUNTERS = {
     "record.retry": "record_retry_total",
     "record.error": "record_error_total",
 }
-"""Counters by name in OTLP. A counter is pushed as ``total`` and ``rate``."""
+"""Counters of kwire by name in OTLP. A counter is pushed as two metrics, whose names
+end in ``.total`` and ``.rate`` (per second).
+"""
 
 _TIMERS = {
     "consumer": {
@@ -53,13 +55,15 @@ _TIMERS = {
         "record.queue.time": RECORD_QUEUE_TIME,
     },
 }
-"""Timers by client type and name in OTLP. A timer is pushed as ``avg`` and ``max``."""
+"""Timers of kwire by client type and name in OTLP. A timer is pushed as two metrics in
+milliseconds, whose names end in ``.avg`` and ``.max``.
+"""
 
 _GAUGES = {
     "connection.count": "connection_count",
     "fetch.manager.records.lag.max": "records_lag_max",
 }
-"""Gauges by name in OTLP."""
+"""Current values of kwire by name in OTLP. Each value is pushed as one gauge."""
 
 
 class Window:
@@ -134,7 +138,11 @@ class Window:
 
 
 def _node_latencies(links: Sequence[Link]) -> Iterable[Point]:
-    """Yield the latencies of every node since the last call."""
+    """Yield the average and the maximum request latency of every node, in milliseconds.
+
+    Only requests since the last call of this function are included. Nodes without such
+    requests are omitted.
+    """
     nodes: dict[int, Latency] = {}
     for link in links:
         latency = link.take_latency()

@@ -142,8 +142,8 @@ class ConsumerMachine:
         self._caller = CallerState.BUSY
         self._busy_since = self._started_at = self._advanced_at = now
         self._close_at = 0.0
-        # Time since which the owned partitions differ from the assignment, or None if
-        # they are equal. The rebalance latency begins then.
+        # Time at which the owned partitions began to differ from the assignment, or
+        # None if they are equal. The rebalance latency is measured from this time on.
         self._rebalance_began_at: float | None = None
         # Incarnation and identity of the member when the caller took its last chunk.
         self._taken_as: tuple[int, GroupMetadata] | None = None
@@ -254,7 +254,10 @@ class ConsumerMachine:
         return self._fetcher.has_chunk() or self.failure is not None or self.is_done
 
     def release(self, fetched: Fetched) -> None:
-        """Return the memory of a chunk that is no longer used to the budget."""
+        """Return the memory of a chunk to the budget.
+
+        The caller must not use the chunk afterwards.
+        """
         self._fetcher.release(fetched)
 
     def commit(self, now: float, fetched: Fetched | None = None) -> PendingCommit:
@@ -463,7 +466,12 @@ class ConsumerMachine:
             self.cluster.wake(self._close_at)
 
     def _check_failure(self) -> None:
-        """Fail with the first failure of a part, unless the consumer has ended."""
+        """Set ``failure`` if a part of the consumer has failed.
+
+        The parts are the cluster, the fetcher, the partition finder, the membership and
+        the offsets. If several have failed, the first one in this order counts. Does
+        nothing if the consumer has already failed, or is closing or closed.
+        """
         failure = self.cluster.failure or self._fetcher.failure or self._finder.failure
         if self._membership is not None:
             failure = failure or self._membership.failure

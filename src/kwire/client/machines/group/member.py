@@ -39,8 +39,11 @@ if TYPE_CHECKING:
     from .options import GroupOptions
 
 _JOIN, _LEAVE, _LEAVE_FOR_A_WHILE = 0, -1, -2
-"""Special member epochs in a heartbeat: join the group, leave it, and leave it as a
-static member that intends to return.
+"""Special member epochs in a heartbeat.
+
+* ``_JOIN``: join the group.
+* ``_LEAVE``: leave the group.
+* ``_LEAVE_FOR_A_WHILE``: leave the group as a static member that intends to return.
 """
 
 _FIRST_WITH_PATTERN = first_version(
@@ -49,18 +52,20 @@ _FIRST_WITH_PATTERN = first_version(
 
 _MIN_INTERVAL_S = 0.1
 """Minimum heartbeat interval in seconds, even if the coordinator requests a shorter
-one.
+interval. Otherwise, an interval of 0 would make the client send without a pause.
 """
 
 _EARLY_BURST = 10
-_EARLY_S = 1.0
-"""Limits for early heartbeats, which are sent before the heartbeat interval has passed
-because the assignment has changed or the member was fenced: maximum number without a
-pause, and interval in seconds between further ones.
+"""Maximum number of early heartbeats without a pause between them. An early heartbeat
+is sent before the heartbeat interval has passed, because the assignment has changed or
+the member was fenced.
 """
+_EARLY_S = 1.0
+"""Minimum interval in seconds between further early heartbeats."""
 
 _FENCED = {codes.FENCED_MEMBER_EPOCH, codes.UNKNOWN_MEMBER_ID, codes.STALE_MEMBER_EPOCH}
-"""Errors that fence a member: it has lost its partitions and joins again."""
+"""Errors that fence a member. A fenced member has lost its partitions and joins again.
+"""
 
 
 class MemberState(Enum):
@@ -164,7 +169,7 @@ class GroupMember:
         self._in_flight: _Heartbeat | None = None
         self._interval_s = 0.0
         self._next_at = 0.0
-        # Time of the last response. The session timeout begins then.
+        # Time of the last response. The session timeout is measured from this time on.
         self._heard_at = 0.0
         self._backoff = Backoff(cluster)
         # Heartbeats before ``_due_at``, which is one interval after the last one, are

@@ -45,8 +45,9 @@ if TYPE_CHECKING:
     from .membership import Membership
 
 _STALE = {codes.STALE_MEMBER_EPOCH, codes.ILLEGAL_GENERATION}
-"""Errors for an outdated member epoch. Either the member has a newer epoch, which it
-has not received yet, or it is fenced. The response to the next heartbeat shows which.
+"""Errors for an outdated member epoch. Either the coordinator has assigned a newer
+epoch, which the member has not received yet, or the member is fenced. The response to
+the next heartbeat shows which of the two is the case.
 """
 
 _NOT_A_MEMBER = {codes.UNKNOWN_MEMBER_ID, codes.FENCED_MEMBER_EPOCH}
@@ -236,9 +237,10 @@ class GroupOffsets:
         )
 
     def _is_rejected(self, code: int, now: float) -> bool:
-        """Return whether an error rejects the member, and let the membership verify it.
+        """Return whether an error code rejects the member or its epoch.
 
-        Returns False if the consumer does not join the group.
+        If so, this method also requests an early heartbeat (``Membership.verify``).
+        Always returns False if the consumer does not join the group.
         """
         is_rejected = code in _STALE or code in _NOT_A_MEMBER
         if is_rejected and self._membership is not None:

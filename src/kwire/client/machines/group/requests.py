@@ -104,7 +104,10 @@ def fetch_request(
 def read_offsets(
     response: Any, readers: Iterable[GroupReader]
 ) -> tuple[int, dict[GroupReader, Any]]:
-    """Return the group's error code, and the response entry of every partition."""
+    """Return the group's error code, and the response entries by reader.
+
+    ``read_entries`` describes which partitions have an entry.
+    """
     group = response.groups[0] if response.groups else response
     return group.error_code, read_entries(group.topics, readers)
 

@@ -55,8 +55,9 @@ _RECORD_BATCH = 2
 """Magic of record batches. Messages of older formats have magic 0 or 1."""
 
 _UNSENT_S = 0.005
-"""Interval in seconds between two checks whether the socket has accepted the requests
-that were sent. Used only for requests without a response (``acks=0``).
+"""Interval in seconds between two checks whether the socket has accepted all bytes of
+the previous requests. Required only for ``acks=0``, because the broker then sends no
+response that would wake the machine.
 """
 
 Sent = list[tuple["PartitionWriter", "PendingBatch"]]
@@ -257,7 +258,11 @@ class BatchSender:
     def _send_produce(
         self, link: Link, node: int, sent: Sent, magic: int, now: float
     ) -> bool:
-        """Send one Produce request. Returns False if it is not supported."""
+        """Send one Produce request.
+
+        Returns False if the request cannot be sent, because the broker does not support
+        it.
+        """
         options, topics = self._options, self._cluster.metadata.topics
         batches = [batch for _, batch in sent]
         constraints = (*self._constraints, MAGIC_CONSTRAINTS[magic])

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 _UNUSED_TIMEOUT_MS = 60_000
-"""Transaction timeout of the request. It is required, but brokers ignore it if there is
-no transactional id.
+"""Transaction timeout in InitProducerId requests, in milliseconds. The field is
+required, but brokers ignore it if the request has no transactional id.
 """
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Place = str | tuple[str, int]
 
 _SHARE = 8
-"""Divisor for ``memory_bytes``: all stages together may use one eighth."""
+"""Divisor of ``memory_bytes``. All stages together may use one eighth of this limit."""
 
 
 class Stage(engine.RecordList):
@@ -54,7 +54,8 @@ class LingeringBatcher(RecordBatcher):
 
     def __init__(self, machine: BatchReceiver, topic: TopicInfo) -> None:
         super().__init__(machine, topic, is_lingering=True)
-        # Partitions with a current stage: either only None, or only partition numbers.
+        # Partitions of the topic's current stages. The set contains either only None,
+        # for a stage whose records may belong to any partition, or only numbers.
         self.staged: set[int | None] = set()
         self._linger_until: dict[int, float] = {}
 

@@ -75,7 +75,7 @@ class PartitionWriter:
     producer_id: int = -1
     producer_epoch: int = -1
     _next_sequence: int = 0
-    # Number of batches that have got a sequence number, over all epochs.
+    # Number of batches that were numbered so far, in all epochs together.
     _numbered: int = 0
     # Redirects have their own limit, because each acknowledged batch resets
     # ``backoff``.

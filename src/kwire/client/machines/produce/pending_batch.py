@@ -69,7 +69,8 @@ class PendingBatch:
 
     * ``give_up_at``: time at which the delivery timeout passes.
     * ``attempts``: number of times that its records were sent.
-    * ``count``, ``size``: number of records, and maximum size in bytes when encoded.
+    * ``count``: number of records.
+    * ``size``: upper bound for the size of the encoded batch in bytes.
     * ``receipt``: set in the state WRITTEN.
     * ``failure``: set in the state FAILED.
     * ``parts``: set in the state SPLIT.
@@ -83,12 +84,14 @@ class PendingBatch:
     is_background: bool = False
     state: BatchState = BatchState.SEALED
     attempts: int = 0
-    # Sequence number of the first record, and the number of earlier batches in the
-    # partition that have a sequence number. -1 if there is no sequence number yet.
+    # Sequence number of the first record, or -1 if the batch has none yet.
     sequence: int = -1
+    # Number of batches of the partition that were numbered before this one, or -1 if
+    # this batch has no sequence number yet.
     ordinal: int = -1
-    # Encoded batch, and the magic of its record format.
+    # Encoded batch, or None until the first attempt.
     data: bytes | None = None
+    # Magic of the record format in which ``data`` is encoded, or -1 if it is None.
     magic: int = -1
     parts: tuple[PendingBatch, ...] = ()
     receipt: Receipt | None = None

@@ -157,9 +157,10 @@ class Batcher:
     def _extend(
         self, batch: BatchRecords, records: Any, start: int, timestamp: int
     ) -> int:
-        """Add records to a batch while they fit.
+        """Add records to a batch until it is full.
 
-        Returns the index after the last added record.
+        The first record is that with the index ``start``. Returns the index after the
+        last added record.
         """
         raise NotImplementedError
 

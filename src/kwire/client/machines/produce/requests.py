@@ -205,7 +205,7 @@ def produce_request(
 
 
 def group_by_topic(entries: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
-    """Group the values of (topic, value) pairs by topic."""
+    """Group (topic, value) pairs by topic, and return {topic: values}."""
     groups: dict[str, list[T]] = {}
     for topic, value in entries:
         groups.setdefault(topic, []).append(value)

@@ -63,7 +63,9 @@ _SECOND_PROTOCOL = 2
 """Level of the feature transaction.version that enables the protocol of KIP-890."""
 
 _CONCURRENT_S = 0.02
-"""First pause in seconds while the coordinator completes the previous transaction."""
+"""First pause in seconds after CONCURRENT_TRANSACTIONS: the coordinator has not
+completed the previous transaction yet, which usually takes only some milliseconds.
+"""
 
 
 class TransactionState(Enum):

@@ -36,9 +36,9 @@ class WantedTopics:
         self.names: set[str] = set()
         self._cluster = cluster
         cluster.topics = self.names
-        # Start times of the lookups that have not ended, and the times since which
-        # brokers have reported that the topic does not exist.
+        # Start time of each lookup that has not ended, by topic name.
         self._wanted_since: dict[str, float] = {}
+        # Time at which a broker first reported that the topic does not exist, by name.
         self._missing_since: dict[str, float] = {}
         self._failures: dict[str, ClusterError] = {}
 
@@ -92,7 +92,10 @@ class WantedTopics:
         self._missing_since.pop(name, None)
 
     def _find_failure(self, name: str, now: float) -> ClusterError | None:
-        """Return the failure of a topic without partitions, or None to wait longer."""
+        """Return the error that ends the lookup of a topic without partitions.
+
+        Returns None if the error may be temporary, so that the lookup continues.
+        """
         info = self._cluster.metadata.topics.get(name)
         if info is None:
             # The last metadata response does not contain the topic, because the lookup

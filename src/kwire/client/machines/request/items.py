@@ -139,7 +139,10 @@ def limit_to_fields(request: Any) -> Constraint:
 
 @cache
 def _removed_fields(name: str) -> tuple[tuple[tuple[str, ...], int], ...]:
-    """Return the path and the last version of every field that was removed."""
+    """Return (path, last version) of every field that newer versions have removed.
+
+    A path contains the field names from the request to the field.
+    """
     message = registry.load(name)
     newest = message.valid_versions.max
     removed: list[tuple[tuple[str, ...], int]] = []
@@ -159,8 +162,8 @@ def _removed_fields(name: str) -> tuple[tuple[tuple[str, ...], int], ...]:
 def _is_set(struct: Any, path: tuple[str, ...]) -> bool:
     """Return whether a field has another value than its default.
 
-    ``path`` contains the field names from ``struct`` to the field. If it leads through
-    arrays, one element with another value is enough.
+    ``path`` contains the field names from ``struct`` to the field. If one of these
+    fields is an array, the field is set if it is set in any element of the array.
     """
     value = getattr(struct, path[0])
     if len(path) == 1:

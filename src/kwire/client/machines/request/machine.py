@@ -61,7 +61,10 @@ _UNLED = {
     codes.OFFSET_NOT_AVAILABLE,
     codes.UNSTABLE_OFFSET_COMMIT,
 }
-"""Errors as in ``_UNROUTED`` that apply to a partition."""
+"""Errors of a single partition after which another broker, or the same broker later,
+may succeed. The broker has not executed the request for this partition, except for
+Produce.
+"""
 
 _UNKNOWN = {codes.UNKNOWN_TOPIC_OR_PARTITION, codes.UNKNOWN_TOPIC_ID}
 """Errors that are temporary if a topic is new, and not all brokers know it yet."""
@@ -458,7 +461,10 @@ class RequestMachine:
             self._retry(part, "there was no response", now)
 
     def _may_pass(self, error_codes: set[int], now: float) -> bool:
-        """Return whether a retry, or another broker, may succeed in spite of errors."""
+        """Return whether sending a part again may solve the errors in its response.
+
+        Always returns False if the caller has chosen the broker with ``to``.
+        """
         if self._to is not None:
             return False
         if error_codes & _UNROUTED:

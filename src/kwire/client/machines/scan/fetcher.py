@@ -58,8 +58,8 @@ an item of a tuple.
 """
 
 _MIN_FETCH_BYTES = 1 << 16
-"""Minimum free memory in bytes for which a Fetch is sent, unless the options request
-smaller responses.
+"""Minimum free memory in bytes for which a Fetch is sent, so that no request is wasted
+on a tiny response. Smaller responses are requested only if the options limit them.
 """
 
 
@@ -236,7 +236,9 @@ class Fetcher:
         return metrics
 
     def release(self, fetched: Fetched) -> None:
-        """Return the memory of a chunk that is no longer used to the budget.
+        """Return the memory of a chunk to the budget.
+
+        The caller must not use the chunk afterwards.
 
         If a Fetch or a large response waits for memory, the cluster wakes up
         immediately.
@@ -322,10 +324,10 @@ class Fetcher:
         return leader
 
     def _choose_response_size(self) -> int:
-        """Return the maximum number of bytes in the next response, or 0 to wait.
+        """Return the maximum number of bytes in the next Fetch response, or 0 to wait.
 
-        It is limited by ``fetch_bytes``, by an equal share for every broker in half of
-        the budget, and by the free memory.
+        The number is the minimum of ``fetch_bytes``, the free memory of the budget, and
+        half of the budget divided by the number of brokers.
         """
         budget = self._budget
         brokers = max(len(self._cluster.metadata.brokers), 1)

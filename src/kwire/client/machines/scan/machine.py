@@ -96,7 +96,10 @@ class ScanMachine:
         return self.fetcher.split(fetched, offset)
 
     def release(self, fetched: Fetched) -> None:
-        """Return the memory of a chunk that is no longer used to the budget."""
+        """Return the memory of a chunk to the budget.
+
+        The caller must not use the chunk afterwards.
+        """
         self._was_taken = True
         self.fetcher.release(fetched)
 

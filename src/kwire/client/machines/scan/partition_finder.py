@@ -33,13 +33,15 @@ the first match, ``ClusterSettings.metadata_max_age_s`` applies.
 """
 
 _MAX_MISSING = 1000
-"""Maximum number of missing partitions, in addition to the maximum number of partitions
-that the metadata has contained at the same time.
+"""Maximum number of readers whose partitions are missing in the metadata, in addition
+to the maximum number of partitions with a reader that the metadata has contained at the
+same time. If more are missing, ``take_deleted`` returns the excess immediately.
 """
 
 _MAX_NAME_CHARACTERS = 1000
-"""Maximum length of a topic name that is compared with a pattern. Kafka permits 249
-characters.
+"""Maximum length of a topic name that is compared with a pattern. Kafka permits only
+249 characters, so a longer name comes from a hostile broker, and matching it may take
+long.
 """
 
 

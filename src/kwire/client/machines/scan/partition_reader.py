@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 _REDIRECTS = 3
+"""Number of redirects to another broker that are followed without a pause."""
 _REDIRECT_S = 1.0
-"""Number of redirects to another broker without a pause, and interval in seconds
-between further ones. The interval also limits requests to brokers that return each
-other as the leader.
+"""Minimum interval in seconds between further redirects. It limits the requests if two
+brokers return each other as the leader.
 """
 
 
@@ -99,15 +99,18 @@ class PartitionReader:
     epoch: int = -1
     sent_epoch: int = -1
     checked_epoch: int = -1
-    # Number of errors in a row, and earliest time of the next request. Redirects are
-    # counted separately, because a response without records resets the errors.
+    # Number of errors in a row.
     error_count: int = 0
+    # Earliest time of the next request.
     retry_at: float = 0.0
+    # Redirects are not counted in ``error_count``, because a response without records
+    # resets that number.
     redirects: Pace = field(default_factory=make_redirect_pace)
     # Size of the next Fetch if a record batch is larger than the usual size.
     fetch_bytes: int = 0
-    # Node id of the preferred read replica (KIP-392), and when to stop using it.
+    # Node id of the preferred read replica (KIP-392), or -1 for the leader.
     replica: int = -1
+    # Time until which ``replica`` is used.
     replica_until: float = 0.0
 
     @property

@@ -29,14 +29,19 @@ if TYPE_CHECKING:
     from .partition_reader import PartitionReader
 
 _MAX_LOSSES = 10_000
-"""Maximum number of data losses in ``losses``, because brokers can cause any number."""
+"""Maximum number of data losses in ``losses``. Brokers can cause any number of losses,
+and each one needs memory.
+"""
 
 _FIRST_CATCH_UP_S = 0.01
-"""First pause in seconds if a broker has not processed a cluster decision yet."""
+"""First pause in seconds if a broker has not processed a decision of the cluster yet.
+It is short, because brokers usually do so within some milliseconds.
+"""
 
 _MAX_CATCH_UPS = 9
-"""Number of these shorter pauses after which an older leader epoch is accepted. See
-``MAX_EPOCH_RETRIES``.
+"""Number of pauses that begin with ``_FIRST_CATCH_UP_S`` after which an older leader
+epoch is accepted. They last about 3 seconds in total, as ``MAX_EPOCH_RETRIES`` usual
+pauses do.
 """
 
 
@@ -200,7 +205,7 @@ class PartitionSet:
     def _catch_up(self, reader: PartitionReader, now: float, reason: str) -> None:
         """Retry after a short pause, because a leader does not know its epoch yet.
 
-        This usually takes some milliseconds.
+        A new leader usually learns its epoch within some milliseconds.
         """
         self.retry(reader, now, reason, _FIRST_CATCH_UP_S)
         if reader.error_count >= MAX_EPOCH_RETRIES:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 _FIRST_WITH_ISOLATION = first_version("ListOffsetsRequest", "isolation_level")
 
 _CONSUMER = -1
-"""Replica id of a consumer. Followers send their node id, and can read more records."""
+"""Replica id in the requests of a consumer. Followers send their node id instead, and
+can also read records above the high watermark.
+"""
 
 _NO_SESSION = 0, -1
 """Session id and session epoch of a request without a session."""
