@@ -46,7 +46,9 @@ _MAX_TICKS = 6
 _MIN_TICK_FRACTION, _MAX_TICK_FRACTION = 0.2, 0.88
 
 _CHARACTER_WIDTH = 7.2
-"""Estimated width of a character in pixels. Too large is safer than too small."""
+"""Estimated width of a character in pixels. The estimate is rather too large, because
+texts overlap in the chart if it is too small.
+"""
 
 
 def check_tone(tone: str) -> str:

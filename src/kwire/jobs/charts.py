@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     Point = tuple[int, float | None]
 
 MOST_ROWS = 100
-"""Maximum number of rows in a chart. Callers should sort important rows first."""
+"""Maximum number of rows in a chart. Further rows are only counted, so callers should
+sort important rows first.
+"""
 
 MOST_SERIES = 8
 """Maximum number of lines in a line chart."""
@@ -52,7 +54,11 @@ _TONE_ORDER = ("quiet", "", "good", "warning", "bad")
 _MIN_SCALE = 10
 
 WIDE, NARROW = 700, 350
-"""Minimum page width in pixels, on computers and on telephones."""
+"""Minimum page widths in pixels.
+
+* ``WIDE``: on computers.
+* ``NARROW``: on telephones.
+"""
 
 _GAP_PIXELS = 8
 
@@ -224,9 +230,9 @@ def draw_heat_map(
 def _make_column_labels(
     columns: Sequence[str], rows: Sequence[_Row]
 ) -> Iterator[_Mark]:
-    """Return labels for as many columns as the width permits.
+    """Yield labels for as many columns as fit on a page of the width ``WIDE``.
 
-    On narrow pages, some of the labels are hidden.
+    Labels that would overlap on a page of the width ``NARROW`` are hidden there.
     """
     count = len(columns)
     required_width = count * (

@@ -25,8 +25,10 @@ ROWS_SHOWN = 200
 """Maximum number of table rows in the report. The Parquet files contain all rows."""
 
 _SHORT, _LONG = 24, 60
-"""Text lengths in characters: cells up to the first length are not wrapped, and cells
-above the second length get a wider column.
+"""Text lengths in characters.
+
+* ``_SHORT``: maximum length of a cell that is never wrapped.
+* ``_LONG``: length above which a cell gets a wider column.
 """
 
 KINDS = ("text", "count", "bytes", "time", "ms", "tone")

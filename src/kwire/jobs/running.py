@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     Progress = Callable[[int], object]
 
 SPARK_FROM_BYTES = 1 << 30
-"""Minimum input size in bytes for using Spark automatically, if it is installed."""
+"""Minimum input size in bytes from which Spark is used automatically if it is
+installed. Starting Spark takes longer than reading a smaller input in this process.
+"""
 
 _MIN_JAVA_VERSION = 17
 _POLL_INTERVAL_S = 0.2

@@ -30,10 +30,14 @@ if TYPE_CHECKING:
 REPORT = "report.html"
 
 _MAX_BATCH_ROWS = 8192
-"""Number of rows that ``RowWriter`` converts to an Arrow batch at a time."""
+"""Maximum number of rows that ``RowWriter`` collects before it converts them to an
+Arrow batch, so that only these rows are in memory as Python objects.
+"""
 
 _ROW_GROUP_BYTES = 8 * 1024 * 1024
-"""Approximate row group size in bytes of Arrow memory."""
+"""Size of the pending Arrow batches in bytes from which they are written as a row
+group.
+"""
 
 
 class Result(NamedTuple):

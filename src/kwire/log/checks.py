@@ -70,8 +70,9 @@ class Checks:
         # First offsets of the open transactions, by producer id.
         self._ongoing: dict[int, int] = {}
         # Leader epoch that is valid at the current position according to the
-        # checkpoint, and the offset at which the following epoch begins.
+        # checkpoint.
         self._epoch = -1
+        # Offset at which the leader epoch after ``_epoch`` begins.
         self._next_epoch_offset = -1
         self.torn_offset: int | None = None
         """Offset at which the torn tail of the newest segment begins, or None."""
@@ -86,9 +87,10 @@ class Checks:
         self._topic_partition = segment.topic, segment.partition
         self._entries: tuple[tuple[int, int], ...] = ()
         self._time_entries: tuple[tuple[int, int], ...] = ()
-        # Next entry in every index, and the position or offset that a batch must reach
-        # before this entry is compared.
+        # Number of the entry in each index that is compared next.
         self._next_entry = self._next_time_entry = 0
+        # Byte position (offset index) and offset (time index) that a batch must reach
+        # before this entry is compared.
         self._next_position = self._next_time_offset = _NEVER
         self._max_timestamp = -1
         self._last_offset = -1

@@ -32,7 +32,13 @@ class _NoValidBatch(Exception):
 
 
 class CopyReport(NamedTuple):
-    """Result of ``copy_good``: copied batches and bytes, omitted bytes, problems."""
+    """Result of ``copy_good``.
+
+    * ``batches``: number of copied batches.
+    * ``bytes_copied``: total size of the copied batches in bytes.
+    * ``bytes_left_out``: number of bytes of the segment that were not copied.
+    * ``problems``: damaged regions that were omitted.
+    """
 
     batches: int
     bytes_copied: int

@@ -35,7 +35,7 @@ _MAX_DISTANCE = 4 * MIB
 """Maximum distance in bytes between three index entries that are checked together."""
 
 _PROOF_BYTES = MIB
-"""Minimum size for consecutive valid batches to be accepted by a search, in bytes.
+"""Minimum total size in bytes of consecutive valid batches that a search accepts.
 
 A single valid batch may belong to a record value that contains Kafka data.
 """

@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from .walk import SegmentWalk
 
 _MAX_GROUP_BYTES = MIB
-"""Maximum size for combining adjacent uncompressed messages, in bytes."""
+"""Maximum total size in bytes of adjacent uncompressed messages that are decoded in one
+call.
+"""
 
 _MAX_COMPRESSED_BYTES = MIB
-"""Maximum compressed bytes that are decoded in one call.
+"""Maximum number of compressed bytes that are decoded in one call.
 
 Together with ``_MAX_RATIO``, this limits memory independently of the input.
 """
@@ -43,7 +45,9 @@ _MAX_RATIO = 32
 """Maximum decompressed size per compressed byte, if multiple batches share one call."""
 
 _LONG_RUN_BYTES = MIB // 16
-"""Minimum size for decoding a run separately from adjacent batches, in bytes."""
+"""Minimum size in bytes of a run that is decoded immediately. A shorter run is decoded
+together with the batches next to it, because every call has a fixed cost.
+"""
 
 
 def decode_runs(

@@ -30,10 +30,12 @@ This is the size of a large page, because freeing small pages takes longer than 
 """
 
 _RANGE_BYTES = 1 << 20
-"""Maximum number of bytes per read call."""
+"""Maximum number of bytes that one read call requests."""
 
 _AHEAD_BYTES = 1 << 18
-"""Number of additional bytes that may be read after ``stop``."""
+"""Number of bytes after ``stop`` that one read call may include, because the last batch
+usually extends beyond ``stop``.
+"""
 
 _CAN_DROP = hasattr(mmap.mmap, "madvise") and hasattr(mmap, "MADV_DONTNEED")
 
@@ -58,11 +60,14 @@ def reserve_buffer(size: int) -> mmap.mmap | bytes:
 
 
 class FileBytes:
-    """Open file. ``data`` contains the requested bytes after calling ``fill``.
+    """Open file, whose bytes are available in one buffer.
 
-    ``size`` is the file size in bytes when the file was opened. It decreases if the
-    file is truncated later. Appended bytes are not visible. ``stop`` is the end of the
-    required range: bytes after it can be read, but are not loaded in advance.
+    * ``data``: buffer for the whole file. It contains the bytes that ``fill`` has
+      loaded.
+    * ``size``: file size in bytes when the file was opened. The size decreases if the
+      file is truncated later. Bytes that are appended later are not visible.
+    * ``stop``: position at which the required range ends. Bytes after this position can
+      be read, but are not loaded in advance.
     """
 
     __slots__ = ("_file", "_first", "_last", "_mapped", "data", "size", "stop")
@@ -80,7 +85,7 @@ class FileBytes:
         except BaseException:
             self._file.close()
             raise
-        # File range that is currently loaded in memory.
+        # Byte positions between which the file is currently loaded in memory.
         self._first = self._last = 0
 
     def _make_buffer(self) -> mmap.mmap | bytes:

@@ -44,12 +44,16 @@ class Problem:
     r"""Damaged region in a file, or missing data.
 
     * ``path``: file path. Bytes that are not UTF-8 are shown as ``\xNN``.
-    * ``topic``, ``partition``: empty and -1 if the directory name contains neither.
-    * ``position``, ``length``: damaged region in bytes. A length of 0 means that no
-      byte is damaged, but that data is missing before this position.
+    * ``topic``: topic name, or "" if the directory name contains no topic.
+    * ``partition``: partition number, or -1 if the directory name contains none.
+    * ``position``: byte position at which the damaged region begins.
+    * ``length``: size of the damaged region in bytes. 0 means that no byte is damaged,
+      but that data is missing before this position.
     * ``reason``: problem type, which is a constant in this module.
-    * ``last_good_offset``, ``next_good_offset``: valid offsets before and after the
-      region, or -1 if there is none or if it is unknown.
+    * ``last_good_offset``: last valid offset before the region, or -1 if there is none
+      or if it is unknown.
+    * ``next_good_offset``: first valid offset after the region, or -1 if there is none
+      or if it is unknown.
     * ``detail``: description for users.
     """
 

@@ -31,10 +31,10 @@ _ENTRIES_AT = 6
 class ProducerSnapshot:
     """Producer snapshot (``.snapshot`` file).
 
-    ``message`` is the decoded file. ``entries`` contains one
-    ``messages.ProducerSnapshot.ProducerEntry`` per producer. Its
-    ``current_txn_first_offset`` is -1 if no transaction was open. ``offset`` is taken
-    from the file name, and is -1 if the name contains no offset.
+    * ``message``: the decoded file.
+    * ``entries``: one ``messages.ProducerSnapshot.ProducerEntry`` per producer. Its
+      ``current_txn_first_offset`` is -1 if the producer had no open transaction.
+    * ``offset``: offset in the file name, or -1 if the name contains no offset.
 
     Format: INT16 version, UINT32 CRC-32C of the remaining bytes, entries. Raises
     ``DecodeError`` with the file in its path if the content is invalid.

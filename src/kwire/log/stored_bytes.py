@@ -20,18 +20,21 @@ if TYPE_CHECKING:
     from .storage import StoredPath
 
 _FIRST_RANGE_BYTES = MIB // 4
-"""Initial range size in bytes."""
+"""Size in bytes of the first range that is requested from the store. It is small,
+because a seek requires only one batch.
+"""
 
 _MAX_RANGE_BYTES = 8 * MIB
-"""Maximum range size in bytes."""
+"""Maximum size in bytes of a requested range, which sequential reading reaches."""
 
 
 class StoredBytes(FileBytes):
-    """Open object. ``data`` contains the requested bytes after calling ``fill``.
+    """Open object in a store, with the interface of ``FileBytes``.
 
-    ``fill`` may load fewer bytes than requested. Further calls load the remaining
-    bytes. ``size`` decreases if the object has been replaced with a shorter object
-    since it was opened. Raises ``OSError`` with the URI if the store returns an error.
+    A call of ``fill`` may load fewer bytes than requested. Further calls load the
+    remaining bytes. ``size`` decreases if the object has been replaced with a shorter
+    object since it was opened. Raises ``OSError`` with the URI if the store returns an
+    error.
     """
 
     __slots__ = ("_ahead", "_begin", "_path", "_range", "_reader", "_seen", "_thread")

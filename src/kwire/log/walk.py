@@ -34,10 +34,14 @@ WINDOW = 4 * MIB
 """Number of file bytes that are loaded together, if batches are smaller."""
 
 HEAD = MAGIC_AT + 1
-"""Number of bytes up to and including the magic, which a search examines first."""
+"""Size in bytes of the beginning of a batch header, up to and including the magic. A
+search for batches examines these bytes first.
+"""
 
 LARGEST_DELTA = 2**31 - 1
-"""Maximum difference between an offset and the base offset of its segment."""
+"""Maximum difference between an offset and the base offset of its segment, because
+index files store this difference as an INT32.
+"""
 
 MAX_RECORDS_PER_BYTE = 8
 """Upper limit for the number of offsets that a byte in a damaged region can contain.
@@ -52,7 +56,9 @@ records per byte: 100,000 records without key and value, compressed with zstd.
 _ZEROS = bytes(1 << 18)
 
 _VERIFIED_PER_BYTE = 16
-"""Number of bytes that a search may verify with checksums, per byte that it passes."""
+"""Number of bytes whose checksums a search may verify for every byte that it passes.
+The limit keeps the running time linear if a file contains many false batch headers.
+"""
 
 
 class Run(NamedTuple):
@@ -138,10 +144,10 @@ class SegmentWalk:
         # Position of the current batch. Bytes before it may be removed from memory.
         self._keep_from = start
         self._loaded_end = 0
-        # Budgets that limit the total work to a multiple of the file size: bytes whose
-        # checksums are verified in searches, and bytes that are searched only to
-        # confirm an unexpected offset.
+        # Both budgets limit the total work to a multiple of the file size.
+        # Number of bytes whose checksums searches may still verify.
         self._checksum_budget = 2 * file.size
+        # Number of bytes that may still be searched to confirm an unexpected offset.
         self._search_budget = 2 * file.size
         self._max_offset = 2**63 - 1
         if base_offset is not None:

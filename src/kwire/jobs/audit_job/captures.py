@@ -35,8 +35,8 @@ _MAX_AWAITED = 1 << 12
 class _Frame(NamedTuple):
     """Row of a capture, limited to the required columns.
 
-    ``timestamp`` is in microseconds. ``frame`` is an Arrow value, which is only
-    converted to bytes if the frame has to be decoded.
+    * ``timestamp``: microseconds since 1970.
+    * ``frame``: Arrow value, which is converted to bytes only if it has to be decoded.
     """
 
     recording: str | None
@@ -57,8 +57,9 @@ class _Frame(NamedTuple):
 class CapturedRequest:
     """Recorded request.
 
-    ``is_from_broker``: a follower broker sent it, to replicate partitions. ``is_open``:
-    its response may still follow.
+    * ``is_from_broker``: True if a follower broker has sent the request to replicate
+      partitions.
+    * ``is_open``: True if the response to the request may still follow.
     """
 
     request: Request
@@ -106,7 +107,7 @@ def read_recording(
 
 
 class _RecordingReader:
-    """Converts frames to requests, which are collected in ``rows``."""
+    """Converts frames to requests, and collects the requests in ``rows``."""
 
     def __init__(self, sightings: Sightings) -> None:
         self.rows: list[CapturedRequest] = []
@@ -205,7 +206,11 @@ class _RecordingReader:
 
 
 def _decode_request(frame: _Frame, cls: type[Message]) -> Message | None:
-    """Decode a request. Returns None if it is unreadable or not of this class."""
+    """Decode a request.
+
+    Returns None if the frame cannot be decoded, or is not a request of the class
+    ``cls``.
+    """
     try:
         request = framing.decode_request(frame.frame.as_py() or b"", compat="java")[1]
     except KwireError:

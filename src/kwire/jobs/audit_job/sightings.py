@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 API_VERSIONS = releases.key_of("ApiVersions")
 
 MINUTE = 60_000_000
-"""One minute in microseconds, the unit of all timestamps in this module."""
+"""Length of a minute in microseconds. All timestamps in this module are microseconds.
+"""
 
 
 class Client(NamedTuple):
@@ -38,7 +39,7 @@ class Client(NamedTuple):
 class SeenRequests:
     """Number of requests, with the timestamps of the first and the last request.
 
-    The timestamps are None if they are unknown.
+    Timestamps are microseconds since 1970. They are None if no request has one.
     """
 
     count: int = 0
@@ -79,7 +80,7 @@ class Usage:
         return API_VERSIONS in self.by_api()
 
     def by_api(self) -> dict[int, list[int]]:
-        """Return the used versions by API key, both in ascending order."""
+        """Return {API key: used versions}. Keys and versions are in ascending order."""
         versions_by_api: dict[int, list[int]] = {}
         for api_key, version in sorted(self.versions):
             versions_by_api.setdefault(api_key, []).append(version)

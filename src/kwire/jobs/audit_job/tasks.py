@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from .captures import CapturedRequest
 
 PIECE_BYTES = 128 << 20
-"""Maximum size of a request log section in bytes. Larger request logs are split."""
+"""Maximum size of a request log section in bytes. Larger request logs are split into
+several sections, so that Spark can read them in parallel.
+"""
 
 _PARQUET = b"PAR1"
 
@@ -133,7 +135,10 @@ def _measure_file(path: str) -> int:
 
 
 def read_source(task: AuditTask) -> Sightings:
-    """Read a task's input, write its requests to a table, and return sightings."""
+    """Read the input of a task, and return its sightings.
+
+    The requests are written to the Parquet file ``task.requests``.
+    """
     sightings = Sightings()
     target = Target(task.target)
     requests: Iterator[CapturedRequest | LoggedRequest]

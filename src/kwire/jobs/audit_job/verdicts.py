@@ -52,7 +52,12 @@ class VersionBreak(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """Decision about a client, its reason, and the versions on which it breaks."""
+    """Decision about a client.
+
+    * ``verdict``: one of the verdicts that this module defines.
+    * ``reason``: sentence that explains the verdict.
+    * ``breaks``: API versions on which the client breaks. Empty if it does not break.
+    """
 
     verdict: str
     reason: str

@@ -39,8 +39,9 @@ if TYPE_CHECKING:
 class FileSlice(NamedTuple):
     """Consecutive batches in a segment file, to be read together.
 
-    ``start`` and ``end`` are byte positions in the file (``end`` is exclusive).
-    ``last_offset`` is inclusive.
+    * ``start``: byte position of the first batch in the file.
+    * ``end``: byte position after the last batch.
+    * ``last_offset``: last offset of the last batch.
     """
 
     segment: log.Segment

@@ -44,8 +44,8 @@ _PRESERVED_BITS = LOG_APPEND_TIME | TRANSACTIONAL | CONTROL
 class Conflict(NamedTuple):
     """A batch that was rejected because it contradicts another batch.
 
-    ``winner`` is the path of the file with the winning batch, and ``why`` is the reason
-    for the decision.
+    * ``winner``: path of the file with the winning batch.
+    * ``why``: reason for the decision.
     """
 
     row: int
@@ -152,7 +152,14 @@ class ConflictJudge:
     def _list_merits(self, copies: list[int]) -> tuple[bool, int, bool, int]:
         """Return the criteria that decide in favour of a batch, as a sortable tuple.
 
-        The criteria are in the same order as ``_REASONS``. Higher values win.
+        ``copies`` are the rows of the batch. Higher values win. The tuple contains:
+
+        1. Whether the leader epoch of any copy is trusted.
+        2. The number of partition directories with a copy.
+        3. Whether a file with a copy begins with the offset in its name.
+        4. The negative index of the best-ranked file with a copy.
+
+        ``_REASONS`` has one text for each criterion, in the same order.
         """
         batches = self._batches
         numbers = [int(batches.file[row]) for row in copies]

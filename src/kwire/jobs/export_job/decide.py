@@ -84,9 +84,9 @@ class CodecSums(NamedTuple):
 class Decision(NamedTuple):
     """Result for one partition: what is read and what is lost.
 
-    ``end_offset`` is the offset after the last known offset. ``replicas`` is the number
-    of partition directories. ``replicas_agree`` is False if a batch was rejected or has
-    diverged.
+    * ``end_offset``: offset after the last known offset.
+    * ``replicas``: number of partition directories.
+    * ``replicas_agree``: False if a batch was rejected or has diverged.
     """
 
     topic: str

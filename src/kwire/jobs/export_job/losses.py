@@ -29,7 +29,9 @@ _MAX_NAMED = 8
 class Damage(NamedTuple):
     """Offset range (inclusive) missing in a file.
 
-    ``kind`` is "damaged", "cut" or "missing".
+    * ``kind``: "damaged" if damaged bytes contained the offsets, "cut" if the file was
+      truncated before them, and otherwise "missing".
+    * ``detail``: sentence that explains the damage.
     """
 
     first: int
@@ -56,9 +58,10 @@ class Evidence:
         self._is_compacted = is_compacted
         # One list per chain with its damage, sorted by first offset.
         self._damage: list[list[Damage]] = []
-        # Offset ranges between two files. In ``_cleaned`` the log cleaner has certainly
-        # removed the records, in ``_possibly_cleaned`` it may have removed them.
+        # Offset ranges between two files whose records the log cleaner has certainly
+        # removed.
         self._cleaned: list[Range] = []
+        # Offset ranges between two files whose records it may have removed.
         self._possibly_cleaned: list[Range] = []
         self._genuine_names = {
             file.name_offset

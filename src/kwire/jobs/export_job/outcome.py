@@ -67,8 +67,9 @@ TABLES: dict[str, dict[str, Any]] = {
 class ExportOutcome(NamedTuple):
     """Rows of the small tables, and totals for the report.
 
-    ``codecs`` has totals by compression codec, ``bytes_read`` is the total segment
-    size, and ``folders`` the number of partition directories.
+    * ``codecs``: totals by compression codec.
+    * ``bytes_read``: total size of all segments in bytes.
+    * ``folders``: number of partition directories.
     """
 
     coverage: list[dict[str, Any]]

@@ -23,7 +23,14 @@ if TYPE_CHECKING:
 
 USES = ("copy", "used", "diverged", "disagrees", "refused")
 COPY, USED, DIVERGED, DISAGREES, REFUSED = range(5)
-"""How an export uses a batch. ``USES`` contains the names for the table ``batches``."""
+"""How an export uses a batch. ``USES`` contains the names for the table ``batches``.
+
+* ``COPY``: not read, because another copy of the same batch is used.
+* ``USED``: read, so that its records are exported.
+* ``DIVERGED``: rejected, because a later leader has replaced it.
+* ``DISAGREES``: rejected, because a more trustworthy batch contradicts it.
+* ``REFUSED``: rejected, because it cannot be decoded or its offset is incorrect.
+"""
 
 
 class PartitionBatches:

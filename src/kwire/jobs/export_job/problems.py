@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 class FileProblem(NamedTuple):
     """Problem with a segment file, and the offset range that it may affect.
 
-    ``position`` and ``length`` are bytes. ``low`` and ``high`` are the first and the
-    last affected offset. If ``low`` is -1, no offsets are affected. If ``high`` is less
-    than ``low``, the number of affected offsets is unknown.
+    * ``position``: byte position of the problem in the file.
+    * ``length``: size of the affected region in bytes.
+    * ``low``: first affected offset, or -1 if no offsets are affected.
+    * ``high``: last affected offset. If it is less than ``low``, the number of affected
+      offsets is unknown.
     """
 
     path: str

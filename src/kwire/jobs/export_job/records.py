@@ -50,8 +50,9 @@ class WriteTask(NamedTuple):
 class WriteSummary(NamedTuple):
     """Result of a write task.
 
-    ``rows`` counts written records by partition. ``problems`` and ``lost`` describe
-    batches that could not be decoded, with their partition.
+    * ``rows``: number of written records by (topic, partition).
+    * ``problems``: (partition, problem) pairs for batches that could not be decoded.
+    * ``lost``: (partition, offset range) pairs with the offsets of these batches.
     """
 
     rows: Counter[PartitionKey]

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from .scan import FileScan
 
 NEVER = 2**63 - 1
-"""Maximum offset. No record can have it, because the log end offset would overflow."""
+"""Maximum value of an offset field. No record can have this offset, because the log end
+offset after the record would overflow.
+"""
 
 
 class ReplicaFolder(NamedTuple):

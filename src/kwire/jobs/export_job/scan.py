@@ -49,9 +49,10 @@ _MAX_WAITING = 16_384
 class FileFlaw(NamedTuple):
     """Damaged region in a segment file, or missing data at one position.
 
-    * ``position``, ``length``: damaged bytes.
-    * ``low``, ``high``: first and last offset that may be affected. -1 means that the
-      file does not show it.
+    * ``position``: byte position of the damaged region in the file.
+    * ``length``: size of the damaged region in bytes.
+    * ``low``: first offset that may be affected, or -1 if the file does not show it.
+    * ``high``: last offset that may be affected, or -1 if the file does not show it.
     * ``torn_end``: offset after damaged batches at the end of the newest segment, if
       their headers are still readable. Otherwise -1.
     * ``is_tail``: the newest segment ends with zeros. They are either preallocated
@@ -86,8 +87,8 @@ class FileScan(NamedTuple):
     * ``headers``: path of the scratch file. The valid batches are ``batches`` rows,
       starting with ``first_row``.
     * ``good_bytes``: total size of valid batches.
-    * ``begin``, ``end``: first offset, and the offset after the last batch. Both are -1
-      if there are no valid batches.
+    * ``begin``: offset of the first record, or -1 if there are no valid batches.
+    * ``end``: offset after the last batch, or -1 if there are no valid batches.
     * ``is_chained``: at least two neighbouring batches have consecutive offsets.
     * ``holes``: the log cleaner has removed records.
     * ``tail_jump``: only the last batch skips more offsets than the bytes before it can

@@ -53,10 +53,11 @@ def format_uuid(uuid: Any) -> str | None:
 class _Group:
     """Current state of one group.
 
-    ``parts`` maps member ids to their records by record type ("MemberMetadata",
-    "CurrentMemberAssignment"). ``generation``, ``members`` and ``state`` repeat the
-    most recent row of ``group_state``. ``rebalance`` is the most recent row of
-    ``rebalances``, unless that rebalance has been succeeded by another generation.
+    * ``parts``: records by record type (such as "MemberMetadata") and member id.
+    * ``generation``, ``members``, ``state``: values in the most recent row that was
+      written to the table ``group_state``.
+    * ``rebalance``: most recent row of the table ``rebalances``, or None if the group
+      has begun another generation since then.
     """
 
     kind: str = ""

@@ -34,13 +34,11 @@ STUCK_AFTER_S = 300.0
 """Default time in seconds that a record must wait before its group counts as stuck."""
 
 _TASK_BYTES = 256 * MIB
+"""Approximate input size per task of the second pass, in bytes."""
 _PARTITION_BYTES = 4 * MIB
+"""Input size that costs as much time as the overhead per partition, in bytes."""
 _COMMIT_BYTES = 1024
-"""Costs for distributing the second pass over tasks, in bytes of batch headers.
-
-The three constants are the approximate input size per task, the overhead per partition,
-and the overhead per commit.
-"""
+"""Input size that costs as much time as a commit, in bytes."""
 
 
 def offsets(

@@ -27,7 +27,9 @@ _MAX_HEAT_ROWS = 24
 _MAX_TRACKS = 24
 _MAX_BARS = 15
 _MIN_SPAN_FRACTION = 200
-"""Divisor for the minimum width of a rebalance, which is 1/200 of the timeline."""
+"""Divisor for the minimum width of a rebalance. A short rebalance is drawn as wide as
+1/200 of the timeline, because it would otherwise be invisible.
+"""
 
 _STATE_TONES = {
     STABLE: "good",

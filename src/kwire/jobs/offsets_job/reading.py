@@ -31,10 +31,14 @@ if TYPE_CHECKING:
 TOPIC = "__consumer_offsets"
 
 _MAX_TIMESTAMP = 253_402_300_799_999
-"""Last millisecond of the year 9999. Later timestamps are considered invalid."""
+"""Last millisecond of the year 9999, in milliseconds since 1970. Later timestamps are
+considered invalid, because ``datetime`` does not support later years.
+"""
 
 _MAX_GROWTH_ROWS = 1000
-"""Maximum number of keys in the table ``growth``."""
+"""Maximum number of rows in the table ``growth``, one per key. A log can contain
+millions of different keys, but only those with the most bytes are of interest.
+"""
 
 _COMMIT_KEYS = (messages.OffsetCommitKey, messages.LegacyOffsetCommitKey)
 
@@ -61,9 +65,9 @@ class OffsetsTask(NamedTuple):
 class OffsetsSummary(NamedTuple):
     """Result of a read task.
 
-    ``rebalances``, ``growth`` and ``history`` are rows of small tables. ``end`` is the
-    timestamp of the last record in milliseconds, or -1 if the partition contains no
-    records.
+    * ``rebalances``, ``growth``, ``history``: rows of the tables with these names.
+    * ``end``: timestamp of the last record in milliseconds since 1970, or -1 if the
+      partition contains no records.
     """
 
     rebalances: list[Any]

@@ -52,7 +52,8 @@ _MAX_CHART_COLUMNS = 24
 class GroupState(NamedTuple):
     """State of a group, and the timestamp (milliseconds) at which it began.
 
-    ``members`` counts the members. ``row`` is the row index in ``group_state``.
+    * ``members``: number of members.
+    * ``row``: row index in the table ``group_state``.
     """
 
     timestamp: int | None
@@ -70,9 +71,12 @@ _NO_STATE = GroupState(None, None, None, None, None, -1)
 class GroupTotals:
     """Aggregated results of the first pass. ``add_lag`` adds the second pass.
 
-    ``start`` and ``end`` are the time range of the charts. ``start`` is the time from
-    which the history of at least one ``__consumer_offsets`` partition is complete, and
-    ``end`` is the time of the last record in all partitions.
+    * ``start``: beginning of the time axis in charts. From this time on, the history of
+      at least one ``__consumer_offsets`` partition is complete.
+    * ``end``: end of the time axis in charts, which is the maximum timestamp of the
+      last records of all partitions.
+
+    Both times are milliseconds since 1970.
     """
 
     def __init__(

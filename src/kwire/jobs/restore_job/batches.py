@@ -34,10 +34,10 @@ EPOCH = 0
 """Producer epoch in all restored batches."""
 
 _MAX_RECORD_OVERHEAD = 31
-"""Maximum encoded record size without key, value and headers, in bytes."""
+"""Maximum size of an encoded record in bytes, without its key, value and headers."""
 
 _MAX_HEADER_OVERHEAD = 10
-"""Maximum encoded header size without key and value, in bytes."""
+"""Maximum size of an encoded record header in bytes, without its key and value."""
 
 _MIN_PRODUCER_ID = 1 << 62
 """Minimum producer id for restores. Brokers allocate producer ids starting with 0, and

@@ -48,8 +48,8 @@ AT_ONCE = 8
 """Number of partitions written concurrently. A partition uses several MiB."""
 
 _CATCH_UP_TIMEOUT_S = 30.0
-"""Maximum time that the visible end offset may be lower than the leader's log end
-offset, because replicas are lagging.
+"""Maximum time in seconds for which the end offset that clients see may be lower than
+the leader's log end offset, because replicas are lagging.
 """
 
 _POLL_INTERVAL_S = 0.2
@@ -74,9 +74,11 @@ class RestoreOptions(NamedTuple):
 
 
 class RestoreCounts:
-    """Number of records that a restore has written, and that already existed before.
+    """Record counts of a restore.
 
-    ``present`` is only increased when a partition is complete.
+    * ``written``: number of records that this restore has written.
+    * ``present``: number of records that the target already contained. It is increased
+      only when a partition is complete.
     """
 
     def __init__(self) -> None:

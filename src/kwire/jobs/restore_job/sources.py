@@ -37,11 +37,13 @@ COLUMNS = ("timestamp", "key", "value", "headers")
 """Columns of a record that a restore writes to the target partition."""
 
 _MAX_CACHED_GROUPS = 4
-"""Maximum number of row groups that stay in memory for the following partitions."""
+"""Maximum number of row groups that stay in memory after a partition has been read,
+because the next partitions may have rows in the same row groups.
+"""
 
 _LAST_PARQUET_MS = (2**63 - 1) // 1000
-"""Maximum distance from 1970 in milliseconds that the timestamps of an export, which
-are microseconds, can represent.
+"""Maximum distance of a timestamp from 1970 in milliseconds that an export can
+represent. Its timestamps are 64-bit numbers of microseconds.
 """
 
 _UNMODIFIED_ADVICE = "pass the unchanged output of kwire export"

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 _LOG_APPEND_TIME = 1
 
 _MAX_ATTEMPTS = 5
-"""Maximum number of lookups, because partitions may lose records during a lookup."""
+"""Maximum number of attempts to look up the end offsets and the last batches. An
+attempt is repeated if a partition loses records between the two lookups.
+"""
 
 
 class TargetEnd(NamedTuple):

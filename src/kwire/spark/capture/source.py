@@ -34,10 +34,12 @@ _OPTIONS = ("path", "mode")
 class KafkaCaptureSource(SparkEntry, DataSource):
     """Spark data source ``kafka-capture``.
 
-    Options: ``path``, a file, or a directory that is searched recursively; ``mode``,
-    FAILFAST or DROPMALFORMED. With FAILFAST, a file that is damaged or not a capture
-    fails the job. With DROPMALFORMED, unreadable data is skipped. A user-specified
-    schema selects columns. Raises ``ValueError`` for invalid options and columns.
+    * Option ``path``: a file, or a directory that is searched recursively.
+    * Option ``mode``: FAILFAST or DROPMALFORMED. With FAILFAST, the job fails if a file
+      is damaged or is not a capture. With DROPMALFORMED, unreadable data is skipped.
+
+    A user-specified schema selects columns. Raises ``ValueError`` for invalid options
+    and columns.
     """
 
     @classmethod

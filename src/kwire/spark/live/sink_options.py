@@ -40,9 +40,11 @@ _SIZES = {
 
 @dataclass(frozen=True)
 class SinkOptions:
-    """Destination of the rows, and the arguments of ``KafkaSync.producer``.
+    """Validated options of a ``kafka-live`` sink.
 
-    ``topic`` is the topic of all rows, or None if a column contains the topic.
+    * ``cluster``: cluster to which the rows are written.
+    * ``topic``: topic of all rows, or None if a column contains the topic.
+    * ``producer``: arguments of ``KafkaSync.producer``.
     """
 
     cluster: Cluster

@@ -80,7 +80,11 @@ def make_batches(rows: Iterable[Any], columns: SinkColumns) -> Iterator[Any]:
 def _split_by_topic(
     batch: Any, columns: SinkColumns, topic: str | None
 ) -> Iterator[tuple[str, Any]]:
-    """Iterate over the rows of every topic, in order, with a record's columns."""
+    """Yield (topic, rows) pairs for the rows of a batch.
+
+    ``rows`` is a record batch with the columns of a record, without the topic. Rows of
+    the same topic stay in order.
+    """
     import numpy
     import pyarrow
 

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     Found = TypeVar("Found")
 
 _LEAST_SPLIT = 4 << 20
-"""Minimum split size in bytes, because a task has a fixed cost.
+"""Minimum split size in bytes. Every split becomes a task, and starting a task takes
+longer than reading a smaller split.
 
 If ``minPartitions`` is specified, splits may be smaller.
 """
@@ -41,14 +42,17 @@ _LOG_APPEND_TIME = 1
 
 
 _LOOKS = 5
-"""Maximum number of attempts to list files, because brokers may delete listed files."""
+"""Maximum number of attempts to list and open files. An attempt fails if a broker
+deletes a file after it was listed, which rarely happens several times in a row.
+"""
 
 
 class FileSplit(NamedTuple):
     """Batches that begin between bytes ``start`` and ``end`` of a segment.
 
-    If ``end`` is None, the split extends to the end of the segment. Only records from
-    ``start_offset`` to ``end_offset`` (exclusive) are read. None means no limit.
+    * ``end``: None if the split extends to the end of the segment.
+    * ``start_offset``: offset of the first record to read, or None for no limit.
+    * ``end_offset``: offset after the last record to read, or None for no limit.
     """
 
     path: str
@@ -71,7 +75,8 @@ class FileSplit(NamedTuple):
 class WantedRange(NamedTuple):
     """Offset range of a partition to read.
 
-    None means the log start offset (``start``) or the log end offset (``end``).
+    * ``start``: first offset, or None for the log start offset.
+    * ``end``: offset after the last one, or None for the log end offset.
     """
 
     partition: Partition
@@ -83,7 +88,10 @@ class WantedRange(NamedTuple):
 class Bounds:
     """Bounds on the requested rows, computed from filters. None means no bound.
 
-    ``end_offset`` is exclusive. Timestamps are in ms, and both bounds are inclusive.
+    * ``topics``, ``partitions``: the only names and numbers that can match.
+    * ``start_offset``, ``end_offset``: range of offsets. ``end_offset`` is exclusive.
+    * ``start_timestamp``, ``end_timestamp``: range of timestamps in milliseconds since
+      1970. Both are inclusive.
     """
 
     topics: frozenset[str] | None = None
@@ -183,7 +191,10 @@ def _list_all_partitions(options: LogOptions, may_be_empty: bool) -> list[Partit
 
 
 def choose_longest(replicas: Sequence[Partition]) -> Partition:
-    """Return the replica with the highest end offset and, if equal, more bytes."""
+    """Return the replica with the highest end offset.
+
+    If several replicas have the same end offset, the largest of them is returned.
+    """
     if len(replicas) == 1:
         return replicas[0]
     return max(replicas, key=lambda replica: (replica.end_offset, replica.size))

@@ -31,7 +31,7 @@ _ROWS = 4096
 """Maximum number of rows in an Arrow batch that is created row by row."""
 
 _SHOWN = 4096
-"""Maximum number of bytes from a damaged region that its row contains."""
+"""Maximum number of bytes of a damaged region that a row for the region contains."""
 
 
 def read_pieces(

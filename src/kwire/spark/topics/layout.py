@@ -105,8 +105,9 @@ BATCH_COLUMNS = frozenset(_OF_BATCH)
 class Layout(NamedTuple):
     """Ordered columns of a reader, including the column of corrupt regions.
 
-    ``columns`` maps names to Spark's types. ``corrupt`` is the name of the column of
-    corrupt regions, or None if it is not among the columns.
+    * ``columns``: Spark types by column name.
+    * ``corrupt``: name of the column that contains corrupt regions, or None if the
+      layout does not have this column.
     """
 
     columns: dict[str, str]

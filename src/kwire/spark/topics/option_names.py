@@ -62,7 +62,9 @@ IGNORED = (
     *(f"kafka.{name}" for name in property_names.IGNORED_OF_CONSUMERS),
     *(f"kafka.{name}" for name in property_names.IGNORED_OF_CONNECTIONS),
 )
-"""Options that are ignored, because settings of connections cannot change a row."""
+"""Options that sources ignore, because they only affect how records are fetched, and
+cannot change the returned rows.
+"""
 
 UNUSED = (
     *(name for name in _OF_SCANS if not name.startswith(_SECURITY)),

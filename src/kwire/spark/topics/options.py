@@ -40,7 +40,11 @@ STRATEGIES = ("error", "latest")
 _OF_STREAMS = ("maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay")
 
 EARLIEST, LATEST = -2, -1
-"""Special offsets for the start and end of a partition, as in Spark's own source."""
+"""Special offsets, as in Spark's own source.
+
+* ``EARLIEST``: log start offset of a partition.
+* ``LATEST``: log end offset of a partition.
+"""
 
 EVERYWHERE = ("", -1)
 """Key of a timestamp that applies to all partitions, instead of (topic, partition)."""
@@ -57,10 +61,11 @@ list.
 class TopicOptions:
     """Topics and offsets to read. The fields correspond to the options.
 
-    ``starting`` and ``ending`` are pairs. The first element is the type of Spark option
-    that was specified: "offsets" or "timestamps". The second element is "earliest",
-    "latest", or numbers by (topic, partition). A timestamp for all partitions has the
-    key ("", -1).
+    ``starting`` and ``ending`` are pairs with these elements:
+
+    1. The type of Spark option that was specified: "offsets" or "timestamps".
+    2. "earliest", "latest", or offsets or timestamps (ms) by (topic, partition). A
+       timestamp for all partitions has the key ("", -1).
     """
 
     subscribe: frozenset[str] | None = None
