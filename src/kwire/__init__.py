@@ -85,7 +85,7 @@ def __getattr__(name: str) -> object:
             if name in registry.names():
                 text += f"; use kwire.messages.{name}"
         raise AttributeError(text)
-    # Not by importlib, which is slow to import itself.
+    # ``__import__`` is used because importing ``importlib`` is slow.
     __import__(f"{__name__}.{home}")
     value = sys.modules[f"{__name__}.{home}"]
     if name in _HOMES:

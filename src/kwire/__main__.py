@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m kwire``: prints the version, the engine that runs, and why.
+"""``python -m kwire``: prints the version, the active engine, and why it is active.
 
-With arguments it is the program ``kwire``.
+With arguments, it runs the program ``kwire`` with these arguments.
 """
 
 from __future__ import annotations

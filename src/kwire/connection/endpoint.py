@@ -129,7 +129,8 @@ class Endpoint:
     def announced(self) -> int:
         """Size in bytes of the incomplete frame that is being received.
 
-        It includes the four bytes of the size field, and is 0 while it is unknown.
+        The number includes the four bytes of the size field. It is 0 until the complete
+        size field has been received.
         """
         return self._splitter.announced
 

@@ -35,11 +35,12 @@ _DIGESTS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 MIN_ITERATIONS = 4096
 """Minimum iteration count in RFC 7677 and in Kafka.
 
-Fewer iterations allow fast guessing.
+If a server requested fewer iterations, an attacker could guess passwords faster.
 """
 
 MAX_ITERATIONS = 1 << 17
-"""Upper limit, because the server chooses the count and the client does the work.
+"""Default maximum iteration count. A limit is required, because the server chooses the
+count and the client does the work.
 
 Kafka's own limit is 16384.
 """
@@ -318,8 +319,9 @@ class OAuthBearer:
 
 
 _EXTENSION_NAME = re.compile(r"[A-Za-z]+")
+"""Pattern for the name of an extension (RFC 7628, section 3.1)."""
 _EXTENSION_VALUE = re.compile(r"[\x21-\x7e \t\r\n]*")
-"""Name and value of an extension (RFC 7628, section 3.1)."""
+"""Pattern for the value of an extension (RFC 7628, section 3.1)."""
 
 _TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 

@@ -40,9 +40,11 @@ _REQUEST_START = 8
 
 
 class _Turn:
-    """A request that expects a response.
+    """Position in the order of the responses.
 
-    ``frame`` is the response, or empty until it is ready.
+    * ``request``: request that expects the response, or None if the response was
+      created automatically.
+    * ``frame``: encoded response, or empty until the response is ready.
     """
 
     __slots__ = ("frame", "request")

@@ -132,7 +132,11 @@ class MapCursor:
         return length
 
     def read_count(self, compact: bool, nullable: bool, least: int) -> int:
-        """Decode an array count. The minimum element size is ``least`` bytes."""
+        """Decode an array count. The result is -1 if the array is null.
+
+        ``least`` is the minimum size of an element in bytes. A count for which the
+        remaining input is too short is an error.
+        """
         start = self.at
         count = self.read_length(compact, plan.INT32)
         if count < 0 and not nullable:

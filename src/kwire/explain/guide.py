@@ -47,7 +47,8 @@ class FieldLayout(NamedTuple):
     * ``array``: "ARRAY" or "COMPACT_ARRAY", or "" if the field is not an array.
     * ``tag``: tag, or -1 if the field is inline.
     * ``default``: default value, or "" if it is zero or empty.
-    * ``fields``, ``flexible``: fields of the struct, and whether it has a tag section.
+    * ``fields``: fields of the struct. Empty if the field is not a struct.
+    * ``flexible``: True if the struct has a tag section.
     """
 
     name: str

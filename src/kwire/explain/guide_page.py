@@ -26,9 +26,13 @@ if TYPE_CHECKING:
 
 
 class _PageLine(NamedTuple):
-    """Layout line: the text before the definition, the definition itself, and notes.
+    """Layout line.
 
-    ``is_new`` marks lines that the next older layout does not contain.
+    * ``depth``: nesting level.
+    * ``start``: text before the definition.
+    * ``definition``: the definition itself.
+    * ``notes``: notes after the definition.
+    * ``is_new``: True if the next older layout does not contain the line.
     """
 
     depth: int

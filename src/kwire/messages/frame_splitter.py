@@ -74,8 +74,8 @@ class FrameSplitter:
         self._limits = limits
         self._highest = _HIGHEST_SIZE if limit is None else limit
         # The first ``_pending`` bytes of ``_memory`` belong to the incomplete frame.
-        # The frame is complete when it has ``_wanted`` bytes, as far as its size is
-        # known.
+        # ``_wanted`` is the number of bytes of the whole frame, including its size
+        # field. Until the size is known, it is the number of bytes in the size field.
         self._memory: Memory | None = None
         self._view: memoryview | None = None
         self._pending = 0
@@ -92,7 +92,10 @@ class FrameSplitter:
 
     @property
     def announced(self) -> int:
-        """Size of the incomplete frame with its size field, or 0 while unknown."""
+        """Size of the incomplete frame in bytes, including its size field.
+
+        The number is 0 until the complete size field has been received.
+        """
         return 0 if self._wanted == _SIZE_BYTES else self._wanted
 
     def feed(self, chunk: Buffer) -> Iterator[Frame]:

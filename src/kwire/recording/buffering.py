@@ -41,9 +41,12 @@ class CaptureBuffer:
     * ``on_room``: called when ``has_room`` becomes true again after the buffer was
       full.
 
-    ``frames`` and ``size`` count all added frames and their bytes. ``safe`` counts the
-    frames already stored on disk. Because rows are written in order, the stored frames
-    have the lowest sequence numbers.
+    These attributes count frames:
+
+    * ``frames``: number of all added frames.
+    * ``size``: total size of all added frames in bytes.
+    * ``safe``: number of frames that are stored on disk. Because rows are written in
+      order, the stored frames have the lowest sequence numbers.
     """
 
     def __init__(
@@ -59,8 +62,9 @@ class CaptureBuffer:
         self.size = 0
         self.safe = 0
         self._wait_s = flush_s / 3
-        # Rows that are waiting to be written, and their estimated size in bytes.
+        # Rows that are waiting to be written.
         self._rows: list[tuple[Any, ...]] = []
+        # Estimated size in bytes of these rows in memory.
         self._waiting_bytes = 0
         self._is_full = asyncio.Event()
         self._on_room = on_room

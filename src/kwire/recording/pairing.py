@@ -90,9 +90,10 @@ NO_HEADER = Header()
 
 
 class _Secrets(NamedTuple):
-    """Whether a request contains secrets, and whether its response does.
+    """Which frames of an API contain secrets. Their content must not be stored.
 
-    The content of a frame with secrets must not be stored.
+    * ``request``: True if the request contains secrets.
+    * ``response``: True if the response contains secrets.
     """
 
     request: bool

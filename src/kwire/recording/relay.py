@@ -53,7 +53,12 @@ _WILDCARDS = ("0.0.0.0", "::")
 
 
 class Counts(NamedTuple):
-    """Numbers of frames, frame bytes and connections recorded so far."""
+    """Counts of the traffic that was recorded so far.
+
+    * ``frames``: number of frames.
+    * ``size``: total size of the frames in bytes.
+    * ``connections``: number of connections.
+    """
 
     frames: int
     size: int
@@ -105,9 +110,10 @@ class Relay:
         self._selves: set[Address] = set()
         self._max_connections = max_connections
         self._max_held_bytes = max_held_bytes
-        # Bytes of incomplete and unread frames by connection, and their total.
-        # Connections that are being closed are no longer included.
+        # Number of bytes in incomplete and unread frames, by connection. Connections
+        # that are being closed are no longer included.
         self._held: dict[RelayConnection, int] = {}
+        # Sum of the numbers in ``_held``.
         self._held_by_all = 0
         # Number of frames after which the relay stops, or None.
         self._count = count
@@ -139,7 +145,7 @@ class Relay:
 
     @property
     def counts(self) -> Counts:
-        """Numbers of frames, frame bytes and connections recorded so far."""
+        """Counts of frames, bytes and connections that were recorded so far."""
         return Counts(self.buffer.frames, self.buffer.size, self._connections)
 
     def stop(self) -> None:

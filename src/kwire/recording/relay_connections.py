@@ -45,8 +45,9 @@ _UNKNOWN = "", 0
 class RelayConnection:
     """One client connection and its broker connection.
 
-    ``client`` and ``broker`` are the asyncio protocols for the two sides. ``address``
-    is the broker address.
+    * ``client``: asyncio protocol for the connection to the client.
+    * ``broker``: asyncio protocol for the connection to the broker.
+    * ``address``: address of the broker.
     """
 
     def __init__(self, relay: Relay, address: Address) -> None:
@@ -57,8 +58,11 @@ class RelayConnection:
         self.broker = BrokerEnd(self)
         self.client.other, self.broker.other = self.broker, self.client
         self.broker_name = format_address(*address)
-        # Address of the client, relay host that the client has used, and connection
-        # number. They are set by ``run``, when both sides are connected.
+        # ``run`` sets these attributes when both sides are connected:
+        #   client_name  address of the client
+        #   seen_host    host of the relay that the client has connected to
+        #   is_open      whether both sides are connected
+        #   number       number of the connection within the recording
         self.client_name = ""
         self.seen_host = ""
         self.is_open = False
@@ -129,7 +133,9 @@ class RelayConnection:
 
 
 class _End(asyncio.BufferedProtocol):
-    """Protocol for one side. Receives its frames and writes frames from the other side.
+    """Protocol for one side of a ``RelayConnection``.
+
+    It receives the frames of its peer, and writes the frames of the other side to it.
 
     ``has_ended`` becomes true after the last frame from the peer.
     """
@@ -142,14 +148,15 @@ class _End(asyncio.BufferedProtocol):
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._splitter = FrameSplitter(connection.relay.limits)
-        # Complete frames that are waiting to be forwarded, and their arrival time in
-        # microseconds since 1970.
+        # Complete frames that are waiting to be forwarded.
         self._frames: deque[Frame] = deque()
+        # Arrival time of these frames in microseconds since 1970.
         self._moment = 0
         # Held bytes that have already been reported to the relay.
         self._held = 0
-        # Whether reading is paused, and whether the write buffer of this side is full.
+        # True while reading from the peer is paused.
         self._is_paused = False
+        # True while the write buffer to the peer is full.
         self._is_full = False
         # ``_is_ending`` becomes true when the peer has sent its end of file. After the
         # remaining frames have been forwarded, ``has_ended`` becomes true as well.

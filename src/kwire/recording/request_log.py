@@ -72,9 +72,10 @@ _MICROSECOND = timedelta(microseconds=1)
 class LoggedRequest(NamedTuple):
     """Request from a valid line, and additional information from the line.
 
-    ``offered`` are the versions in an ApiVersions response, by API key. It is None for
-    other requests and for errors. ``is_from_broker`` is true for a Fetch request from a
-    follower replica.
+    * ``offered``: version ranges in the ApiVersions response, by API key. None if the
+      request is not ApiVersions, or if the response contains an error.
+    * ``is_from_broker``: True if a follower replica has sent the request, which is then
+      a Fetch.
     """
 
     request: Request
@@ -86,7 +87,8 @@ class BadLine(NamedTuple):
     """Invalid line in place of a request.
 
     * ``line``: line number, starting with 1.
-    * ``position``: offset of its first byte, for gzip files in the decompressed data.
+    * ``position``: byte position of the line in the file, or in the decompressed data
+      if the file is a gzip file.
     * ``reason``: problem description.
     * ``text``: beginning of the line.
     """
@@ -395,7 +397,11 @@ def _get_string(parent: dict[str, Any], name: str) -> str | None:
 
 
 def _get_software(document: dict[str, Any], api_key: int) -> list[str | None]:
-    """Return client software name and version, which ApiVersions requests contain."""
+    """Return the software name and the software version of the client, as a list.
+
+    An element is None if the line does not contain it. Clients send both in
+    ApiVersions requests.
+    """
     source = _get_member(document, "clientInformation", dict, optional=True) or {}
     names = "softwareName", "softwareVersion"
     if api_key == _API_VERSIONS and _is_answered(document.get("response")):

@@ -43,8 +43,9 @@ REQUEST_TYPES = {
 class Request(NamedTuple):
     """Table row for one request. The fields are the columns.
 
-    ``timestamp`` is in microseconds since 1970. ``size`` is in bytes, without the size
-    field. Request logs do not contain the size, so it is None there.
+    * ``timestamp``: microseconds since 1970.
+    * ``size``: frame size in bytes, without the size field. None for requests from
+      request logs, which do not contain the size.
     """
 
     timestamp: int | None = None
@@ -78,11 +79,13 @@ def make_request(
 
 
 class Fate(NamedTuple):
-    """Status for an API version: API name, deprecation, and removal.
+    """Status of an API version in Kafka's releases.
 
-    ``deprecated`` is the status in the newest release that supports the version.
-    ``removed_in`` is the first release that no longer supports it. It is None if the
-    newest release supports the version, or if no release has ever supported it.
+    * ``api``: API name.
+    * ``deprecated``: whether the newest release that supports the version has
+      deprecated it.
+    * ``removed_in``: first release that no longer supports the version. None if the
+      newest release supports the version, or if no release has ever supported it.
     """
 
     api: str | None

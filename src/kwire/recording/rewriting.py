@@ -58,7 +58,7 @@ _REWRITTEN = {
     cls.api_key: (cls, attribute, first_version(cls.__name__, attribute))
     for cls, attribute in _ADDRESS_FIELDS.items()
 }
-"""Response class, field name and first version with addresses, by API key."""
+"""(Response class, field with addresses, first version with this field) by API key."""
 
 # Versions without the list contain one coordinator in the message itself, so all
 # versions must be rewritten.

@@ -64,7 +64,12 @@ _CHUNK = 4 << 20
 
 
 class RowFault(NamedTuple):
-    """Damage in a row: its message, and the number of preceding records in all rows."""
+    """Damage in a row.
+
+    * ``row``: number of the row.
+    * ``place``: number of decoded records before the damage, in all rows together.
+    * ``text``: error message.
+    """
 
     row: int
     place: int
@@ -227,9 +232,10 @@ def _salvage(raw: memoryview, read: Any) -> Iterator[tuple[Any, str | None]]:
 
 
 def _around(raw: memoryview, start: int, at: int) -> tuple[int, int | None]:
-    """Return the start of the batch that contains a byte, and of the next batch.
+    """Return the start of the batch that contains byte ``at``, and where it ends.
 
-    The second value is None if there is no next batch.
+    The search begins with the batch at ``start``. The second value is the position
+    after the batch, or None if the batch is incomplete or has an invalid size.
     """
     while (end := _next_batch(raw, start, len(raw))) is not None:
         if at < end:
@@ -239,7 +245,10 @@ def _around(raw: memoryview, start: int, at: int) -> tuple[int, int | None]:
 
 
 def _next_batch(data: memoryview, at: int, end: int) -> int | None:
-    """Return the end of a batch; None if it is greater than ``end``, or invalid."""
+    """Return the position after the batch that begins at ``at``.
+
+    Returns None if the batch has an invalid size, or is not complete before ``end``.
+    """
     if at + LOG_OVERHEAD > end:
         return None
     (size,) = _size_at(data, at + SIZE_AT)
@@ -306,8 +315,10 @@ def _records(batches: list[pa.RecordBatch], kind: pa.StructType) -> pa.StructArr
 def _with_faults(
     made: pa.StructArray, faults: list[RowFault], kind: pa.StructType
 ) -> pa.StructArray:
-    """Insert one record for every fault, with its message if ``kind`` has
-    ``_error``.
+    """Insert one record for every fault.
+
+    If ``kind`` has the field ``_error``, this field contains the message of the fault.
+    All other fields of the record are null.
     """
     count = len(made)
     texts = {}

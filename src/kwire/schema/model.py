@@ -199,8 +199,9 @@ class Message:
         return self.struct.name
 
     def summary(self) -> str:
-        """Return the one-line docstring of the message class, which contains the
-        versions.
+        """Return the one-line docstring of the message class.
+
+        It contains the kind, the number and the versions of the message.
         """
         number = "" if self.api_key is None else f" {self.api_key}"
         flexible = self.flexible_versions & self.valid_versions
@@ -213,8 +214,9 @@ class Message:
         return any(field.secret for struct in structs for field in struct.fields)
 
     def structs(self) -> list[Struct]:
-        """List the nested structs of the message without repetition, inner before
-        outer.
+        """List the nested structs of the message without repetition.
+
+        Inner structs come before the structs that contain them.
         """
         structs_by_id: dict[int, Struct] = {}
 

@@ -80,10 +80,13 @@ INT_RANGES = {
 _CLASSIC_LEAST = {STRING: 2, BYTES: 4, RECORDS: 4}
 
 PRESENT, TAGGED, ABSENT, IGNORED = range(4)
-"""Field location in a version: inline, in the tag section, or absent.
+"""Location of a field in a version.
 
-If the version does not contain the field and its value is not the default, the value is
-an error (ABSENT) or is not written (IGNORED).
+* ``PRESENT``: the field is inline.
+* ``TAGGED``: the field is in the tag section.
+* ``ABSENT``: the version does not contain the field. Encoding a value other than the
+  default is an error.
+* ``IGNORED``: the version does not contain the field. Its value is not written.
 """
 
 

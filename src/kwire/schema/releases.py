@@ -41,7 +41,11 @@ class ProtocolVersion(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """Versions that an upgrade removes and adds, by API key in ascending order."""
+    """Versions that an upgrade changes, by API key in ascending order.
+
+    * ``removed``: versions that only the old release supports.
+    * ``added``: versions that only the new release supports.
+    """
 
     removed: dict[int, VersionRange]
     added: dict[int, VersionRange]

@@ -42,10 +42,10 @@ _SHOWN = (
 _CHANGED = ("resource_type", "resource_name", "property", "before", "after")
 _SENSITIVE = "(sensitive)"
 _MAX_NAME_WIDTH = 60
+"""Maximum width of the column for property names, in characters."""
 _MAX_VALUE_WIDTH = 20
-"""Maximum widths of the columns for names and old values, in characters.
-
-The last column has no limit.
+"""Maximum width of the column for old values, in characters. The last column of the
+table has no limit.
 """
 
 _ALL_BROKERS = "all"

@@ -44,7 +44,11 @@ DESCRIBED_NAMES = (*_GROUP_NAMES, *_PARTITION_NAMES)
 
 
 class Change(NamedTuple):
-    """Committed offsets before and after a reset. None means no committed offset."""
+    """Change of a committed offset by a reset.
+
+    * ``before``: previous offset, or None if the group had not committed one.
+    * ``after``: new offset.
+    """
 
     before: int | None
     after: int

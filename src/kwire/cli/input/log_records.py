@@ -39,14 +39,17 @@ if TYPE_CHECKING:
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _PIECES = 256
-"""Maximum number of pieces into which a segment is split when it is read backwards.
-
-Minimum size of a piece: 1 MiB.
+"""Maximum number of pieces into which a segment is split when it is read backwards. A
+segment has fewer pieces if they would be smaller than 1 MiB.
 """
 
 
 class OffsetRange(NamedTuple):
-    """Offset range of a partition. ``end`` is exclusive. None means no limit."""
+    """Offset range of a partition.
+
+    * ``start``: first offset, or None for no limit.
+    * ``end``: offset after the last one, or None for no limit.
+    """
 
     start: int | None
     end: int | None

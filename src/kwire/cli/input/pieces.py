@@ -70,10 +70,12 @@ def add_byte_options(command: Command) -> Command:
 
 
 class Reading(NamedTuple):
-    """Decoded piece: its header, its message, and the versions of both.
+    """Decoded piece of an input.
 
-    ``header`` is None if there is no header. For a record set, ``version`` is negative,
-    and ``message`` is an iterator over the batches.
+    * ``header``: decoded header, or None if the piece has no header.
+    * ``header_version``: version of the header.
+    * ``message``: decoded message. For a record set, an iterator over its batches.
+    * ``version``: version of the message. Negative for a record set.
     """
 
     header: Any

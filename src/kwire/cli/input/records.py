@@ -27,7 +27,9 @@ InputRow: TypeAlias = "tuple[bytes | None, bytes | None, int | None, Any]"
 _READ_BYTES = 1 << 20
 _ROWS_AT_ONCE = 1000
 _BYTES_AT_ONCE = 16 << 20
-"""Maximum character count for the CSV cells in a row group, plus one row."""
+"""Total number of characters in CSV cells after which the rows that have been read are
+returned. The last of these rows may exceed this number.
+"""
 _ENCODINGS = ("base64", "hex", "json")
 _VALUE_NAMES = {"value", *(f"value_{each}" for each in _ENCODINGS)}
 _KEY_NAMES = {"key", *(f"key_{each}" for each in _ENCODINGS)}

@@ -24,7 +24,11 @@ _ROW = 16
 """Number of bytes that a line of the page shows."""
 
 _HEAD, _TAIL = 16 * _ROW, 2 * _ROW
-"""Number of bytes that are displayed at the beginning and end of a long value."""
+"""Number of bytes that the page shows of a long value.
+
+* ``_HEAD``: at the beginning of the value.
+* ``_TAIL``: at the end of the value.
+"""
 
 
 class _Piece(NamedTuple):

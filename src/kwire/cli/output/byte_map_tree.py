@@ -26,7 +26,11 @@ _MANY = 40
 """Maximum size of an array whose elements are initially unfolded."""
 
 _MOST_UNPACKED, _MOST_UNPACKED_IN_ALL = 500, 5_000
-"""Maximum number of decompressed records to display, per batch and in total."""
+"""Maximum number of decompressed records that the page shows.
+
+* ``_MOST_UNPACKED``: for one batch.
+* ``_MOST_UNPACKED_IN_ALL``: for all batches together.
+"""
 
 _MOST_SUMMARIZED = 3
 _LONGEST_VALUE = 40
@@ -62,8 +66,9 @@ class TreeLine(NamedTuple):
     * ``kind``: "open" and "close" for a node with children, "leaf" for a value,
       "unpacked" for a value in a decompressed record, or "more" for the count of
       omitted records.
-    * ``number``: span index, or -1.
-    * ``first`` and ``last``: first and last span index below a node, or -1.
+    * ``number``: index of the span that the line shows, or -1.
+    * ``first``: lowest index of the spans below a node, or -1.
+    * ``last``: highest index of the spans below a node, or -1.
     """
 
     kind: str

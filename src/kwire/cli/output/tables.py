@@ -133,8 +133,8 @@ class RowFormat(NamedTuple):
 class Output:
     """Text stream that shows its output early: the first line is flushed immediately.
 
-    ``width`` is the terminal width in columns, or None if the stream is not a terminal.
-    ``is_kept`` specifies whether the output is stored in a file.
+    * ``width``: terminal width in columns, or None if the stream is not a terminal.
+    * ``is_kept``: True if the output is stored in a file.
     """
 
     def __init__(self, stream: TextIO, *, is_kept: bool = False) -> None:

@@ -45,7 +45,9 @@ Kafka 0.9 neither responds to ApiVersions nor closes the connection.
 """
 
 HEADER_BYTES = 4
-"""Size of the correlation id and of an empty response (document 001, reading A)."""
+"""Size in bytes of the correlation id. A response of this size contains nothing else
+and is called an empty response (document 001, reading A).
+"""
 
 
 HIGHEST_ID = 0x7FFFFFFF

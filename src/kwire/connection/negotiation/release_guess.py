@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 
         @property
         def advertised(self) -> Mapping[int, Ends]:
-            """Ranges as they were received."""
+            """(Minimum, maximum) version by API key, as the broker has sent them."""
 
 
 class ReleaseGuess(NamedTuple):
     """Range of releases that match a broker's table. Both bounds can be equal.
 
-    * ``min_release``, ``max_release``: None if the range has no such bound.
+    * ``min_release``: oldest release of the range, or None if there is no lower bound.
+    * ``max_release``: newest release of the range, or None if there is no upper bound.
     * ``is_custom``: True if no release has the table, and the table does not seem to
       belong to a release that is newer or older than all known releases.
     * ``has_unstable``: True if the table only matches a release with unstable versions

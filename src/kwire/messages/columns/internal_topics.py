@@ -45,7 +45,12 @@ JSON = pa.struct([*_HEAD, ("key", pa.string()), ("value", pa.string())])
 
 
 class RecordType(NamedTuple):
-    """Record type: Kafka's name, and the message names of key and value."""
+    """Record type of an internal topic.
+
+    * ``name``: Kafka's name of the record type.
+    * ``key``: name of the key message, or None if the records have no keys.
+    * ``value``: name of the value message.
+    """
 
     name: str
     key: str | None
@@ -242,10 +247,13 @@ def _key_alone(topic: str, key: bytes | None) -> Message | None:
 
 
 class _Prefixes(NamedTuple):
-    """Data before the messages: record types, versions, and message start positions.
+    """Data before the messages, as arrays with one element per row.
 
-    ``valid`` marks rows that are not null. ``wrong`` marks rows that are invalid
-    regardless of their numbers. Missing numbers are ``_NONE``.
+    * ``valid``: whether the row is not null.
+    * ``wrong``: whether the row is invalid, regardless of its numbers.
+    * ``numbers``: record type number, or ``_NONE`` if it is missing.
+    * ``versions``: message version, or ``_NONE`` if it is missing.
+    * ``starts``: byte position at which the message begins.
     """
 
     valid: np.ndarray

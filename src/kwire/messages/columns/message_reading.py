@@ -320,8 +320,11 @@ def _plain_rows(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Decode the data before the bodies, for all rows together.
 
-    Returns three arrays: whether the row has the usual format, its version, and the
-    start position of its body. The last two are undefined if the first is False.
+    Returns three arrays with one element per row:
+
+    1. Whether the row has the usual format. If not, the other elements are undefined.
+    2. The version of the message.
+    3. The start position of the body in the row.
     """
     entry = registry.find(name)
     known = entry.valid_versions

@@ -34,7 +34,10 @@ def bound(size: int) -> int:
 def read(
     data: memoryview, magic: int, limit: int, allocate: Callable[[int], Buffer]
 ) -> memoryview:
-    """Decompress all members."""
+    """Decompress all members.
+
+    ``compression.Codec`` describes the parameters and the errors.
+    """
     library = _load_library()
     end = len(data)
     declared = int.from_bytes(data[-4:], "little")

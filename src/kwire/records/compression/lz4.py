@@ -81,7 +81,12 @@ def _find_blocks(
 
 @lru_cache(maxsize=16)
 def _make_checksum(header: bytes) -> bytes:
-    """Return the second byte of the xxh32 of fewer than 16 bytes."""
+    """Return the checksum of a frame header, which is one byte.
+
+    The checksum is the second lowest byte of the xxHash of the header (XXH32, seed 0).
+    ``header`` must have fewer than 16 bytes. Longer input requires another loop.
+    Source: LZ4 frame format, "Header Checksum"; xxHash specification, "XXH32".
+    """
     mask = 0xFFFFFFFF
     whole = len(header) & ~3
     value = 0x165667B1 + len(header)
@@ -100,7 +105,10 @@ def _make_checksum(header: bytes) -> bytes:
 def read(
     data: memoryview, magic: int, limit: int, allocate: Callable[[int], Buffer]
 ) -> memoryview:
-    """Decompress the blocks of the first frame."""
+    """Decompress the blocks of the first frame.
+
+    ``compression.Codec`` describes the parameters and the errors.
+    """
     library = load_cramjam()
     header = largest, _, _ = _read_header(data, magic)
     room = 0

@@ -61,7 +61,10 @@ def _read_size(block: memoryview) -> int:
 def read(
     data: memoryview, magic: int, limit: int, allocate: Callable[[int], Buffer]
 ) -> memoryview:
-    """Decompress all blocks."""
+    """Decompress all blocks.
+
+    ``compression.Codec`` describes the parameters and the errors.
+    """
     library = load_cramjam()
     size = 0
     for start, stop in _find_blocks(data):

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 FRAME_MAGIC = 0xFD2FB528
-# Skippable frames without content have this magic number or up to 0xF more.
+# Magic number of skippable frames, which contain no records. The last four bits of the
+# number may have any value.
 SKIPPABLE_MAGIC = 0x184D2A50
 BLOCK = 128 * KIB
 # Every reader must support this window size, regardless of its own limit.
@@ -114,7 +115,10 @@ def _read_header(head: bytes) -> tuple[int | None, int, int]:
 def read(
     data: memoryview, magic: int, limit: int, allocate: Callable[[int], Buffer]
 ) -> memoryview:
-    """Decompress all frames."""
+    """Decompress all frames.
+
+    ``compression.Codec`` describes the parameters and the errors.
+    """
     # Allocate one additional byte: libraries only verify the end of a frame if there is
     # capacity left, and a result that uses this byte exceeds the limit.
     measured = _measure(data, limit)
