@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LONGEST_NAME = 80
 _LONGEST_QUOTE = 300
-"""Maximum length of a text from a peer in an error message, in characters."""
+"""Maximum number of characters that an error message shows of a text from a peer, so
+that a peer cannot fill a terminal or a log.
+"""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _ESCAPE_BACKSLASHES = re.compile(r"\\(?=[ux][0-9a-f])")
 _UNITS = ("B", "KB", "MB", "GB", "TB", "PB", "EB")

@@ -39,7 +39,9 @@ POLICY = (
 """
 
 _PIECES = 1000
-"""Number of template output fragments that are joined before they are returned."""
+"""Number of fragments of template output that are joined into one string, because a
+template returns many short fragments and every string has a fixed cost.
+"""
 
 _environments: list[Environment] = []
 

@@ -51,7 +51,11 @@ _RESOURCE_TYPES = {
 }
 
 _SET, _DELETE = 0, 1
-"""Values of ``config_operation`` in IncrementalAlterConfigs requests."""
+"""Values of ``config_operation`` in IncrementalAlterConfigs requests.
+
+* ``_SET``: set a property.
+* ``_DELETE``: delete the property, so that its default applies.
+"""
 
 
 class Admin(ClusterQueries):

@@ -117,7 +117,7 @@ class ChunkReader(Operations, Generic[M]):
                 self._runner.abandon()
 
     async def _read(self) -> Chunk | None:
-        """Return the next chunk, or None after the last one."""
+        """Wait for the next chunk, and return it. Returns None after the last chunk."""
         raise NotImplementedError
 
     async def _leave(self, has_failed: bool) -> None:
@@ -176,13 +176,13 @@ class ChunkReader(Operations, Generic[M]):
         return self._is_closing or self._machine.has_result()
 
     def _release(self, machine: M) -> None:
-        """Release the memory of the last chunk."""
+        """Return the memory of the last returned chunk to the budget of ``machine``."""
         held, self._held = self._held, None
         if held is not None:
             machine.release(held)
 
     def _close_machine(self, machine: M, runner: Runner) -> None:
-        """Close the machine, and keep its metrics."""
+        """Close the machine, and store its last metrics in ``_last_metrics``."""
         machine.close(runner.now())
         if self._last_metrics is None:
             self._last_metrics = machine.read_metrics(runner.now())

@@ -57,7 +57,9 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=TransactionBase)
 
 MAX_RECORDS_AT_ONCE = 1000
-"""Maximum number of records encoded between two checks of the memory limit."""
+"""Maximum number of records that are encoded between two checks of the memory limit. A
+check has a fixed cost, and the memory use may grow unchecked between two checks.
+"""
 
 _SHARE = 8
 """Divisor of ``memory_bytes``.

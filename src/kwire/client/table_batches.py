@@ -43,7 +43,9 @@ this limit.
 """
 
 ROWS_AT_ONCE = 1 << 16
-"""Maximum number of rows sorted by partition in one step."""
+"""Maximum number of rows that are sorted by partition in one step, which limits the
+memory for row indexes.
+"""
 
 
 class TableColumns:

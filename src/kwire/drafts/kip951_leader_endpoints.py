@@ -72,9 +72,10 @@ ProduceResponse = message_class(repaired(schema_text("kip951_produce_response"))
 class LeaderChange(NamedTuple):
     """Partition whose leader has changed.
 
-    ``topic`` is the topic name, or the topic id in versions without a name. ``host``,
-    ``port`` and ``rack`` are None if the response contains no address for the leader.
-    The client then either knows the address already, or has to request metadata.
+    * ``topic``: topic name, or topic id if the response version contains no names.
+    * ``host``, ``port``, ``rack``: address and rack of the leader. They are None if the
+      response does not contain the address. The client then either knows the address
+      already, or has to request metadata.
     """
 
     topic: str | UUID

@@ -104,7 +104,10 @@ def apis(release: str = NEWEST) -> list[Api]:
 
 
 def _find_offers(release: str, listener: str | None = None) -> dict[int, VersionRange]:
-    """Return the versions that a release can advertise, including unstable versions."""
+    """Return {API key: versions} that a release can advertise.
+
+    Unstable versions are included.
+    """
     offers = releases.advertisements(release, listener, unstable=True)
     return {key: choices[0] for key, choices in offers.items()}
 

@@ -35,11 +35,15 @@ _VARLONG_BYTES = 10
 
 
 class MapCursor:
-    """Read position ``at`` in ``data``. Bytes from ``end`` on must not be read.
+    """Read position in an input.
 
-    ``path`` contains the names and indexes of the current field. ``subject`` contains
-    the message name and the version for error messages. All read methods raise
-    ``DecodeError``.
+    * ``data``: the whole input.
+    * ``at``: byte position of the next value.
+    * ``end``: byte position at which reading must stop.
+    * ``path``: names and indexes that lead to the current field.
+    * ``subject``: message name and version for error messages.
+
+    All read methods raise ``DecodeError`` if the value at ``at`` is invalid.
     """
 
     __slots__ = ("at", "data", "end", "path", "subject")

@@ -36,7 +36,9 @@ TYPES[plans.BOOL] = "BOOLEAN"
 
 _TAGGED_FIELDS = "_tagged_fields"
 _HANGING = 4
-"""Number of spaces by which continuation lines are additionally indented."""
+"""Number of spaces by which the continuation of a wrapped line is indented more than
+the line itself.
+"""
 
 
 class FieldLayout(NamedTuple):

@@ -83,11 +83,12 @@ class Span(NamedTuple):
 
 
 class ByteMap(NamedTuple):
-    """Spans of an input, in order and without gaps, and its errors.
+    """Spans and errors of an input.
 
-    ``error`` is the exception that decoding raises, or None. ``damage`` contains the
-    errors in record sets inside the message. The message can be decoded despite these
-    errors, because a records field is an opaque byte string.
+    * ``spans``: spans in the order of the input, without gaps.
+    * ``error``: exception that decoding the input raises, or None.
+    * ``damage``: errors in record sets inside the message. The message can be decoded
+      despite these errors, because a records field is an opaque byte string.
     """
 
     spans: tuple[Span, ...]
@@ -109,8 +110,8 @@ _API_KEYS = ("api_key", "request_api_key")
 class SpanNotes:
     """Adds a span for every value that a cursor reads.
 
-    ``root`` is the field path that the cursor's paths are relative to. ``owner`` is the
-    full path of the current struct.
+    * ``root``: path of the field to which the paths of the cursor are relative.
+    * ``owner``: full path of the current struct.
     """
 
     def __init__(

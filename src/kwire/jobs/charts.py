@@ -37,7 +37,9 @@ sort important rows first.
 """
 
 MOST_SERIES = 8
-"""Maximum number of lines in a line chart."""
+"""Maximum number of lines in a line chart, because more lines cannot be distinguished
+by their colours.
+"""
 
 LABEL_CHARACTERS = 24
 NOTE_CHARACTERS = 16
@@ -85,9 +87,10 @@ class Span(NamedTuple):
 
 
 class Track(NamedTuple):
-    """Row of a coverage chart or timeline. ``note`` is displayed at its end.
+    """Row of a coverage chart or timeline.
 
-    ``start`` and ``end`` are the row's limits, in the unit of its spans.
+    * ``start``, ``end``: limits of the row, in the unit of its spans.
+    * ``note``: text that is displayed at the end of the row.
     """
 
     label: str

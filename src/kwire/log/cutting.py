@@ -41,7 +41,9 @@ A single valid batch may belong to a record value that contains Kafka data.
 """
 
 _MAX_HINTS = 3
-"""Number of index entries to try before reading headers instead."""
+"""Number of index entries that are tried for a split position. If all of them fail, the
+headers are read instead.
+"""
 
 
 def find_cuts(

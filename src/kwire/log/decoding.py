@@ -42,7 +42,9 @@ Together with ``_MAX_RATIO``, this limits memory independently of the input.
 """
 
 _MAX_RATIO = 32
-"""Maximum decompressed size per compressed byte, if multiple batches share one call."""
+"""Maximum decompressed size per compressed byte if several batches are decoded in one
+call. If a batch exceeds the limit, all batches of the call are decoded individually.
+"""
 
 _LONG_RUN_BYTES = MIB // 16
 """Minimum size in bytes of a run that is decoded immediately. A shorter run is decoded

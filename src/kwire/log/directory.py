@@ -263,7 +263,11 @@ def _is_related_name(name: str) -> bool:
 def _walk_folders(
     root: Place, only_root: bool, skipped: list[OSError]
 ) -> Iterator[tuple[Place, list[str]]]:
-    """Yield all directories in a tree with their file names."""
+    """Yield (directory, file names) for all directories in a tree.
+
+    If ``only_root`` is True, only the root directory is yielded. Directories that
+    cannot be read are added to ``skipped``.
+    """
     if isinstance(root, StoredPath):
         for stored_folder, names in root.folders():
             if not only_root or stored_folder == root:

@@ -60,10 +60,14 @@ The partition number has at most nine digits, so that it always fits into an INT
 """
 
 _LIVE_SECONDS = 3600
-"""Number of seconds after the last write in which a broker may still use a segment."""
+"""Time in seconds after the last write to the newest segment for which a broker is
+assumed to use it still. The segment is then read instead of mapped.
+"""
 
 _MAX_HINTS = 3
-"""Number of index entries to try before the index is ignored."""
+"""Number of index entries that are tried before the index is ignored. An entry fails if
+no valid batch begins at its position.
+"""
 
 
 class Segment:

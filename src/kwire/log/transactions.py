@@ -24,7 +24,11 @@ if TYPE_CHECKING:
     from ..records import BatchHeader
 
 ABORT, COMMIT = 0, 1
-"""Control record types that end a transaction."""
+"""Control record types that end a transaction.
+
+* ``ABORT``: the transaction was aborted.
+* ``COMMIT``: the transaction was committed.
+"""
 
 READ_UNCOMMITTED, READ_COMMITTED = "read_uncommitted", "read_committed"
 

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from ..messages.frame_splitter import Frame
 
 FLUSH_BYTES = 64 << 20
-"""Number of buffered bytes that starts a flush before its interval has ended."""
+"""Number of buffered bytes at which the buffer is full. A full buffer is flushed before
+the flush interval has ended, and accepts no more rows until then.
+"""
 
 _MERGED_BYTES = 64 << 20
 """Maximum size of a merged file, measured as buffered bytes before compression."""

@@ -54,7 +54,7 @@ _FILE_NAME = re.compile(r"frames-(\d{12,})-(\d{12,})\.parquet")
 """Pattern for capture file names, with the first and the last sequence number."""
 
 _BATCH_BYTES = 4 << 20
-"""Target size for batches returned by readers, in uncompressed bytes."""
+"""Approximate uncompressed size in bytes of the batches that readers return."""
 
 _BATCH_ROWS = 10_000
 _SEQUENCE = CAPTURE_COLUMNS.index("sequence")
@@ -73,10 +73,13 @@ class CaptureError(KwireError, ValueError):
 
 
 class CaptureFile(NamedTuple):
-    """Path and sequence range for one capture file.
+    """Path of a capture file, and the range of its sequence numbers.
 
-    ``first`` and ``last`` are the sequence numbers in its file name. They are None if
-    the name has another format, for example because another program wrote the file.
+    * ``first``: first sequence number in the file name.
+    * ``last``: last sequence number in the file name.
+
+    Both numbers are None if the name has another format, for example because another
+    program wrote the file.
     """
 
     path: str

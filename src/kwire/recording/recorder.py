@@ -29,9 +29,11 @@ class Recorder:
     * ``max_connections``: maximum number of simultaneous client connections.
     * ``max_held_bytes``: maximum size of incomplete and unread frames, in bytes.
 
-    ``address`` is the bootstrap address for clients ("127.0.0.1:43211"). ``folder`` is
-    the recording directory. ``messages`` collects the console messages that the command
-    ``kwire record`` would print.
+    Further attributes:
+
+    * ``address``: bootstrap address for clients, such as "127.0.0.1:43211".
+    * ``folder``: directory of the recording.
+    * ``messages``: console messages that the command ``kwire record`` would print.
     """
 
     def __init__(

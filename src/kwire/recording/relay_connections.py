@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     Address = tuple[str, int]
 
 _TURN_FRAMES = 256
-"""Maximum number of frames to forward on one connection before other tasks run."""
+"""Maximum number of frames that are forwarded on one connection before other tasks run,
+so that a busy connection does not delay all others.
+"""
 
 _UNKNOWN = "", 0
 """Placeholder for the address if the peer has already disconnected."""

@@ -47,10 +47,14 @@ _OLD_FORM = "RequestHeader("
 _GZIP = b"\x1f\x8b"
 
 _MAX_LINE_BYTES = 64 << 20
-"""Maximum line size in bytes. Real brokers write much shorter lines."""
+"""Maximum line size in bytes, which limits memory if a file has no line ends. Brokers
+write much shorter lines.
+"""
 
 _SNIFF_BYTES = 256 << 10
-"""Number of bytes to search when detecting a request log."""
+"""Number of bytes at the beginning of a file in which a request is searched, to detect
+whether the file is a request log.
+"""
 
 _SHOWN_BYTES = 200
 """Number of bytes from an invalid line to include in ``BadLine.text``."""

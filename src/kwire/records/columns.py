@@ -194,7 +194,7 @@ class Records:
 
     @property
     def offset(self) -> NDArray[Any]:
-        """Offset per record."""
+        """Offset of every record."""
         return self._numbers("offset")
 
     @property

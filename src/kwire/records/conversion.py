@@ -80,7 +80,7 @@ def convert_batches(
     check_crc: bool = True,
     limits: Limits = DEFAULT,
 ) -> tuple[bytes, ConversionReport]:
-    """Convert batches to ``to_magic``; return them and a report about lost data.
+    """Convert batches to ``to_magic``. Returns the batches and a report of lost data.
 
     From magic 2 to a lower magic, the result loses headers, control batches and
     producer fields. Every conversion to magic 0 or 1 omits the records of uncompressed

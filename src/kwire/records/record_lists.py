@@ -209,7 +209,11 @@ def _decode(
 
 
 def _salvage(raw: memoryview, read: Any) -> Iterator[tuple[Any, str | None]]:
-    """Decode the valid parts of a row, each with the error that follows it, or None."""
+    """Decode the valid parts of a row, and skip the damaged batches between them.
+
+    Yields (records, error message) pairs. The message describes the damage after the
+    records, and is None if the remaining row is valid.
+    """
     start = 0
     while True:
         try:
@@ -257,7 +261,11 @@ def _next_batch(data: memoryview, at: int, end: int) -> int | None:
 
 
 def _are_whole(rows: pa.BinaryArray, data: Any, places: np.ndarray) -> bool:
-    """Whether every row ends with a complete batch; if so, decode them together."""
+    """Return whether every row ends with a complete batch.
+
+    Only then all rows may be decoded as one record set: an incomplete batch at the end
+    of a row would otherwise hide the batches of the next row.
+    """
     if rows.null_count and np.diff(places)[~is_valid(rows)].any():
         return False
     view = memoryview(data)

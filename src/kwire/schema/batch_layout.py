@@ -69,10 +69,12 @@ MESSAGE_ATTRIBUTES_AT = 17
 MESSAGE_TIMESTAMP_AT = 18
 
 MESSAGE_OVERHEADS = (14, 22)
-"""Length of a message with an empty key and an empty value, indexed by magic."""
+"""Value of the length field of a message whose key and value are empty, indexed by
+magic.
+"""
 
 KEYS_AT = (18, 26)
-"""Position of the key length in a message, indexed by magic."""
+"""Byte position of the key length in a message, indexed by magic."""
 
 CODEC_MASK = 0x07
 LEAST_MAGICS = (0, 0, 0, 0, 2)

@@ -46,7 +46,9 @@ _TITLES = (
     " RECOVERED",
 )
 _LINES = 40
-"""Maximum number of partitions in the table. Partitions with losses come first."""
+"""Maximum number of partitions in the printed table. Partitions with losses come first.
+The table ``coverage`` in the output directory contains all partitions.
+"""
 
 
 @click.command(

@@ -35,7 +35,9 @@ _TITLES = (
     "LAST COMMIT (UTC)",
 )
 _LINES = 40
-"""Maximum number of groups in the table. The worst groups come first."""
+"""Maximum number of groups in the printed table. The most urgent groups come first. The
+table ``groups`` in the output directory contains all groups.
+"""
 
 
 @click.command(

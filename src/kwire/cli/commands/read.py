@@ -147,7 +147,10 @@ def _loss_text(loss: DataLost) -> str:
 def _find_last(
     kafka: KafkaSync, topics: Any, count: int, isolation_level: Any
 ) -> dict[tuple[str, int], int]:
-    """Compute the start offsets for the last ``count`` offsets in every partition."""
+    """Return {(topic, partition): start offset} for the last ``count`` offsets.
+
+    If a partition has fewer offsets, its earliest offset is returned.
+    """
     starts: dict[tuple[str, int], int] = kafka.offsets(topics, at="earliest")
     ends: dict[tuple[str, int], int]
     ends = kafka.offsets(topics, at="latest", isolation_level=isolation_level)

@@ -53,7 +53,7 @@ def _address(reads: Callable[[str], tuple[str, int]]) -> Callable[..., tuple[str
 
 
 def _read_first(text: str) -> tuple[str, int]:
-    """Parse the first address in a comma-separated list."""
+    """Return the host and the port of the first address in a comma-separated list."""
     return split_address(text.partition(",")[0].strip())
 
 

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     Found = TypeVar("Found")
 
 _NAME_WIDTH = 28
-"""Width for API names in a terminal. One name is longer."""
+"""Width in characters of the column for API names in a terminal. Only one name is
+longer, and shifts the rest of its line.
+"""
 
 
 class Chosen(NamedTuple):

@@ -44,7 +44,9 @@ if TYPE_CHECKING:
 _FEATURE_NAMES = {feature.name: feature for feature in FEATURES}
 
 _WRAPPED = 79
-"""Maximum line width for name lists. Table rows are also shorter than this."""
+"""Maximum line width for name lists in characters, which fits into a terminal with 80
+columns.
+"""
 
 
 class Alike(NamedTuple):
@@ -255,7 +257,10 @@ def _range_text(ends: tuple[int, int] | None) -> str:
 
 
 def _find_deprecated(groups: Sequence[Alike]) -> Mapping[int, VersionRange]:
-    """Return versions that the newest release among the brokers deprecates."""
+    """Return the versions that the newest release among the brokers deprecates.
+
+    The result is a mapping by API key. It is empty if no release can be guessed.
+    """
     guesses = [guess_release(group.table).min_release for group in groups]
     release_indexes = [releases.NAMES.index(release) for release in guesses if release]
     return (
@@ -294,7 +299,10 @@ def _note(
 
 
 def _find_refused(key: int, table: ApiVersionTable) -> VersionRange:
-    """Return versions that a broker advertises although it rejects them."""
+    """Return the versions that a broker advertises although it rejects them.
+
+    ``key`` is the API key. The result is empty if there are no such versions.
+    """
     low, high = table.advertised.get(key, (0, -1))
     first = table.range_of(key).min
     return VersionRange(low, first - 1) if 0 <= low < first <= high else NONE

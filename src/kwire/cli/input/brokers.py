@@ -36,7 +36,8 @@ processes can read process arguments.
 
 _PATIENCE = 3
 """Multiple of ``--timeout`` after which a cluster without progress is reported as
-unreachable. One broker is reported after ``--timeout`` seconds without a response.
+unreachable. A single broker has ``--timeout`` seconds for its response, so the client
+can try several brokers in this time.
 """
 
 

@@ -19,8 +19,8 @@ import click
 from ..._limits import MIB
 
 _MOST_BYTES = 256 * MIB
-"""Maximum input size: the hex digits for the largest frame (two per byte), and some
-space for separators.
+"""Maximum input size in bytes. This is enough for the largest frame as hex digits, with
+two digits per byte, and some space for separators.
 """
 
 FORMS = ("auto", "hex", "base64", "binary")

@@ -40,7 +40,9 @@ In this encoding, values can share long prefixes, so few rows may require much m
 """
 
 _HEADER_BYTES = 16
-"""Maximum header overhead in bytes, in addition to its key and value."""
+"""Maximum number of bytes that a record header requires in addition to its key and
+value.
+"""
 
 
 def read_parquet(path: str) -> Iterator[Any]:

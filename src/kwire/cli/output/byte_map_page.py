@@ -43,8 +43,9 @@ class _Piece(NamedTuple):
 class _ByteLine(NamedTuple):
     """Line with up to 16 bytes, or a placeholder for omitted bytes.
 
-    ``gap`` is the padding of an incomplete last line. ``hidden`` is the text of the
-    placeholder, which contains the number of omitted bytes.
+    * ``gap``: padding that aligns the characters of an incomplete last line.
+    * ``hidden``: text of the placeholder, which contains the number of omitted bytes.
+      Empty if the line shows bytes.
     """
 
     offset: str

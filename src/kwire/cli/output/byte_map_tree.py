@@ -93,8 +93,8 @@ def draw_tree(data: bytes, spans: Sequence[Span]) -> Iterator[TreeLine]:
 class _Node:
     """Node of a path tree, which represents one step of field paths.
 
-    ``own`` contains the indexes of the spans whose path ends at this node. ``below``
-    contains the child nodes by the name of their step.
+    * ``own``: indexes of the spans whose path ends at this node.
+    * ``below``: child nodes by the name of their step.
     """
 
     def __init__(self, name: str) -> None:

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 _GROUP_ROWS = 100_000
 _GROUP_BYTES = 16 * 1024 * 1024
 _ROW_BYTES = 100
-"""Approximate memory per row in bytes, without its key, value and headers."""
+"""Approximate memory in bytes that a row, or a header of a row, requires in addition to
+its key and value.
+"""
 
 
 @contextmanager

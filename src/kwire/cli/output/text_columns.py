@@ -44,10 +44,15 @@ def pad(text: str, width: int) -> str:
 
 
 def fold(words: Sequence[str], needed: int, first: int, width: int) -> list[str]:
-    """Fold words into lines. The first line has the width ``first``, others ``width``.
+    """Fold words into lines of limited width, and return the lines.
 
-    The maximum is three lines, or as many as the first ``needed`` words require. Needed
-    words that are longer than a line are split. An ellipsis replaces omitted words.
+    * ``needed``: number of words at the beginning that must be shown completely. Those
+      words are split if they are longer than a line.
+    * ``first``: maximum width of the first line.
+    * ``width``: maximum width of all other lines.
+
+    The result has at most three lines, or as many as the needed words require. An
+    ellipsis replaces omitted words.
     """
     lines = [""]
     for index, word in enumerate(words):

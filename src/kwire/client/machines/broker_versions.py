@@ -76,7 +76,7 @@ class BrokerVersionsMachine(QueryMachine):
         return self.cluster.version > 0 and brokers.keys() <= self._found.keys()
 
     def result(self) -> dict[int, BrokerVersions]:
-        """Return the brokers by node id, sorted."""
+        """Return {node id: broker}, sorted by node id."""
         return dict(sorted(self._found.items()))
 
     def advance(self, now: float) -> None:

@@ -58,8 +58,8 @@ _CONNECT_S = 0.1
 
 
 _FRAME_BYTES = 16 << 20
-"""Frame budget in bytes for machines that do not read records. Larger frames are
-received one after another.
+"""Frame budget in bytes for machines that do not read records. Their frames are usually
+small. A larger frame is received only while no other large frame is being received.
 """
 
 
@@ -146,7 +146,7 @@ class ClusterMachine:
         return links
 
     def links(self) -> list[Link]:
-        """Return the links that have not ended."""
+        """Return all links whose connections are being opened or are open."""
         return list(self._links.values())
 
     def advance(self, now: float) -> None:
@@ -200,7 +200,10 @@ class ClusterMachine:
             self._telemetry = Telemetry(self, kind, read_metrics, resource, now)
 
     def read_metrics(self, now: float) -> dict[str, float]:
-        """Return the metrics that all machines have in common."""
+        """Return the metrics that all machines have in common, by name.
+
+        The names are ``CLIENT_METRICS`` and "metadata_age_s".
+        """
         metrics = self.metrics.snapshot(CLIENT_METRICS)
         metrics["metadata_age_s"] = now - self._refreshed_at
         return metrics

@@ -54,8 +54,8 @@ _CONSTRAINTS: Mapping[CoordinatorType, tuple[Constraint, ...]] = {
 class _Search:
     """Lookup of the coordinator for one key.
 
-    ``node_id`` is None until the lookup has succeeded. ``failure`` is the error that
-    has ended it, or None.
+    * ``node_id``: node id of the coordinator, or None until the lookup has succeeded.
+    * ``failure``: error that has ended the lookup, or None.
     """
 
     __slots__ = ("backoff", "failure", "is_in_flight", "node_id")

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 _ROOT = "kwire.client"
 
 _MAX_SHOWN = 3
-"""Maximum number of partitions in a log line. A consumer may own thousands of them."""
+"""Maximum number of partitions in a log line, because a consumer may own thousands of
+partitions.
+"""
 
 # Without this handler, programs that do not configure logging would print warnings on
 # stderr.

@@ -50,7 +50,9 @@ if TYPE_CHECKING:
     Done: TypeAlias = Callable[[Any, float], None]
 
 _REAUTHENTICATE_AT = 0.85
-"""Fraction of the SASL session lifetime after which to authenticate again."""
+"""Fraction of the SASL session lifetime after which the link authenticates again, so
+that the exchange is complete before the session expires.
+"""
 
 _LAST_LOOK_S = 0.05
 """Time in seconds for which a link may still receive a response after its deadline. If

@@ -43,7 +43,11 @@ class Broker(NamedTuple):
 class PartitionInfo(NamedTuple):
     """Leader and replicas of a partition, as node ids.
 
-    ``leader`` is -1 if there is no leader. ``leader_epoch`` is -1 if it is unknown.
+    * ``leader``: node id of the leader, or -1 if there is no leader.
+    * ``leader_epoch``: leader epoch, or -1 if it is unknown.
+    * ``replicas``: all replicas, including the leader.
+    * ``in_sync``: replicas that have all committed records.
+    * ``offline``: replicas whose broker or disk is not available.
     """
 
     leader: int
@@ -54,7 +58,11 @@ class PartitionInfo(NamedTuple):
 
 
 class LeaderChange(NamedTuple):
-    """A leader change: ``old`` and ``new`` are node ids, or -1 for no leader."""
+    """Change of a partition leader.
+
+    * ``old``: node id of the previous leader, or -1 if there was no leader.
+    * ``new``: node id of the new leader, or -1 if there is no leader.
+    """
 
     topic: str
     partition: int

@@ -174,7 +174,7 @@ class Latency:
             self.max_s = max(self.max_s, duration_s)
 
     def merge(self, other: Latency) -> None:
-        """Add the durations of another ``Latency``."""
+        """Add the count and the total of ``other``, and keep the larger maximum."""
         self.count += other.count
         self.total_s += other.total_s
         self.max_s = max(self.max_s, other.max_s)
@@ -241,14 +241,17 @@ class MetricsSum:
         self._closed = Metrics()
 
     def open(self) -> Metrics:
-        """Return the metrics of a new machine."""
+        """Return empty metrics for a new machine, which are included in the sum."""
         metrics = Metrics()
         with self._lock:
             self._open.add(metrics)
         return metrics
 
     def close(self, metrics: Metrics) -> None:
-        """Keep the metrics of a machine that is being closed."""
+        """Add the last values of a machine that is being closed to the sum.
+
+        The sum no longer refers to ``metrics`` afterwards.
+        """
         with self._lock:
             if metrics in self._open:
                 self._open.remove(metrics)

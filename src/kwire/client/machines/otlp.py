@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _DELTA, _CUMULATIVE = 1, 2
-"""Values of ``AggregationTemporality``."""
+"""Values of ``AggregationTemporality``.
+
+* ``_DELTA``: a sum counts since the previous push.
+* ``_CUMULATIVE``: a sum counts since the beginning of the measurement.
+"""
 
 
 class Point(NamedTuple):

@@ -70,7 +70,7 @@ class TopicsMachine(QueryMachine):
         return self.failure is not None or self.cluster.version > 0
 
     def result(self) -> dict[str, TopicInfo]:
-        """Return the topics by name, sorted."""
+        """Return {topic name: topic}, sorted by name."""
         return dict(sorted(self.cluster.metadata.topics.items()))
 
     def advance(self, now: float) -> None:

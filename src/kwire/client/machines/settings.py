@@ -33,7 +33,9 @@ leader.
 """
 
 _BROKER_SHARE = 0.8
-"""Share of the request timeout that a broker may use to process a request."""
+"""Share of the request timeout that a broker may use to process a request. The
+remaining time is left for the transmission of the response.
+"""
 
 
 class Mechanism(Protocol):

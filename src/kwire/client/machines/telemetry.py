@@ -54,7 +54,9 @@ brokers supports telemetry.
 """
 
 _MAX_PREFIXES = 1000
-"""Maximum number of name prefixes in a subscription. Further ones are ignored."""
+"""Maximum number of name prefixes that are used from a subscription. A broker can send
+any number of prefixes, and every metric is compared with each of them.
+"""
 
 _GOODBYE_S = 1.0
 """Maximum time in seconds for which the last push may delay closing."""

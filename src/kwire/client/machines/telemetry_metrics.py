@@ -117,7 +117,10 @@ class Window:
     def _totals(
         self, values: Mapping[str, Any], is_delta: bool, now: float
     ) -> Iterable[Point]:
-        """Yield the values of counters, timers and gauges."""
+        """Yield the points for all counters, timers and gauges.
+
+        Timers without a duration in this window are omitted.
+        """
         seconds = max(now - self._begun_at, 0.001)
         for name, key in _COUNTERS.items():
             if key in values:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _NEVER = float("inf")
 
 _GOODBYE_S = 1.0
-"""Maximum time to wait for the peer when a TLS connection is closed."""
+"""Maximum time in seconds to wait for the peer when a TLS connection is closed."""
 
 
 class AsyncRunner(ForkAware):
@@ -104,7 +104,7 @@ class AsyncRunner(ForkAware):
         await self.yield_turn()
 
     async def yield_turn(self) -> None:
-        """Let other tasks run."""
+        """Let the event loop run other tasks and read its sockets once."""
         await asyncio.sleep(0)
 
     def step(self) -> None:

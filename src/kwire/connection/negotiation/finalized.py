@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 class FinalizedFeatures:
     """Finalized features of one cluster, combined from all brokers and connections.
 
-    ``levels`` maps feature names to ranges of version levels. ``epoch`` is incremented
-    by the cluster when the features change, and is -1 before the first response.
+    * ``levels``: range of version levels by feature name.
+    * ``epoch``: number that the cluster increments when the features change, or -1
+      before the first response.
     """
 
     __slots__ = ("epoch", "levels")

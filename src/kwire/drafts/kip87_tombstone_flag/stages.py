@@ -34,7 +34,14 @@ if TYPE_CHECKING:
     from .messages import Message
 
 STORE, UP, DOWN, REJECT, SERVE = "store", "up", "down", "reject", "serve"
-"""Actions of a broker: store unchanged, convert up or down, reject, serve as stored."""
+"""Actions of a broker.
+
+* ``STORE``: store the message unchanged.
+* ``UP``: convert the message to the draft's magic 2.
+* ``DOWN``: convert the message to an older magic.
+* ``REJECT``: reject the message.
+* ``SERVE``: serve the message as it is stored.
+"""
 
 VERSION = 3
 """Version of Produce and Fetch that supports the draft's magic 2."""

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 
 class Observation(NamedTuple):
-    """Observed behaviour. Only ``value`` is compared, ``detail`` informs the reader."""
+    """Observed behaviour.
+
+    * ``value``: text that is compared with the expected observation.
+    * ``detail``: additional information for the reader of the report.
+    """
 
     value: str
     detail: str = ""
@@ -48,9 +52,10 @@ class Requirement(NamedTuple):
 class Document(NamedTuple):
     """Design document: its number, module, page and requirements.
 
-    ``title`` and ``summary`` have one line each. ``note`` is printed at the end of a
-    report. ``start_brokers`` starts the document's brokers on loopback sockets, and
-    stops them at the end of its ``with`` block.
+    * ``title``, ``summary``: one line of text each.
+    * ``start_brokers``: function that returns a context manager. It starts the brokers
+      of the document on loopback sockets, and stops them at the end of the block.
+    * ``note``: text that is printed at the end of a report.
     """
 
     number: str

@@ -64,8 +64,10 @@ class RefusedBatch(NamedTuple):
 class ConflictJudge:
     """Decides between contradicting batches within a partition.
 
-    Rejected rows are collected in ``conflicts`` (the other batch is more trustworthy)
-    and ``refused`` (the batch itself is incorrect).
+    Rejected rows are collected in two lists:
+
+    * ``conflicts``: batches that a more trustworthy batch contradicts.
+    * ``refused``: batches that are incorrect themselves.
     """
 
     def __init__(

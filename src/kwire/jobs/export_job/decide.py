@@ -71,9 +71,11 @@ class DecideTask(NamedTuple):
 
 
 class CodecSums(NamedTuple):
-    """Totals for one compression codec: chosen batches, their bytes and their records.
+    """Totals for the chosen batches with one compression codec.
 
-    Control batches are included in ``batches`` and ``bytes``, but not in ``records``.
+    * ``batches``: number of batches, including control batches.
+    * ``bytes``: total size of these batches in bytes.
+    * ``records``: number of records, without control records.
     """
 
     batches: int = 0

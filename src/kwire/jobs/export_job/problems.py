@@ -35,7 +35,7 @@ class FileProblem(NamedTuple):
 
 
 class LostRange(NamedTuple):
-    """Offset range (inclusive) missing in all replicas."""
+    """Range of offsets that no replica contains. Both bounds are inclusive."""
 
     first_offset: int
     last_offset: int

@@ -114,8 +114,8 @@ def write(task: WriteTask) -> WriteSummary:
 class _StepReader:
     """Reads the records of one ``ReadStep``.
 
-    ``problems`` describes batches that cannot be decoded. ``lost`` contains the
-    affected offsets that no other slice of the step provides.
+    * ``problems``: one problem for each batch that cannot be decoded.
+    * ``lost``: offset ranges of these batches that no other slice of the step provides.
     """
 
     def __init__(

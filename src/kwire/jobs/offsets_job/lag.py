@@ -59,9 +59,10 @@ class PartitionCommits(NamedTuple):
     assigned: dict[str, NDArray[Any]]
 
     def list_groups(self) -> Iterator[tuple[str, slice]]:
-        """Return all groups with the rows of their commits.
+        """Yield (group, rows) pairs for all groups of the partition.
 
-        The slice is empty if a group is assigned, but has never committed.
+        ``rows`` is a slice of ``commits``. It is empty if the partition is assigned to
+        the group, but the group has never committed an offset.
         """
         first_row = 0
         committed = set()

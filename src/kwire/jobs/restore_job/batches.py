@@ -73,7 +73,7 @@ class RestoredBatch:
 
     @property
     def size_bound_bytes(self) -> int:
-        """Maximum encoded batch size in bytes."""
+        """Upper bound for the size of the encoded batch in bytes."""
         codec = codec_of(self._numbering.compression)
         return BATCH_OVERHEAD + bound(codec, self.row_bytes)
 

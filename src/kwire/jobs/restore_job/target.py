@@ -45,7 +45,7 @@ class TargetEnd(NamedTuple):
 def find_ends(
     kafka: KafkaSync, topic: str, partitions: Iterable[int]
 ) -> dict[int, TargetEnd]:
-    """Determine how many records of a topic's partitions have been restored.
+    """Return {partition: end} with the restored records of a topic's partitions.
 
     Raises ``JobError`` if partitions repeatedly lose records during the lookup.
     """

@@ -322,7 +322,10 @@ def _decode(
     name: str,
     versions: np.ndarray,
 ) -> tuple[pa.Array, np.ndarray]:
-    """Decode rows of one message type; return them, and the rows that are invalid."""
+    """Decode rows of one message type.
+
+    Returns the decoded structs, and the numbers of the rows that are invalid.
+    """
     bodies = cut_prefixes(array, starts, rows)
     part, errors = decode_versions(bodies, name, versions[rows])
     return part, rows[sorted(errors)]

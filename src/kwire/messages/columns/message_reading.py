@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from .message_types import Api
 
 NO_VERSION = -1
-"""Version of a row without a specified version."""
+"""Number that stands for the version of a row if no version is specified."""
 
 JSON = pa.struct([("json", pa.string())])
 
@@ -286,10 +286,11 @@ def _fields(array: pa.StructArray) -> list[pa.Array]:
 def _bodies(
     rows: pa.BinaryArray, name: str, asked: np.ndarray, framed: bool
 ) -> tuple[pa.BinaryArray, np.ndarray, dict[int, str]]:
-    """Extract the bodies of all rows; return them, their versions, and errors by row.
+    """Extract the message bodies of all rows.
 
-    Rows with an unusual prefix are decoded with ``read_row``. If they are valid, their
-    body is encoded again.
+    Returns the bodies, the versions of the rows, and {row: error message}. A row with
+    an unusual prefix is decoded with ``read_row``. If it is valid, its message is
+    encoded again.
     """
     valid = is_valid(rows)
     plain, versions, positions = _plain_rows(rows, name, asked, framed)

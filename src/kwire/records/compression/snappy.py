@@ -23,7 +23,11 @@ MAX_GROWTH = 64 / 3
 
 
 def _find_blocks(data: memoryview) -> Iterator[tuple[int, int]]:
-    """Iterate over the raw blocks. Without a xerial header, the input is one block."""
+    """Yield the (start, end) byte positions of the raw blocks.
+
+    Without a xerial header, the whole input is one block. Raises ``Damaged`` if the
+    header or the length of a block is invalid.
+    """
     end = len(data)
     if data[:8] != XERIAL_HEADER[:8]:
         yield 0, end

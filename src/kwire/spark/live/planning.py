@@ -75,7 +75,7 @@ class LiveTopics:
         return dict(kafka.offsets(topics, isolation_level=isolation))
 
     def find_beginnings(self, places: Iterable[Place]) -> dict[Place, int]:
-        """Return the earliest offset per partition."""
+        """Return {(topic, partition): log start offset} for some partitions."""
         partitions_by_topic = _group_by_topic(places)
         if not partitions_by_topic:
             return {}
@@ -83,9 +83,10 @@ class LiveTopics:
             return dict(kafka.offsets(partitions_by_topic, at="earliest"))
 
     def find_starts(self, ends: dict[Place, int]) -> dict[Place, int]:
-        """Resolve the starting option into a start offset per partition.
+        """Return {(topic, partition): offset} at which a query starts.
 
-        ``ends`` is the result of ``find_ends``.
+        The starting option determines the offsets. ``ends`` is the result of
+        ``find_ends``.
         """
         return self._resolve_position("starting", ends)
 

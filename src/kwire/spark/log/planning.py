@@ -387,7 +387,7 @@ def plan_pieces(
 def _find_remote_cuts(
     ranges: Sequence[WantedRange], size: int
 ) -> dict[Segment, tuple[int, ...]]:
-    """Find the split positions of all segments that are larger than ``size`` bytes.
+    """Return {segment: split positions} for all segments above ``size`` bytes.
 
     The segments are in an object store, so several of them are read in parallel.
     """
@@ -484,7 +484,12 @@ def _cut_range(
     bounds: Bounds,
     cuts: dict[Segment, tuple[int, ...]],
 ) -> Iterator[tuple[Segment, int, int | None]]:
-    """Find the byte ranges of segments that contain the offsets of a range."""
+    """Yield (segment, begin, stop) for the file parts with the offsets of a range.
+
+    ``begin`` and ``stop`` are byte positions. ``stop`` is None for the last part of a
+    segment. A part has about ``size`` bytes. Parts that ``bounds`` excludes are
+    omitted.
+    """
     for segment in _find_overlapping(partition, start, end):
         first = 0
         if start is not None and start > segment.base_offset:

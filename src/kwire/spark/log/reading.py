@@ -28,7 +28,9 @@ _CHUNK = 3 << 20
 """Maximum number of file bytes that are decoded in one call."""
 
 _ROWS = 4096
-"""Maximum number of rows in an Arrow batch that is created row by row."""
+"""Maximum number of rows in an Arrow batch that is created from Python objects, row by
+row.
+"""
 
 _SHOWN = 4096
 """Maximum number of bytes of a damaged region that a row for the region contains."""

@@ -218,7 +218,13 @@ def _read_isolation_level(values: Mapping[str, str]) -> str:
 def _read_position(
     values: Mapping[str, str], side: str, default: str
 ) -> tuple[str, Offsets]:
-    """Read the starting or ending position from the first option in Spark's order."""
+    """Read the starting or ending position from the options.
+
+    ``side`` is "starting" or "ending". If several options specify the position, the
+    first option in the order of Spark's own source counts. If no option specifies it,
+    the position is ``default`` ("earliest" or "latest"). Returns a pair in the format
+    of ``TopicOptions.starting``.
+    """
     if f"{side}Timestamp" in values:
         moment = read_number(values, f"{side}Timestamp", "milliseconds since 1970")
         return "timestamps", {EVERYWHERE: moment}

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 class Committed(NamedTuple):
     """Committed offset, or an offset to commit.
 
-    ``offset`` is the offset of the next record to process. ``leader_epoch`` is the
-    leader epoch of the record before it, or -1 if it is unknown.
+    * ``offset``: offset of the next record to process.
+    * ``leader_epoch``: leader epoch of the record before this offset, or -1 if it is
+      unknown.
     """
 
     offset: int

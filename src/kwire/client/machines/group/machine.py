@@ -680,7 +680,7 @@ class ConsumerMachine:
         return reader
 
     def _find_uncommitted(self) -> dict[GroupReader, Committed]:
-        """Return the positions of partitions that differ from the committed offsets."""
+        """Return the positions that differ from the committed offsets, by reader."""
         position = self.position()
         offsets: dict[GroupReader, Committed] = {}
         for topic_partition, reader in self._owned.items():

@@ -427,7 +427,11 @@ class GroupMember:
             self._fail(self._refusal(code, response.error_message))
 
     def _accept(self, response: Any, owned: Assignment, now: float) -> None:
-        """Process a response without an error."""
+        """Process a heartbeat response without an error.
+
+        Updates the epoch, the member id and the heartbeat interval. If the response
+        contains an assignment, it becomes the target.
+        """
         self.has_answered = True
         # A smaller epoch means that the coordinator has lost its state. Keep the
         # current epoch: the coordinator fences it, and the member joins again.

@@ -365,7 +365,12 @@ class BatchSender:
         node: int,
         now: float,
     ) -> None:
-        """Acknowledge, retry, split or fail one batch."""
+        """Acknowledge, retry, split or fail one batch, depending on its error code.
+
+        * ``part``: result of the batch's partition in the Produce response.
+        * ``response``: the whole response, which may contain leader hints.
+        * ``node``: node id of the broker that has answered.
+        """
         code = part.error_code
         reason = f"the broker answered {codes.name(code)}"
         match read_verdict(code):

@@ -133,8 +133,8 @@ class PendingBatch:
     def number(self, sequence: int, ordinal: int) -> None:
         """Set the sequence number of the first record.
 
-        ``ordinal`` is the number of batches of the partition that have got sequence
-        numbers before this one.
+        ``ordinal`` is the number of batches of the partition that were numbered before
+        this batch.
         """
         assert self.sequence < 0, "a batch keeps its sequence number within an epoch"
         self.sequence = sequence

@@ -166,7 +166,10 @@ class FetchSession:
 
     @property
     def limits(self) -> dict[PartitionReader, int]:
-        """Offsets up to which the partitions can be read, if they are known."""
+        """Offset up to which each partition can be read, by reader.
+
+        Partitions for which the broker has not reported this offset are omitted.
+        """
         return self._limits
 
     def note_limit(self, reader: PartitionReader, limit: int) -> None:

@@ -53,8 +53,8 @@ _REPLICA_S = 300.0
 """Time in seconds for which a preferred read replica is used (KIP-392)."""
 
 _ABORTED_BYTES = 160
-"""Memory in bytes of an aborted transaction in a response: an object, two integers and
-an item of a tuple.
+"""Estimated memory in bytes of an aborted transaction in a decoded response. It
+consists of an object, two integers and an item of a tuple.
 """
 
 _MIN_FETCH_BYTES = 1 << 16

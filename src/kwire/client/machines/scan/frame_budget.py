@@ -104,12 +104,12 @@ class FrameBudget:
         self._waiting.discard(link)
 
     def hold(self, frame: HeldFrame) -> None:
-        """Count a frame as held until ``release``."""
+        """Add the size of a frame to ``held`` until ``release`` is called."""
         self._frames.add(frame)
         self.held += frame.size
 
     def release(self, frame: HeldFrame) -> None:
-        """Stop counting a frame as held."""
+        """Subtract the size of a frame from ``held``."""
         self._frames.remove(frame)
         self.held -= frame.size
 
@@ -153,7 +153,10 @@ class HeldFrame:
         self._chunks += 1
 
     def release(self) -> None:
-        """Record that a chunk no longer uses the frame."""
+        """Record that a chunk no longer uses the frame.
+
+        When this was the last chunk, the memory of the frame returns to the budget.
+        """
         self._chunks -= 1
         if not self._chunks:
             self._budget.release(self)
