@@ -408,7 +408,8 @@ def quote(value: object, most: int = 40) -> str:
                 return f"{text[: most - 3]}..."
     except MemoryError:
         raise
-    # For example, an int with 5000 digits, or an object whose repr raises.
+    # ``repr`` fails for an int with thousands of digits, and may fail for an object of
+    # a user's class.
     except Exception:
         return f"<{type(value).__name__}>"
     return text

@@ -148,8 +148,8 @@ def explain(error: Exception) -> str:
         reason = error.strerror[:1].lower() + error.strerror[1:]
         return _make_line(f"{format_name(os.fsdecode(error.filename))}: {reason}")
     if isinstance(error, OSError) and error.errno in _NO_ROOM:
-        # This error was raised while writing to stdout: errors about files have a file
-        # name, and connections do not fail with these error numbers.
+        # The error was raised while writing to stdout. Errors about other files contain
+        # a file name, and connections do not fail with the numbers in ``_NO_ROOM``.
         return f"stdout: {os.strerror(error.errno).lower()}"
     if isinstance(error, OSError) and error.strerror:
         return _make_line(error.strerror[:1].lower() + error.strerror[1:])

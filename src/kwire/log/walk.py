@@ -144,8 +144,8 @@ class SegmentWalk:
         # Position of the current batch. Bytes before it may be removed from memory.
         self._keep_from = start
         self._loaded_end = 0
-        # Both budgets limit the total work to a multiple of the file size.
-        # Number of bytes whose checksums searches may still verify.
+        # Number of bytes whose checksums searches may still verify. This budget and the
+        # next one limit the total work to a multiple of the file size.
         self._checksum_budget = 2 * file.size
         # Number of bytes that may still be searched to confirm an unexpected offset.
         self._search_budget = 2 * file.size

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     M = TypeVar("M", bound=Message)
 
+# (Kafka's name of the type, name of the message in the value) by type number.
 # Source: ``ControlRecordType``.
 _TYPES = {
     0: ("ABORT", "EndTxnMarker"),

@@ -99,9 +99,7 @@ class FrameSplitter:
         return 0 if self._wanted == _SIZE_BYTES else self._wanted
 
     def feed(self, chunk: Buffer) -> Iterator[Frame]:
-        """Process the stream's next bytes.
-
-        Iterate over the completed frames.
+        """Process the stream's next bytes, and iterate over the completed frames.
 
         In the stream, every frame is preceded by its size, as on a socket. Frames are
         returned without their size. If the iterator is not exhausted, the next iterator
@@ -115,13 +113,11 @@ class FrameSplitter:
         return self._yield_frames()
 
     def split(self, chunk: Buffer) -> list[Frame]:
-        """Process the stream's next bytes.
-
-        Return the completed frames.
+        """Process the stream's next bytes, and return the list of completed frames.
 
         This method corresponds to ``feed``, but only ``check`` raises stream errors, so
-        that callers can process the preceding frames first. No frames are returned
-        after an error.
+        that callers can process the frames before the error first. No frames are
+        returned after an error.
         """
         frames: list[Frame] = []
         if type(chunk) is bytes and not self._pending:
@@ -153,9 +149,7 @@ class FrameSplitter:
         return self._reserve_memory(LEAST_MEMORY)
 
     def buffer_updated(self, count: int) -> list[Frame]:
-        """Process ``count`` bytes in the buffer.
-
-        Return the completed frames.
+        """Process ``count`` bytes in the buffer, and return the completed frames.
 
         As with ``split``, only ``check`` raises stream errors.
         Raises ``ValueError`` if ``count`` exceeds the buffer length.
@@ -196,9 +190,9 @@ class FrameSplitter:
             raise kind(reason, self._start, "size")
 
     def _split_frames(self, data: bytes) -> list[Frame]:
-        """Split bytes that start with a frame.
+        """Split bytes that begin with a frame, and return the complete frames.
 
-        Store the incomplete frame at the end.
+        An incomplete frame at the end is stored for the next call.
         """
         frames: list[Frame] = []
         highest = self._highest

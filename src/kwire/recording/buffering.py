@@ -43,7 +43,7 @@ class CaptureBuffer:
     * ``on_room``: called when ``has_room`` becomes true again after the buffer was
       full.
 
-    These attributes count frames:
+    Further attributes:
 
     * ``frames``: number of all added frames.
     * ``size``: total size of all added frames in bytes.

@@ -22,15 +22,16 @@ if TYPE_CHECKING:
 class ConversionReport:
     """Counts converted batches and lost data.
 
-    * ``copied``, ``converted``: batches in the result.
-    * ``timestamps``: records that lost their timestamp.
-    * ``headers``: lost record headers.
-    * ``control_batches``: omitted control batches.
-    * ``empty_batches``: batches omitted because no record remains.
-    * ``producer_fields``: batches that lost producer id, epoch, sequence and
-      transaction.
-    * ``below_start``: omitted records below ``start_offset``.
-    * ``trailing_bytes``: bytes after the last complete batch.
+    * ``copied``: number of batches in the result that were copied unchanged.
+    * ``converted``: number of batches in the result that were encoded again.
+    * ``timestamps``: number of records that lost their timestamp.
+    * ``headers``: number of lost record headers.
+    * ``control_batches``: number of omitted control batches.
+    * ``empty_batches``: number of batches that were omitted because no record remains.
+    * ``producer_fields``: number of batches that lost their producer id, epoch,
+      sequence number and transaction.
+    * ``below_start``: number of omitted records with offsets below ``start_offset``.
+    * ``trailing_bytes``: number of bytes after the last complete batch.
     """
 
     __slots__ = (

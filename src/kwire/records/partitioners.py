@@ -7,10 +7,10 @@
     murmur2_random                  partitioner of Java, and of librdkafka (same name)
     consistent, consistent_random   partitioners of librdkafka, with CRC-32
 
-The last three are functions of key, all partitions and available partitions, which
-aiokafka and kafka-python 2 accept as ``partitioner``. For kafka-python 3, they have a
-method ``partition``. Clients that share a topic must use the same partitioner.
-Otherwise records with equal keys are written to different partitions.
+The three partitioners are functions of key, all partitions and available partitions.
+aiokafka and kafka-python 2 accept these functions as ``partitioner``. For kafka-python
+3, the functions have a method ``partition``. Clients that share a topic must use the
+same partitioner. Otherwise records with equal keys are written to different partitions.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ type stubs and the tools use compiled plans and never read the version ranges of
 schema.
 
 A plan is a tree. A ``Step`` represents one field, in schema order. If the field is a
-struct, its step contains the struct's plan. For example, this is the plan of
-HeartbeatRequest version 4 is:
+struct, its step contains the struct's plan. For example, HeartbeatRequest version 4 has
+this plan:
 
     slot  attribute          code    place    compact  nullable  minimum bytes
     0     group_id           STRING  PRESENT  yes      no        1

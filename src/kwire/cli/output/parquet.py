@@ -106,9 +106,10 @@ class RecordGroups:
         self._headers = headers
         self._decoded = decoded
         self._maker = maker
-        # Records that have not been written yet, in this order: first the records in
-        # ``_tables``, then those in either ``_rows`` or ``_columns``. An element of
-        # ``_columns`` is a topic, a partition and a record batch.
+        # Records that have not been written yet. The records in ``_tables`` come first.
+        # They are followed by the records in ``_rows`` or ``_columns``, of which at
+        # most one list is not empty. An element of ``_columns`` is a tuple (topic,
+        # partition, record batch).
         self._tables: list[Any] = []
         self._rows: list[tuple[Any, ...]] = []
         self._columns: list[tuple[str, int, Any]] = []

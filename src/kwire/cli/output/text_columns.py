@@ -68,8 +68,8 @@ def fold(words: Sequence[str], needed: int, first: int, width: int) -> list[str]
 
         pieces = chop_cells(word, width)
         if index >= needed:
-            # This word is not needed completely, so truncate it if it does not fit on
-            # the remaining lines.
+            # The word is not one of the needed words, so truncate it if it does not fit
+            # on the remaining lines.
             left = _FOLDED_LINES - len(lines)
             if len(pieces) > left:
                 return [

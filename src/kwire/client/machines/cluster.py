@@ -288,7 +288,8 @@ class ClusterMachine:
         if free:
             return min(free, key=lambda link: link.in_flight)
         if any(link.state is not LinkState.READY for link in self._links.values()):
-            # A connection is being opened. Wait for it instead of opening another one.
+            # A connection is being opened. Wait until it is ready, instead of opening a
+            # second connection.
             return None
         brokers = list(self.metadata.brokers.values())
         addresses = [(broker.host, broker.port) for broker in brokers]

@@ -263,7 +263,7 @@ def _merge(
     partitions: dict[int, PartitionInfo] = {}
     is_same_topic = old_topic is not None and old_topic.topic_id == response.topic_id
     if response.error_code and old_topic is not None and not response.partitions:
-        # Keep the known leaders until the cluster returns other ones.
+        # Keep the known partitions and leaders until a response contains partitions.
         partitions = old_topic.partitions
         if response.topic_id == NO_ID:
             return old_topic._replace(error_code=response.error_code)

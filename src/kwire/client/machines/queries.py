@@ -57,7 +57,8 @@ class QueryMachine:
         timeout_s = self.cluster.settings.timeout_s
         self.failure = BrokersUnreachable(
             f"{operation}: no broker answered within {timeout_s:g} s;"
-            # This query is the only user of the cluster, so include all its failures.
+            # Only this query uses the cluster object, so include all connection
+            # failures of the cluster.
             f" {self.cluster.reasons(since=0.0)}"
         )
 

@@ -71,10 +71,10 @@ class ClusterSettings:
       brokers of other vendors.
     * ``timeout_s``: maximum time without progress of a bounded task, including all
       retries.
-    * ``connect_timeout_s``, ``request_timeout_s``: maximum times for one connection
-      attempt and for one response.
-    * ``retry_backoff_s``, ``retry_backoff_max_s``: first and maximum pause between
-      retries. See ``backoff_s``.
+    * ``connect_timeout_s``: maximum time for one connection attempt.
+    * ``request_timeout_s``: maximum time until the response to one request.
+    * ``retry_backoff_s``: first pause between two attempts. See ``backoff_s``.
+    * ``retry_backoff_max_s``: maximum pause between two attempts.
     * ``metadata_max_age_s``: maximum time between two metadata refreshes.
     * ``metadata_recovery_strategy``: "rebootstrap" uses the bootstrap addresses again
       if a broker requires it, or if no broker has returned metadata for

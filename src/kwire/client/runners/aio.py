@@ -329,8 +329,8 @@ class _LinkProtocol(asyncio.BufferedProtocol):
         if self._transport is None:
             return
         self._transport.close()
-        # Several tasks may wait for this future. The shield prevents that a timeout or
-        # the cancellation of one task cancels it for the others.
+        # Several tasks may wait for ``_lost``. Without the shield, a timeout or the
+        # cancellation of one task would cancel the future for all tasks.
         with suppress(TimeoutError):
             async with asyncio.timeout(_GOODBYE_S):
                 await asyncio.shield(self._lost)

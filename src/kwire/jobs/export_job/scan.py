@@ -179,9 +179,9 @@ def _scan_file(
         unbounded = read(name, None)
         if unbounded.good_bytes > by_name.good_bytes:
             by_name = by_name._replace(unbounded=unbounded)
-    # An incorrect file name contradicts many batches. If it contradicts only the first
-    # batch, then this batch's offset is damaged instead, even if the batch is larger
-    # than the rest.
+    # An incorrect file name contradicts many batches. If the name contradicts only the
+    # first batch, the offset of this batch is damaged instead, even if the batch is
+    # larger than all other batches together.
     misplaced = [flaw.position for flaw in by_name.flaws if flaw.reason == "offset"]
     has_one_misplaced = by_name.batches > 0 and misplaced == [0]
     is_good = not by_name.flaws or by_name.good_bytes * 2 >= segment.size

@@ -93,8 +93,8 @@ def read_messages(
     fields = without_error(kind)
     array, more = decode_versions(bodies, name, found, fields)
     for row, text in more.items():
-        # These errors count offsets from the body. Decode the row again, because
-        # ``read_row`` counts from the start of the row.
+        # The offset in ``text`` is relative to the body of the message. Decode the row
+        # again, because ``read_row`` reports offsets relative to the start of the row.
         errors[row] = _find_error(rows, row, name, int(asked[row]), framed) or text
     if failfast:
         _raise_first(errors, rows, name, asked, framed)

@@ -245,8 +245,8 @@ class BatchSender:
                 # a broker that supports record batches.
                 assert isinstance(content, BatchRecords)
                 if content.has_headers():
-                    # Only record batches have headers. This raises an error with the
-                    # Kafka release that supports them.
+                    # Only record batches support headers. ``pick`` raises an error that
+                    # contains the first Kafka release with record batches.
                     link.pick(ProduceRequest, MAGIC_2)
                 data = content.build_messages(magic)
         except KwireError as error:

@@ -38,8 +38,8 @@ class Receipt(NamedTuple):
 class ProducerOptions:
     """Options of a producer. Sizes are in bytes, durations in seconds.
 
-    * ``compression``, ``compression_level``: codec of the batches, and its level. None
-      means the codec's default level.
+    * ``compression``: codec of the batches.
+    * ``compression_level``: level of the codec. None means its default level.
     * ``acks``: -1 to wait for all in-sync replicas, 1 for the leader, 0 for nothing.
     * ``is_idempotent``: number the batches, so that the broker detects duplicates.
     * ``linger_s``: maximum time for which a single record waits for further records.

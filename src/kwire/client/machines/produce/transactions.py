@@ -464,8 +464,9 @@ class Transactions:
                         self._wanted.pop(partition, None)
                         self._learn(Knowledge.BEGUN)
                     elif code != codes.OPERATION_NOT_ATTEMPTED:
-                        # This code means that nothing was attempted because of another
-                        # partition, which has the actual error.
+                        # OPERATION_NOT_ATTEMPTED means that the coordinator did not add
+                        # the partition because of another partition's error. Report the
+                        # error of that partition instead.
                         worst = (
                             code,
                             f"adding {partition[0]}-{partition[1]} to a transaction",

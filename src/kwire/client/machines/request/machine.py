@@ -373,8 +373,8 @@ class RequestMachine:
     def _link_to_coordinator(self, part: _Part, now: float) -> Link | None:
         kind, key = self._coordinator_key(part)
         if not key:
-            # This is InitProducerId without a transactional id, which has no
-            # coordinator.
+            # The request is InitProducerId without a transactional id. Any broker can
+            # answer it, because there is no coordinator.
             return self.cluster.any_link(now)
         link = self._coordinators.link_to(kind, key, now)
         self.failure = self.failure or self._coordinators.failure(kind, key)
@@ -505,7 +505,8 @@ class RequestMachine:
         which = f" to {count} of {len(self._parts)} parts" if self._is_split else ""
         self.failure = BrokersUnreachable(
             f"{self._name}: no response{which} within {self._timeout_s:g} s;"
-            # This request is the only user of the cluster, so include all its failures.
+            # Only this request uses the cluster object, so include all connection
+            # failures of the cluster.
             f" {self.cluster.reasons(since=0.0)}"
         )
 

@@ -206,7 +206,8 @@ class Fetcher:
         assert fetched.start_offset < offset < fetched.next_offset
         assert fetched.frame is not None, "a chunk of a fetcher has a frame"
         remainder = fetched._replace(start_offset=offset)
-        # Both parts use the frame. ``take`` counts the remainder again.
+        # Count a second chunk for the frame, because both parts use its memory. The
+        # metrics are reduced below, because ``take`` will count the remainder again.
         fetched.frame.hold(0)
         self._fetched.appendleft(remainder)
         metrics = self._cluster.metrics
