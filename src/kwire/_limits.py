@@ -103,7 +103,9 @@ def _restore(*values: float | None) -> Limits:
 
 
 PIECE_BYTES = 16 * MIB
-"""Decompressed bytes after which a piece ends, if a record set is decoded in pieces."""
+"""Default size of a piece if a record set is decoded in pieces. A piece ends with the
+batch with which its decompressed size in bytes reaches this number.
+"""
 
 DEFAULT = Limits()
 """Default limits of all decoders."""

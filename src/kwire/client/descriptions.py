@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _MAX_NAMES = 3
-"""Maximum number of names that ``describe_names`` shows."""
+"""Maximum number of names that ``describe_names`` shows. Further names are only
+counted.
+"""
 
 
 def describe_names(names: Iterable[str]) -> str:

@@ -22,7 +22,9 @@ _MAX_ROWS = 20
 """Maximum number of rows in an HTML table."""
 
 _MAX_CELL = 60
-"""Maximum number of characters that a table shows of a key or value."""
+"""Maximum number of characters that an HTML table shows of a key or value, so that the
+columns of the table stay narrow.
+"""
 
 
 def make_html_table(

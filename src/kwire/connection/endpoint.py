@@ -137,10 +137,11 @@ class Endpoint:
     def get_buffer(self, hint: int = -1) -> memoryview:
         """Return a writable buffer for the next bytes from the peer. It is never empty.
 
-        Write the received bytes to its start, then call ``buffer_updated``, as
-        ``asyncio.BufferedProtocol`` does. That call invalidates the buffer. A frame
-        with more than 64 KiB is not copied, but remains in this memory. ``hint`` is
-        ignored: memory only grows with the bytes that were actually received.
+        Write the received bytes to the start of the buffer, then call
+        ``buffer_updated``, as ``asyncio.BufferedProtocol`` does. ``buffer_updated``
+        invalidates the buffer. A frame with more than 64 KiB is not copied, but remains
+        in this memory. ``hint`` is ignored: memory only grows with the bytes that were
+        actually received.
         """
         return self._splitter.get_buffer(hint)
 

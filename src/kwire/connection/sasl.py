@@ -597,7 +597,10 @@ def _encode_utf8(text: str, mechanism: str) -> bytes:
 
 
 def _parse_attributes(data: bytes) -> dict[str, str]:
-    """Parse ``a=text,b=text``. Raises ``SaslError`` if an attribute is repeated."""
+    """Parse ``a=text,b=text``, and return {attribute: text}.
+
+    Raises ``SaslError`` if an attribute is repeated or has another form.
+    """
     try:
         text = data.decode()
     except UnicodeDecodeError:

@@ -180,7 +180,8 @@ def _round_step(minimum: float) -> float:
 def choose_time_step(length: int, most: int) -> int:
     """Choose a round interval that divides a length into at most ``most`` parts.
 
-    Both are milliseconds. The last part can be shorter than the interval.
+    The length and the interval are milliseconds. The last part can be shorter than the
+    interval.
     """
     return next(
         (step for step in _ROUND_DURATIONS if step * most > length), length // most + 1

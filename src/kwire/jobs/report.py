@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from .._text.markup import Markup
 
 ROWS_SHOWN = 200
-"""Maximum number of table rows in the report. The Parquet files contain all rows."""
+"""Maximum number of rows that the report shows of a table, so that a browser can
+display it. The Parquet files contain all rows.
+"""
 
 _SHORT, _LONG = 24, 60
 """Text lengths in characters.

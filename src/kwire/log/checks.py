@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from .storage import Place
 
 _NEVER = 2**63
-"""Position or offset that no batch reaches. Used if an index has no further entries."""
+"""Position or offset that no batch reaches. It stands for the next entry of an index
+that has no further entries.
+"""
 
 
 def make_unreadable_problem(

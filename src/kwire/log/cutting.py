@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     Entries: TypeAlias = Sequence[tuple[int, int]]
 
 _MAX_DISTANCE = 4 * MIB
-"""Maximum distance in bytes between three index entries that are checked together."""
+"""Maximum distance in bytes between the first and the last of three index entries that
+are checked together.
+"""
 
 _PROOF_BYTES = MIB
 """Minimum total size in bytes of consecutive valid batches that a search accepts.

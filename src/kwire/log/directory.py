@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 _MAX_NAMES = 10
-"""Maximum number of names in an error message."""
+"""Maximum number of topic or partition names that an error message lists."""
 
 STATES = ("future", "stray", "delete")
 """Directory name suffixes for partitions that are currently unused."""

@@ -51,7 +51,9 @@ if TYPE_CHECKING:
     from .transactions import Transactions
 
 CHUNK = 4 * MIB
-"""Default number of file bytes that are decoded together, if batches are smaller."""
+"""Default number of file bytes that are decoded in one call. A batch that is larger is
+decoded alone.
+"""
 
 FOLDER = re.compile(r"(?s)(.+)-([0-9]{1,9})")
 """Pattern for partition directory names.

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from .file_bytes import FileBytes
 
 WINDOW = 4 * MIB
-"""Number of file bytes that are loaded together, if batches are smaller."""
+"""Number of file bytes that are loaded into memory at a time. More bytes are loaded
+only for a batch that is larger.
+"""
 
 HEAD = MAGIC_AT + 1
 """Size in bytes of the beginning of a batch header, up to and including the magic. A

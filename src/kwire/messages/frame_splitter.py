@@ -37,7 +37,9 @@ _HTTP_RESPONSE = b"HTTP"
 _HTTP_METHODS = b"GET ", b"HEAD", b"POST", b"PUT ", b"OPTI", b"DELE", b"CONN", b"PATC"
 
 LEAST_MEMORY = 1 << 16
-"""Initial memory size in bytes. Frames that require more memory are large frames."""
+"""Initial size of a splitter's memory in bytes. A frame that does not fit into this
+memory is called a large frame.
+"""
 
 
 class FrameSplitter:
@@ -141,10 +143,10 @@ class FrameSplitter:
     def get_buffer(self, hint: int = -1) -> memoryview:
         """Return a writable buffer for the stream's next bytes. It is never empty.
 
-        Write to its start, then call ``buffer_updated`` with the number of bytes. That
-        call invalidates the buffer. ``hint`` is the size that the caller prefers. It
-        only exists for ``asyncio`` and is ignored, because the buffer size depends on
-        the received bytes.
+        Write to the start of the buffer, then call ``buffer_updated`` with the number
+        of bytes, which invalidates the buffer. ``hint`` is the size that the caller
+        prefers. This parameter only exists for ``asyncio`` and is ignored, because the
+        buffer size depends on the received bytes.
         """
         return self._reserve_memory(LEAST_MEMORY)
 

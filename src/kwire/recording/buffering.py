@@ -191,7 +191,7 @@ class CaptureBuffer:
             self._merging = asyncio.create_task(self._merge_groups(groups))
 
     def _pop_merge_groups(self, before: int | None) -> list[list[CaptureFile]]:
-        """Remove finished files from the list and group those to be merged.
+        """Remove finished files from the list, and group the files to be merged.
 
         Files from the same minute form a group, limited to ``_MERGED_BYTES``.
         ``before`` excludes this minute and all later minutes. None includes all files.

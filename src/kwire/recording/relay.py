@@ -44,10 +44,12 @@ MAX_HELD_BYTES = 1 << 30
 """Default limit for incomplete and unread frames on all connections, in bytes."""
 
 _CONNECT_S = 10.0
-"""Timeout for connecting to a broker, in seconds."""
+"""Maximum time in seconds for opening a connection to a broker."""
 
 _MAX_PORTS = 100
-"""Number of ports to try above the configured port before using any free port."""
+"""Number of ports above the configured port that are tried for the listener of a
+broker. If none of these ports is free, the system chooses any free port.
+"""
 
 _WILDCARDS = ("0.0.0.0", "::")
 

@@ -450,7 +450,7 @@ def _parse_timestamp(prefix: str, timezone: tzinfo) -> int | None:
 
 
 def _read_offer(response: Any) -> dict[int, VersionRange] | None:
-    """Read the version ranges that a broker offers, from its ApiVersions response.
+    """Return {API key: version range} from the ApiVersions response of a broker.
 
     Returns None if the response contains no valid version ranges.
     """

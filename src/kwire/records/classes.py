@@ -166,12 +166,12 @@ class Batch:
 
     @property
     def header(self) -> BatchHeader:
-        """Batch header."""
+        """Decoded header of the batch."""
         return self._header
 
     @property
     def records(self) -> tuple[Record, ...]:
-        """Decoded records with requested offsets."""
+        """Decoded records of the batch whose offsets were requested."""
         return self._records
 
     @property

@@ -209,17 +209,17 @@ class Records:
 
     @property
     def key(self) -> BytesColumn:
-        """Record keys."""
+        """Keys of all records."""
         return BytesColumn(self._children["key"])
 
     @property
     def value(self) -> BytesColumn:
-        """Record values."""
+        """Values of all records."""
         return BytesColumn(self._children["value"])
 
     @property
     def headers(self) -> HeadersColumn | None:
-        """Record headers, or None if they were not requested."""
+        """Headers of all records, or None if headers were not requested."""
         found = self._children.get("headers")
         return None if found is None else HeadersColumn(found)
 

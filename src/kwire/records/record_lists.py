@@ -60,7 +60,9 @@ RECORD_LIST = make_list_type(with_error(RECORD))
 """Records of a row. A damaged batch is a record in which only ``_error`` is set."""
 
 _CHUNK = 4 << 20
-"""Maximum bytes of record sets per Arrow batch, unless a single row is larger."""
+"""Maximum total size in bytes of the record sets that are decoded into one Arrow batch,
+unless a single row is larger.
+"""
 
 
 class RowFault(NamedTuple):

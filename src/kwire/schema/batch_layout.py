@@ -44,7 +44,7 @@ SIZE_AT = 8
 LOG_OVERHEAD = 12
 """Combined size of the offset and length fields in bytes.
 
-The value of the length field does not include them.
+The value of the length field does not include these two fields.
 """
 
 LEADER_EPOCH_AT = 12

@@ -108,8 +108,8 @@ class RecordReader:
     * ``start`` and ``end``: positions in the partitions.
     * ``key``: select only records with this key.
     * ``tail``: maximum number of rows per partition. Only the last rows are read.
-    * ``skip_corrupt``: print problems and continue. ``skipped`` counts them. Otherwise,
-      the first problem raises ``ClickException``.
+    * ``skip_corrupt``: if True, problems are printed and counted in ``skipped``, and
+      reading continues. If False, the first problem raises ``ClickException``.
     """
 
     def __init__(

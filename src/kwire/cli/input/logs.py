@@ -30,7 +30,7 @@ _BESIDE = (".index", ".timeindex", ".txnindex", ".snapshot", "-checkpoint")
 """Suffixes of files that Kafka stores next to segments, and that have no records."""
 
 _NAMED = 5
-"""Maximum number of partition names in an error message."""
+"""Maximum number of existing partitions that an error message names."""
 
 
 def add_partition_options(command: Command) -> Command:

@@ -48,7 +48,9 @@ def add_new_topic_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def parse_properties(option: str, texts: Iterable[str]) -> dict[str, str]:
-    """Parse NAME=VALUE strings, which are the values of ``option``.
+    """Parse NAME=VALUE strings, and return {name: value}.
+
+    ``option`` is the name of the option with these strings, for errors.
 
     Raises ``UsageError`` if a string has another form, or if a name occurs twice.
     """

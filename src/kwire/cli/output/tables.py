@@ -48,7 +48,9 @@ are written.
 """
 
 _WIDEST = 24
-"""Maximum column width in a terminal table whose rows are all known."""
+"""Maximum width in characters of a column in a terminal if all rows of the table are
+known before the first row is written.
+"""
 
 _WIDEST_IN_PIPES = 64
 """Maximum column width outside terminals. Longer cells are not truncated there, they

@@ -145,7 +145,7 @@ class Coordinators:
         return search.node_id is None or self._cluster.is_failing(search.node_id)
 
     def _look_up(self, kind: CoordinatorType, now: float) -> None:
-        """Send the lookups of one key type that are due."""
+        """Send the lookups that are due for keys of the type ``kind``."""
         due = {
             key: search
             for (key_type, key), search in self._searches.items()

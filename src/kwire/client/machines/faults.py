@@ -79,7 +79,7 @@ def refusal(
 
 
 def choose_reaction(error_code: int) -> Reaction:
-    """Return the reaction to a partition's error."""
+    """Return the reaction to the error code of a partition."""
     reaction = _REACTIONS.get(error_code)
     if reaction is None:
         reaction = Reaction.RETRY if codes.retriable(error_code) else Reaction.FAIL

@@ -466,7 +466,11 @@ class Link:
         return has_news or self.state is LinkState.OVER
 
     def _react(self, event: ConnectionEvent, now: float) -> None:
-        """Process one event of the connection."""
+        """React to an event of the connection.
+
+        Depending on the event, the state changes, or the callback of the oldest request
+        receives its response.
+        """
         if isinstance(event, ResponseReceived):
             self.has_answered = True
             self._throttle(event.response, now)

@@ -32,7 +32,7 @@ NO_ID = UUID(int=0)
 
 
 class Broker(NamedTuple):
-    """Broker of the cluster, with its address."""
+    """Broker of the cluster: its node id, its advertised address, and its rack."""
 
     node_id: int
     host: str

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 
 class Pace:
-    """A number of events without a pause, and a fixed interval between further ones.
+    """Limit for the frequency of an event.
 
-    ``burst`` events may happen at the same time. Every event is forgotten
-    ``interval_s`` seconds after the event before it.
+    * ``burst``: number of events that may happen without a pause.
+    * ``interval_s``: time in seconds after which one event is forgotten, so that one
+      further event may happen. Events are forgotten one after another.
     """
 
     __slots__ = ("_forgotten_at", "_grace_s", "_interval_s")

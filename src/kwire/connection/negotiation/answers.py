@@ -27,9 +27,10 @@ _FIRST_WITH_FEATURES_FROM_0 = 4
 class ApiVersionsAnswer(NamedTuple):
     """Response frame with information about its request.
 
-    ``software_name`` and ``software_version`` are empty if the client does not send
-    them, or if the server does not support the version. In the latter case,
-    ``client_id`` is None.
+    * ``client_id``: client id of the request, or None if the client does not send one,
+      or if the server does not support the request's version.
+    * ``software_name``, ``software_version``: empty if the client does not send them,
+      or if the server does not support the request's version.
     """
 
     frame: bytes

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class ReleaseGuess(NamedTuple):
-    """Range of releases that match a broker's table. Both bounds can be equal.
+    """Range of releases that match a broker's table.
 
     * ``min_release``: oldest release of the range, or None if there is no lower bound.
     * ``max_release``: newest release of the range, or None if there is no upper bound.

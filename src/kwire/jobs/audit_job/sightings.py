@@ -27,7 +27,14 @@ MINUTE = 60_000_000
 
 
 class Client(NamedTuple):
-    """Client identity. Unknown parts are None."""
+    """Identity of a client.
+
+    * ``address``: host of the client, without the port.
+    * ``client_id``: client id in the requests.
+    * ``software_name``, ``software_version``: software that the client reports.
+
+    An attribute is None if the requests of the client do not contain its value.
+    """
 
     address: str | None
     client_id: str | None
@@ -39,7 +46,8 @@ class Client(NamedTuple):
 class SeenRequests:
     """Number of requests, with the timestamps of the first and the last request.
 
-    Timestamps are microseconds since 1970. They are None if no request has one.
+    Timestamps are microseconds since 1970. Both timestamps are None if no request has
+    a timestamp.
     """
 
     count: int = 0

@@ -54,7 +54,7 @@ class VersionBreak(NamedTuple):
 class Judgement(NamedTuple):
     """Decision about a client.
 
-    * ``verdict``: one of the verdicts that this module defines.
+    * ``verdict``: "OK", "UNKNOWN" or "BREAKS".
     * ``reason``: sentence that explains the verdict.
     * ``breaks``: API versions on which the client breaks. Empty if it does not break.
     """
@@ -278,7 +278,7 @@ def _judge_negotiation(
 
 
 def _find_java_versions(client: Client, api_key: int) -> VersionRange:
-    """Return the versions that a Java client supports: those of its Kafka release.
+    """Return the versions that a Java client supports, according to its Kafka release.
 
     The result is empty if it is not a Java client, or its release is unknown.
     """

@@ -47,7 +47,9 @@ BATCHES = {
 
 
 _MAX_ARROW_ROWS = 16_384
-"""Number of rows converted to Arrow arrays at a time, to limit memory usage."""
+"""Maximum number of rows that are converted to Arrow arrays in one step. This limits
+the memory for the Arrow arrays.
+"""
 
 
 def write_batches(

@@ -295,9 +295,10 @@ def _choose_without_losers(
 ) -> tuple[Choice, ConflictJudge, dict[str, list[Conflict]]]:
     """Choose batches repeatedly, until no further file has to be set aside.
 
-    If a file loses a conflict, its batches after the last one that another replica
-    confirms are set aside, and the choice is repeated without them. Returns the last
-    choice and its judge, and the conflicts from all rounds by losing file.
+    If a file loses a conflict, its last batches are set aside, from the batch after the
+    last batch that another replica confirms. The choice is then repeated without these
+    batches. Returns the last choice, the judge of this choice, and the conflicts from
+    all rounds by losing file.
     """
     conflicts: dict[str, list[Conflict]] = {}
     aside: dict[str, int] = {}

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from .scan import FileScan
 
 TASK_BYTES = 128 * MIB
-"""Approximate input size per task, in bytes."""
+"""Approximate input size per task in bytes. Larger tasks would distribute the work less
+evenly, and smaller tasks would add fixed costs.
+"""
 
 _TASK_BATCHES = 200_000
 """Approximate number of batches per decision task, if partitions are small.

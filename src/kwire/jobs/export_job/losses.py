@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from .scan import FileFlaw, FileScan
 
 _MAX_NAMED = 8
-"""Maximum number of files mentioned in an explanation."""
+"""Maximum number of causes that an explanation names. Further causes are only counted.
+"""
 
 
 class Damage(NamedTuple):

@@ -35,7 +35,13 @@ class FileProblem(NamedTuple):
 
 
 class LostRange(NamedTuple):
-    """Range of offsets that no replica contains. Both bounds are inclusive."""
+    """Range of offsets that no replica contains.
+
+    * ``first_offset``, ``last_offset``: both offsets belong to the range.
+    * ``reason``: "damaged", "cut" or "missing" (see ``Evidence.explain``), or
+      "undecodable". Merged ranges have several reasons, joined by ", ".
+    * ``detail``: sentence that names the cause, for users.
+    """
 
     first_offset: int
     last_offset: int

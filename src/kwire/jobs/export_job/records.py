@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .problems import PartitionKey
 
 _CHUNK_BYTES = 4 * MIB
-"""Approximate number of bytes decoded at a time."""
+"""Approximate number of segment bytes that are decoded in one call, to limit memory."""
 
 
 class WriteTask(NamedTuple):

@@ -43,7 +43,9 @@ if TYPE_CHECKING:
 
 
 _MAX_WAITING = 16_384
-"""Number of headers converted to array rows at a time."""
+"""Number of batch headers that are collected as objects before they are converted to
+rows of an array, which need less memory.
+"""
 
 
 class FileFlaw(NamedTuple):

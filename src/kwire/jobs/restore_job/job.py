@@ -45,7 +45,9 @@ if TYPE_CHECKING:
     from .sources import PartitionSource
 
 AT_ONCE = 8
-"""Number of partitions written concurrently. A partition uses several MiB."""
+"""Number of partitions that are written concurrently. Each partition needs several MiB
+of memory, so more partitions would need more memory.
+"""
 
 _CATCH_UP_TIMEOUT_S = 30.0
 """Maximum time in seconds for which the end offset that clients see may be lower than
@@ -332,7 +334,7 @@ class _PartitionRestore:
         self.begin(find_ends(self._kafka, self.topic, [number])[number])
 
     def _make_batches(self, target_end: TargetEnd) -> Iterator[RestoredBatch]:
-        """Compare the existing target records with the source, and encode the others.
+        """Compare the target records with the source, and encode the missing records.
 
         Raises ``JobError`` if the target contains other records, or more than the
         source.

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from .sink_options import SinkColumns, SinkOptions
 
 ROWS_AT_ONCE = 1000
-"""Number of rows per Arrow batch, if Spark passes the rows individually."""
+"""Maximum number of rows that are collected into one Arrow batch if Spark passes the
+rows individually.
+"""
 
 
 def write_batches(

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from .planning import FileSplit
 
 _CHUNK = 3 << 20
-"""Maximum number of file bytes that are decoded in one call."""
+"""Maximum number of file bytes that are decoded in one call, which limits the size of
+an Arrow batch.
+"""
 
 _ROWS = 4096
 """Maximum number of rows in an Arrow batch that is created from Python objects, row by

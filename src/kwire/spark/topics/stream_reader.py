@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from .options import Place, TopicOptions
 
     class TopicStream(Protocol):
-        """Source of offsets and records for growing partitions."""
+        """Source of offsets and records for growing partitions.
+
+        All methods identify a partition by (topic, partition).
+        """
 
         source_name: str
 

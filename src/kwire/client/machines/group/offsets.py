@@ -317,7 +317,7 @@ class GroupOffsets:
         """Send OffsetCommit for the remaining partitions of the oldest commit.
 
         The response ends the commit of every partition that succeeds or fails. The
-        others are sent again after a pause.
+        remaining partitions are sent again after a pause.
         """
         link = self._find_link(self._commit_backoff, now)
         if link is None:

@@ -115,7 +115,7 @@ class BatchRecords(engine.EncodedRows):
         )
 
     def records(self) -> list[Record]:
-        """Decode the records. Their offsets begin at 0."""
+        """Decode the records of the batch. The first record has the offset 0."""
         header = make_header(BatchOptions(), len(self))
         return decode_records(self.make_batch(header), check_crc=False)[0]
 

@@ -98,9 +98,9 @@ class LingeringRecords:
     """Lingering records of all topics.
 
     ``stages`` has either one stage of a topic for any partition, whose key is the topic
-    name, or stages for single partitions, whose keys are (topic, partition). Both kinds
-    never exist together, so the records of a partition keep their order. To save the
-    call of ``send``, a producer may append to an existing stage itself.
+    name, or stages for single partitions, whose keys are (topic, partition). A topic
+    never has both kinds of stages, so the records of a partition keep their order. To
+    save the call of ``send``, a producer may append to an existing stage itself.
 
     Call ``close_due`` after every event. It closes batches and sets the next wake-up.
     """

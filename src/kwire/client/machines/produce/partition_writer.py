@@ -103,9 +103,9 @@ class PartitionWriter:
         all batches after a missing one.
 
         The broker recognizes only the last five batches of a producer as duplicates.
-        The oldest batch without an acknowledgement must remain one of them in case that
-        it has to be repeated. Therefore, ``max_in_flight`` limits the number of batches
-        that are sent from this batch on, including acknowledged ones.
+        The oldest batch without an acknowledgement may have to be repeated, so it must
+        remain one of these five batches. Therefore, ``max_in_flight`` limits the number
+        of batches that are sent from this batch on, including acknowledged batches.
         """
         if not self.batches:
             return None

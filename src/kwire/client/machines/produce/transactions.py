@@ -683,7 +683,7 @@ class Transactions:
             self._give_up(failure)
 
     def _retry(self, reason: str, now: float, first_s: float | None = None) -> None:
-        """Send the request again after a pause."""
+        """Delay the next request after a failure for the reason ``reason``."""
         self._reason = reason
         self._backoff.fail(now, f"transaction of {self._id!r}", reason, first_s=first_s)
 

@@ -418,7 +418,7 @@ class RequestMachine:
             part.is_in_flight = True
 
     def _take_response(self, parts: list[_Part], response: Any, now: float) -> None:
-        """Settle the parts that a response answers, and retry the others.
+        """Settle the parts that a response answers, and retry all other parts.
 
         ``response`` is None if the connection was lost.
         """

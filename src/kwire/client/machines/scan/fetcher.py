@@ -160,7 +160,7 @@ class Fetcher:
             reader.pause()
 
     def resume(self, reader: PartitionReader) -> None:
-        """Read a paused partition again."""
+        """Fetch and return records of a paused partition again."""
         if reader.state is ReaderState.PAUSED:
             reader.resume()
             self._cluster.wake(_AT_ONCE)

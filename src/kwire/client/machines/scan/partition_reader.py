@@ -110,7 +110,7 @@ class PartitionReader:
     fetch_bytes: int = 0
     # Node id of the preferred read replica (KIP-392), or -1 for the leader.
     replica: int = -1
-    # Time until which ``replica`` is used.
+    # Time until which the client reads from the preferred read replica.
     replica_until: float = 0.0
 
     @property
@@ -241,7 +241,7 @@ class PartitionReader:
         self.state = _PAUSED
 
     def resume(self) -> None:
-        """Continue at the current position."""
+        """Send requests again, from the current position on."""
         assert self.state is _PAUSED
         self.state = self._due_state()
 
