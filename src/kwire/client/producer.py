@@ -613,8 +613,8 @@ class ProducerSync(ProducerBase[TransactionSync], Blocking):
     _transaction_class = TransactionSync
     _runner: BlockingRunner | None
 
-    # Wall clock times in ms: when ``send`` last ran the machine, and when it must run
-    # the machine again.
+    # Wall clock times in ms since 1970. ``_polled_ms`` is the time at which ``send``
+    # last ran the machine, and ``_poll_ms`` the time at which it must run it again.
     _polled_ms = _poll_ms = 1
 
     def send(

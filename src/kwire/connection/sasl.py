@@ -559,9 +559,10 @@ _AWS_HOST = re.compile(r"\.kafka(?:-serverless)?\.([a-z0-9-]+)\.amazonaws\.")
 
 
 def _import_optional(name: str, mechanism: str) -> Any:
-    """Import a package that only one mechanism requires.
+    """Import and return a package that only one mechanism requires.
 
-    Raises ``CredentialsError`` if the package is not installed.
+    Raises ``CredentialsError`` with the installation command if the package is not
+    installed.
     """
     try:
         return importlib.import_module(name)

@@ -66,7 +66,12 @@ _GAP_PIXELS = 8
 
 
 class HeatCell(NamedTuple):
-    """Cell of a heat map: its value, its tone, and an additional note."""
+    """Cell of a heat map.
+
+    * ``value``: number that determines how dark the cell is.
+    * ``tone``: tone of the cell, or "".
+    * ``note``: additional text that explains the cell, or "".
+    """
 
     value: float
     tone: str = ""

@@ -86,7 +86,13 @@ def describe_rest(shown: int, total: int, things: str, table: str) -> str:
 
 
 class Cell(NamedTuple):
-    """Table cell with its CSS classes, text, raw value and optional tone."""
+    """Table cell.
+
+    * ``looks``: CSS classes.
+    * ``text``: visible text.
+    * ``exact``: raw value for the attribute ``data-value``, or None.
+    * ``tone``: tone of the cell, or None.
+    """
 
     looks: str
     text: str

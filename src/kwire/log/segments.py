@@ -178,9 +178,10 @@ class Segment:
         return index
 
     def _load_index(self, suffix: str, index_class: Callable[..., Any]) -> Any:
-        """Read an index file for this segment once.
+        """Return an index of this segment. The first call reads the file.
 
-        Returns None if the file is missing.
+        Returns None if the file is missing, or if the segment cannot have indexes: a
+        KRaft checkpoint, or a file name without an offset.
         """
         if self.kind != "log" or self.base_offset < 0:
             return None

@@ -478,7 +478,11 @@ class SegmentWalk:
     def _find_next_batch(
         self, position: int, header: BatchHeader | None
     ) -> BatchHeader | None:
-        """Find the next valid batch after the damaged batch at ``position``."""
+        """Return the header of the next valid batch after a damaged one, or None.
+
+        * ``position``: byte position of the damaged batch.
+        * ``header``: header of the damaged batch, or None if it is not readable.
+        """
         floor = max(self.expected or 0, self._base_offset or 0)
         begin, start, base = position, -1, -1
         if header is not None:

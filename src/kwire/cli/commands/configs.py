@@ -52,7 +52,11 @@ _ALL_BROKERS = "all"
 
 
 class _Resource(NamedTuple):
-    """Topic or broker. A broker with the name "" is the default for all brokers."""
+    """Resource whose properties the command shows or changes.
+
+    * ``type``: "topic" or "broker".
+    * ``name``: topic name or node id. "" means the default of all brokers.
+    """
 
     type: Literal["topic", "broker"]
     name: str

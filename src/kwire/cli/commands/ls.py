@@ -40,9 +40,14 @@ _SEGMENT_TITLES = ("SEGMENT", " SIZE", "OFFSETS", "TIME (UTC)", "FORMAT")
 
 
 class PartitionSummary(NamedTuple):
-    """Offsets, timestamps and formats of one or several files.
+    """Summary of one or several files, computed from their first and last batches.
 
-    They are computed from the first and the last batches. -1 means unknown.
+    * ``start_offset``: first offset.
+    * ``end_offset``: offset after the last one.
+    * ``first_timestamp``, ``last_timestamp``: range of timestamps in ms since 1970.
+    * ``magics``, ``codecs``: formats and compression of these batches.
+
+    Unknown offsets and timestamps are -1.
     """
 
     start_offset: int = -1

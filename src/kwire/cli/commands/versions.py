@@ -50,7 +50,11 @@ columns.
 
 
 class Alike(NamedTuple):
-    """Brokers that advertise identical API versions, and the table of the versions."""
+    """Brokers that advertise identical API versions.
+
+    * ``nodes``: the brokers.
+    * ``table``: the versions that each of these brokers advertises.
+    """
 
     nodes: list[BrokerVersions]
     table: ApiVersionTable

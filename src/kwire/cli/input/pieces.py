@@ -163,9 +163,10 @@ class BytePiece(NamedTuple):
 
 
 class BytePieces(NamedTuple):
-    """Pieces of an input, and a hint for the user.
+    """Pieces of an input.
 
-    The hint is appended to errors about the first piece.
+    * ``pieces``: the pieces in the order of the input.
+    * ``hint``: advice for the user that is appended to errors about the first piece.
     """
 
     pieces: list[BytePiece]

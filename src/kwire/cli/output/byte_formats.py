@@ -25,7 +25,11 @@ _CONTROL_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 class Cell(NamedTuple):
-    """Printable content of a key, value or header value, and its encoding."""
+    """Printable form of a key, value or header value.
+
+    * ``encoding``: one of the encodings that the module docstring lists.
+    * ``content``: text, or the JSON value if the encoding is "json". None for null.
+    """
 
     encoding: str
     content: Any

@@ -32,7 +32,13 @@ _HEAD, _TAIL = 16 * _ROW, 2 * _ROW
 
 
 class _Piece(NamedTuple):
-    """Bytes on one line that belong to the same span, in hex and as characters."""
+    """Bytes on one line that belong to the same span.
+
+    * ``number``: index of the span.
+    * ``looks``: CSS classes.
+    * ``digits``: the bytes in hex.
+    * ``letters``: the bytes as characters.
+    """
 
     number: int
     looks: str

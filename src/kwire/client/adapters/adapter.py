@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 
 class Replacement(NamedTuple):
-    """New value for an attribute of a client module or client class."""
+    """New value for an attribute of another client.
+
+    * ``owner``: module or class that has the attribute.
+    * ``name``: name of the attribute.
+    * ``value``: new value.
+    """
 
     owner: Any
     name: str

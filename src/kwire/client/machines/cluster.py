@@ -599,7 +599,10 @@ class ClusterMachine:
             self._is_stale = True
 
     def _report_leader_changes(self) -> None:
-        """Report leader changes. The event lists only the first few partitions."""
+        """Report the leader changes since the last call as one event.
+
+        The event contains the number of changes, and lists the first few partitions.
+        """
         changes = self.metadata.take_leader_changes()
         if not changes:
             return

@@ -89,7 +89,12 @@ class LinkState(Enum):
 
 
 class _Call(NamedTuple):
-    """Request in flight, with its deadline and the callback for its response."""
+    """Request in flight.
+
+    * ``sent_at``: time at which the request was sent.
+    * ``deadline``: time at which the link ends if the response is still missing.
+    * ``done``: callback that receives the response, or None if the link ends before.
+    """
 
     sent_at: float
     deadline: float

@@ -32,7 +32,11 @@ NO_ID = UUID(int=0)
 
 
 class Broker(NamedTuple):
-    """Broker of the cluster: its node id, its advertised address, and its rack."""
+    """Broker of the cluster.
+
+    * ``host``, ``port``: address that the broker advertises.
+    * ``rack``: rack of the broker, or None if it has none.
+    """
 
     node_id: int
     host: str

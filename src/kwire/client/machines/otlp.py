@@ -25,7 +25,11 @@ _DELTA, _CUMULATIVE = 1, 2
 
 
 class Point(NamedTuple):
-    """Value of one metric, which is a gauge or a monotonic sum."""
+    """Value of one metric.
+
+    * ``is_sum``: True if the metric is a monotonic sum, False if it is a gauge.
+    * ``attributes``: attributes of the data point, such as the node id of a broker.
+    """
 
     name: str
     value: float

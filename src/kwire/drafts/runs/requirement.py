@@ -69,7 +69,11 @@ class Document(NamedTuple):
 
 
 class Result(NamedTuple):
-    """Requirement, and the behaviour that a run has observed."""
+    """Result of a run for one requirement.
+
+    * ``requirement``: the requirement of the document.
+    * ``observation``: the behaviour that the run has observed.
+    """
 
     requirement: Requirement
     observation: Observation

@@ -112,7 +112,13 @@ class Usage:
 
 
 class InputProblem(NamedTuple):
-    """Input file, or line in an input file, that could not be read."""
+    """Input file, or line in an input file, that could not be read.
+
+    * ``line``: line number, or None if the whole file is affected.
+    * ``position``: byte position of the line, or None.
+    * ``reason``: description of the problem.
+    * ``text``: beginning of the line, or None.
+    """
 
     path: str
     line: int | None

@@ -49,7 +49,11 @@ class CaptureTask(NamedTuple):
 
 
 class LogTask(NamedTuple):
-    """Task that reads the lines of a request log that begin in a byte range."""
+    """Task that reads a section of a request log.
+
+    It reads the lines that begin at byte ``start`` or later, and before ``end``. If
+    ``end`` is None, the section extends to the end of the file.
+    """
 
     path: str
     start: int

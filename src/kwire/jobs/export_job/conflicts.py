@@ -54,7 +54,13 @@ class Conflict(NamedTuple):
 
 
 class RefusedBatch(NamedTuple):
-    """A batch with a proven error: it cannot be decoded, or its offset is incorrect."""
+    """A batch with a proven error.
+
+    * ``row``: row number of the batch.
+    * ``reason``: type of the error: the batch cannot be decoded, or its offset is
+      wrong.
+    * ``detail``: description for users.
+    """
 
     row: int
     reason: str

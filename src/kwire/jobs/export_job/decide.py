@@ -45,7 +45,11 @@ if TYPE_CHECKING:
 
 
 class PartitionTask(NamedTuple):
-    """A partition with its directories and the scan results of their segment files."""
+    """Input of a decision for one partition.
+
+    * ``folders``: partition directories, one per replica.
+    * ``files``: scan results of all segment files in these directories.
+    """
 
     topic: str
     partition: int

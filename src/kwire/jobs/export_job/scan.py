@@ -72,7 +72,13 @@ class FileFlaw(NamedTuple):
 
 
 class EpochRun(NamedTuple):
-    """Consecutive batches with the same leader epoch in their headers."""
+    """Consecutive batches with the same leader epoch in their headers.
+
+    * ``epoch``: leader epoch.
+    * ``first_offset``: base offset of the first batch.
+    * ``last_offset``: last offset of the last batch.
+    * ``batches``: number of batches.
+    """
 
     epoch: int
     first_offset: int

@@ -50,7 +50,11 @@ _UNMODIFIED_ADVICE = "pass the unchanged output of kwire export"
 
 
 class RowPiece(NamedTuple):
-    """Some records of a partition, and the reading progress in bytes of the source."""
+    """Some records of a partition.
+
+    * ``rows``: Arrow record batch with the columns ``COLUMNS``.
+    * ``position``: number of bytes of the source that have been read so far.
+    """
 
     rows: Any
     position: int

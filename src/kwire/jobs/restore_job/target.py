@@ -33,9 +33,10 @@ attempt is repeated if a partition loses records between the two lookups.
 
 
 class TargetEnd(NamedTuple):
-    """End offset of a partition, and its last batch.
+    """End of a target partition.
 
-    The last batch is None if the partition contains no records.
+    * ``end``: log end offset.
+    * ``last``: last batch of the partition, or None if it contains no records.
     """
 
     end: int

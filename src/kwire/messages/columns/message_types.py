@@ -79,13 +79,13 @@ def _suffix(kind: str) -> str:
 
 @cache
 def message_facts(name: str) -> Message:
-    """Load a message's schema, and cache it."""
+    """Return the schema of a message. The first call loads it."""
     return registry.load(name)
 
 
 @cache
 def compile_version(name: str, version: int) -> plan.Plan:
-    """Compile one version of a message, and cache it."""
+    """Return the plan of a message version. The first call compiles it."""
     return plan.compile_plan(message_facts(name), version)
 
 

@@ -120,7 +120,7 @@ TRANSITIONS: Mapping[str, Mapping[MemberState, MemberState]] = {
 
 
 class _Heartbeat(NamedTuple):
-    """Heartbeat request that waits for its response."""
+    """Heartbeat request in flight, whose response has not arrived yet."""
 
     owned: Assignment
     """Partitions that the member owned when the request was sent."""
