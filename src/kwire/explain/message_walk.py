@@ -212,7 +212,10 @@ class MessageWalk(SpanNotes):
         cursor.at = end
 
     def _read_marker(self) -> bool:
-        """Read an INT8 marker (1 present, -1 null) of a nullable inline struct."""
+        """Read the INT8 marker of a nullable inline struct.
+
+        Returns True if the struct is present (1), and False if it is null (-1).
+        """
         start = self.cursor.at
         marker = self.cursor.read_fixed(plan.INT8)
         if marker not in (1, -1):
@@ -222,7 +225,10 @@ class MessageWalk(SpanNotes):
         return bool(marker == 1)
 
     def _read_tagged_marker(self) -> bool:
-        """Read an UNSIGNED_VARINT marker (1 or 0) of a nullable tagged struct."""
+        """Read the UNSIGNED_VARINT marker of a nullable tagged struct.
+
+        Returns True if the struct is present (1), and False if it is null (0).
+        """
         start = self.cursor.at
         marker = self.cursor.read_unsigned_varint()
         if marker > 1:

@@ -84,7 +84,11 @@ def find_cuts(
 def _find_cut_by_index(
     walk: Walker, entries: Entries, start: int, target: int
 ) -> int | None:
-    """Find a split position in the index and confirm it with the adjacent batches."""
+    """Find a split position near ``target`` in the index.
+
+    Returns None unless a walk finds valid batches at the index entry and at the entries
+    before and after it.
+    """
     entry_number = max(1, bisect_left(entries, target, key=lambda entry: entry[1]))
     for first_number in range(
         entry_number - 1, min(entry_number - 1 + _MAX_HINTS, len(entries) - 2)
@@ -118,10 +122,10 @@ def _are_entries_valid(walk: Walker, entries: Entries) -> bool:
 
 
 def _find_cut_by_headers(walk: Walker, start: int, target: int) -> int | None:
-    """Find a split position by reading headers up to the target.
+    """Find a split position by reading all headers from ``start`` to ``target``.
 
-    If a header is invalid, search from the previous split position, and verify
-    checksums.
+    If a header is invalid, the walk starts again at ``start``, the previous split
+    position, and verifies checksums. Returns None if no position is found.
     """
     last_position = start
     for item in walk(start=start, end=target, check_crc=False):
@@ -133,7 +137,10 @@ def _find_cut_by_headers(walk: Walker, start: int, target: int) -> int | None:
 
 
 def _find_first_cut(walk: Walker, start: int, target: int) -> int | None:
-    """Walk from a batch to the first split position at or after ``target``."""
+    """Walk from a batch to the first split position at or after ``target``.
+
+    Returns None if the segment ends before such a position.
+    """
     previous = cut = None
     for item in walk(start=start):
         if isinstance(item, Problem):
@@ -151,7 +158,8 @@ def _find_cut_by_search(walk: Walker, size: int, target: int) -> int | None:
     """Find a split position by searching for a sequence of valid batches.
 
     The sequence must be at least ``_PROOF_BYTES`` long, or extend to the end of the
-    segment file.
+    segment file. Returns the position of its second batch, or None if there is no such
+    sequence after ``target``.
     """
     start = target
     while start < size:

@@ -99,7 +99,11 @@ def examine(
 def _check_base_offset(
     segment: Segment, expected: int, are_gaps_wrong: Callable[[], bool]
 ) -> Problem | None:
-    """Report a segment that does not begin where the previous segment ends."""
+    """Compare the base offset of a segment with the end of the previous segment.
+
+    Returns a problem if the segments overlap, or if offsets are missing between them
+    and ``are_gaps_wrong`` returns True. Otherwise, returns None.
+    """
     base = segment.base_offset
     if base < 0 or base == expected:
         return None

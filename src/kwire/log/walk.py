@@ -294,8 +294,8 @@ class SegmentWalk:
     ) -> Problem | None:
         """Return the problem with a batch that does not have the expected offset.
 
-        All previous batches have already been verified. If this batch is correct,
-        offsets are missing before it.
+        All previous batches have already been verified. Returns None if the offset of
+        the batch can be correct, and no missing offsets have to be reported.
         """
         base, last = header.base_offset, header.last_offset
         after = header.position + header.size
@@ -513,8 +513,9 @@ class SegmentWalk:
     def _search_batch(
         self, position: int, stop: int, lowest: int, *, moves: bool = False
     ) -> BatchHeader | None:
-        """Find the first valid batch that begins between ``position`` and ``stop``.
+        """Return the header of the first valid batch in a range, or None.
 
+        * ``position``, ``stop``: range of byte positions at which the batch may begin.
         * ``lowest``: minimum base offset of the batch.
         * ``moves``: free the memory before the search position, because the walk will
           continue after it.

@@ -122,7 +122,7 @@ def _rows(folder: str) -> list[dict[str, Any]]:
 
 
 def _milliseconds(moment: datetime | None) -> int | None:
-    """Convert a datetime to milliseconds since the epoch."""
+    """Convert a datetime to milliseconds since 1970. None stays None."""
     return None if moment is None else round(moment.timestamp() * 1000)
 
 

@@ -271,7 +271,12 @@ def _find_position(file: log.Segment, offsets: OffsetRange) -> int | None:
 def _pieces_from_end(
     file: log.Segment, start: int | None
 ) -> list[tuple[int, int | None]]:
-    """Split a file between batches, starting at byte ``start``, in reverse order."""
+    """Split a file between batches, and return the pieces in reverse order.
+
+    A piece is a pair (begin, end) of byte positions. ``end`` is None for the last piece
+    of the file. ``start`` is the position of the first piece. If it is None, there are
+    no pieces.
+    """
     if start is None:
         return []
     cuts = file.find_splits(max(MIB, file.size // _PIECES))

@@ -445,9 +445,10 @@ class Link:
         return self._process_events(self._connection.buffer_updated(count), now)
 
     def receive_data(self, chunk: bytes, now: float) -> bool:
-        """Process received bytes, like ``buffer_updated``.
+        """Process received bytes. Empty bytes mean the end of the stream.
 
-        Empty bytes mean the end of the stream.
+        Returns whether ``advance`` of the machine must be called, as
+        ``buffer_updated`` does.
         """
         if self.state is LinkState.OVER:
             return False

@@ -173,7 +173,10 @@ def _older_release(
 
 
 def _first_release(api: type[Any], constraints: tuple[Constraint, ...]) -> str | None:
-    """Return the first release whose brokers support a request."""
+    """Return the first release whose brokers support a request with ``constraints``.
+
+    Returns None if no known release supports it.
+    """
     for name in releases.NAMES:
         if ApiVersionTable.of_release(name).usable(api, *constraints):
             return name

@@ -256,7 +256,10 @@ def _entries(source: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _dialect(source: bytes, start: int, end: int) -> Dialect | None:
-    """Detect the dialect of a complete entry by its checksums."""
+    """Detect the dialect of a complete entry by its checksums.
+
+    Returns None if neither of the two checksums is correct.
+    """
     (crc,) = struct.unpack_from(">I", source, start + _LOG_OVERHEAD)
     if crc == zlib.crc32(memoryview(source)[start + _MAGIC_AT : end]):
         return "kip87"
@@ -313,7 +316,11 @@ def _read_one(source: bytes, start: int, end: int) -> Message:
 def _read_sized(
     source: bytes, at: int, end: int, path: str
 ) -> tuple[bytes | None, int]:
-    """Read an INT32 length and its bytes. Returns the bytes and the next position."""
+    """Read an INT32 length and the bytes after it.
+
+    Returns the bytes, or None if the length is -1, and the position after the bytes.
+    Raises ``Truncated`` or ``InvalidLength`` with ``path`` if the length is invalid.
+    """
     start = at + 4
     if end < start:
         words = f"the message ends here, bytes still needed: {start - end}"

@@ -30,7 +30,10 @@ class Server(Protocol):
     table: ApiVersionTable
 
     def answer(self, frame: bytes) -> bytes | None:
-        """Answer the draft's request, and reject all others."""
+        """Return the response to the draft's request, with its size.
+
+        Any other request is rejected. None means that the connection must be closed.
+        """
         ...
 
 
@@ -45,7 +48,10 @@ class DraftBroker:
         self._api_keys = api_keys
 
     def answer(self, frame: bytes) -> bytes | None:
-        """Answer supported API versions, and delegate other requests to ``server``."""
+        """Return the default response if the request's API and version are supported.
+
+        Otherwise, returns the answer of ``server`` to the request.
+        """
         api_key = int.from_bytes(frame[:2], "big")
         version = int.from_bytes(frame[2:4], "big")
         if api_key in self._api_keys and version in self.server.table.usable(api_key):

@@ -223,7 +223,10 @@ class Sightings:
 
 
 def split_host(address: str | None) -> str | None:
-    """Remove the port from an address, and brackets around an IPv6 address."""
+    """Return the host of an address, without the port and without IPv6 brackets.
+
+    None stays None.
+    """
     if address is None:
         return None
     host, colon, port = address.rpartition(":")

@@ -85,7 +85,10 @@ def _find_range(query_filter: Filter, value: Any) -> tuple[Any, Any]:
 
 
 def _to_milliseconds(value: Any) -> int | None:
-    """Convert a datetime to whole milliseconds, the resolution of record timestamps."""
+    """Convert a datetime to whole milliseconds since 1970, as in record timestamps.
+
+    A datetime without a time zone is UTC. Returns None for any other value.
+    """
     if not isinstance(value, datetime):
         return None
     moment = value if value.tzinfo else value.replace(tzinfo=UTC)

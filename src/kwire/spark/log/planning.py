@@ -468,7 +468,11 @@ def cut_partition(
 def _divide_range(
     partition: Partition, start: int | None, end: int | None, most: int | None
 ) -> list[tuple[int | None, int | None]]:
-    """Divide offsets into ranges of similar size with at most ``most`` offsets each."""
+    """Divide offsets into ranges of similar size with at most ``most`` offsets each.
+
+    Returns (start, end) pairs. ``end`` is exclusive, and None means no limit. If
+    ``most`` is None, there is only one range.
+    """
     if most is None:
         return [(start, end)]
     low = _choose_higher(partition.start_offset, start) or 0

@@ -98,7 +98,7 @@ def check_at_most_one(values: Mapping[str, str], names: Sequence[str]) -> None:
 
 
 def read_flag(values: Mapping[str, str], name: str, default: bool = False) -> bool:
-    """Read "true" or "false", without regard to case."""
+    """Read an option that is "true" or "false", without regard to case."""
     text = values.get(name, str(default)).lower()
     if text not in ("true", "false"):
         raise ValueError(
@@ -131,7 +131,10 @@ def read_count(values: Mapping[str, str], name: str) -> int | None:
 def read_size(
     values: Mapping[str, str], name: str, default: int | None = None
 ) -> int | None:
-    """Read a number of bytes, with an optional unit k, m or g (powers of 1024)."""
+    """Read a size of 1 byte or more, with an optional unit k, m or g (powers of 1024).
+
+    Returns the size in bytes, or ``default`` if the option is not specified.
+    """
     if name not in values:
         return default
     match = _SIZE.fullmatch(values[name].strip())

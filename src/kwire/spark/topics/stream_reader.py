@@ -185,7 +185,7 @@ if KNOWS_LIMITS:
             return write_offsets(ends)
 
         def _should_delay(self, waiting: int) -> bool:
-            """Decide whether a micro-batch is delayed until there are more offsets.
+            """Return whether a micro-batch is delayed until there are more offsets.
 
             ``maxTriggerDelay`` is measured from the last trigger that was not delayed,
             as in Spark's own source. ``availableNow`` reads all available offsets and

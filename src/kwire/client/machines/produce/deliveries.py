@@ -134,7 +134,10 @@ class Deliveries:
         self.background_failure = self.background_failure or failure
 
     def take_background_failure(self) -> KwireError | None:
-        """Return the first failure of a background batch, and forget it."""
+        """Return the first failure of a background batch, and forget it.
+
+        Returns None if no background batch has failed since the last call.
+        """
         failure, self.background_failure = self.background_failure, None
         return failure
 

@@ -371,7 +371,10 @@ class ProducerMachine:
         return [batch for writer in self.deliveries.active for batch in writer.batches]
 
     def take_background_failure(self) -> KwireError | None:
-        """Return the first failure of a background batch, and forget it."""
+        """Return the first failure of a background batch, and forget it.
+
+        Returns None if no background batch has failed since the last call.
+        """
         return self.deliveries.take_background_failure()
 
     def _refusal(self) -> KwireError | None:
