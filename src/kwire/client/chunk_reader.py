@@ -218,7 +218,7 @@ class ChunkReader(Operations, Generic[M]):
 
 
 class AsynchronousReader(ChunkReader[M], Asynchronous):
-    """Reader of chunks with ``async for``."""
+    """Chunk reader for asyncio, which is iterated with ``async for``."""
 
     _is_in_use = False
 
@@ -270,7 +270,7 @@ class AsynchronousReader(ChunkReader[M], Asynchronous):
 
 
 class BlockingReader(ChunkReader[M], Blocking):
-    """Reader of chunks with ``for``."""
+    """Chunk reader with blocking calls, which is iterated with ``for``."""
 
     _runner: BlockingRunner | None
 

@@ -545,7 +545,7 @@ def _reduce_points(points: Sequence[Point]) -> Sequence[Point]:
             kept.append(section[0])
             continue
         ends = {min(valid_points, key=_get_value), max(valid_points, key=_get_value)}
-        # Keep gaps as well, because they are as relevant as peaks.
+        # Also keep a gap of the section, because gaps are as relevant as peaks.
         gaps = [point for point in section if point[1] is None][:1]
         kept += sorted([*ends, *gaps], key=_get_time)
     return kept

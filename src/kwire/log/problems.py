@@ -80,7 +80,7 @@ class Problem:
 
 
 def make_error(problem: Problem) -> CorruptBatch:
-    """Convert a problem to an exception."""
+    """Return the exception ``CorruptBatch`` for a problem."""
     return CorruptBatch(problem.detail, problem.position, problem.path)
 
 

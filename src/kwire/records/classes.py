@@ -171,7 +171,7 @@ class Batch:
 
     @property
     def records(self) -> tuple[Record, ...]:
-        """Decoded records of the batch whose offsets were requested."""
+        """Decoded records of the batch that belong to the requested offsets."""
         return self._records
 
     @property

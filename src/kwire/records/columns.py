@@ -143,7 +143,7 @@ class HeadersColumn:
         return self._array.length
 
     def __arrow_c_schema__(self) -> object:
-        """Export the type: a list of structs with key and value."""
+        """Export the Arrow type of the column: a list of structs with key and value."""
         return self._array.__arrow_c_schema__()
 
     def __arrow_c_array__(
@@ -279,7 +279,7 @@ class Records:
         return f"Records(<{len(self)}>, columns={', '.join(self.names)})"
 
     def __arrow_c_schema__(self) -> object:
-        """Export the type: a struct with one field per column."""
+        """Export the Arrow type of the records: a struct with one field per column."""
         return self._array.__arrow_c_schema__()
 
     def __arrow_c_array__(

@@ -401,7 +401,7 @@ def _check_nesting(message: Message) -> None:
                 and len(open_structs) <= MAX_STRUCT_DEPTH
             ):
                 heights[id(inner_struct)] = visit(inner_struct, field_path)
-            # If a struct was not visited, it is already nested too deeply.
+            # ``heights`` lacks a struct only if it is already nested too deeply.
             height = max(height, 1 + heights.get(id(inner_struct), MAX_STRUCT_DEPTH))
             if height > MAX_STRUCT_DEPTH:
                 rule = "nesting-too-deep"

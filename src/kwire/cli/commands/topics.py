@@ -216,7 +216,10 @@ def _choose(
 def _find_offsets(
     kafka: KafkaSync, topics: dict[str, TopicInfo]
 ) -> tuple[Offsets, Offsets]:
-    """Look up start and end offsets for partitions that have a leader."""
+    """Return the start offsets and the end offsets, each by (topic, partition).
+
+    Partitions without a leader are omitted.
+    """
     chosen = {
         topic.name: led
         for topic in topics.values()

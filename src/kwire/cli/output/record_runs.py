@@ -52,7 +52,8 @@ def make_run(
     topic: str, partition: int, batch: Batch, records: Sequence[Record]
 ) -> RecordRun:
     """Create a run from some records of a batch."""
-    # The batch size is only an upper limit if the batch is not compressed.
+    # The batch size is an upper limit for the size of the records only if the batch is
+    # not compressed. Otherwise, add up the sizes of the records.
     is_plain = batch.compression == "none"
     size = batch.size if is_plain else sum(map(_measure, records))
     return RecordRun(

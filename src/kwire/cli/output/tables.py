@@ -115,7 +115,11 @@ def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class RowFormat(NamedTuple):
-    """Row format: "table", "jsonl" or "csv", and the ``csv_option`` value."""
+    """Output format of rows.
+
+    * ``name``: "table", "jsonl" or "csv".
+    * ``csv_safe``: parameter ``safe`` of ``Csv``. None lets ``Csv`` choose.
+    """
 
     name: str
     csv_safe: bool | None = None

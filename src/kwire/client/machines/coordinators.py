@@ -36,7 +36,7 @@ _FIRST_WITH_MANY_KEYS = first_version("FindCoordinatorRequest", "coordinator_key
 
 
 class CoordinatorType(IntEnum):
-    """Type of a key in FindCoordinator (``KeyType``)."""
+    """Type of a coordinator. The values are those of ``KeyType`` in FindCoordinator."""
 
     GROUP = 0
     TRANSACTION = 1
@@ -244,7 +244,7 @@ class Coordinators:
 
 
 def _describe_key(kind: CoordinatorType, key: str) -> str:
-    """Return the description of a key in errors and events."""
+    """Format a key for errors and events, such as "group 'orders'"."""
     is_transaction = kind is CoordinatorType.TRANSACTION
     return f"{'transactional id' if is_transaction else 'group'} {key!r}"
 

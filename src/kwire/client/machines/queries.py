@@ -230,7 +230,7 @@ class OffsetsMachine(QueryMachine):
             self._lookups.advance(now)
             self._partitions.check_progress(now)
             self._collect_failure()
-            # The steps above may have called ``want_metadata``.
+            # Send the metadata request now if one of the steps above has required it.
             self.cluster.refresh_metadata(now)
 
     def check_invariants(self) -> None:

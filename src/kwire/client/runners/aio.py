@@ -271,8 +271,8 @@ class _LinkProtocol(asyncio.BufferedProtocol):
         if has_news:
             self._runner.step()
         else:
-            # The link negotiates versions and authenticates without the machine. Write
-            # its next request.
+            # While the link negotiates versions and authenticates, it creates requests
+            # without the machine. Write the next of these requests.
             self.write()
             self.pause_or_resume()
 

@@ -206,7 +206,10 @@ class ApiVersionsHandshake:
         return nameless_versions[-1]
 
     def _find_lower_version(self, frame: bytes) -> int:
-        """Return a version for the next request that is lower than the previous one."""
+        """Return the version of the next request, which is lower than the previous one.
+
+        ``frame`` is the response that rejects the previous version.
+        """
         rejected_version = self._version
         try:
             _, answer = framing.decode_response(

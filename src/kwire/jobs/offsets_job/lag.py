@@ -249,7 +249,10 @@ class _PartitionLag:
         self._comparable = np.where(is_comparable, self._offsets, -1)
 
     def make_rows(self) -> Any:
-        """Return ``lag`` rows: one row per commit, except for tombstones."""
+        """Return the rows of the table ``lag``.
+
+        There is one row per commit, except for tombstones.
+        """
         import pyarrow
 
         commits, count = self._partition.commits, len(self._times)

@@ -106,7 +106,7 @@ def struct_type(struct: Struct) -> pa.StructType:
 
 
 def field_type(field: Field) -> pa.DataType:
-    """Return the type of one field."""
+    """Return the Arrow type of a message field."""
     if field.struct is None:
         kind = _ARROW_TYPES[OF_PLAN[plan.CODES[field.type]]]
     else:
@@ -120,12 +120,12 @@ def make_list_type(kind: pa.DataType) -> pa.ListType:
 
 
 def with_error(kind: pa.StructType) -> pa.StructType:
-    """Append the error field."""
+    """Return the struct type with the field ``_error`` appended."""
     return pa.struct([*kind, pa.field(ERROR, pa.string())])
 
 
 def without_error(kind: pa.StructType) -> pa.StructType:
-    """Remove the error field, if it exists."""
+    """Return the struct type without the field ``_error``, if it has this field."""
     return pa.struct([field for field in kind if field.name != ERROR])
 
 

@@ -80,7 +80,7 @@ def _decode_chunk(
             headers=has_headers,
             timestamp_unit="us",
             aborted_transactions=chunk.aborted_transactions,
-            # Kafka's own consumer also replaces invalid UTF-8 in header keys.
+            # Replace invalid UTF-8 in header keys, as Kafka's own consumer does.
             errors="replace",
             check_crc=options.check_crc,
             limits=options.cluster.limits,

@@ -37,14 +37,20 @@ PySpark 4.0 passes the rows of a stream individually.
 def make_writer(
     given: Mapping[str, str], schema: StructType, overwrite: bool
 ) -> LiveWriter:
-    """Return the writer for a batch. Raises ``ValueError`` for invalid input."""
+    """Return the writer for a batch query.
+
+    Raises ``ValueError`` if an option, the schema or the save mode is not supported.
+    """
     return LiveWriter(*_read_plan(given, schema, overwrite, "mode"))
 
 
 def make_stream_writer(
     given: Mapping[str, str], schema: StructType, overwrite: bool
 ) -> LiveStreamWriter:
-    """Return the writer for a stream. Raises ``ValueError`` for invalid input."""
+    """Return the writer for a stream.
+
+    Raises ``ValueError`` if an option, the schema or the output mode is not supported.
+    """
     return LiveStreamWriter(*_read_plan(given, schema, overwrite, "outputMode"))
 
 

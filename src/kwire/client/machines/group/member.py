@@ -125,7 +125,7 @@ class _Heartbeat(NamedTuple):
     owned: Assignment
     """Partitions that the member owned when the request was sent."""
     has_owned: bool
-    """Whether the request contains these partitions."""
+    """Whether the heartbeat request contains the partitions ``owned``."""
 
 
 class GroupMember:

@@ -123,7 +123,7 @@ class ProducerMachine:
             self.deliveries.fail_late(now)
             self._sender.send_batches(now)
             self._advance_transactions(now)
-            # The steps above may have called ``want_metadata``.
+            # Send the metadata request now if one of the steps above has required it.
             self.cluster.refresh_metadata(now)
             self._note_failure()
         if self.failure is not None:

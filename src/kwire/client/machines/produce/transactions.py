@@ -187,8 +187,9 @@ class Transactions:
         self._knowledge = Knowledge.NOTHING
         # Partitions that the coordinator has not added to the transaction yet.
         self._wanted: dict[tuple[str, int], None] = {}
-        # Partitions and groups that the coordinator has added to the transaction.
+        # Partitions that the coordinator has added to the transaction.
         self._added: set[tuple[str, int]] = set()
+        # Consumer groups that the coordinator has added to the transaction.
         self._groups: set[str] = set()
         # Offsets that have not been committed in the transaction yet.
         self._offsets: list[PendingOffsets] = []

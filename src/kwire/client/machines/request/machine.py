@@ -104,8 +104,9 @@ class _Part:
         self.path = path
         self.identity = identity
         self.node = node
-        # The last response to this part, and the path of its item in the response.
+        # Last response to this part, or None before the first response.
         self.response: Any = None
+        # Path of the part's item in ``response``.
         self.answer: Path = ()
         self.is_settled = False
         self.is_in_flight = False

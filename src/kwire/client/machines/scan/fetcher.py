@@ -50,7 +50,9 @@ _NAMES = (NO_TOPIC_IDS,)
 _FETCH_DUE = ReaderState.FETCH_DUE
 
 _REPLICA_S = 300.0
-"""Time in seconds for which a preferred read replica is used (KIP-392)."""
+"""Time in seconds for which a preferred read replica is used (KIP-392). Afterwards, the
+client fetches from the leader again, which may choose another replica.
+"""
 
 _ABORTED_BYTES = 160
 """Estimated memory in bytes of an aborted transaction in a decoded response. It

@@ -141,7 +141,7 @@ class ScanMachine:
             self.fetcher.advance(now)
             self._check_progress(now)
             self._collect_failure()
-            # The steps above may have called ``want_metadata``.
+            # Send the metadata request now if one of the steps above has required it.
             self.cluster.refresh_metadata(now)
 
     def begin_close(self, now: float) -> None:
