@@ -37,7 +37,7 @@ PROVENANCE = Provenance(
 )
 
 VERSION = 1
-"""Metadata version that the draft uses."""
+"""Version of Metadata that the draft defines and uses for its requests."""
 
 MetadataRequest = message_class("kip35_api_version_metadata_request")
 MetadataResponse = message_class("kip35_api_version_metadata_response")

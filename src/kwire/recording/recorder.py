@@ -77,7 +77,7 @@ class Recorder:
 
     @property
     def counts(self) -> Counts:
-        """Numbers of frames, bytes and connections that were recorded so far."""
+        """Counts of frames, bytes and connections that were recorded so far."""
         return self._relay.counts
 
     @property

@@ -280,8 +280,8 @@ def _read_line(line: bytes, timezone: tzinfo) -> LoggedRequest | str:
     try:
         document, _ = _decode(text)
         if isinstance(document, dict) and document.get("isForwarded") is True:
-            # Skip the entry of the controller. The broker that has forwarded the request
-            # has logged it too, with the address of the client.
+            # Skip the entry of the controller. The forwarding broker has logged the
+            # request too, with the address of the client.
             return ""
         return _read_request(document, _parse_timestamp(prefix, timezone))
     except _NoRequest as error:

@@ -42,11 +42,13 @@ if TYPE_CHECKING:
     from ...records.classes import AbortedTransaction
 
 RUN_BYTES = 65_536
-"""Size in bytes, as fetched. The batch with which a run reaches it ends the run."""
+"""Size of the fetched bytes of a run at which the run ends. The batch with which a run
+reaches this size is its last batch.
+"""
 
 RUN_DECOMPRESSED_BYTES = 4 * MIB
-"""Size in bytes after decompression. The batch with which a run reaches it ends the
-run.
+"""Decompressed size of a run in bytes at which the run ends. The batch with which a run
+reaches this size is its last batch.
 """
 
 MAX_RUN_BYTES = 128 * MIB

@@ -47,14 +47,18 @@ _FRUITLESS_BURST = 10
 same class to this broker are delayed.
 """
 _FRUITLESS_S = 0.1
-"""Minimum interval in seconds between these further requests."""
+"""Minimum interval in seconds between two requests that are delayed after
+``_FRUITLESS_BURST`` fruitless responses.
+"""
 
 _CONNECT_BURST = 10
 """Number of connections that may be opened without a pause, to all brokers together.
 Metadata may contain thousands of brokers.
 """
 _CONNECT_S = 0.1
-"""Minimum interval in seconds between the openings of further connections."""
+"""Minimum interval in seconds between the openings of two connections after
+``_CONNECT_BURST`` connections.
+"""
 
 
 _FRAME_BYTES = 16 << 20

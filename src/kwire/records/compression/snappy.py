@@ -88,7 +88,8 @@ def read(
 
 def bound(size: int) -> int:
     """Compute the maximum size of ``size`` bytes after compression."""
-    # snappy requires a sixth more and 32 bytes for every block; add the framing.
+    # For every block, snappy requires one sixth more than the input, and 32 bytes. The
+    # framing adds 16 bytes, and 4 bytes for every block.
     return 16 + size + size // 6 + 36 * (size // XERIAL_BLOCK + 1)
 
 

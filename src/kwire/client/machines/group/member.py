@@ -61,7 +61,9 @@ is sent before the heartbeat interval has passed, because the assignment has cha
 the member was fenced.
 """
 _EARLY_S = 1.0
-"""Minimum interval in seconds between further early heartbeats."""
+"""Minimum interval in seconds between two early heartbeats after ``_EARLY_BURST`` early
+heartbeats.
+"""
 
 _FENCED = {codes.FENCED_MEMBER_EPOCH, codes.UNKNOWN_MEMBER_ID, codes.STALE_MEMBER_EPOCH}
 """Errors that fence a member. A fenced member has lost its partitions and joins again.

@@ -104,7 +104,7 @@ class _Part:
         self.path = path
         self.identity = identity
         self.node = node
-        # Last response to this part, or None before the first response.
+        # Last response that a broker has sent for this part, or None.
         self.response: Any = None
         # Path of the part's item in ``response``.
         self.answer: Path = ()
