@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _DELTA, _CUMULATIVE = 1, 2
 """Values of ``AggregationTemporality``.
 
-* ``_DELTA``: a sum counts since the previous push.
-* ``_CUMULATIVE``: a sum counts since the beginning of the measurement.
+* ``_DELTA``: a sum counts the events since the previous push.
+* ``_CUMULATIVE``: a sum counts the events since the beginning of the measurement.
 """
 
 

@@ -90,7 +90,7 @@ class ClusterAccess(Protocol):
     network: Network
 
     def note_connection(self) -> None:
-        """Note that a connection will be opened.
+        """Record that this process will open a connection.
 
         Raises ``UsedAfterFork`` in a child of the process that has connected.
         """

@@ -32,7 +32,8 @@ class FinalizedFeatures:
         self.levels: Mapping[str, VersionRange] = {}
 
     def update(self, table: ApiVersionTable) -> bool:
-        """Process a broker's response. Return whether its features are newer.
+        """Process a broker's response. Return whether its features replace the known
+        ones.
 
         The response is ignored if its epoch is not higher than the current epoch. The
         epoch -1 means that the broker does not know any finalized features.

@@ -306,7 +306,7 @@ def _choose_variants(batches: PartitionBatches, contents: list[list[int]]) -> li
 
 
 def _read_variants(batches: PartitionBatches, rows: list[int]) -> Iterator[ReadStep]:
-    """Return one step for all variants of a batch, or nothing for control batches.
+    """Yield one step for all variants of a batch, and no step for control batches.
 
     Control batches contain no user records, so they are not read.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Shared by all codecs: errors, the maximum number of blocks, memory, and cramjam.
+"""Contains the errors, limits and imports that all codecs share.
 
 Even an empty block takes some microseconds to decompress, so every codec limits the
 number of blocks with ``check_pieces``. The block format is implemented in the module of

@@ -77,6 +77,9 @@ class CallerState(Enum):
 class PartitionChanges(NamedTuple):
     """Changes of the owned partitions since the last call of ``take_changes``.
 
+    * ``lost``: (topic, partition) pairs that the consumer has lost.
+    * ``assigned``: (topic, partition) pairs that were assigned to the consumer.
+
     A partition that was lost and assigned again is in both lists.
     """
 
