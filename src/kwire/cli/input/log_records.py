@@ -274,8 +274,8 @@ def _pieces_from_end(
     """Split a file between batches, and return the pieces in reverse order.
 
     A piece is a pair (begin, end) of byte positions. ``end`` is None for the last piece
-    of the file. ``start`` is the position of the first piece. If it is None, there are
-    no pieces.
+    of the file. ``start`` is the position of the first piece. The result is empty if
+    ``start`` is None.
     """
     if start is None:
         return []
