@@ -29,7 +29,7 @@ _IMPERATIVES |= {"Pass", "Process", "Speed", "Suppress"}
 
 
 def check_message(message: str) -> Iterator[str]:
-    """Yield all problems of a commit message."""
+    """Yield a sentence for each problem of a commit message."""
     subject, _, rest = message.strip().partition("\n")
     if subject.startswith('Revert "'):
         return
@@ -47,11 +47,10 @@ def check_message(message: str) -> Iterator[str]:
 
 
 def read_commits() -> list[tuple[str, str]] | None:
-    """Return the hashes and messages of later commits, or None without
-    ``COMMITS_SINCE``.
+    """Return the (hash, message) pairs of the commits after ``COMMITS_SINCE``.
 
-    A shallow clone does not contain that commit, and a source archive contains no
-    commits.
+    Returns None if git cannot list them: a shallow clone does not contain
+    ``COMMITS_SINCE``, and a source archive contains no commits.
     """
     form = "--format=%h %B%x00"
     command = ["git", "log", "--no-merges", form, f"{COMMITS_SINCE}..HEAD"]
@@ -65,7 +64,10 @@ def read_commits() -> list[tuple[str, str]] | None:
 
 
 def check_commits() -> int:
-    """Print all problems of later commit messages. Returns the number of problems."""
+    """Print all problems of the commits after ``COMMITS_SINCE``.
+
+    Returns the number of problems, or 0 if the commits cannot be listed.
+    """
     commits = read_commits()
     if commits is None:
         print(f"commits: not checked, {COMMITS_SINCE} is not in this clone")
@@ -79,7 +81,10 @@ def check_commits() -> int:
 
 
 def main() -> int:
-    """Run the command line. Returns the exit code."""
+    """Check the message file that the command line names, or all later commits.
+
+    Returns the exit code: 1 if a message has a problem, otherwise 0.
+    """
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("message", nargs="?", type=Path, metavar="FILE")
     path = parser.parse_args().message

@@ -86,14 +86,14 @@ _TERMS = list(GLOSSARY.values())
 
 
 class Finding(NamedTuple):
-    """Problem in a file, with the number of its line."""
+    """Problem of the prose or of a name, with the number of its line."""
 
     line: int
     problem: str
 
 
 def check_prose(path: Path) -> Iterator[Finding]:
-    """Yield the light sentences and the words outside the glossary of a file."""
+    """Yield the light sentences of a file and its words that the glossary replaces."""
     for line, text in _read_prose(path):
         prose = _LITERAL.sub(" literal ", text)
         for match in _PATTERN.finditer(prose):
@@ -114,7 +114,7 @@ def is_light(sentence: str) -> bool:
 
 
 def check_names(path: Path, lines: set[int]) -> Iterator[Finding]:
-    """Yield the vague names that some lines of a Python file assign."""
+    """Yield the vague names that a Python file assigns on the specified lines."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         match node:
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
@@ -124,7 +124,7 @@ def check_names(path: Path, lines: set[int]) -> Iterator[Finding]:
 
 
 def _read_prose(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the pieces of prose of a file with the number of their first line."""
+    """Yield the pieces of prose of a file as (number of the first line, text) pairs."""
     text = path.read_text("utf-8")
     if path.suffix == ".md":
         return _read_page(text)
@@ -134,7 +134,12 @@ def _read_prose(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _read_page(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the paragraphs of a page, without code, tables, headings and comments."""
+    """Yield the paragraphs of a Markdown page as (number of the first line, text)
+    pairs.
+
+    Code blocks, tables, headings and HTML comments are replaced by empty lines, so that
+    the line numbers remain correct.
+    """
     blank = re.compile(
         r"^(`{3,}|~{3,}).*?^\1|<!--.*?-->|^\s*\|[^\n]*|^#+ [^\n]*", re.DOTALL | re.M
     )
@@ -147,9 +152,14 @@ def _read_page(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _read_python(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the docstrings, including those of constants, and the comments."""
+    """Yield the docstrings and the joined comments of a Python file with their first
+    lines.
+
+    Strings below constants, which document the constants, count as docstrings.
+    """
     for node in ast.walk(ast.parse(text)):
-        # Docstrings, and the strings after constants, are statements of their own.
+        # A docstring, or a string below a constant, is a statement that contains only
+        # the string.
         match node:
             case ast.Expr(value=ast.Constant(value=str(docstring))):
                 yield node.lineno, docstring
@@ -162,7 +172,9 @@ def _read_python(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _read_cython(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the docstrings and comments of a Cython file."""
+    """Yield the docstrings and the joined comments of a Cython file with their first
+    lines.
+    """
     pieces = re.finditer(r'"""[\s\S]*?"""|"(?:[^"\\\n]|\\.)*"|#.*', text)
     comments = []
     for piece in pieces:
@@ -175,7 +187,9 @@ def _read_cython(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _join_comments(comments: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Join the comments of consecutive lines, because sentences continue there."""
+    """Join the comments of consecutive lines, because a sentence may span several
+    lines.
+    """
     first = last = -1
     lines: list[str] = []
     for line, comment in comments:
@@ -193,7 +207,11 @@ def _join_comments(comments: Iterable[tuple[int, str]]) -> Iterator[tuple[int, s
 
 
 def find_files() -> list[Path]:
-    """List the files with prose, except for the files that quote poor prose."""
+    """List the files whose prose is checked.
+
+    Generated files are omitted, and so are this module and its test, because they quote
+    poor prose.
+    """
     files = [
         file
         for folder in FOLDERS
@@ -205,7 +223,7 @@ def find_files() -> list[Path]:
 
 
 def read_added_lines() -> dict[Path, set[int]]:
-    """Return the lines that were added after ``NAMES_SINCE``, by Python file.
+    """Return the line numbers that were added after ``NAMES_SINCE``, by Python file.
 
     Returns an empty dictionary if the clone does not have this commit, for example
     because it is shallow.
@@ -228,7 +246,10 @@ def read_added_lines() -> dict[Path, set[int]]:
 
 
 def main() -> int:
-    """Run the command line. Returns the exit code."""
+    """Print the findings in the files of the command line, or in the complete tree.
+
+    Returns the exit code: 1 if there are findings, otherwise 0.
+    """
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("files", nargs="*", type=Path)
     files = parser.parse_args().files

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Test that ``tools/check/commits.py`` checks messages and the right commits."""
+"""Test that ``tools/check/commits.py`` finds problems in new commit messages only."""
 
 import shutil
 import subprocess
@@ -27,9 +27,10 @@ from tools.check import commits
     ],
 )
 def test_messages_of_commits_are_checked(tmp_path, monkeypatch, message, problem):
-    """The subject must be short and imperative, without a full stop.
+    """A subject must be short and imperative, without a full stop.
 
-    The check is also available as a git hook.
+    ``main`` also checks a message in a file, as a commit-msg hook does. It ignores the
+    comment lines that git adds.
     """
     problems = list(commits.check_message(message))
     assert len(problems) == (problem is not None)
@@ -42,9 +43,9 @@ def test_messages_of_commits_are_checked(tmp_path, monkeypatch, message, problem
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_commits_since_the_base_are_checked(tmp_path, monkeypatch, capsys):
-    """Earlier commits are ignored.
+    """Commits before ``COMMITS_SINCE`` are ignored.
 
-    If the base does not exist, as in a shallow clone, no commit is checked.
+    If this commit does not exist, as in a shallow clone, no commit is checked.
     """
 
     def git(*arguments):

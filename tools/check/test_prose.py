@@ -43,7 +43,7 @@ LINES = {
 
 @pytest.mark.parametrize("name", FILES)
 def test_check_prose_reads_docstrings_comments_and_pages(tmp_path, name):
-    """Code, tables, string literals and names are not prose."""
+    """Code, tables, string literals and names of variables are not prose."""
     path = tmp_path / name
     path.write_text(FILES[name])
     findings = sorted(prose.check_prose(path))
@@ -63,7 +63,9 @@ def test_check_prose_reads_docstrings_comments_and_pages(tmp_path, name):
     ],
 )
 def test_is_light_counts_the_words_with_content(sentence, light):
-    """A sentence of three words is too short for a judgement."""
+    """A sentence of three words is never light, because it is too short for a
+    judgement.
+    """
     assert prose.is_light(sentence) == light
 
 
@@ -85,7 +87,7 @@ def test_check_names_reports_assigned_names_on_added_lines(tmp_path):
 def test_main_checks_prose_everywhere_and_names_on_added_lines(
     tmp_path, monkeypatch, capsys
 ):
-    """Old lines keep their names. In a shallow clone, no name is checked."""
+    """Vague names on old lines are accepted. A shallow clone checks no names at all."""
 
     def git(*arguments):
         identity = ("-c", "user.name=kwire", "-c", "user.email=kwire@localhost")

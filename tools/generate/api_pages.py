@@ -28,7 +28,11 @@ INDENT = "\N{NO-BREAK SPACE}" * 4
 
 
 class FieldRow(NamedTuple):
-    """Message field across all versions. ``depth`` is 0 for top-level fields."""
+    """Field of a message in all of its versions, as a row of the page's table.
+
+    ``depth`` is 0 for top-level fields and increases by 1 for each nested struct. The
+    other attributes are formatted texts.
+    """
 
     depth: int
     name: str
@@ -41,20 +45,28 @@ class FieldRow(NamedTuple):
 
 @functools.cache
 def apis() -> dict[str, Any]:
-    """Return all APIs that kwire supports by name, including deleted ones."""
+    """Return all APIs that kwire supports by name, including APIs that Kafka has
+    deleted.
+    """
     from kwire.explain.apis import apis as list_apis
 
     return {api.name: api for api in list_apis()}
 
 
 def page_source(name: str, key: int) -> str:
-    """Return the source of an API page, which is not listed on any other page."""
+    """Return the reStructuredText source of an API page.
+
+    ``:orphan:`` declares that no table of contents lists the page.
+    """
     title = f"{name} (API key {key})"
     return f":orphan:\n\n{title}\n{'=' * len(title)}\n\n.. kwire-api:: {name}\n"
 
 
 def spoken_text(name: str) -> str:
-    """Describe the supported versions of the newest release and their listeners."""
+    """Describe the versions of an API that the newest Kafka release supports.
+
+    The description also names the listeners that support the API.
+    """
     from kwire.explain.apis import NEWEST
 
     api = apis()[name]
@@ -69,9 +81,9 @@ def spoken_text(name: str) -> str:
 
 
 def field_rows(name: str) -> Iterator[FieldRow]:
-    """List the fields of a message in all versions.
+    """Yield a row for each field of a message in all versions.
 
-    Outer fields precede inner fields.
+    A struct precedes its own fields.
     """
     from kwire.schema import registry
 
@@ -98,7 +110,10 @@ def _rows(fields: Any, known: Any, depth: int) -> Iterator[FieldRow]:
 
 
 def newest_layout(name: str) -> tuple[str, str]:
-    """Return the newest range of versions with identical layout, and that layout."""
+    """Return the newest range of versions with identical layout, and that layout.
+
+    Both are formatted texts.
+    """
     from kwire.explain import guide
     from kwire.schema import registry
 
@@ -107,12 +122,15 @@ def newest_layout(name: str) -> tuple[str, str]:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register the Sphinx directive, and add and remove files during the build."""
+    """Register the directive of API pages with Sphinx.
+
+    The pages are created before the build and deleted after it.
+    """
     # Import dynamically, because type checkers run without Sphinx.
     directive: Any = importlib.import_module("sphinx.util.docutils").SphinxDirective
 
     class Api(directive):  # type: ignore[misc]
-        """Content of an API page."""
+        """Directive that creates the content of an API page from the API's name."""
 
         required_arguments = 1
 

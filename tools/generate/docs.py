@@ -81,7 +81,11 @@ def _escaped(line: str) -> str:
 
 
 def message_rows() -> Iterator[tuple[str, ...]]:
-    """Yield a row per message: name, kind, API key, versions, flexible versions."""
+    """Yield a row for each message: its name, kind, API key, versions and flexible
+    versions.
+
+    The API key is empty for messages that are neither requests nor responses.
+    """
     from kwire import messages
 
     for name in messages.ALL:
@@ -92,14 +96,18 @@ def message_rows() -> Iterator[tuple[str, ...]]:
 
 
 def linked(name: str, kind: str) -> str:
-    """Return a message name, as a link if its API has a page."""
+    """Return a link from a message to its API page.
+
+    Only requests and responses have an API page. For other messages, this function
+    returns the plain name.
+    """
     if kind not in ("request", "response"):
         return name
     return f":doc:`{name} </apis/{name.removesuffix(kind.capitalize())}>`"
 
 
 def command_helps() -> Iterator[tuple[str, str]]:
-    """Yield every kwire command with its help text, formatted for 80 columns."""
+    """Yield every kwire command and its help text, formatted for 80 columns."""
     import click
 
     from kwire.cli.main import program
@@ -114,12 +122,12 @@ def command_helps() -> Iterator[tuple[str, str]]:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register the Sphinx extension."""
+    """Register kwire's directives and event handlers with Sphinx."""
     # Import dynamically, because type checkers run without Sphinx.
     directive: Any = importlib.import_module("sphinx.util.docutils").SphinxDirective
 
     class MessageTable(directive):  # type: ignore[misc]
-        """Table of all messages."""
+        """Directive that creates the table of all messages."""
 
         def run(self) -> list[Any]:
             head = ("message", "kind", "key", "versions", "flexible")
@@ -132,7 +140,7 @@ def setup(app: Any) -> dict[str, bool]:
             return found
 
     class Commands(directive):  # type: ignore[misc]
-        """Help text of all commands, with a heading for every command."""
+        """Directive that creates the help text of every command, with a heading."""
 
         def run(self) -> list[Any]:
             lines: list[str] = []
@@ -153,15 +161,18 @@ def setup(app: Any) -> dict[str, bool]:
 def _on_docstring(
     app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]
 ) -> None:
-    # Module docstrings describe source files. Their pages contain other text for
-    # readers.
+    # The docstring of a module describes its source file. The page of the module
+    # contains a text for users instead.
     lines[:] = [] if what == "module" else as_rst(lines)
 
 
 def _on_member(
     app: Any, what: str, name: str, obj: Any, skip: bool, options: Any
 ) -> bool | None:
-    """Exclude members whose docstring only repeats a field name."""
+    """Return True to exclude members whose docstring only repeats a field name.
+
+    Returns None for other members, so that Sphinx applies its own rules.
+    """
     text = getattr(obj, "__doc__", None) or ""
     return text.startswith(("Alias for field", "The header's ``")) or None
 
@@ -172,7 +183,7 @@ def _on_source(app: Any, name: str, source: list[str]) -> None:
 
 
 class _Loads(HTMLParser):
-    """Collects the resources that a page loads."""
+    """Parser that collects the addresses of the resources that a page loads."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -187,7 +198,7 @@ class _Loads(HTMLParser):
 
 
 def loads_from_elsewhere(page: Path) -> list[str]:
-    """Return the external resources that a page loads."""
+    """Return the addresses of the resources that a page loads from other servers."""
     parser = _Loads()
     text = page.read_text(encoding="utf-8")
     parser.feed(text)
@@ -195,7 +206,10 @@ def loads_from_elsewhere(page: Path) -> list[str]:
 
 
 def main() -> int:
-    """Build the website. Returns the exit code."""
+    """Build the website and check its pages.
+
+    Returns the exit code: 1 if Sphinx fails or a page loads an external resource.
+    """
     shutil.rmtree(SITE, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning"]
     command += ["--keep-going", "--fresh-env", "--builder", "html"]

@@ -39,7 +39,7 @@ and prints every requirement together with the observed behaviour.
 
 
 def make_page() -> str:
-    """Return the text of the page."""
+    """Return the page with a table of requirements for each document."""
     parts = [_HEAD]
     for document in DOCUMENTS:
         parts.append(f"\n## [{document.title}]({document.page}.md)\n\n")
@@ -51,7 +51,9 @@ def make_page() -> str:
 
 
 def find_problems() -> Iterator[str]:
-    """Yield errors in the functions and tests of the requirements."""
+    """Yield a problem for each function or test that a requirement names but is
+    missing.
+    """
     for document in DOCUMENTS:
         for requirement in document.requirements:
             where = f"document {document.number}, {requirement.text!r}"
@@ -95,7 +97,10 @@ def _list_tests(name: str) -> frozenset[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write or check the page. Returns the exit code."""
+    """Write the page, or check it if ``--check`` is specified.
+
+    Returns the exit code: 1 if there are problems.
+    """
     parser = argparse.ArgumentParser(description="The requirements of the drafts")
     parser.add_argument("--check", action="store_true", help="write nothing")
     options = parser.parse_args(arguments)

@@ -4,7 +4,7 @@
 
 The table is generated from the classes in ``src/kwire``, so that it is complete.
 
-    python -m tools.generate.error_classes             print what differs
+    python -m tools.generate.error_classes             check the table
     python -m tools.generate.error_classes --record    write the table
 """
 
@@ -32,7 +32,12 @@ HEAD = "| class | base | import from | meaning |\n|---|---|---|---|\n"
 
 
 class ErrorClass(NamedTuple):
-    """Exception class of kwire, read from its source."""
+    """Exception class of kwire, as read from its source.
+
+    * ``bases``: names of the base classes.
+    * ``module``: module that defines the class.
+    * ``meaning``: first sentence of the docstring.
+    """
 
     name: str
     bases: tuple[str, ...]
@@ -41,7 +46,7 @@ class ErrorClass(NamedTuple):
 
 
 def find_classes() -> dict[str, ErrorClass]:
-    """Return all public exception classes by name, in the order of their files."""
+    """Return all public exception classes by name, sorted by the path of their file."""
     defined = {}
     for path in sorted(SOURCE.rglob("*.py")):
         parts = path.relative_to(SOURCE.parent).with_suffix("").parts
@@ -57,7 +62,10 @@ def find_classes() -> dict[str, ErrorClass]:
 
 
 def is_error(name: str, defined: dict[str, ErrorClass]) -> bool:
-    """Return whether a class of kwire or Python is an exception."""
+    """Return whether a class is derived from ``BaseException``.
+
+    ``defined`` contains kwire's classes. All other names are looked up in ``builtins``.
+    """
     if name in defined:
         return any(is_error(base, defined) for base in defined[name].bases)
     builtin = getattr(builtins, name, None)
@@ -65,15 +73,15 @@ def is_error(name: str, defined: dict[str, ErrorClass]) -> bool:
 
 
 def read_summary(text: str) -> str:
-    """Return the first sentence of a docstring without its full stop."""
+    """Return the first sentence of a docstring, without its full stop."""
     paragraph = " ".join(text.split("\n\n")[0].split())
     return paragraph.split(". ")[0].removesuffix(".")
 
 
 def order_classes(classes: dict[str, ErrorClass]) -> Iterator[ErrorClass]:
-    """Yield base classes before derived classes.
+    """Yield every base class immediately before its subclasses.
 
-    Classes with the same base are sorted.
+    Subclasses of the same class are sorted by name.
     """
 
     def follow(name: str) -> Iterator[ErrorClass]:
@@ -82,7 +90,8 @@ def order_classes(classes: dict[str, ErrorClass]) -> Iterator[ErrorClass]:
             if name == classes[subclass].bases[0]:
                 yield from follow(subclass)
 
-    # Start with kwire's own base class and its subclasses.
+    # Roots are the classes that are not derived from another class of kwire.
+    # ``KwireError`` is the first of them.
     roots = [name for name in classes if classes[name].bases[0] not in classes]
     for root in sorted(roots, key=lambda name: (name != "KwireError", name)):
         yield from follow(root)
@@ -101,7 +110,7 @@ def find_public_module(error_class: ErrorClass) -> str:
 
 
 def write_table() -> str:
-    """Return the table in Markdown."""
+    """Return the table in Markdown, with a row for each class."""
     rows = [
         f"| `{cls.name}` | {', '.join(f'`{base}`' for base in cls.bases)}"
         f" | `{find_public_module(cls)}` | {cls.meaning} |\n"
@@ -111,14 +120,18 @@ def write_table() -> str:
 
 
 def replace_table(page: str, table: str) -> str:
-    """Return the page with a new table."""
+    """Replace the table of exception classes in a page."""
     before, _, rest = page.partition(HEAD)
     _, _, after = rest.partition("\n\n")
     return f"{before}{table}\n{after}"
 
 
 def main() -> int:
-    """Compare the page with the classes, or write the table. Returns the exit code."""
+    """Compare the page with the classes, or write the table if ``--record`` is
+    specified.
+
+    Returns the exit code: 1 if the page is outdated.
+    """
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--record", action="store_true")
     is_recorded = parser.parse_args().record

@@ -87,7 +87,11 @@ def absorb(entries: Entries, found: Mapping[str, Found]) -> tuple[Entries, list[
 
 
 def _owner(entries: Entries, message: Message, family: str) -> str | None:
-    """Return the message of the same kind that has the same number, or None."""
+    """Return the name of the definition that uses the same number as ``message``.
+
+    Requests and responses share their API keys, and records of one family share their
+    record types. Returns None if no definition of this kind uses the number.
+    """
     is_api = message.kind in ("request", "response")
     for name, known in entries.items():
         same = (known.message.kind, known.message.api_key)
@@ -105,9 +109,10 @@ def _versions(messages: list[Message]) -> int:
 
 
 def run_import(arguments: argparse.Namespace) -> int:
-    """Display the changes from a source.
+    """Print the changes that a source would make to the definitions.
 
-    Optionally write them, or fail if they differ.
+    Writes the definitions with ``from --write``. Returns the exit code: 1 if ``check``
+    finds differences.
     """
     paths = list(arguments.paths)
     if arguments.release:
@@ -136,7 +141,10 @@ def run_import(arguments: argparse.Namespace) -> int:
 
 
 def run_index(arguments: argparse.Namespace) -> int:
-    """Rewrite the definition files from their own content, or report outdated files."""
+    """Rewrite the definition files from their own content.
+
+    With ``--check``, outdated files are only reported. Returns the exit code.
+    """
     entries = read_entries(arguments.definitions)
     check_entries(entries)
     files = files_of(entries)
@@ -153,7 +161,10 @@ def run_index(arguments: argparse.Namespace) -> int:
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run the command line and return the exit code."""
+    """Run the subcommand and return its exit code.
+
+    An ``ImportRefused`` is printed, and the exit code is 1.
+    """
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -53,7 +53,14 @@ PROMISES = {
 
 
 class Figure(NamedTuple):
-    """Recorded figure: promise, description, value, test, and limits."""
+    """Recorded figure of a test, with the limits that it must satisfy.
+
+    * ``promise``: key of the promise in ``PROMISES``, for example "P7".
+    * ``what``: description of the figure.
+    * ``test``: test function or make target that records the figure.
+    * ``least``, ``most``: minimum and maximum of the figure. None means no limit.
+    * ``date``: day of the recording in ISO format.
+    """
 
     promise: str
     what: str
@@ -72,17 +79,17 @@ class Figure(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Identity of the figure."""
+        """Promise, test and description, which identify the figure in its file."""
         return self.promise, self.test, self.what
 
     def is_looser_than(self, other: Figure) -> bool:
-        """Return whether a limit of the other figure is missing or less strict here."""
+        """Return whether this figure lacks or relaxes a limit of the other figure."""
         return (
             other.least is not None and (self.least is None or self.least < other.least)
         ) or (other.most is not None and (self.most is None or self.most > other.most))
 
     def text(self) -> str:
-        """Format the figure and its limits for readers."""
+        """Format the description, the value, the unit and the limits of the figure."""
         parts = [f"{self.what}: {number(self.figure)}{self.unit}"]
         if self.least is not None:
             parts.append(f"at least {number(self.least)}{self.unit}")
@@ -97,12 +104,14 @@ def number(value: float) -> str:
 
 
 def record(source: str, figures: Iterable[Figure]) -> None:
-    """Store the figures of one harness with today's date.
+    """Write the figures of one harness to its file, with today's date.
 
-    They replace the previous ones.
+    ``source`` is the name of the file without its suffix. The new figures replace all
+    figures in the file.
 
-    Raises ``ValueError`` if a previous figure is missing or has a less strict limit, so
-    that no figure is lost accidentally. If that is intended, delete the file first.
+    Raises ``ValueError`` if a figure violates its limits, or if a previous figure is
+    missing or has a less strict limit. The latter prevents the accidental loss of a
+    figure. If the loss is intended, delete the file first.
     """
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     rows = sorted(figure._replace(date=today) for figure in figures)
@@ -132,7 +141,7 @@ def record(source: str, figures: Iterable[Figure]) -> None:
 
 
 def read(path: Path) -> list[Figure]:
-    """Read the figures of one harness."""
+    """Read the figures of one harness from its JSON file."""
     return [Figure(**row) for row in json.loads(path.read_text(encoding="utf-8"))]
 
 
@@ -143,7 +152,7 @@ def figures() -> list[Figure]:
 
 
 def table(rows: list[Figure]) -> str:
-    """Format the table with one row for every promise and test."""
+    """Format the table in Markdown, with one row for each pair of promise and test."""
     lines = ["| promise | shown by | figures reached | date |", "|---|---|---|---|"]
     seen = set()
     for promise, test in dict.fromkeys((row.promise, row.test) for row in rows):
@@ -159,13 +168,15 @@ def table(rows: list[Figure]) -> str:
 
 
 def page_with(text: str, rows: list[Figure]) -> str:
-    """Replace the table between its markers in the page."""
+    """Replace the table between the two markers of the page."""
     head, rest = text.split(START)
     return head + START + "\n" + table(rows) + "\n" + END + rest.split(END)[1]
 
 
 def missing_tests(rows: list[Figure]) -> Iterator[str]:
-    """Yield tests and make targets that are specified by figures but do not exist."""
+    """Yield an error for each test or make target that a figure names but does not
+    exist.
+    """
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for test in sorted({row.test for row in rows}):
         if test.startswith("make "):
@@ -191,7 +202,9 @@ def missing_part(test: str) -> str:
 
 
 def complaints(rows: list[Figure], text: str) -> Iterator[str]:
-    """Yield all errors in the figures and in the page."""
+    """Yield all errors: missing or broken figures, missing tests, and an outdated
+    table.
+    """
     for promise in PROMISES.keys() - {row.promise for row in rows}:
         yield f"{promise} has no figure: {PROMISES[promise]}"
     yield from (f"{r.promise} is broken: {r.text()}" for r in rows if not r.is_kept())
@@ -203,7 +216,11 @@ def complaints(rows: list[Figure], text: str) -> Iterator[str]:
 
 
 def main() -> int:
-    """Write or check the table in SECURITY.md."""
+    """Write the table in SECURITY.md, or check it if ``--check`` is specified.
+
+    Returns the exit code: 1 if there are errors. Errors in the figures are also
+    reported after the table has been written.
+    """
     parser = argparse.ArgumentParser(description="The table of promises in SECURITY.md")
     parser.add_argument("--check", action="store_true", help="write nothing")
     asked = parser.parse_args()

@@ -54,7 +54,11 @@ _STYLE = """
 
 
 class Bar(NamedTuple):
-    """Bar with its label, the figure as formatted on its page, and the ratio."""
+    """Bar of the picture.
+
+    * ``figure``: value, formatted as on the page that contains it.
+    * ``ratio``: ratio to another bar with its unit, or "" for bars without ratio.
+    """
 
     label: str
     figure: str
@@ -62,7 +66,7 @@ class Bar(NamedTuple):
 
     @property
     def value(self) -> float:
-        """Figure as a number."""
+        """Length of the bar: the figure as a number."""
         return float(self.figure.replace(",", ""))
 
     @property
@@ -72,16 +76,16 @@ class Bar(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Bars of one task with the same unit."""
+    """Bars of one task, which share their unit and their scale."""
 
     title: str
     bars: list[Bar]
 
 
 def read_groups() -> list[Group]:
-    """Read all figures.
+    """Read the bars of both groups from the results pages.
 
-    Raises ``ValueError`` if a page does not contain one of them.
+    Raises ``ValueError`` if a page does not contain one of the figures.
     """
     results = RESULTS.read_text("utf-8")
     return [
@@ -97,7 +101,11 @@ def read_groups() -> list[Group]:
 
 
 def read_udf_bars(page: str) -> list[Bar]:
-    """Read the seconds of UDFs and kwire's functions, and the ratios to the UDF."""
+    """Read the seconds of each decoder in the UDF chapter.
+
+    Bars of kwire's functions also contain their speed relative to the UDF. Raises
+    ``ValueError`` if a row is missing.
+    """
     rows = {row[0]: row for row in read_table(page, UDF_CHAPTER)}
     bars = []
     for name, label in UDF_ROWS.items():
@@ -110,12 +118,16 @@ def read_udf_bars(page: str) -> list[Bar]:
 
 
 def read_message_bars(page: str) -> list[Bar]:
-    """Read the microseconds for decoding one message by library and engine."""
+    """Read the microseconds that each library and engine needs to decode one message.
+
+    The bar of the compiled engine also contains its speed relative to the Python
+    engine. Raises ``ValueError`` if the row of the message is missing.
+    """
     head, *rows = read_table(page, "## Decode")
     row = next((row for row in rows if row[0] == MESSAGE_ROW), None)
     if row is None:
         raise ValueError(f"{RESULTS.name} has no row {MESSAGE_ROW!r} in Decode")
-    # A cell contains the time without garbage collection and the time with it.
+    # A cell contains two times: without and with garbage collection. Use the first.
     figures = dict(zip(head, (cell.partition(" / ")[0] for cell in row), strict=True))
     bars = [Bar(label, figures[name]) for name, label in MESSAGE_COLUMNS.items()]
     twin = next(bar for bar in bars if "pure" in bar.label)
@@ -124,7 +136,11 @@ def read_message_bars(page: str) -> list[Bar]:
 
 
 def read_table(page: str, heading: str) -> list[list[str]]:
-    """Return the cells of the first table below a second-level heading."""
+    """Return the rows of the first table below a second-level heading, as lists of
+    cells.
+
+    Returns one row with an empty cell if there is no such table.
+    """
     chapter = page.partition(f"\n{heading}\n")[2].partition("\n## ")[0]
     table = re.search(r"(?:^\|.*\n)+", chapter, re.MULTILINE)
     lines = table[0].splitlines() if table else [""]
@@ -132,7 +148,7 @@ def read_table(page: str, heading: str) -> list[list[str]]:
 
 
 def format_ratio(ratio: float) -> str:
-    """Format a ratio for README.md: with one decimal place if it is below 10."""
+    """Format a ratio without decimal places, or with one if it is below 10."""
     return f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}"
 
 
@@ -202,9 +218,9 @@ def write_paragraphs(groups: list[Group]) -> dict[str, str]:
 
 
 def fill(readme: str, groups: list[Group]) -> str:
-    """Insert the figures into README.md.
+    """Return README.md with the current figures.
 
-    Raises ``ValueError`` if a paragraph is missing.
+    Raises ``ValueError`` if a paragraph is missing or occurs more than once.
     """
     for start, paragraph in write_paragraphs(groups).items():
         lines = textwrap.wrap(
@@ -220,7 +236,7 @@ def fill(readme: str, groups: list[Group]) -> str:
 
 
 def find_problems(groups: list[Group]) -> Iterator[str]:
-    """Yield outdated parts of the picture and of README.md."""
+    """Yield a message if the picture is outdated, and another if README.md is."""
     if not PICTURE.exists() or PICTURE.read_text("utf-8") != draw(groups):
         yield f"{PICTURE.relative_to(ROOT)} is old; write it with {_COMMAND}"
     readme = README.read_text("utf-8")
@@ -229,7 +245,10 @@ def find_problems(groups: list[Group]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Write or check the figures. Returns the exit code."""
+    """Write the picture and the paragraphs, or check them if ``--check`` is specified.
+
+    Returns the exit code: 1 if one of them is outdated.
+    """
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

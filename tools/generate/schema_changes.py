@@ -114,7 +114,10 @@ def _fact_changes(before: Facts, after: Facts) -> str:
 
 
 def _field_changes(old: Message, new: Message) -> Iterator[str]:
-    """Compare fields. A field is identified by its path."""
+    """Yield the differences between the fields of two messages.
+
+    Fields with the same path correspond, so a renamed field counts as removed and new.
+    """
     before, after = _facts_by_path(old), _facts_by_path(new)
     for path, facts in after.items():
         if path not in before:
@@ -147,7 +150,7 @@ def _facts_by_path(message: Message) -> dict[str, Facts]:
 
 
 def _layout_changes(old: Message, new: Message) -> Iterator[str]:
-    """Yield existing versions whose layout has changed."""
+    """Yield the version ranges that both states contain with different layouts."""
     changes = [
         layout_change(compile_plan(old, version), compile_plan(new, version), BYTES)
         for version in old.valid_versions & new.valid_versions

@@ -67,7 +67,10 @@ Entries = dict[str, Entry]
 
 
 def family_of(message: Message, origin: str) -> str:
-    """Select the file for a message. ``origin`` is its location in the source."""
+    """Return the name of the file that contains a message, without ``.txt``.
+
+    ``origin`` is the location of the schema in the source.
+    """
     name = message.name
     if name in _RETIRED_NAMES:
         return RETIRED
@@ -117,7 +120,7 @@ def read_entries(folder: Path) -> Entries:
 
 
 def files_of(entries: Entries) -> dict[str, str]:
-    """Format the definition files and their index, by file name."""
+    """Return the text of each definition file and of the index, by file name."""
     families: dict[str, list[Message]] = {}
     index = []
     for name, (message, family) in sorted(entries.items()):
@@ -137,7 +140,10 @@ def files_of(entries: Entries) -> dict[str, str]:
 
 
 def _rank(message: Message) -> tuple[bool, int, int, str]:
-    """Sort records by number, and keys and requests before their counterparts."""
+    """Return the sort key of a message in its file: its number, then its kind.
+
+    Keys precede their values, and requests precede their responses.
+    """
     kind = KINDS.index(message.kind)
     return message.api_key is None, message.api_key or 0, kind, message.name
 
@@ -155,7 +161,10 @@ def stale_files(folder: Path, files: dict[str, str]) -> list[str]:
 
 
 def write_files(folder: Path, files: dict[str, str]) -> list[str]:
-    """Write, update and delete files in a directory. Returns the changed names."""
+    """Create, update and delete files, so that the directory contains only ``files``.
+
+    Returns the names of the changed files.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     stale = stale_files(folder, files)
     for name in stale:
@@ -167,7 +176,7 @@ def write_files(folder: Path, files: dict[str, str]) -> list[str]:
 
 
 def check_entries(entries: Entries) -> None:
-    """Check all rules for the definitions, individually and in combination.
+    """Check the rules for each message, and the rules that concern several messages.
 
     Raises ``ImportRefused`` for the first violated rule.
     """
@@ -191,7 +200,10 @@ def check_entries(entries: Entries) -> None:
 
 
 def _id_spaces(entries: Entries) -> Iterator[list[Message]]:
-    """Yield groups of messages with unique numbers: all APIs, or one record family."""
+    """Yield lists of messages whose numbers must be unique within the list.
+
+    All requests and responses share one list. Every family of records has its own.
+    """
     spaces: dict[str, list[Message]] = {}
     for message, family in entries.values():
         space = "api" if message.kind in ("request", "response") else family

@@ -35,7 +35,8 @@ def merge(older: Message, newer: Message) -> Message:
         return older
     was_data = _is_record_as_data(older, newer)
     if was_data and newer.kind == "coordinator-key":
-        # The version of the key is now called record type. The bytes are identical.
+        # Kafka now describes the version of the key as its record type. The bytes are
+        # identical, so the new schema replaces the old one.
         return newer
     if (
         _is_record_as_data(newer, older)
@@ -62,14 +63,19 @@ def _is_record_as_data(message: Message, other: Message) -> bool:
 
 
 def kept_versions(older: Message, newer: Message) -> VersionRange:
-    """Return the versions of ``older`` below the minimum version of ``newer``."""
+    """Return the versions of ``older`` below the lowest version of ``newer``.
+
+    Kafka has removed these versions, so the merge has to preserve them.
+    """
     if newer.valid_versions.min <= older.valid_versions.min:
         return NONE
     return VersionRange(older.valid_versions.min, newer.valid_versions.min - 1)
 
 
 class _Union:
-    """Merges two states recursively, struct by struct."""
+    """Merge of two states of a message, which proceeds recursively from struct to
+    struct.
+    """
 
     def __init__(self, older: Message, newer: Message) -> None:
         self.name = newer.name
@@ -114,7 +120,11 @@ class _Union:
     def join(
         self, what: str, before: VersionRange, now: VersionRange, path: str
     ) -> VersionRange:
-        """Merge a version range: the older for kept versions, else the newer one."""
+        """Join two ranges of one fact: ``before`` for kept versions, ``now`` for all
+        others.
+
+        Raises ``ImportRefused`` if the result has a gap and is therefore not a range.
+        """
         low = before & self.kept
         if now & self.kept == low:
             return now
@@ -135,7 +145,7 @@ class _Union:
         return VersionRange(low.min, high.max)
 
     def pair(self, before: Struct, now: Struct) -> None:
-        """Store which structs of both states correspond, recursively."""
+        """Store that two structs correspond, and that their equally named fields do."""
         if id(before) in self.partners:
             return
         self.partners[id(before)] = now
@@ -147,7 +157,9 @@ class _Union:
                 self.pair(other.struct, field.struct)
 
     def struct(self, now: Struct, path: str) -> Struct:
-        """Merge a struct of the newer state with the corresponding older struct."""
+        """Return the union of a struct of the newer state and the corresponding older
+        struct.
+        """
         built = self.built.get(id(now))
         if built is not None:
             return built
@@ -168,7 +180,10 @@ class _Union:
         return built
 
     def put_back(self, before: Struct, fields: list[Field], path: str) -> None:
-        """Insert fields that only kept versions contain, after their predecessors."""
+        """Insert the fields that only kept versions contain into ``fields``.
+
+        Each of them is inserted after the field that precedes it in the older state.
+        """
         names = [field.name for field in fields]
         at = 0
         for field in before.fields:
@@ -180,7 +195,9 @@ class _Union:
                 at += 1
 
     def gone(self, field: Field, path: str) -> Field:
-        """Copy a field that the newer state lacks, limited to the kept versions."""
+        """Return a copy of a field that the newer state lacks, limited to the kept
+        versions.
+        """
         kept = copy.copy(field)
         kept.versions &= self.kept
         kept.tagged_versions &= self.kept
@@ -206,7 +223,9 @@ class _Union:
         return built
 
     def field(self, before: Field | None, now: Field, path: str) -> Field:
-        """Merge a field of the newer state with the older field of the same name."""
+        """Return the union of a field and the older field of the same name, if there is
+        one.
+        """
         path = rules.join(path, now.name)
         field = copy.copy(now)
         if now.struct is not None:
@@ -219,7 +238,8 @@ class _Union:
             words = what.partition("_")[0]
             united = self.join(words, getattr(before, what), getattr(now, what), path)
             setattr(field, what, united)
-        # Kafka's schemas do not mark secret fields, so keep an existing mark.
+        # The secret mark is kwire's own addition. Kafka's schemas do not contain it, so
+        # keep the mark of the older state.
         field.secret = now.secret or before.secret
         field.flexible_versions = self.flexible_override(before, now, path)
         if now.versions.contains(
@@ -254,7 +274,10 @@ VALUES: the handling of values whose field is not written is also identical.
 
 
 def _verify(merged: Message, older: Message, newer: Message) -> None:
-    """Compare every version of the result with the authoritative state."""
+    """Check that every version of the result has the layout of the authoritative state.
+
+    Raises ``ImportRefused`` for the first difference, or if the result violates a rule.
+    """
     text = notation.write_message(merged)
     try:
         rules.check(merged)
@@ -279,10 +302,11 @@ def _verify(merged: Message, older: Message, newer: Message) -> None:
 
 
 def layout_change(before: Plan, after: Plan, exact: int, path: str = "") -> str:
-    """Describe the first difference between two plans of one version, or return "".
+    """Describe the first difference between the layouts of one version in two plans.
 
-    Fields that only one of the plans contains are ignored if the version does not
-    include them.
+    Returns "" if they are equal. Fields that only one of the plans contains are ignored
+    if the version does not include them. ``exact`` determines whether names and
+    defaults are compared in addition to the bytes.
     """
     for place, words in ((PRESENT, "in line"), (TAGGED, "tagged")):
         mine, theirs = _placed(before, place), _placed(after, place)

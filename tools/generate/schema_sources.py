@@ -27,7 +27,7 @@ class ImportRefused(Exception):
 
 
 class Found(NamedTuple):
-    """Schema with its location in the source."""
+    """Schema that was found in a source, with its location."""
 
     message: Message
     origin: str
@@ -92,10 +92,10 @@ def _file_texts(file: Path, origin: str) -> Iterator[tuple[str, str]]:
 def release_jars(release: str) -> list[Path]:
     """Return the jars of a Kafka release. Maven downloads them if necessary.
 
-    A release that the oracle does not list has the same jars as the newest listed
-    release. Raises ``ImportRefused`` if Maven fails.
+    If the oracle does not list the release, Maven resolves the same jars as for the
+    newest listed release. Raises ``ImportRefused`` if Maven fails.
     """
-    # Import here, because other functions do not require the oracle.
+    # Import the oracle here, because only this function requires it.
     from tools.interop.oracle import oracle
 
     try:

@@ -9,7 +9,10 @@ from typing import Any
 
 
 def schema(versions: str, *fields: dict[str, Any], **others: Any) -> str:
-    """Format a request in Kafka's language. ``others`` add or replace JSON keys."""
+    """Format the schema of a request in Kafka's JSON language.
+
+    ``others`` are JSON keys that replace or complement the default keys.
+    """
     facts = {
         "name": "PingRequest",
         "type": "request",

@@ -127,7 +127,10 @@ ACCEPTED = {**TYPES, "bytes": "Buffer", "records": "Buffer"}
 
 
 def main() -> int:
-    """Write or check the stub. Returns the exit code."""
+    """Write the stub, or compare it with the definitions if ``--check`` is specified.
+
+    Returns the exit code: 1 if the stub is missing or outdated.
+    """
     parser = argparse.ArgumentParser(description="Write the stub of kwire.messages.")
     parser.add_argument(
         "--check", action="store_true", help="compare only, fail if the stub is stale"
@@ -169,7 +172,7 @@ def first_difference(found: str, wanted: str) -> int:
 
 
 def write_stub() -> str:
-    """Return the content of the stub file."""
+    """Return the content of the stub file: ``HEAD`` and the class of every message."""
     classes = (message_class(registry.load(name)) for name in registry.names())
     return HEAD + "".join(f"\n{text}" for text in classes)
 
@@ -186,7 +189,7 @@ def message_class(message: Message) -> str:
 
 
 def struct_body(struct: Struct, message: Message) -> str:
-    """Format the class body for a struct: fields, constructor and ``replace``."""
+    """Format the body of a struct's class: fields, ``__init__`` and ``replace``."""
     names = "".join(f'"{field.attribute}", ' for field in struct.fields)
     lines = [f"__match_args__ = ({names.strip()})"]
     created, changed = [], []
@@ -204,7 +207,7 @@ def struct_body(struct: Struct, message: Message) -> str:
 
 
 def method(name: str, parameters: list[str], result: str) -> list[str]:
-    """Format a method that only accepts keyword arguments."""
+    """Return the lines of a method whose parameters are keyword-only."""
     taken = [f"    {parameter}," for parameter in ("self", "*", *parameters)]
     return [f"def {name}(", *taken, f") -> {result}: ..."]
 
@@ -212,7 +215,8 @@ def method(name: str, parameters: list[str], result: str) -> list[str]:
 def type_of(field: Field, message: Message, types: dict[str, str], array: str) -> str:
     """Return the type annotation of a field.
 
-    ``array`` is the format for array types.
+    * ``types``: annotations by Kafka type. The default is "int".
+    * ``array``: format string for the annotation of an array.
     """
     if field.struct is not None:
         text = f"{message.name}.{field.type}"
@@ -225,7 +229,10 @@ def type_of(field: Field, message: Message, types: dict[str, str], array: str) -
 
 
 def default_text(field: Field) -> str:
-    """Format a default as Python code, or as ``...`` if it is a struct."""
+    """Format the default of a field as Python code.
+
+    Returns ``...`` if the default is a struct, which a stub does not have to specify.
+    """
     default = plan.resolve_default(field)
     if default is None or isinstance(default, (bool, int, float)):
         return repr(default)
@@ -237,7 +244,9 @@ def default_text(field: Field) -> str:
 
 
 def versions_of(field: Field) -> str:
-    """Return a comment with the versions of a field: present, nullable and tagged."""
+    """Format the versions in which a field is present, nullable and tagged, for a
+    comment.
+    """
     text = str(field.versions)
     if field.nullable_versions:
         text += f", null {field.nullable_versions}"

@@ -49,14 +49,16 @@ def test_plain_docstrings_become_what_sphinx_reads():
     ],
 )
 def test_a_page_that_loads_from_elsewhere_is_found(tmp_path, text, is_found):
-    """External links are allowed, but not scripts, styles, fonts and pictures."""
+    """External links are allowed, but not external scripts, styles and pictures."""
     page = tmp_path / "page.html"
     page.write_text(text)
     assert docs.loads_from_elsewhere(page) == is_found
 
 
 def test_every_api_has_a_page_and_its_messages_lead_there():
-    """APIs that Kafka has deleted have a page. Other messages have none."""
+    """APIs that Kafka has deleted also have a page. Other messages than requests and
+    responses do not link to a page.
+    """
     pages_ = {f"/apis/{name}" for name in api_pages.apis()}
     led = set()
     for name, kind, *_ in docs.message_rows():
@@ -71,7 +73,9 @@ def test_every_api_has_a_page_and_its_messages_lead_there():
 
 
 def paths(rows):
-    """Yield the path of every row, based on the depths of the previous rows."""
+    """Yield the dotted path of each row, which its depth and the preceding rows
+    determine.
+    """
     above = []
     for row in rows:
         above[row.depth :] = [row.name]
@@ -79,7 +83,9 @@ def paths(rows):
 
 
 def test_the_pages_of_apis_have_the_fields_that_kwire_schema_shows():
-    """Compare all fields in all versions of all API messages."""
+    """The rows of every API page describe the same fields as the layout of each
+    version.
+    """
     count = 0
     for name, kind, *_ in docs.message_rows():
         if kind not in ("request", "response"):

@@ -14,20 +14,22 @@ REFERENCE = error_classes.PAGE.parent
 
 
 def list_subclasses(base):
-    """Yield all loaded subclasses of a class recursively."""
+    """Yield all direct and indirect subclasses of a class that are currently loaded."""
     for subclass in base.__subclasses__():
         yield subclass
         yield from list_subclasses(subclass)
 
 
 def test_the_table_of_exceptions_is_up_to_date():
-    """The command ``tools/generate/error_classes.py --record`` updates the table."""
+    """``python -m tools.generate.error_classes --record`` updates the table."""
     page = error_classes.PAGE.read_text("utf-8")
     assert error_classes.replace_table(page, error_classes.write_table()) == page
 
 
 def test_each_exception_of_kwire_is_in_the_table():
-    """Compare the table with the classes at run time, which the tool does not use."""
+    """Compare the table with the loaded classes, because the tool only reads source
+    files.
+    """
     listed = error_classes.find_classes()
     for name in ("client.errors", "connection.sasl", "log", "recording"):
         importlib.import_module(f"kwire.{name}")
@@ -50,7 +52,7 @@ def test_each_subclass_of_kwire_error_is_described_in_the_reference():
 
 
 def is_own(name, classes):
-    """Return whether a class is derived from ``KwireError``."""
+    """Return whether a listed class is ``KwireError`` or is derived from it."""
     return name == "KwireError" or any(
         is_own(base, classes) for base in classes[name].bases if base in classes
     )
@@ -58,7 +60,9 @@ def is_own(name, classes):
 
 @pytest.mark.parametrize("base", ["ProtocolError", "NotRegularFile", "OSError"])
 def test_a_new_exception_class_makes_the_table_stale(monkeypatch, tmp_path, base):
-    """Use different base classes, so that the class is derived directly or not."""
+    """The new class is found if it is derived from ``KwireError`` directly or
+    indirectly.
+    """
     source = tmp_path / "kwire"
     source.mkdir()
     for name in ("errors.py", "_files.py"):

@@ -25,7 +25,9 @@ from tools.generate.small_schemas import field, schema
 
 
 def union(older: str, newer: str) -> str:
-    """Merge two schemas in Kafka's language. Returns the result in kwire's notation."""
+    """Merge two schemas in Kafka's JSON language. Returns the result in kwire's
+    notation.
+    """
     merged = schema_merge.merge(
         language.read_message(older), language.read_message(newer)
     )
@@ -44,7 +46,9 @@ class TestUnion:
         ]
 
     def test_a_field_stays_secret(self) -> None:
-        """Kafka does not mark secret fields, so a new release must keep the mark."""
+        """Kafka's schemas do not mark secret fields, so the merge keeps the mark of
+        kwire.
+        """
         text = schema("0-1", field("A", "0+", "bytes"), field("B", "0+", "bytes"))
         older = language.read_message(text)
         older.struct.fields[0].secret = True
@@ -285,7 +289,10 @@ class TestRefusal:
 
 
 def without_versions_below(message: Message, lowest: int) -> Message:
-    """Remove versions below ``lowest`` from a message, as a Kafka release does."""
+    """Return a copy of a message without its versions below ``lowest``.
+
+    Kafka releases remove old versions in the same way.
+    """
     live = VersionRange(lowest, 32767)
     done: dict[int, Struct] = {}
 

@@ -10,19 +10,19 @@ from tools.generate.stubs import STUB
 
 
 def run_tool(*arguments):
-    """Run the program that generates the stub."""
+    """Run ``tools.generate.stubs`` with arguments. Returns the completed process."""
     command = [sys.executable, "-m", "tools.generate.stubs", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 
 
 def test_the_stub_is_what_the_definitions_say():
-    """Definitions that were changed without the stub also fail ``make check``."""
+    """The check also fails if someone changes a definition and forgets the stub."""
     done = run_tool("--check")
     assert (done.stderr, done.returncode) == ("", 0)
 
 
 def test_a_stale_stub_is_told_by_its_first_wrong_line(tmp_path):
-    """A changed type, a missing line and a missing file must all fail the check."""
+    """The check fails for a changed type, a missing last part, and a missing file."""
     lines = STUB.read_text().splitlines(keepends=True)
     number = next(
         n for n, line in enumerate(lines) if "throttle_time_ms: Final" in line

@@ -49,7 +49,7 @@ def make_environment() -> Path:
 
 
 def main() -> int:
-    """Create the environment and run the tests. Returns pytest's exit code."""
+    """Create the environment and run the tests in it. Returns pytest's exit code."""
     python = str(make_environment())
     # The tests use the compiled engine of this tree. It was built for the Python
     # version that runs this script, so the environment must have the same version.

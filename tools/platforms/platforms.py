@@ -44,10 +44,11 @@ from tools.prove import engine_copy
 from tools.release.pythons import pythons
 
 PAGE = ROOT / "docs" / "project" / "platforms.md"
-# Optional libraries, because wheels are not available for every platform.
+# Libraries that some tests can do without. They are omitted on platforms that have no
+# wheel for them.
 OPTIONAL = ("numpy", "cramjam", "zstandard", "isal", "pyarrow", "markupsafe", "jinja2")
 LANE_LIBRARIES = ("numpy", "cramjam", "zstandard")
-# Platform-independent libraries.
+# Pure Python libraries, which are installed once for all platforms.
 PLAIN = ("pytest", "pytest-xdist", "hypothesis", "click", "rich")
 MANYLINUX = ("manylinux_2_28", "manylinux_2_27", "manylinux_2_17", "manylinux2014")
 MUSLLINUX = ("musllinux_1_2", "musllinux_1_1")
@@ -76,7 +77,14 @@ COUNTS = re.compile(r"(\d+) (passed|failed|skipped|errors?)")
 
 
 class Platform(NamedTuple):
-    """Table row: the target platform, and the tests that run there."""
+    """Target platform, which is a row of the table.
+
+    * ``words``: description of the platform in the table.
+    * ``python``: Python implementation and version in the table.
+    * ``debian``: root directory that contains the Python, or None.
+    * ``wheels``: processor name in the tags of wheels.
+    * ``model``: processor model that qemu emulates, or "".
+    """
 
     name: str
     words: str
@@ -87,7 +95,7 @@ class Platform(NamedTuple):
 
     @property
     def is_pure(self) -> bool:
-        """Return whether there is no compiled engine."""
+        """Whether the platform only runs the Python engine."""
         return self.name in ("pypy3.11", "wasm")
 
     @property
@@ -100,19 +108,21 @@ class Platform(NamedTuple):
 
     @property
     def is_musl(self) -> bool:
-        """Return whether the C library is musl."""
+        """Whether the C library of the platform is musl."""
         return self.name.endswith("-musl")
 
     @property
     def is_emulated(self) -> bool:
-        """Return whether qemu runs the tests."""
+        """Whether qemu runs the tests."""
         return bool(self.model or (self.debian and self.debian.emulator))
 
 
 def debian(
     arch: str, triplet: str, wheels: str, words: str, emulator: str = ""
 ) -> Platform:
-    """Define a Debian architecture with the CPython and numpy versions of its suite."""
+    """Return the platform of a Debian architecture, with the Python of its Debian
+    suite.
+    """
     # Only newer Debian suites support RISC-V.
     suite, version = ("bookworm", "3.11") if arch != "riscv64" else ("forky", "3.14")
     root = Debian(suite, arch, triplet, f"python{version}", True, emulator)
@@ -120,12 +130,13 @@ def debian(
 
 
 def newer(name: str, words: str) -> Platform:
-    """Define a different Python from Debian for the native processor."""
+    """Return the platform of another Python that Debian packages for this processor."""
     root = Debian("sid", "amd64", "x86_64-linux-gnu", name, False)
     return Platform(name, "amd64", words, root)
 
 
-# Processor features that the checksum code detects, by emulated processor model.
+# Processor models that qemu emulates, with the processor features that the checksum
+# code must detect.
 CLMUL = "sse4_2 pclmulqdq"
 MODELS = {"qemu64": "", "Nehalem": "sse4_2", "Westmere": CLMUL, "Haswell": CLMUL}
 # Platforms for the check before each change. It requires five minutes the first time,
@@ -155,7 +166,10 @@ PLATFORMS = (
 
 
 class Result(NamedTuple):
-    """Test results of one platform."""
+    """Test results of one platform: numbers of tests, and duration in seconds.
+
+    ``tests`` names the selection of tests.
+    """
 
     platform: Platform
     tests: str
@@ -165,7 +179,7 @@ class Result(NamedTuple):
     seconds: float
 
     def row(self) -> str:
-        """Format the table row."""
+        """Row of the table in Markdown, with today's date."""
         one = self.platform
         by = "this processor"
         if one.model:
@@ -185,7 +199,7 @@ class Result(NamedTuple):
 
 
 def install_plain() -> Path:
-    """Install the platform-independent libraries if they are missing."""
+    """Install the pure Python libraries if missing. Returns their directory."""
     folder = WORK / "wheels" / "plain"
     tags = ("--platform=any", "--python-version=3.11")
     if not folder.exists() and not install(folder, *tags, *PLAIN):
@@ -202,7 +216,8 @@ def install(place: Path, *arguments: str) -> bool:
         text=True,
         check=False,
     )
-    # A network error does not mean that the wheel is missing, so exit.
+    # A network error does not prove that the wheel is missing. Exit instead of omitting
+    # the library.
     if done.returncode and "after connection broken" in done.stderr:
         sys.exit(done.stderr)
     return not done.returncode
@@ -233,7 +248,7 @@ def install_wheels(one: Platform, whole: bool) -> tuple[Path, list[str]]:
         missing = []
         if not install(folder, *tags, *names):
             missing = [name for name in names if not install(folder, *tags, name)]
-        # Jinja2 cannot be used without MarkupSafe.
+        # jinja2 requires markupsafe, so it is unusable as well.
         unusable = ["jinja2" if name == "markupsafe" else name for name in missing]
         note.write_text("\n".join(unusable))
     return folder, note.read_text().split()
@@ -255,9 +270,12 @@ def compile_engine(
     libraries: tuple[str, ...] = (),
     suffix: str = ".so",
 ) -> None:
-    """Compile the generated C code.
+    """Compile the generated C code of the engine into the tree.
 
-    Module names without a tag load in every CPython.
+    * ``headers``: directories with C headers. Python's directory is the first.
+    * ``more``: further compiler options.
+    * ``libraries``: linker options.
+    * ``suffix``: file name extension. Without a tag, every CPython loads the modules.
     """
     engine = Path("src/kwire/_engine/fast")
     built = WORK / "engines" / tree.name
@@ -280,7 +298,12 @@ def compile_engine(
 
 
 class Start(NamedTuple):
-    """Command that starts pytest on a platform, and the missing libraries."""
+    """Command that starts pytest on a platform.
+
+    * ``directory``: working directory.
+    * ``environment``: environment variables to add.
+    * ``missing``: libraries that are not available on the platform.
+    """
 
     command: list[str]
     directory: Path
@@ -289,7 +312,11 @@ class Start(NamedTuple):
 
 
 def prepare_model(one: Platform) -> Start:
-    """Run this machine's Python in qemu with an older processor model."""
+    """Return the start of pytest on this machine's Python with an older processor
+    model.
+
+    qemu emulates the processor model.
+    """
     install_missing({"qemu-x86_64": "qemu-user"})
     python = os.path.realpath(sys.executable)
     paths = [ROOT / "src", sysconfig.get_path("purelib")]
@@ -298,16 +325,17 @@ def prepare_model(one: Platform) -> Start:
         "PYTHONPATH": os.pathsep.join(map(str, paths)),
     }
     command = ["qemu-x86_64", "-cpu", one.model, python, "-m", "pytest"]
-    # The randomly plugin imports numpy, whose wheels require more than the oldest
-    # model.
+    # pytest-randomly imports numpy. numpy's wheels need processor features that the
+    # oldest model lacks.
     command += ["-p", "no:randomly"]
     return Start(command, ROOT, environment, [])
 
 
 def prepare_own(one: Platform) -> Path | None:
-    """Return a CPython of this machine, or build it from source.
+    """Return the path of a CPython that is built from source or installed on this
+    machine.
 
-    None if it is missing.
+    Returns None if it is not available.
     """
     name = one.name.removeprefix("python")
     if name in sources.BUILDS:
@@ -317,7 +345,10 @@ def prepare_own(one: Platform) -> Path | None:
 
 
 def prepare_root(one: Platform, root: Debian, tree: Path) -> Path:
-    """Unpack a Debian root and compile the engine with its headers."""
+    """Unpack a Debian root, and compile the engine for it.
+
+    Returns the launcher of its Python.
+    """
     compiler = "gcc"
     tools = {"mmdebstrap": "mmdebstrap"}
     if root.arch != "amd64":
@@ -334,9 +365,9 @@ def prepare_root(one: Platform, root: Debian, tree: Path) -> Path:
 
 
 def prepare(one: Platform, whole: bool) -> Start | None:
-    """Build everything for a platform.
+    """Prepare the Python, the libraries and the engine of a platform.
 
-    Returns None if this machine lacks its Python.
+    Returns None if this machine does not have the required Python.
     """
     if one.model:
         return prepare_model(one)
@@ -387,7 +418,10 @@ def find_headers(python: Path) -> Path:
 
 
 def test(one: Platform, whole: bool) -> Result | None:
-    """Build everything for a platform and run its tests."""
+    """Prepare a platform and run its tests.
+
+    Returns None if this machine does not have the required Python.
+    """
     begin = time.monotonic()
     start = prepare(one, whole)
     if start is None:
@@ -412,7 +446,10 @@ def test(one: Platform, whole: bool) -> Result | None:
 def choose_tests(
     one: Platform, whole: bool, missing: list[str]
 ) -> tuple[str, list[str]]:
-    """Select the tests for a platform. Returns their name and pytest's arguments."""
+    """Select the tests for a platform.
+
+    Returns the name of the selection for the table, and pytest's arguments.
+    """
     if one.model:
         return "checksums", ["tests/engine/test_checksums.py"]
     if whole:
@@ -425,12 +462,15 @@ def choose_tests(
 
 
 def count(log: Path, code: int) -> tuple[int, int, int]:
-    """Parse the number of passed, failed and skipped tests from pytest's last line."""
+    """Parse pytest's log. Returns the numbers of passed, failed and skipped tests.
+
+    ``code`` is pytest's exit code. The last lines are printed if a test has failed.
+    """
     text = log.read_text()
     last = next((line for line in text.splitlines()[::-1] if COUNTS.search(line)), "")
     counts = {what.rstrip("s"): int(number) for number, what in COUNTS.findall(last)}
     failed = counts.get("failed", 0) + counts.get("error", 0)
-    # If a run was aborted, it counts as failed.
+    # A run that ended early counts as one failed test.
     failed = failed or int(code != 0 or not counts)
     if failed:
         print(text[-3000:])
@@ -458,7 +498,7 @@ def write_rows(results: list[Result]) -> None:
 
 
 def check_machine() -> None:
-    """Exit if apt is not available or the root directory cannot be changed."""
+    """Exit unless this program runs as root on Debian."""
     system = platform.freedesktop_os_release()
     if os.geteuid() != 0 or system["ID"] != "debian":
         sys.exit(
@@ -468,7 +508,10 @@ def check_machine() -> None:
 
 
 def main() -> int:
-    """Test the specified platforms, by default all of them."""
+    """Test the platforms that the command line selects, by default all of them.
+
+    Returns the exit code: 1 if a test fails.
+    """
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     names = [one.name for one in PLATFORMS]
     parser.add_argument("name", nargs="*", help=f"one of {', '.join(names)}; or all")

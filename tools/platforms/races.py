@@ -25,10 +25,10 @@ from tools.platforms.roots import WORK
 # Test the fast engine only. A data race in the Python engine would be a race inside
 # CPython.
 TESTS = ("tests/safety/test_threads.py", "-k", "fast")
-# ThreadSanitizer is ten times slower, but it reports every unsynchronized pair of
-# accesses, so few rounds are sufficient.
+# ThreadSanitizer makes the tests ten times slower. It also reports accesses that do not
+# collide in the run, so repetitions add little.
 SANITIZED_ROUNDS = "4"
-# Generated C code of the engine in a stack frame.
+# Line of a stack frame in the generated C code of the engine.
 ENGINE = re.compile(r"/_engine/fast/\w+\.c:")
 REPORT = re.compile(r"^WARNING: ThreadSanitizer: .*?^={18}$", re.M | re.S)
 # Stack frames of the two accesses in a report. The innermost frame is first.
@@ -39,10 +39,10 @@ DEPTH = 3
 
 
 class Races:
-    """Free-threaded CPython with a compatible engine."""
+    """Free-threaded CPython, and an engine that is compiled for it."""
 
     def __init__(self, is_sanitized: bool) -> None:
-        """Compile CPython and the engine if necessary."""
+        """Compile CPython and the engine, unless they are already compiled."""
         one = next(each for each in platforms.PLATFORMS if each.name == "python3.13t")
         name = "3.13t-sanitized" if is_sanitized else "3.13t"
         self.python = sources.build(name)
@@ -70,7 +70,10 @@ class Races:
         }
 
     def run(self) -> int:
-        """Run the tests once. Returns the number of passed tests."""
+        """Run the tests once. Returns the number of passed tests.
+
+        Exits with the end of the output if a test fails.
+        """
         done = subprocess.run(
             [self.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS],
             cwd=self.tree,
@@ -86,7 +89,10 @@ class Races:
         return int(summary.group(1))
 
     def read_reports(self) -> tuple[list[str], int]:
-        """Return the engine's reports, and the number of CPython's own reports."""
+        """Return the reports for which the engine is responsible.
+
+        The second result is the number of reports that only involve CPython.
+        """
         every = [
             report
             for path in sorted(self.reports.glob("report.*"))
@@ -97,7 +103,9 @@ class Races:
 
 
 def is_ours(report: str) -> bool:
-    """Return whether the engine made an access, directly or through CPython."""
+    """Return whether the engine made one of the two accesses, directly or through
+    CPython.
+    """
     return any(
         ENGINE.search("\n".join(frames.splitlines()[:DEPTH]))
         for frames in ACCESS.findall(report)
@@ -105,7 +113,10 @@ def is_ours(report: str) -> bool:
 
 
 def main() -> int:
-    """Repeat the tests until the time limit."""
+    """Repeat the tests until ``--minutes`` have passed.
+
+    Returns the exit code: 1 if the engine has data races.
+    """
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=0, help="again for so long")
     parser.add_argument("--sanitize", action="store_true", help="by ThreadSanitizer")

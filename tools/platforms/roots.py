@@ -19,12 +19,18 @@ from typing import NamedTuple
 from tools import ROOT
 
 WORK = ROOT / "build" / "platforms"
-# Subprocesses that tests start must use the same Python through its launcher.
+# Tests start subprocesses with ``sys.executable``. It must be the launcher, because the
+# Python does not run without its launcher.
 SITE = 'import os, sys\nsys.executable = os.environ["KWIRE_PLATFORM_PYTHON"]\n'
 
 
 class Debian(NamedTuple):
-    """Python of a Debian suite for one architecture."""
+    """Root directory with a Python of a Debian suite.
+
+    * ``triplet``: name of the architecture in the paths of libraries.
+    * ``numpy``: install Debian's numpy as well.
+    * ``emulator``: qemu program that runs the Python, or "" to run it with chroot.
+    """
 
     suite: str
     arch: str
@@ -38,7 +44,7 @@ class Debian(NamedTuple):
         return WORK / "roots" / f"{self.arch}-{self.python}"
 
     def headers(self) -> list[Path]:
-        """Return the header directories of Python and the C library."""
+        """Return the directories with the headers of Python and of the C library."""
         include = self.path() / "usr/include"
         return [include / self.python, include]
 
@@ -47,8 +53,7 @@ class Debian(NamedTuple):
         if self.python.startswith("pypy"):
             return ["pypy3"]
         names = [self.python, f"lib{self.python}-dev", "libc6-dev"]
-        # Without the numpy package, numpy wheels require libraries that it would
-        # install.
+        # numpy's wheels require libstdc++. Debian's numpy package would install it.
         return [*names, "python3-numpy" if self.numpy else "libstdc++6"]
 
 
@@ -58,7 +63,10 @@ def run(*command: str | Path, cwd: Path | None = None) -> None:
 
 
 def install_missing(tools: dict[str, str]) -> None:
-    """Install the packages of missing tools. ``tools`` maps commands to packages."""
+    """Install the Debian packages of commands that are missing on this machine.
+
+    ``tools`` maps each command to its packages, separated by spaces.
+    """
     missing = [names for tool, names in tools.items() if shutil.which(tool) is None]
     if missing:
         packages = sorted({name for names in missing for name in names.split()})
@@ -79,7 +87,7 @@ def find_mirror() -> str:
 
 
 def make_root(debian: Debian) -> None:
-    """Unpack Python and its libraries if they are missing."""
+    """Unpack the Debian root unless it is already complete."""
     root = debian.path()
     if (root / ".complete").exists():
         return
@@ -89,7 +97,7 @@ def make_root(debian: Debian) -> None:
         "mmdebstrap",
         "--quiet",
         "--variant=extract",
-        # The mirror may be older than the expiration date in its signed index.
+        # A mirror may serve an index whose expiration date has passed.
         "--aptopt=Acquire::Check-Valid-Until false",
         f"--architectures={debian.arch}",
         f"--include={','.join(debian.packages())}",
@@ -113,7 +121,7 @@ def make_root(debian: Debian) -> None:
 
 
 def write_launcher(script: Path, command: str) -> Path:
-    """Write a script that starts a Python."""
+    """Write an executable shell script that runs a command. Returns its path."""
     script.parent.mkdir(parents=True, exist_ok=True)
     script.write_text(f"#!/bin/sh\n{command}\n")
     script.chmod(0o755)
@@ -121,10 +129,11 @@ def write_launcher(script: Path, command: str) -> Path:
 
 
 def launch(debian: Debian) -> Path:
-    """Write a script that starts the Python of a root directory."""
+    """Write a script that starts the Python of a Debian root. Returns its path."""
     root = debian.path()
     script = WORK / "launchers" / root.name
-    # qemu does not map all paths, so specify the full path of the root directory.
+    # qemu translates the paths of opened files but not the paths in environment
+    # variables, so specify the full path of the root directory.
     prefix = root if debian.emulator else ""
     libraries = f"{prefix}/usr/lib/{debian.triplet}"
     path = ":".join(f"{libraries}{part}" for part in ("", "/blas", "/lapack"))
@@ -151,7 +160,10 @@ def launch(debian: Debian) -> Path:
 
 
 def write_site() -> Path:
-    """Write a module that sets ``sys.executable`` to the launcher."""
+    """Write a ``sitecustomize`` module that sets ``sys.executable`` to the launcher.
+
+    Returns the directory that contains the module.
+    """
     site = WORK / "site"
     site.mkdir(parents=True, exist_ok=True)
     (site / "sitecustomize.py").write_text(SITE)

@@ -23,7 +23,12 @@ from tools.platforms.roots import (
 
 
 class Build(NamedTuple):
-    """Configuration of a CPython build, and the Debian suite with its source."""
+    """Configuration of a CPython build.
+
+    * ``suite``: Debian suite that contains the source.
+    * ``options``: options of the configure script.
+    * ``is_musl``: use musl as the C library.
+    """
 
     suite: str
     options: tuple[str, ...] = ()
@@ -37,7 +42,8 @@ BUILDS = {
     "3.13-musl": Build("trixie", is_musl=True),
 }
 MUSL = "usr/lib/x86_64-linux-musl"
-# Libraries that CPython requires. musl-gcc does not use the libraries of this machine.
+# Libraries that CPython requires, with their configure options. musl-gcc cannot use the
+# libraries of this machine.
 MUSL_LIBRARIES = {
     "zlib": ("--static",),
     # Trampolines require kernel headers, which musl-gcc does not find.
@@ -48,8 +54,8 @@ MUSL_LIBRARIES = {
         "--disable-docs",
     ),
 }
-# Required because the libffi source has no configure script. The last package has no
-# command of its own.
+# Commands that build libffi, whose source has no configure script, and the packages
+# that contain the commands.
 MUSL_TOOLS = {
     "autoreconf": "autoconf",
     "automake": "automake",
@@ -57,12 +63,15 @@ MUSL_TOOLS = {
     "pkg-config": "pkg-config",
     "ltdl.m4": "libltdl-dev",
 }
-# Known reports for CPython itself, maintained by its authors.
+# Data races inside CPython that its authors know and have listed.
 SUPPRESSIONS = "Tools/tsan/suppressions_free_threading.txt"
 
 
 def read_lists(suite: str, apt: Path) -> list[str]:
-    """Configure apt for an additional suite. Returns the required apt options."""
+    """Configure apt for an additional suite, and download its package lists.
+
+    Returns the options that make apt use this configuration.
+    """
     for name in ("etc/preferences.d", "etc/apt.conf.d", "lists/partial", "dpkg"):
         (apt / name).mkdir(parents=True, exist_ok=True)
     repository = (
@@ -84,7 +93,7 @@ def read_lists(suite: str, apt: Path) -> list[str]:
 
 
 def download(package: str, suite: str, apt: Path) -> Path:
-    """Download and unpack the Debian source of a package."""
+    """Download and unpack the Debian source of a package. Returns its directory."""
     options = read_lists(suite, apt)
     # Omit Debian's patches. They can be newer than the index of a mirror.
     run("apt-get", *options, "source", "--tar-only", package, cwd=apt)
@@ -120,7 +129,10 @@ def download_musl(suite: str, apt: Path, folder: Path) -> None:
 
 
 def build_musl_libraries(suite: str, work: Path, compiler: Path) -> list[str]:
-    """Compile ``MUSL_LIBRARIES``. Returns the configure options for CPython."""
+    """Compile the libraries of ``MUSL_LIBRARIES``.
+
+    Returns the options that make CPython's configure script use them.
+    """
     install_missing(MUSL_TOOLS)
     folder = work / "libraries"
     for package, options in MUSL_LIBRARIES.items():
@@ -161,7 +173,8 @@ def build(name: str) -> Path:
         cwd=work,
     )
     run("make", "--quiet", f"--jobs={os.cpu_count()}", cwd=work)
-    # Compiling all installed modules would require several minutes with the sanitizer.
+    # Compile only imported modules to bytecode. With the sanitizer, compiling all
+    # modules takes several minutes.
     run("make", "--quiet", "install", "COMPILEALL_OPTS=-l", cwd=work)
     shutil.copy(source / SUPPRESSIONS, folder)
     shutil.rmtree(work)

@@ -14,7 +14,7 @@ VERSION = "314.0.7"
 def prepare(tree: Path, packages: Path) -> list[str]:
     """Install Pyodide if it is missing.
 
-    Returns a command that accepts pytest arguments.
+    Returns the command that runs pytest in Pyodide and accepts pytest's arguments.
     """
     folder = WORK / "wasm"
     if not (folder / "node_modules/pyodide").exists():

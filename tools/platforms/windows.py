@@ -28,7 +28,7 @@ TOOLS = {
 PLACE = WORK / "windows"
 PYTHON = PLACE / "org/bytedeco/cpython/windows-x86_64"
 HEADERS = PYTHON / "include"
-# Use the C library of CPython instead of the older default of mingw-w64.
+# Link with the C library that CPython uses. The default of mingw-w64 is older.
 DEFINED = ("-DMS_WIN64", "-D_UCRT")
 LIBRARIES = (
     "-nodefaultlibs",
@@ -40,9 +40,10 @@ LIBRARIES = (
     "-lkernel32",
     str(PYTHON / "python311.dll"),
 )
-# numpy 2 calls complex number functions that wine does not implement.
+# wine does not implement the functions for complex numbers that numpy 2 calls.
 NUMPY = "numpy<2"
-# Rust obtains random bytes from this function. wine provides it with a different name.
+# Rust calls ProcessPrng to obtain random bytes. wine only provides the older
+# SystemFunction036.
 RANDOM = """
 __declspec(dllimport) unsigned char SystemFunction036(void *, unsigned long);
 __declspec(dllexport) int ProcessPrng(unsigned char *data, unsigned long long size)
@@ -53,7 +54,7 @@ __declspec(dllexport) int ProcessPrng(unsigned char *data, unsigned long long si
 
 
 def prepare() -> Path:
-    """Unpack CPython if it is missing. Returns the launcher."""
+    """Unpack CPython for Windows if it is missing. Returns its launcher."""
     install_missing(TOOLS)
     if not (PLACE / ".complete").exists():
         shutil.rmtree(PLACE, ignore_errors=True)
@@ -83,5 +84,7 @@ def prepare() -> Path:
 
 
 def join_paths(paths: list[Path]) -> str:
-    """Format paths for Windows. Drive Z: is the root directory of this machine."""
+    """Format paths for Windows. In wine, drive Z: is the root directory of this
+    machine.
+    """
     return ";".join("Z:" + str(path).replace("/", "\\") for path in paths)

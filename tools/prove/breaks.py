@@ -22,7 +22,8 @@ from typing import NamedTuple
 
 from tools.prove.engine_copy import Copy
 
-# A change can make a harness allocate unlimited memory or run forever.
+# Limits of 6 GiB and 120 s, because a change can make a harness allocate unlimited
+# memory or run forever.
 LIMITED = ("prlimit", f"--as={6 << 30}:", "--cpu=120:")
 PYTEST = (
     "-m",
@@ -40,7 +41,10 @@ _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
 
 def name_failure(done: subprocess.CompletedProcess[str]) -> str:
-    """Return the failed test or the last output line, or "" if the harness passed."""
+    """Return the name of the first failed test, or the last line of the output.
+
+    Returns "" if the harness has passed.
+    """
     if not done.returncode:
         return ""
     if failed := _FAILED.search(done.stdout):
@@ -72,7 +76,9 @@ class Change(NamedTuple):
     unnoticed: str = "NOT NOTICED"
 
     def run(self, copy: Copy, switch: Mapping[str, str]) -> str:
-        """Run the commands. Returns the report of the first failed command, or ""."""
+        """Run the commands until one of them fails. Returns the text of ``judge``, or
+        "".
+        """
         for command in self.commands:
             environment = {**self.environment, **switch}
             done = copy.run(command, environment, prefix=self.prefix)
@@ -84,9 +90,10 @@ class Change(NamedTuple):
 def try_changes(
     copy: Copy, changes: Iterable[Change], go_on: bool = False, workers: int = 1
 ) -> dict[str, str]:
-    """Apply all changes to a copy. Returns what detected each change, by its name.
+    """Apply each change to a copy and run its harness.
 
-    With ``go_on``, results of the previous run are reused if the copy has not changed.
+    Returns the text of what detected each change, by the name of the change. With
+    ``go_on``, results of the previous run are reused if the copy has not changed.
     Raises ``SystemExit`` if a harness fails without a change.
     """
     notes, state = copy.root / "build" / "tried.json", copy.state()

@@ -121,7 +121,7 @@ kwire_mutant = int(os.environ.get("KWIRE_MUTANT", "0"))
 
 
 class Mutant(NamedTuple):
-    """Modification of one comparison."""
+    """Modification of one comparison: its location, its old text and its new text."""
 
     number: int
     path: Path
@@ -132,17 +132,23 @@ class Mutant(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """Key of the mutant in the table of equivalent mutants."""
+        """File, function, old text and new text. This key identifies the mutant in
+        ``equivalent_mutants.txt``, because line numbers change.
+        """
         return self.path.name, self.function, self.old, self.new
 
     def text(self) -> str:
-        """Return the location and the modification."""
+        """Return the location of the mutant, and its old and new text."""
         where = f"{self.path.name}:{self.line} {self.function}"
         return f"{where}: {self.old}  ->  {self.new}"
 
 
 class Span(NamedTuple):
-    """Comparison: start and end in the source text, operands, and operators."""
+    """Comparison in a source text.
+
+    ``start`` and ``end`` are its positions in the text. A chained comparison has more
+    than one operator.
+    """
 
     start: int
     end: int
@@ -151,7 +157,10 @@ class Span(NamedTuple):
 
 
 def comparisons(text: str) -> Iterator[Span]:
-    """Yield the comparisons that are mutated. Casts have no spaces inside."""
+    """Yield the comparisons of a source text that are mutated.
+
+    Casts also contain angle brackets, but without spaces.
+    """
     starts = [0]
     for row in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(row))
@@ -163,7 +172,10 @@ def comparisons(text: str) -> Iterator[Span]:
     ]
 
     def reach(index: int, step: int) -> int:
-        """Return the index of the last token of an operand."""
+        """Return the index of the last token of an operand.
+
+        The search starts at the operator ``index`` and proceeds by ``step`` (1 or -1).
+        """
         depth = 0
         inward, outward = ("([{", ")]}")[::step]
         while True:
@@ -204,12 +216,12 @@ def is_comparator(text: str, string: str, start: int) -> bool:
 
 
 def part(text: str, tokens: list[tuple[str, int, bool]], first: int, last: int) -> str:
-    """Return the source text from the first to the last token."""
+    """Return the source text from token ``first`` to token ``last``."""
     return text[tokens[first][1] : tokens[last][1] + len(tokens[last][0])]
 
 
 def mutations(span: Span) -> Iterator[str]:
-    """Yield all mutations of a comparison."""
+    """Yield the texts that replace a comparison."""
     operands, operators = span.operands, span.operators
     if operators[0] not in FLIPPED:
         yield "False"
@@ -232,7 +244,7 @@ def mutations(span: Span) -> Iterator[str]:
 
 
 def joined(operands: list[str], operators: list[str]) -> str:
-    """Format a comparison."""
+    """Return the source text of a comparison with the operands and operators."""
     pairs = zip(operators, operands[1:], strict=True)
     return operands[0] + "".join(f" {operator} {right}" for operator, right in pairs)
 
@@ -240,7 +252,10 @@ def joined(operands: list[str], operators: list[str]) -> str:
 def planted(text: str, path: Path, first: int) -> tuple[str, list[Mutant]]:
     """Insert all mutants of a file into its source text.
 
-    If ``KWIRE_MUTANT`` selects no mutant, the code behaves like the original.
+    * ``first``: number of the first mutant.
+
+    Returns the new text and the mutants. If ``KWIRE_MUTANT`` selects no mutant, the
+    code behaves like the original.
     """
     mutants: list[Mutant] = []
     seen: Counter[tuple[str, str]] = Counter()
@@ -264,7 +279,7 @@ def planted(text: str, path: Path, first: int) -> tuple[str, list[Mutant]]:
 
 
 def plant() -> tuple[dict[str, str], list[Mutant]]:
-    """Return the source files with all mutants, and the mutants."""
+    """Return the texts of the mutated source files by path, and all mutants."""
     mutants: list[Mutant] = []
     texts = {
         str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
@@ -305,14 +320,17 @@ EQUIVALENT = read_equivalent()
 
 
 def change(mutant: Mutant) -> Change:
-    """Convert a mutant to a change. All mutants are compiled into the same copy."""
-    # Spark tests may require a second attempt.
+    """Return the change that selects a mutant with ``KWIRE_MUTANT``.
+
+    All mutants are compiled into the same copy.
+    """
+    # Repeat a failed Spark test, because its processes can fail for other reasons.
     options = (*PYTEST, "-p", "pytest_rerunfailures")
     return Change(
         str(mutant.number),
         f"{mutant.number} {mutant.text()}",
         [[*options, test] for test in TESTS[mutant.path]],
-        # Loading unused plugins would take as long as running most of these tests.
+        # The plugins would take as long to load as most of these tests take to run.
         {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "KWIRE_HOSTILE_INPUTS": INPUTS},
         switch={"KWIRE_MUTANT": str(mutant.number)},
         unnoticed="the same" if mutant.key in EQUIVALENT else "ALIVE",
@@ -320,7 +338,10 @@ def change(mutant: Mutant) -> Change:
 
 
 def main() -> int:
-    """Test all mutants or a selection. Returns 1 if a mutant is not detected."""
+    """Test all mutants, or the mutants that the command line selects.
+
+    Returns the exit code: 1 if a mutant is not detected.
+    """
     parser = argparse.ArgumentParser(description="mutants of bounds comparisons")
     parser.add_argument("--file", action="append", help="of this file alone")
     parser.add_argument("--only", type=int, action="append", help="this number alone")

@@ -48,7 +48,7 @@ class Bug(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Patch name with spaces instead of underscores."""
+        """Name of the patch file, with spaces instead of underscores."""
         return self.patch.stem.replace("_", " ")
 
 
@@ -73,17 +73,23 @@ def read_bug(patch: Path) -> Bug:
 
 
 class Copy:
-    """Tree copy with a separately compiled engine."""
+    """Copy of the tree with its own compiled engine."""
 
     def __init__(self, name: str, switch: str) -> None:
-        """Set the name, and the environment variable that configures ``setup.py``."""
+        """Set the directory of the copy, which is ``build/name``.
+
+        ``switch`` is the environment variable that configures the build in
+        ``setup.py``.
+        """
         self.root = ROOT / "build" / name
         self.switch = switch
 
     def refresh(self, changed: Mapping[str, str] | None = None) -> None:
-        """Update the files from the tree, except for the texts in ``changed``.
+        """Update the files of the copy from the tree. ``changed`` replaces some of the
+        texts.
 
-        The copy is then locked by this process. If another process has locked it, wait.
+        This process then holds the lock of the copy. If another process holds the lock,
+        the method waits for it.
         """
         changed = changed or {}
         self.root.mkdir(parents=True, exist_ok=True)
@@ -100,14 +106,17 @@ class Copy:
         ours.write_text("\n".join(sorted({*names, *changed})), encoding="utf-8")
 
     def state(self) -> str:
-        """Compute a digest of all files that were copied from the tree."""
+        """Return a digest of all files in the copy that came from the tree."""
         digest = hashlib.sha256()
         for name in read_lines(self.root / ".files"):
             digest.update(name.encode() + b"\0" + (self.root / name).read_bytes())
         return digest.hexdigest()
 
     def build(self) -> None:
-        """Compile the modules that are older than their sources."""
+        """Compile the modules that are older than their sources.
+
+        Raises ``SystemExit`` if that fails.
+        """
         done = subprocess.run(
             [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace", "-j2"],
             cwd=self.root,
@@ -191,14 +200,14 @@ def files_of_the_tree() -> list[str]:
 
 
 def copy_tree(folder: Path) -> None:
-    """Copy all files of the tree into an empty directory."""
+    """Copy all files of the tree into a directory, which should be empty."""
     for name in files_of_the_tree():
         if (ROOT / name).is_file():
             put(name, (ROOT / name).read_bytes(), folder)
 
 
 def set_times(times: Mapping[Path, int]) -> None:
-    """Restore file modification times."""
+    """Set the modification times of files, in nanoseconds."""
     for path, time in times.items():
         os.utime(path, ns=(time, time))
 
@@ -209,9 +218,9 @@ def read_lines(path: Path) -> list[str]:
 
 
 def put(name: str, content: bytes, root: Path) -> None:
-    """Write a file unless its content is already identical.
+    """Write a file in ``root`` unless its content is already identical.
 
-    Modification times determine which modules are compiled.
+    An unchanged file keeps its modification time, so its module is not compiled again.
     """
     target = root / name
     if target.exists() and target.read_bytes() == content:
@@ -223,7 +232,9 @@ def put(name: str, content: bytes, root: Path) -> None:
 
 
 def files_of(patch: Path) -> list[str]:
-    """Return the files that a patch changes."""
+    """Return the paths of the files that a patch changes, relative to the root of the
+    tree.
+    """
     lines = patch.read_text(encoding="utf-8").splitlines()
     return [line.removeprefix("+++ b/") for line in lines if line.startswith("+++ b/")]
 

@@ -88,7 +88,12 @@ NONE = Fault()
 
 
 class Run(NamedTuple):
-    """Result of a run: exit code, output, its calls of ``CALLS``, and its duration."""
+    """Result of a run.
+
+    * ``out``, ``err``: standard output and standard error output.
+    * ``calls``: names of the executed calls of ``CALLS``.
+    * ``seconds``: duration.
+    """
 
     code: int
     out: str
@@ -98,25 +103,26 @@ class Run(NamedTuple):
 
 
 class Going(NamedTuple):
-    """Started run: its process, and the directory with its output."""
+    """Run that has been started. ``folder`` contains its output and its calls."""
 
     pid: int
     folder: Path
     fault: Fault
 
     def said(self) -> str:
-        """Return the current content of stderr."""
+        """Return the standard error output that the run has written so far."""
         return (self.folder / "err").read_text()
 
     def calls(self) -> list[str]:
-        """Return the names of the ``CALLS`` that have been executed."""
+        """Return the names of the ``CALLS`` that the run has executed so far."""
         return (self.folder / "calls").read_text().split()
 
 
 class Runner:
-    """Runs functions in separate processes. Exiting ``with`` stops all of them.
+    """Process that forks for every run of a function.
 
-    ``loads`` are additional modules to import in advance.
+    ``loads`` names modules that it imports in advance, in addition to kwire's. It ends
+    with the ``with`` block.
     """
 
     def __init__(self, *loads: str) -> None:
@@ -124,7 +130,7 @@ class Runner:
         self._started = 0
 
     def __enter__(self) -> Runner:
-        """Start the process that imports all required modules."""
+        """Start the process, which imports all required modules."""
         self._folder = Path(tempfile.mkdtemp(prefix="kwire-faults-"))
         self._server = subprocess.Popen(
             [sys.executable, "-m", "tools.prove.fault_runs", *self._loads],
@@ -136,7 +142,7 @@ class Runner:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop the process."""
+        """End the process and delete the output of its runs."""
         self._server.communicate(timeout=_TIMEOUT_S)
         shutil.rmtree(self._folder)
 
@@ -147,7 +153,10 @@ class Runner:
         folder: Path | None = None,
         target: str = COMMANDS,
     ) -> Run:
-        """Run a command in a directory until it ends."""
+        """Run ``target`` with arguments, and wait for its end.
+
+        ``folder`` is the working directory. By default, it is a new directory.
+        """
         return self.wait(self.start(arguments, fault, folder, target))
 
     def start(
@@ -173,9 +182,10 @@ class Runner:
         return Going(self._asked(order), said, fault)
 
     def wait(self, going: Going) -> Run:
-        """Wait until a run ends.
+        """Wait for the end of a run.
 
-        It is killed after ``kill_after_s``, or after a timeout.
+        The run is killed after ``kill_after_s`` seconds, or after ``_TIMEOUT_S``
+        without it.
         """
         order = {"wait": going.pid, "most_s": going.fault.kill_after_s or _TIMEOUT_S}
         code, seconds = self._asked(order)
@@ -192,11 +202,15 @@ class Runner:
 
 
 def serve(loads: Sequence[str]) -> None:
-    """Serve as the forking process: answer orders from stdin, one per line."""
+    """Read orders from the standard input, one JSON object per line, and answer them.
+
+    An order starts a run in a forked process, or waits for the end of a run.
+    """
     for name in (*_LOADED, *loads):
         importlib.import_module(name)
     with suppress(ImportError):
-        # pyarrow imports pandas if it is installed, so import it in advance.
+        # pyarrow imports pandas at its first conversion. Import it before the first
+        # fork.
         importlib.import_module("pandas")
     begun: dict[int, float] = {}
     for line in sys.stdin:
@@ -255,7 +269,8 @@ def _be_the_run(order: dict[str, Any]) -> None:
 def arm(fault: Fault, calls_seen: int) -> None:
     """Install a fault in this process.
 
-    Executed ``CALLS`` are logged to ``calls_seen``.
+    The names of the executed ``CALLS`` are written to the file descriptor
+    ``calls_seen``.
     """
     calls = partial_files = 0
     plain_open = os.open
@@ -303,7 +318,7 @@ def arm(fault: Fault, calls_seen: int) -> None:
 
 
 def _drop_rights() -> None:
-    """Drop root's privileges. Other users have no such privileges."""
+    """Drop root's capabilities, so that file permissions apply as for other users."""
     version, nothing = 0x20080522, (ctypes.c_uint32 * 6)()
     head = (ctypes.c_uint32 * 2)(version, 0)
     libc = ctypes.CDLL(None, use_errno=True)
@@ -312,7 +327,7 @@ def _drop_rights() -> None:
 
 
 class Work(NamedTuple):
-    """Command, the name of its output, and its exit code without faults."""
+    """Command, the path of its output, and its exit code without faults."""
 
     name: str
     arguments: tuple[str, ...]
@@ -321,7 +336,10 @@ class Work(NamedTuple):
 
 
 def make_inputs(folder: Path) -> None:
-    """Write logs and captures as command input. They are identical in every run."""
+    """Write logs and captures, which are the inputs of the commands.
+
+    Their content is the same in every run.
+    """
     from kwire import records
 
     chance = random.Random(6)
@@ -378,7 +396,7 @@ def _write_captures(path: Path) -> None:
 
 
 def works(inputs: Path) -> list[Work]:
-    """List the commands that write files. Their output is in the working directory."""
+    """Return the commands that write files. They write to the working directory."""
     disks = str(inputs / "disks")
     damaged = str(inputs / "disks" / "broker-1" / "orders-0" / f"{0:020}.log")
     sound = str(inputs / "disks" / "broker-2")
@@ -399,7 +417,7 @@ def works(inputs: Path) -> list[Work]:
 
 
 def content(path: Path) -> dict[str, bytes]:
-    """Read a file, or all files in a directory including hidden ones, by name."""
+    """Return the bytes of a file, or of all files in a directory, by relative path."""
     if path.is_file():
         return {"": path.read_bytes()}
     return {
@@ -410,9 +428,10 @@ def content(path: Path) -> dict[str, bytes]:
 
 
 def judge(folder: Path, work: Work, whole: dict[str, bytes]) -> bool:
-    """Return whether the output exists.
+    """Return whether a run has written its output.
 
-    Raises ``AssertionError`` if it is incomplete.
+    ``whole`` is the content of the complete output. Raises ``AssertionError`` if the
+    output is incomplete, or if the directory contains an unexpected file.
     """
     for path in folder.iterdir():
         assert path.name == work.output or ".partial" in path.name, path

@@ -48,7 +48,14 @@ PAGE = 4096
 
 
 class Counts(NamedTuple):
-    """Results of the runs of one command."""
+    """Results of the runs of one command.
+
+    * ``kills``: runs that were killed.
+    * ``ended_before``: runs that ended before they were killed.
+    * ``whole``, ``nothing``: runs after which the output was complete or missing.
+    * ``partial``: runs after which the output was incomplete.
+    * ``whole_after``: runs without kill that wrote the complete output afterwards.
+    """
 
     kills: int = 0
     ended_before: int = 0
@@ -62,7 +69,10 @@ TITLES = ("killed", "ended before", "whole", "nothing", "partial", "whole after"
 
 
 def main() -> int:
-    """Run the kills and the small disks. Returns 1 if an output was incomplete."""
+    """Kill the commands and run them on small disks.
+
+    Returns the exit code: 1 if an output was incomplete.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
@@ -76,7 +86,10 @@ def main() -> int:
 
 
 def trial(folder: Path, kills: int, chance: random.Random, keep: bool) -> int:
-    """Kill all commands, print the table and return the exit code."""
+    """Kill all commands in turn, and print a row of results for each of them.
+
+    Returns the exit code.
+    """
     inputs = folder / "inputs"
     make_inputs(inputs)
     before = content(inputs)
@@ -119,14 +132,17 @@ def trial(folder: Path, kills: int, chance: random.Random, keep: bool) -> int:
 
 
 def line(name: str, counts: Counts) -> str:
-    """Format a row of the table."""
+    """Format the results of a command as a row of the printed table."""
     return f"{name:16}" + "".join(f"{count:14,}" for count in counts)
 
 
 def killed(
     runner: Runner, work: Work, folder: Path, kills: int, chance: random.Random
 ) -> Counts:
-    """Kill a command ``kills`` times at random moments in the same directory."""
+    """Kill a command ``kills`` times in the same directory.
+
+    The moments are random, between the start and the median duration of three runs.
+    """
     arguments = list(work.arguments)
     out = folder / work.output
     times = []
@@ -212,7 +228,9 @@ def small_disks(runner: Runner, work: Work, disk: Path) -> int:
 
 
 def mounted(folder: Path, size: int) -> bool:
-    """Mount a disk in memory. Returns whether that was possible."""
+    """Mount a disk in memory with ``size`` bytes. Returns False if that is not
+    permitted.
+    """
     if os.geteuid() or not shutil.which("mount"):
         return False
     command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "kwire-faults"]

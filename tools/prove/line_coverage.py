@@ -87,7 +87,11 @@ HEAD = re.compile(r"^\s*(cdef|cpdef|def|class|\)|@)\b.*(\(|:)\s*$|^\s*\).*:$")
 
 
 def build() -> None:
-    """Build the engine with line tracing, and copy the C files next to the sources."""
+    """Build the engine with line tracing.
+
+    Also copies the generated C files next to their sources, where coverage expects
+    them.
+    """
     copy = Copy("coverage", "KWIRE_BUILD_DEBUG")
     copy.refresh()
     copy.build()
@@ -97,7 +101,7 @@ def build() -> None:
 
 
 def run_tests() -> int:
-    """Run the tests with the tracer."""
+    """Run the tests with the tracer in the copy. Returns pytest's exit code."""
     ignored = [f"--ignore=tests/{name}" for name in LEFT_OUT]
     command = [sys.executable, "-m", "coverage", "run", "-m", "pytest", "-q"]
     command += ["-p", "no:randomly", "--durations=15", "-k", COUNTED, *ignored, "tests"]
@@ -106,7 +110,7 @@ def run_tests() -> int:
 
 
 def run_allocations() -> None:
-    """Run every test with failing allocations in a separate process."""
+    """Run the tests with failing allocations, each in its own traced process."""
     alone = os.environ | {
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "PYTHONPATH": f"src{os.pathsep}.",
@@ -117,7 +121,7 @@ def run_allocations() -> None:
     traced = [sys.executable, "-m", "coverage", "run", "--parallel-mode"]
 
     def trace(test: str) -> None:
-        # Ignore the exit code, because the tracer itself can fail.
+        # Ignore the exit code, because a failing allocation can hit the tracer instead.
         command = [*traced, "-m", "pytest", "-q", "-p", "no:cacheprovider", test]
         subprocess.run(command, cwd=TREE, env=alone, capture_output=True, timeout=300)
 
@@ -151,14 +155,18 @@ def lines_of_c_files() -> tuple[dict[str, set[int]], int]:
 
 
 def is_untraced(text: list[str], number: int) -> bool:
-    """Return whether a line can be executed without a trace."""
+    """Return whether the tracer does not report the line when it is executed."""
     line, above = text[number - 1], text[number - 2].strip()
     is_answer = OUT_OF_MEMORY.match(line.strip()) is not None
     return above == "finally:" or is_answer or HEAD.match(line) is not None
 
 
 def fast_lines(found: dict[str, set[int]]) -> tuple[int, int]:
-    """Print unreached lines of the compiled engine. Returns the totals."""
+    """Print the lines of the compiled engine that no test has reached.
+
+    ``found`` contains the traced lines by source. Returns the reached and the total
+    number of lines.
+    """
     reached = total = 0
     paths = [TREE / ".coverage", *TREE.glob(".coverage.*")]
     runs = [coverage.CoverageData(str(path)) for path in paths]
@@ -177,7 +185,10 @@ def fast_lines(found: dict[str, set[int]]) -> tuple[int, int]:
 
 
 def pure_lines(measured: coverage.Coverage) -> tuple[int, int]:
-    """Print unreached lines and branches of the Python engine. Returns the totals."""
+    """Print the lines and branches of the Python engine that no test has reached.
+
+    Returns the reached and the total number of lines and branches.
+    """
     reached = total = 0
     for path in sorted((TREE / PURE).glob("*.py")):
         analysis = measured._analyze(str(path))
@@ -193,7 +204,10 @@ def pure_lines(measured: coverage.Coverage) -> tuple[int, int]:
 
 
 def main() -> int:
-    """Measure coverage and print missed lines. Fails if it is below the promise."""
+    """Run the tests, print the missed lines, and compare the totals with the promise.
+
+    Returns the exit code: 1 if a test fails or the coverage is too low.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--record", action="store_true", help="note the figures")
     parser.add_argument("--report", action="store_true", help="of the last run, again")

@@ -55,9 +55,9 @@ STAND_INS = {
 
 
 def unshown(every: list[Bug], rows: list[Figure]) -> Iterator[str]:
-    """Yield promises that no patch verifies.
+    """Yield an error for each promise that no patch verifies.
 
-    If a promise has figures, a patch must use the harness that recorded them.
+    If a promise has figures, a patch must use the harness that recorded the figures.
     """
     recipes = (ROOT / "Makefile").read_text(encoding="utf-8")
     for promise in PROMISES.keys() - WITHOUT_A_PATCH.keys():
@@ -84,7 +84,10 @@ def harnesses_of(bug: Bug) -> set[str]:
 
 
 def recorded(test: str, recipes: str) -> set[str]:
-    """Return the file of a test, or the files and modules that a make target runs."""
+    """Return the files and modules that a test or make target runs.
+
+    ``recipes`` is the text of the Makefile.
+    """
     if not test.startswith("make "):
         return {test.partition("::")[0]}
     recipe = re.search(rf"^{test[5:]}:.*\n((?:\t.*\n)+)", recipes, re.MULTILINE)
@@ -92,7 +95,7 @@ def recorded(test: str, recipes: str) -> set[str]:
 
 
 def command(bug: Bug) -> list[str]:
-    """Return the Python arguments that run the harness of a bug."""
+    """Return the arguments for Python that run the harness of a bug."""
     if bug.harness == "pytest":
         return [*PYTEST, *bug.arguments.split()]
     if bug.harness == "clock":
@@ -101,7 +104,7 @@ def command(bug: Bug) -> list[str]:
 
 
 def change(copy: Copy, bug: Bug) -> Change:
-    """Convert a bug to a change of a copy."""
+    """Return the change that plants a bug in a copy and runs the bug's harness."""
     if isinstance(copy, Sanitized):
         return copy.change(bug)
 
@@ -116,7 +119,10 @@ def change(copy: Copy, bug: Bug) -> Change:
 
 
 def main() -> int:
-    """Plant all bugs one after the other. Returns 1 if a bug is not detected."""
+    """Plant all bugs, or the bugs that ``--only`` names.
+
+    Returns the exit code: 1 if a harness does not detect its bug.
+    """
     parser = argparse.ArgumentParser(description="bugs that the harnesses must notice")
     parser.add_argument("--only", metavar="NAME", action="append", help="this one")
     parser.add_argument("--go-on", action="store_true", help="where the last run ended")

@@ -25,7 +25,11 @@ LEAST = 7_500
 
 
 class Counts(NamedTuple):
-    """Number of tests: passed, skipped for lack of a second engine, other skips."""
+    """Numbers of tests in a run.
+
+    * ``one_engine``: tests that were skipped because they compare both engines.
+    * ``skipped``: tests that were skipped for an unexpected reason.
+    """
 
     passed: int
     one_engine: int
@@ -46,7 +50,10 @@ def count_tests(output: str) -> Counts:
 
 
 def main() -> int:
-    """Run the suite, and count passed and skipped tests."""
+    """Run the tests without the compiled engine.
+
+    Returns the exit code: 1 if a test fails or is skipped for an unexpected reason.
+    """
     parser = argparse.ArgumentParser(description="The tests with no compiled engine")
     parser.add_argument("--record", action="store_true", help="note the figures")
     asked = parser.parse_args()

@@ -41,13 +41,14 @@ Call = Callable[[], object]
 
 
 def build(python: str) -> None:
-    """Build the engine for the debug interpreter.
+    """Build the engine for the debug interpreter ``python``.
 
-    Existing up-to-date files are kept.
+    Modules that are newer than their sources are not compiled again. Raises
+    ``SystemExit`` if the build fails.
     """
     Copy("references", "").refresh()
-    # Cython is compiled for this interpreter, so it generates the C files faster. Any
-    # command of setup.py generates them first.
+    # Cython is compiled for this interpreter, where it generates the C files faster
+    # than in the debug interpreter. Any command of setup.py generates them.
     for command in (
         [sys.executable, "setup.py", "--quiet", "--name"],
         [python, "setup.py", "--quiet", "build_ext", "--inplace", "-j2"],
@@ -78,11 +79,11 @@ def is_debug(python: str) -> bool:
         return False
 
 
-# What runs in the debug interpreter ---------------------------------------------------
+# Functions that run in the debug interpreter ------------------------------------------
 
 
 def entries(kwire: Any) -> dict[str, dict[str, Call]]:
-    """List all entry points by group."""
+    """Return the calls of all entry points, by group and by name."""
     from tests.records import test_record_memory
     from tests.safety import test_memory
 
@@ -102,7 +103,7 @@ def entries(kwire: Any) -> dict[str, dict[str, Call]]:
 
 
 def rows_of(rows: list[bytes]) -> tuple[None, bytes, bytes]:
-    """Return the buffers of an Arrow array without nulls."""
+    """Return the buffers of an Arrow array of bytes that has no nulls."""
     import struct
 
     ends = [sum(map(len, rows[:number])) for number in range(len(rows) + 1)]
@@ -110,7 +111,7 @@ def rows_of(rows: list[bytes]) -> tuple[None, bytes, bytes]:
 
 
 def message_columns(kwire: Any) -> dict[str, Call]:
-    """Return calls that build message columns."""
+    """Return calls that decode messages into columns, by name."""
     engine = importlib.import_module("kwire._engine.active").record_engine
     cls = kwire.messages.MetadataResponse
     topic = cls.MetadataResponseTopic(
@@ -147,7 +148,7 @@ def message_columns(kwire: Any) -> dict[str, Call]:
 
 
 def header_columns(kwire: Any) -> dict[str, Call]:
-    """Return calls that build request header columns."""
+    """Return calls that decode request headers into columns, by name."""
     engine = importlib.import_module("kwire._engine.active").record_engine
     framing = kwire.messages.framing
     request = kwire.messages.HeartbeatRequest(group_id="g", member_id="m")
@@ -172,9 +173,9 @@ def header_columns(kwire: Any) -> dict[str, Call]:
 
 
 def primitives(kwire: Any) -> dict[str, Call]:
-    """Return encoding and decoding calls for every primitive type.
+    """Return encoding and decoding calls for every primitive type, by name.
 
-    The inputs are valid, rejected, truncated, or at an invalid offset.
+    The inputs are valid, invalid, truncated, or at an offset beyond the end.
     """
     from tests.engine import test_references
 
@@ -194,7 +195,10 @@ def primitives(kwire: Any) -> dict[str, Call]:
 
 
 def connections(kwire: Any) -> dict[str, Call]:
-    """Return calls for both sides of a connection, successful and failing."""
+    """Return calls for both sides of a connection, by name.
+
+    Some calls succeed and others fail.
+    """
     connection = importlib.import_module("kwire.connection")
     negotiation = importlib.import_module("kwire.connection.negotiation")
     table = negotiation.ApiVersionTable.from_ranges({3: (0, 8), 18: (0, 4)})
@@ -233,14 +237,15 @@ def connections(kwire: Any) -> dict[str, Call]:
 
 
 def framed(data: bytes) -> bytes:
-    """Add the size prefix to a frame."""
+    """Return a frame with its size prefix, which is an INT32."""
     return len(data).to_bytes(4, "big") + data
 
 
 def count(kwire: Any, call: Call, rounds: int) -> tuple[int, int]:
-    """Call an entry point.
+    """Call an entry point ``rounds`` times.
 
-    Returns the change of the reference total, and the failures.
+    Returns the change in the total number of references, and the number of failed
+    calls.
     """
     errors = (kwire.KwireError, TypeError, AttributeError, LookupError, ValueError)
     failed = 0
@@ -256,10 +261,10 @@ def count(kwire: Any, call: Call, rounds: int) -> tuple[int, int]:
 
 
 def measure_gain(kwire: Any, call: Call, rounds: int) -> tuple[int, int]:
-    """Return the additional references of ``rounds`` / 2 more rounds, and the failures.
+    """Return the references that ``rounds // 2`` further calls keep, and the failures.
 
-    The measurement is repeated up to three times, because filling a cache is not a
-    leak. A leak occurs every time.
+    A cache that fills for the first time is not a leak. The measurement is therefore
+    repeated up to three times, and only a leak occurs every time.
     """
     gain = failed = 0
     for _ in range(3):
@@ -273,7 +278,10 @@ def measure_gain(kwire: Any, call: Call, rounds: int) -> tuple[int, int]:
 
 
 def measure(rounds: int) -> None:
-    """Measure all entry points. Prints the results as JSON, one per line."""
+    """Measure all entry points in the debug interpreter.
+
+    Prints one JSON list per entry point: group, name, kept references, failed calls.
+    """
     # This extension was compiled for the regular interpreter and cannot be loaded here.
     # Every attempt to load it costs CPython a reference, so block the import.
     sys.modules["isal"] = None  # type: ignore[assignment]
@@ -289,11 +297,15 @@ def measure(rounds: int) -> None:
             print(json.dumps([group, name, gain, failed]), flush=True)
 
 
-# What runs here -----------------------------------------------------------------------
+# Functions that run in this interpreter -----------------------------------------------
 
 
 def report(python: str, rounds: int) -> tuple[list[Figure], int]:
-    """Run the measurement. Prints a row for every group and a line for every leak."""
+    """Run the measurement in the debug interpreter.
+
+    Prints a row for every group and a line for every leak. Returns the figures for the
+    table of promises, and the number of leaks.
+    """
     command = [python, "-m", "tools.prove.references", "--measure"]
     command += ["--rounds", str(rounds)]
     child = subprocess.Popen(
@@ -317,7 +329,8 @@ def report(python: str, rounds: int) -> tuple[list[Figure], int]:
         for name, more, _ in entries_:
             if more:
                 leaks += 1
-                # The measured gain belongs to the additional rounds only.
+                # The additional references belong only to the second half of the
+                # rounds.
                 gain = more / (rounds - rounds // 2)
                 print(f"LEAK {group}: {name}: {gain:+.3g} references a round")
     total = sum(map(len, groups.values()))
@@ -332,7 +345,7 @@ def report(python: str, rounds: int) -> tuple[list[Figure], int]:
 
 
 def row(group: str, entries_of_group: list[list[Any]], rounds: int) -> str:
-    """Format the row of one group."""
+    """Format a row: the entry points of a group, the calls, and the leaks."""
     refused = sum(failed > 0 for _, _, failed in entries_of_group)
     leaks = sum(more != 0 for _, more, _ in entries_of_group)
     good = len(entries_of_group) - refused
@@ -341,7 +354,10 @@ def row(group: str, entries_of_group: list[list[Any]], rounds: int) -> str:
 
 
 def main() -> int:
-    """Build the engine, count references, and report leaks."""
+    """Build the engine, count the references, and print leaks.
+
+    Returns the exit code: 1 if an entry point leaks references.
+    """
     parser = argparse.ArgumentParser(description="Count all references, exactly.")
     parser.add_argument("--python", default=DEBUG_PYTHON, help="a debug build")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="of each entry")

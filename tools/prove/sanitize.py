@@ -71,21 +71,26 @@ REPORT = re.compile(r"(?:AddressSanitizer|runtime error): *(.*?)(?=$| 0x| on a)"
 
 
 class Sanitized(Copy):
-    """Tree copy whose engine is compiled with the sanitizers."""
+    """Copy of the tree whose engine is compiled with the sanitizers."""
 
     def __init__(self) -> None:
-        """Set the name of the copy, and the directory for reports."""
+        """Use the directory ``build/sanitize`` and its subdirectory for reports."""
         super().__init__("sanitize", "KWIRE_BUILD_SANITIZE")
         self.reports = self.root / "build" / "reports"
 
     def environment(self, folder: Path) -> dict[str, str]:
-        """Return an environment with preloaded runtimes that checks all allocations."""
+        """Return the environment variables that preload the sanitizers and check
+        allocations.
+
+        The reports are written to ``folder``, which is emptied first.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         for report in folder.iterdir():
             report.unlink()
         log = f"log_path={folder / 'report'}"
-        # Guard pages cause deliberate faults, which the tests handle. Memory that
-        # Python keeps until exit is not a leak. Tests expect failed allocations.
+        # Three settings are necessary for the tests: they handle the faults of guard
+        # pages themselves, they expect that huge allocations return NULL, and memory
+        # that Python keeps until its exit is not a leak.
         address = (
             "detect_leaks=0:handle_segv=0:handle_sigbus=0:abort_on_error=1:"
             f"allocator_may_return_null=1:quarantine_size_mb=16:{log}"
@@ -93,14 +98,14 @@ class Sanitized(Copy):
         return {
             "LD_PRELOAD": " ".join(map(runtime, ("libasan.so", "libubsan.so"))),
             "PYTHONMALLOC": "malloc",
-            # Arrow's own allocator would also hide over-reads.
+            # Arrow's own allocator would hide reads beyond the end of a buffer.
             "ARROW_DEFAULT_MEMORY_POOL": "system",
             "ASAN_OPTIONS": address,
             "UBSAN_OPTIONS": "print_stacktrace=1:abort_on_error=1",
         }
 
     def change(self, bug: Bug) -> Change:
-        """Convert a planted bug to a change that a sanitizer must report."""
+        """Return the change that plants a bug, which a sanitizer must report."""
         folder = self.reports / bug.patch.stem
 
         def judge(done: subprocess.CompletedProcess[str]) -> str:
@@ -114,25 +119,28 @@ class Sanitized(Copy):
             self.environment(folder),
             apply=partial(self.patched, bug),
             judge=judge,
-            # The sanitizers reserve more address space than the limit of ``breaks``
+            # The sanitizers reserve more address space than ``prlimit`` in ``breaks``
             # allows.
             prefix=(),
         )
 
 
 def runtime(library: str) -> str:
-    """Return the path of a compiler runtime library."""
+    """Return the path of a runtime library of gcc, for example of libasan.so."""
     asked = ["gcc", f"-print-file-name={library}"]
     return subprocess.run(asked, capture_output=True, text=True).stdout.strip()
 
 
 def texts(folder: Path) -> list[str]:
-    """Read all reports in a directory."""
+    """Return the texts of all reports in a directory."""
     return [path.read_text(errors="replace") for path in sorted(folder.iterdir())]
 
 
 def check(what: str, done: subprocess.CompletedProcess[str], folder: Path) -> None:
-    """Raise ``SystemExit`` if the sanitizers reported an error or the run failed."""
+    """Raise ``SystemExit`` if a sanitizer has reported an error or the run has failed.
+
+    ``what`` names the run in the message.
+    """
     for report in [*texts(folder), done.stdout]:
         if match := REPORT.search(report):
             print(report[match.start() : match.start() + 4000], file=sys.stderr)
@@ -142,7 +150,11 @@ def check(what: str, done: subprocess.CompletedProcess[str], folder: Path) -> No
 
 
 def inputs_of(worker: int, count: int) -> int:
-    """Decode hostile messages and record sets, and call all other byte readers."""
+    """Decode ``count`` hostile inputs in a worker process.
+
+    The inputs are messages and record sets, and inputs of all other functions that read
+    bytes. Returns the number of inputs.
+    """
     import kwire
     from kwire.records import columns
     from tests.harness import hostile
@@ -181,7 +193,10 @@ def inputs_of(worker: int, count: int) -> int:
 
 
 def run_inputs(copy: Sanitized, count: int) -> int:
-    """Decode hostile inputs in two processes. Returns the number of inputs."""
+    """Decode ``count`` hostile inputs in two worker processes.
+
+    Returns the number of inputs. Raises ``SystemExit`` if a sanitizer reports an error.
+    """
     folder = copy.reports / "inputs"
     environment = copy.environment(folder)
 
@@ -197,9 +212,10 @@ def run_inputs(copy: Sanitized, count: int) -> int:
 
 
 def run_suite(copy: Sanitized) -> int:
-    """Run the test suite without unsupported tests.
+    """Run the test suite without the tests in ``LEFT_OUT``.
 
-    Returns the number of passed tests.
+    Returns the number of passed tests. Raises ``SystemExit`` if a test fails or a
+    sanitizer reports an error.
     """
     folder = copy.reports / "suite"
     command = ["-m", "pytest", "-q", "-s", "-p", "no:randomly"]
@@ -217,7 +233,10 @@ def run_suite(copy: Sanitized) -> int:
 
 
 def main() -> int:
-    """Build the engine, check that planted bugs are reported, and find other bugs."""
+    """Check that the sanitizers report all planted bugs, and run inputs and tests.
+
+    Exits with a message if a planted bug is not reported or another bug is.
+    """
     parser = argparse.ArgumentParser(description="kwire under gcc's sanitizers")
     parser.add_argument("--gate", action="store_true", help="leave the suite out")
     parser.add_argument("--inputs", type=int, default=INPUTS, help="hostile inputs")

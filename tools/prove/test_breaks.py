@@ -11,7 +11,7 @@ from tools.prove.breaks import Change, name_failure, try_changes
 
 
 class FakeCopy:
-    """Copy whose harness fails while it is broken."""
+    """Copy whose harness fails while the change is applied."""
 
     def __init__(self, root):
         (root / "build").mkdir()

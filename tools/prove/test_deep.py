@@ -26,7 +26,10 @@ LATER = 600.0
 
 
 def states(part, state, count):
-    """Run several steps of a part. Returns the last state after a JSON round trip."""
+    """Run ``count`` steps of a part, starting with ``state``.
+
+    Returns the last state, converted to JSON and back.
+    """
     until = time.monotonic() + LATER
     for reached in itertools.islice(part.run(state, until), count):
         state = reached
@@ -35,7 +38,7 @@ def states(part, state, count):
 
 @pytest.mark.parametrize("part", [messages, agreement])
 def test_a_part_goes_on_where_it_was(part, monkeypatch):
-    """Check that two runs with one step are equivalent to one run with two steps."""
+    """Two runs of one step have the same result as one run of two steps."""
     monkeypatch.setitem(messages.STEP, "fast", 20_000)
     monkeypatch.setattr(agreement, "INPUTS", 300)
     one = states(part, {}, 1)
@@ -46,12 +49,12 @@ def test_a_part_goes_on_where_it_was(part, monkeypatch):
 
 @pytest.mark.parametrize("part", [messages, agreement])
 def test_a_part_ends_when_its_time_is_over(part):
-    """Check that without time no step is executed, so that the state is kept."""
+    """No step runs if there is no time, so the stored state remains unchanged."""
     assert list(part.run({}, time.monotonic())) == []
 
 
 def counting(fail_at):
-    """Create a part that counts and fails at ``fail_at``."""
+    """Return a part that counts its steps and fails at number ``fail_at``."""
 
     def run(state, until):
         for count in range(state.get("count", 0) + 1, fail_at):
@@ -65,7 +68,7 @@ def counting(fail_at):
 
 
 def test_a_failure_is_told_and_what_was_reached_is_kept(tmp_path, capsys):
-    """Check that a failure is reported, and that the state before it is kept."""
+    """A failure is reported, and the state before the failure remains stored."""
     progress = runner.Progress("counting", "these sources", tmp_path)
     assert not runner.run_part("counting", counting(3), progress, LATER)
     assert capsys.readouterr().err == "counting failed: 3 is too many\n"
@@ -76,7 +79,7 @@ def test_a_failure_is_told_and_what_was_reached_is_kept(tmp_path, capsys):
 
 
 def test_other_sources_begin_anew(tmp_path, capsys):
-    """Check that progress of different kwire sources is discarded."""
+    """A state that was reached with other sources of kwire is discarded."""
     progress = runner.Progress("counting", "these sources", tmp_path)
     runner.run_part("counting", counting(3), progress, LATER)
     assert runner.Progress("counting", "other sources", tmp_path).state == {}
@@ -86,7 +89,7 @@ def test_other_sources_begin_anew(tmp_path, capsys):
 
 
 def test_an_input_can_be_tried_again(capsys):
-    """Check that the results of both engines are printed. They agree for this input."""
+    """The results of both engines are printed. They are equal for this input."""
     assert messages.retry("ApiVersionsRequest", 3, "java", b"\2a\2b") == 0
     fast, pure = capsys.readouterr().out.splitlines()
     assert fast.startswith("fast: ('Truncated'")

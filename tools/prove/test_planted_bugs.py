@@ -22,14 +22,14 @@ BUGS = {bug.patch.stem: bug for bug in bugs()}
 
 
 def split_arguments(bug):
-    """Split pytest's arguments into tests and the expression of ``-k``."""
+    """Return the tests of a bug, and the expression of ``-k`` or ""."""
     tests, _, word = bug.arguments.partition(" -k ")
     return tests.split(), word
 
 
 @pytest.mark.parametrize("name", [n for n in BUGS if BUGS[n].harness == "pytest"])
 def test_a_bug_is_noticed_by_tests_that_exist(name):
-    """Check that the file and function exist, and that the file contains the word."""
+    """The tests of a bug exist. Their files contain the word that ``-k`` selects."""
     tests, word = split_arguments(BUGS[name])
     assert tests
     assert not [missing for test in tests if (missing := missing_part(test))]
@@ -39,7 +39,7 @@ def test_a_bug_is_noticed_by_tests_that_exist(name):
 
 @pytest.mark.parametrize("name", BUGS)
 def test_a_bug_can_be_planted(name, tmp_path):
-    """Check that the patch applies without fuzz."""
+    """The patch of a bug applies without fuzz to the files of this tree."""
     patch = BUGS[name].patch
     for line in patch.read_text(encoding="utf-8").splitlines():
         if line.startswith("+++ b/"):
@@ -58,7 +58,10 @@ def test_mutants_are_tried_by_tests_that_exist():
 
 
 def test_every_listed_file_has_mutants_and_every_equivalent_mutant_exists():
-    """Check that mutants can be inserted in every file after import changes."""
+    """All listed files contain comparisons that can be mutated.
+
+    Every mutant in ``equivalent_mutants.txt`` still exists.
+    """
     texts, mutants = plant()
     assert {mutant.path for mutant in mutants} == TESTS.keys()
     assert all("kwire_mutant ==" in texts[str(path)] for path in TESTS)
@@ -66,14 +69,14 @@ def test_every_listed_file_has_mutants_and_every_equivalent_mutant_exists():
 
 
 def test_the_sanitizers_leave_out_tests_that_exist():
-    """Check that excluded tests exist. A moved test would run and fail."""
+    """Each excluded test exists. A test that has moved would run and fail."""
     assert not [missing for test in LEFT_OUT if (missing := missing_part(test))]
 
 
 def test_the_sanitizers_leave_out_tests_that_bound_time():
-    """Check that tests with time limits are excluded.
+    """Tests with time limits are excluded.
 
-    The sanitizer runtimes need additional time, especially on a busy machine.
+    The sanitizers slow the tests down, especially on a busy machine.
     """
     bounding = []
     for path in sorted((ROOT / "tests").rglob("test_*.py")):

@@ -28,7 +28,7 @@ from tools.release import install_lines
 META = ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "top_level.txt")
 LICENSES = ("licenses/LICENSE", "licenses/NOTICE")
 BILL = "sboms/kwire.cdx.json"
-# Engine sources, which wheels contain in compiled form.
+# Suffixes of engine sources, which wheels contain in compiled form.
 ENGINE = {".pyx", ".pxd", ".h"}
 PACKAGE = {".py", ".pyi", ".txt", ".json", ".typed", ".html", ".css", ".js"}
 LOOSE = (
@@ -71,7 +71,7 @@ PUBLISHED = ("py3-none-any", *(f"{p}-{on}" for p in PYTHONS for on in PLATFORMS)
 
 
 def sources(kinds: set[str]) -> set[str]:
-    """List the package files in the tree that have one of the suffixes."""
+    """Return the paths of the package's files that have one of the suffixes."""
     home = ROOT / "src"
     return {
         path.relative_to(home).as_posix()
@@ -81,14 +81,14 @@ def sources(kinds: set[str]) -> set[str]:
 
 
 def compare(found: set[str], expected: set[str]) -> list[str]:
-    """Describe missing and unexpected files."""
+    """Describe each missing file and each unexpected file of an archive."""
     return [f"{name} is missing" for name in sorted(expected - found)] + [
         f"{name} should not be there" for name in sorted(found - expected)
     ]
 
 
 def sdist_faults(path: Path) -> list[str]:
-    """Verify an sdist: the package, the engine sources, and the ``LOOSE`` files."""
+    """Return the errors of an sdist: missing or unexpected files, a wrong README."""
     with tarfile.open(path) as archive:
         names = {item.name.partition("/")[2] for item in archive if item.isfile()}
         folder = archive.getnames()[0].partition("/")[0]
@@ -103,7 +103,11 @@ def sdist_faults(path: Path) -> list[str]:
 
 
 def wheel_faults(path: Path) -> list[str]:
-    """Verify a wheel: the package, one extension for every source, and its metadata."""
+    """Return the errors of a wheel.
+
+    It must have a published tag, exactly the expected files, one extension for each
+    engine source unless it is pure, and a valid bill of materials.
+    """
     name, version, tags = path.stem.split("-", 2)
     pure = tags == "py3-none-any"
     info = f"{name}-{version}.dist-info"
@@ -125,9 +129,10 @@ def wheel_faults(path: Path) -> list[str]:
 
 
 def bill_faults(bill: Any, version: str, pure: bool) -> list[str]:
-    """Verify a bill of materials: format, kwire version and build tools."""
+    """Return the errors of a bill of materials: its format, version and build tools."""
     invalid = JsonStrictValidator(SchemaVersion.V1_6).validate_str(json.dumps(bill))
-    # The first line contains the invalid value. The other lines quote the schema.
+    # The first line of the error names the invalid value. The other lines quote the
+    # schema.
     reason = str(invalid).partition("\n")[0]
     checks = {
         f"the format: {reason}": invalid is None,
@@ -155,7 +160,7 @@ def bill_faults(bill: Any, version: str, pure: bool) -> list[str]:
 
 
 def absent(paths: list[Path]) -> list[str]:
-    """Describe the wheels that are missing in a release."""
+    """Describe the published wheels that are missing among the files of a release."""
     tags = [path.stem.split("-", 2)[2] for path in paths if path.suffix == ".whl"]
     return [
         f"there is no wheel of {pattern}"
@@ -165,7 +170,7 @@ def absent(paths: list[Path]) -> list[str]:
 
 
 def main() -> None:
-    """Verify the specified files and print all errors."""
+    """Verify the files that the command line names. Exits with a message on errors."""
     parser = argparse.ArgumentParser(description="What is in the files of a release")
     parser.add_argument("--all", action="store_true", help="is each wheel there, too?")
     parser.add_argument("files", type=Path, nargs="+")

@@ -74,7 +74,10 @@ def switch_pages(root: Path, names: tuple[str, ...] = tuple(PAGES)) -> None:
 
 
 def main() -> int:
-    """Switch or check the tree. Returns the exit code."""
+    """Switch the pages of the tree, or check them with ``--check``.
+
+    Returns the exit code: 1 if a checked page still installs from a clone.
+    """
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -71,7 +71,7 @@ markers =
 
 
 class Run(NamedTuple):
-    """Environment: an interpreter, a wheel, and whether the extras are installed."""
+    """Environment for the tests: interpreter, engine of the wheel, and extras."""
 
     python: Python
     engine: str
@@ -79,7 +79,7 @@ class Run(NamedTuple):
 
 
 class Result(NamedTuple):
-    """Result of a run."""
+    """Result of a run. ``fault`` is the error that ended the run, or ""."""
 
     run: Run
     counts: Counts
@@ -87,7 +87,7 @@ class Result(NamedTuple):
     fault: str
 
     def row(self) -> str:
-        """Format the table row."""
+        """Format the result as a row of the printed table."""
         one, state = self.run, "failed" if self.fault else "passed"
         return (
             f"{one.python!s:<17}{one.engine:<7}{'all' if one.extras else 'none':<7}"
@@ -104,7 +104,10 @@ HEAD = (
 
 
 def wheel_for(one: Run, folder: Path) -> Path:
-    """Return the wheel for a run from the wheels of a release."""
+    """Return the wheel of a run from a directory with the wheels of a release.
+
+    Exits with a message if it contains no such wheel or more than one.
+    """
     tag = "py3-none-any" if one.engine == "pure" else f"-{one.python.tag}-manylinux"
     matches = [path for path in folder.glob("*.whl") if tag in path.name]
     if len(matches) != 1:
@@ -113,7 +116,10 @@ def wheel_for(one: Run, folder: Path) -> Path:
 
 
 def try_out(one: Run, folder: Path, scratch: Path) -> Result:
-    """Create the environment, run the smoke test and the tests, and count them."""
+    """Create an environment with a wheel, and run the smoke test and the tests in it.
+
+    ``scratch`` is a temporary directory for the environment.
+    """
     started = time.monotonic()
     empty = scratch / "empty"
     empty.mkdir(parents=True)
@@ -150,14 +156,14 @@ def try_out(one: Run, folder: Path, scratch: Path) -> Result:
 
 
 def runs(found: list[Python]) -> Iterator[Run]:
-    """Yield all combinations of interpreter and engine, with and without extras."""
+    """Yield a run for each interpreter and engine, with and without extras."""
     for python in found:
         for engine in ("fast", "pure"):
             yield from (Run(python, engine, extras) for extras in (False, True))
 
 
 def note_figures(results: list[Result], found: list[Python]) -> None:
-    """Store the figures for the promises about wheels."""
+    """Store the figures of the promise P20, which concerns wheels."""
     pure = [one.counts for one in results if one.run.engine == "pure"]
     good = {one.run.python for one in results}
     good -= {one.run.python for one in results if one.fault}
@@ -176,7 +182,10 @@ def note_figures(results: list[Result], found: list[Python]) -> None:
 
 
 def main() -> None:
-    """Test all wheels in two parallel environments, and print a table."""
+    """Test all wheels, two at the same time, and print a table.
+
+    Exits with a message if a test fails.
+    """
     parser = argparse.ArgumentParser(description="Test the wheels of a folder")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", help="the versions to test, as 3.12; all by default")

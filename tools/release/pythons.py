@@ -24,7 +24,11 @@ ASK = (
 
 
 class Python(NamedTuple):
-    """Installed CPython: path, version, and wheel tag."""
+    """Installed CPython.
+
+    * ``tag``: tag of its wheels, for example "cp312-cp312".
+    * ``prefix``: directory of the installation.
+    """
 
     path: Path
     version: str
@@ -46,13 +50,16 @@ def candidates() -> Iterator[Path]:
 
 
 def pythons() -> list[Python]:
-    """List every CPython since 3.11 once, starting with the oldest."""
+    """Return each CPython from 3.11 on once, oldest first.
+
+    Debug builds are omitted.
+    """
     pythons_by_tag: dict[tuple[str, str], Python] = {}
     for path in candidates():
         done = subprocess.run(
             [path, "-I", "-c", ASK], capture_output=True, text=True, check=False
         )
-        # A pyenv shim fails if its version is not selected.
+        # A pyenv command fails if its Python version is not selected.
         if done.returncode:
             continue
         name, major, minor, debug, version, tag, prefix = done.stdout.split(maxsplit=6)
@@ -66,7 +73,7 @@ def pythons() -> list[Python]:
 
 
 def environment(python: Python, folder: Path) -> Path:
-    """Create an empty environment without pip. Returns its interpreter."""
+    """Create an empty virtual environment in ``folder``. Returns its interpreter."""
     run([python.path, "-m", "venv", "--without-pip", folder])
     return folder / "bin" / "python"
 
@@ -108,6 +115,9 @@ def run(
 
 
 def epoch() -> str:
-    """Return the timestamp for all release files, by default the commit's one."""
+    """Return the timestamp of all files in a release, in seconds.
+
+    It is ``SOURCE_DATE_EPOCH``, or the time of the last commit if that is not set.
+    """
     said = os.environ.get("SOURCE_DATE_EPOCH")
     return said or run(["git", "log", "-1", "--format=%ct"], ROOT).strip()

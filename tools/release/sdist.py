@@ -25,7 +25,10 @@ from tools.release.pythons import epoch, run
 
 
 def normalised(sdist: bytes, time: int) -> bytes:
-    """Rewrite an sdist in sorted order, without information about this machine."""
+    """Return an sdist whose files are sorted and do not describe this machine.
+
+    ``time`` is the timestamp of all files in seconds.
+    """
     packed = io.BytesIO()
     with (
         tarfile.open(fileobj=io.BytesIO(sdist)) as old,
@@ -42,10 +45,10 @@ def normalised(sdist: bytes, time: int) -> bytes:
 
 
 def build(folder: Path) -> tuple[str, bytes]:
-    """Build an sdist from a tree. Returns its name and content."""
+    """Build an sdist from the tree in ``folder``. Returns its name and its content."""
     backend = [sys.executable, "-m", "build", "--sdist", "--no-isolation"]
-    # The sdist contains the engine sources in any case. With this variable, they are
-    # not translated to C.
+    # The sdist contains the engine sources in any case. This variable prevents their
+    # translation to C, which is not necessary here.
     pure = {"KWIRE_BUILD_PURE": "1"}
     run([*backend, "--outdir", folder / "out", folder / "tree"], environment=pure)
     (archive,) = (folder / "out").iterdir()
@@ -53,7 +56,10 @@ def build(folder: Path) -> tuple[str, bytes]:
 
 
 def main() -> None:
-    """Build the sdist twice, compare the results and keep one."""
+    """Build the sdist twice in different directories, and write one of them.
+
+    Exits with a message if the two files differ.
+    """
     target = Path(sys.argv[1])
     with tempfile.TemporaryDirectory() as scratch:
         one, other = Path(scratch, "one"), Path(scratch, "a-second-one")

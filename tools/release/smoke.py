@@ -28,20 +28,20 @@ from kwire.messages import (
 
 
 def check(kept: bool, what: str) -> None:
-    """Exit with a message if a condition is not satisfied."""
+    """Exit with the message ``what`` if the condition ``kept`` is False."""
     if not kept:
         sys.exit(f"kwire, as it was installed: {what}")
 
 
 def where_it_is(engine: str) -> None:
-    """Check that the installed files are used, with the engine of the wheel."""
+    """Check that kwire is imported from the environment and uses the wheel's engine."""
     homes = [Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")]
     check(Path(kwire.__file__).parent.parent in homes, f"{kwire.__file__} runs")
     check(kwire.backend == engine, f"its engine is {kwire.backend}, not {engine}")
 
 
 def messages() -> None:
-    """Check messages, frames, JSON, and error offsets."""
+    """Check the encoding of messages and frames, JSON, and the offsets in errors."""
     request = MetadataRequest(topics=None)
     data = kwire.encode(request, version=12)
     check(kwire.decode(MetadataRequest, data, version=12) == request, "no round trip")
@@ -88,7 +88,7 @@ def modules() -> None:
 
 
 def what_is_missing() -> None:
-    """Check that features without their extra report its name."""
+    """Check that features whose extra is not installed report its name."""
     if importlib.util.find_spec("numpy") is None:
         try:
             wire.decode_varints(b"\x02", 1)
@@ -120,7 +120,7 @@ def other_pieces() -> None:
 
 
 def free_threads() -> None:
-    """Check that importing the engine leaves the GIL of free-threaded builds off."""
+    """On free-threaded CPython, check that importing kwire does not enable the GIL."""
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
         from sys import _is_gil_enabled  # type: ignore[attr-defined]
 
@@ -128,7 +128,7 @@ def free_threads() -> None:
 
 
 def main() -> None:
-    """Run all checks and print a summary."""
+    """Run all checks. Exits with a message at the first failure."""
     engine = sys.argv[1]
     where_it_is(engine)
     messages()

@@ -26,7 +26,7 @@ from tools import ROOT
 
 
 class BuildWheel(bdist_wheel):  # type: ignore[misc]
-    """Builds a wheel and writes its bill of materials."""
+    """Command of setuptools that builds a wheel with a bill of materials."""
 
     def write_wheelfile(self, wheelfile_base: str, *args: str, **named: str) -> None:
         """Write the file WHEEL and the bill of materials."""
@@ -40,7 +40,7 @@ class BuildWheel(bdist_wheel):  # type: ignore[misc]
 
 
 def list_build_tools() -> list[dict[str, str]]:
-    """List the tools that compile the engine."""
+    """Return the CycloneDX components of the tools that compile the engine."""
     return [
         {
             "type": "application",
@@ -52,7 +52,7 @@ def list_build_tools() -> list[dict[str, str]]:
 
 
 def find_compiler() -> str:
-    """Return the name and version that the C compiler reports."""
+    """Return the first line that the C compiler prints for ``--version``."""
     if sys.platform == "win32":
         return platform.python_compiler()
     command = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC"))
@@ -63,7 +63,10 @@ def find_compiler() -> str:
 
 
 def make_bill(version: str, tools: list[dict[str, str]]) -> dict[str, object]:
-    """Create the bill of materials in CycloneDX format."""
+    """Return the bill of materials in CycloneDX format.
+
+    ``tools`` contains the components of the build tools.
+    """
     facts = ROOT / "src" / "kwire" / "schema" / "facts" / "releases.txt"
     text = facts.read_text(encoding="utf-8")
     newest = re.findall(r"^release (\S+)", text, re.MULTILINE)[-1]

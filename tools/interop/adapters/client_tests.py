@@ -42,10 +42,14 @@ ADAPTERS = {"aiokafka": "aiokafka", "kafka-python": "kafka_python"}
 
 
 def run(folder: Path, tests: list[str], client: Path, plugin: str) -> dict[str, str]:
-    """Run tests and return the result of each by name."""
+    """Run tests of the client and return their results by test name.
+
+    * ``folder``: copy of the tests, in which pytest runs.
+    * ``client``: directory that contains the installed client.
+    * ``plugin``: pytest plugin that installs the adapter, or "" to run without it.
+    """
     report = folder / "report.xml"
-    # Dependencies of the tests may be installed in directories on the user's
-    # PYTHONPATH.
+    # Tests may need packages that the user has installed in directories on PYTHONPATH.
     paths = client, folder, os.environ.get("PYTHONPATH", "")
     done = subprocess.run(
         [
@@ -81,7 +85,10 @@ def run(folder: Path, tests: list[str], client: Path, plugin: str) -> dict[str, 
 
 
 def main() -> int:
-    """Run the tests with and without the adapter. Returns 1 if a result differs."""
+    """Run the tests with and without the adapter.
+
+    Returns the exit code: 1 if a result differs and ``DIFFERS`` does not list the test.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("requirement", metavar="CLIENT==VERSION")
     parser.add_argument("checkout", type=Path)

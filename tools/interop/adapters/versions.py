@@ -30,7 +30,11 @@ TIMEOUT_S = 600
 
 
 def find_versions(names: list[str], newest: bool) -> list[str]:
-    """List the selected requirements in the form ``client==version``."""
+    """List the requirements ``client==version`` that the command line selects.
+
+    * ``names``: clients or requirements. An empty list selects all of them.
+    * ``newest``: only select the last patch of each minor version.
+    """
     found = []
     for client, versions in TESTED.items():
         last = {version.rpartition(".")[0]: version for version in versions}
@@ -63,7 +67,7 @@ def install(requirement: str, directory: Path) -> None:
 
 
 def check_version(requirement: str) -> bool:
-    """Install a version and run the adapter tests. Returns True if they pass."""
+    """Install a client version and run the adapter tests. Returns True if they pass."""
     with tempfile.TemporaryDirectory() as directory:
         install(requirement, Path(directory))
         client = requirement.partition("==")[0]
@@ -97,7 +101,10 @@ def check_version(requirement: str) -> bool:
 
 
 def main() -> int:
-    """Test the selected versions. Returns 1 if a version fails."""
+    """Test the selected client versions.
+
+    Returns the exit code: 1 if the tests fail with one of the versions.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--newest", action="store_true")

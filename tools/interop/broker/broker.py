@@ -40,7 +40,7 @@ SECONDS_TO_STOP = 120
 SECONDS_TO_ANSWER = 10
 """Timeouts in seconds. On a busy machine, all operations take many times longer."""
 
-# Only one client uses the broker, so optimize for startup time instead of throughput.
+# Only one client uses the broker, so a short startup matters more than throughput.
 JAVA = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 # The snappy library of Kafka 0.8.0 and 0.8.1 calls ClassLoader.defineClass. Java
 # requires this option to allow the call.
@@ -54,7 +54,8 @@ LOGGING = [
     f"-Dlog4j.configuration=file:{HERE / 'log4j.properties'}",
 ]
 
-# The cluster has only one broker, and tests read written data immediately.
+# The topics of a single broker cannot have more than one replica. The remaining
+# settings shorten the startup and make written data available immediately.
 SETTINGS = {
     "auto.create.topics.enable": "false",
     "background.threads": "2",
@@ -87,7 +88,7 @@ class BrokerError(Exception):
 
 
 def releases() -> list[str]:
-    """List the supported Kafka releases, newest first."""
+    """List the supported Kafka releases in the order of pom.xml, newest first."""
     names = ElementTree.parse(HERE / "pom.xml").findall("{*}profiles/{*}profile/{*}id")
     return [str(name.text) for name in names]
 
@@ -116,7 +117,7 @@ def jars(release: str) -> str:
 
 
 def java(release: str, main_class: str, *arguments: str) -> list[str]:
-    """Return the command that runs a class of one release."""
+    """Return the command that runs a Java class of one release."""
     return [*JAVA, *LOGGING, "-cp", jars(release), main_class, *arguments]
 
 
@@ -137,14 +138,17 @@ def run(command: list[str], text: str = "") -> str:
 
 
 def not_installed(program: str) -> BrokerError:
-    """Return the error for a missing ``program`` with installation requirements."""
+    """Return the error for a missing program. It names the programs to install."""
     return BrokerError(
         f"{program} is not installed; a broker needs Maven and Java 17 or newer"
     )
 
 
 def tool(release: str, name: str, *arguments: str, text: str = "") -> str:
-    """Run one of Kafka's command line tools and return its output."""
+    """Run one of Kafka's command line tools with ``text`` as input. Returns its output.
+
+    Raises ``BrokerError`` if the tool fails.
+    """
     moved = release.startswith("4.") and name != "StorageTool"
     package = "org.apache.kafka.tools" if moved else "kafka.tools"
     return run(java(release, f"{package}.{name}", *arguments), text)
@@ -153,11 +157,11 @@ def tool(release: str, name: str, *arguments: str, text: str = "") -> str:
 def free_ports(count: int) -> list[int]:
     """Return free ports of the loopback interface.
 
-    The ports are outside the ephemeral range of the system. Otherwise another program
-    could be assigned a port before the broker has started.
+    The ports are outside the range from which the system assigns ports. Otherwise the
+    system could assign one of them to another program before the broker has started.
     """
-    # pytest-randomly seeds the global generator, so parallel checks would get the same
-    # ports.
+    # pytest-randomly seeds the global generator, so checks that run in parallel would
+    # select the same ports.
     source = random.SystemRandom()
     ports: list[int] = []
     while len(ports) < count:
@@ -169,11 +173,11 @@ def free_ports(count: int) -> list[int]:
 
 
 def answers(port: int, least_brokers: int = 1) -> bool:
-    """Return True if the broker at a port reports at least ``least_brokers`` brokers.
+    """Return whether the broker at a port reports at least ``least_brokers`` brokers.
 
-    Creating a topic requires one broker. The request is Metadata version 0, which all
-    releases support: request header v1 and an empty array. The response starts with its
-    size, the correlation id and the number of brokers.
+    A topic can only be created if there is at least one broker. The request is Metadata
+    version 0, which all releases support: request header v1 and an empty array. The
+    response starts with its size, the correlation id and the number of brokers.
     """
     asked = struct.pack(">hhihi", 3, 0, 1, 0, 0)
     try:
@@ -188,7 +192,7 @@ def answers(port: int, least_brokers: int = 1) -> bool:
 
 
 def accepts(port: int) -> bool:
-    """Return True if a port accepts connections."""
+    """Return whether a port of the loopback interface accepts connections."""
     try:
         socket.create_connection((LOOPBACK, port), SECONDS_TO_ANSWER).close()
     except OSError:
@@ -221,7 +225,8 @@ class Broker:
         self.folder = folder
         self.data = folder / "data"
         self.has_zookeeper = int(release.split(".")[0]) < 3
-        # Brokers before 0.9 have only one address, without a configurable protocol.
+        # Brokers before 0.9 have a single address, and its protocol cannot be
+        # configured.
         self.has_listeners = not release.startswith("0.8.")
         self.port, self.other_port = ports or free_ports(2)
         self.address = f"{LOOPBACK}:{self.port}"
@@ -231,7 +236,11 @@ class Broker:
             self._format(controllers)
 
     def start(self) -> None:
-        """Start the broker and wait until it answers requests."""
+        """Start the broker, and ZooKeeper if the release needs it. Wait until it is
+        ready.
+
+        Raises ``BrokerError`` if a process exits or is not ready in time.
+        """
         try:
             if self.has_zookeeper:
                 main_class = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
@@ -244,24 +253,26 @@ class Broker:
             raise
 
     def launch(self) -> None:
-        """Start the broker process."""
+        """Start the broker process without waiting for it."""
         self._launch("server", "kafka.Kafka")
 
     def wait(self) -> None:
-        """Wait until the broker answers requests."""
+        """Wait until the broker answers requests. Raises ``BrokerError`` if it does
+        not.
+        """
         self._wait("server", self.port)
 
     def kill(self) -> None:
-        """Kill the broker process to simulate a crash."""
+        """Kill the processes of the broker immediately to simulate a crash."""
         while self._processes:
             _, process = self._processes.pop()
             process.kill()
             process.wait()
 
     def stop(self) -> None:
-        """Shut down the broker cleanly, so that its data is complete.
+        """Shut down the broker cleanly, so that all of its data is on disk.
 
-        Raises ``BrokerError`` if it has to be killed.
+        Raises ``BrokerError`` if a process does not stop in time and has to be killed.
         """
         while self._processes:
             name, process = self._processes.pop()
@@ -287,7 +298,7 @@ class Broker:
     def _write_settings(self, settings: Mapping[str, str]) -> None:
         merged = {**SETTINGS, "log.dirs": str(self.data)}
         if not self.has_listeners:
-            # Kafka 0.8 does not interpret -1 as unlimited retention.
+            # Kafka 0.8 rejects -1 instead of interpreting it as unlimited retention.
             del merged["log.retention.ms"]
         if self.has_zookeeper:
             if self.has_listeners:
@@ -337,8 +348,8 @@ class Broker:
     def _launch(self, name: str, main_class: str) -> None:
         command = java(self.release, main_class, str(self._properties(name)))
         with (self.folder / f"{name}.log").open("ab") as log:
-            # Use a separate process group, so that Ctrl-C in the terminal interrupts
-            # only this program.
+            # Start the process in its own session. Otherwise Ctrl-C in the terminal
+            # would interrupt the broker as well as this program.
             try:
                 process = subprocess.Popen(
                     command,
@@ -354,7 +365,7 @@ class Broker:
 
     def _wait(self, name: str, port: int) -> None:
         process = self._processes[-1][1]
-        # Brokers before 0.9 report no brokers while there are no topics.
+        # Brokers before 0.9 report no brokers in Metadata while there are no topics.
         least = int(self.has_listeners)
         ready = partial(answers, least_brokers=least) if name == "server" else accepts
         deadline = time.monotonic() + SECONDS_TO_START
@@ -386,7 +397,11 @@ def running(
 ) -> Iterator[Broker]:
     """Run a broker during a ``with`` block.
 
-    Without ``folder``, the data is deleted at the end.
+    * ``version``: release such as "4.3.1", or the newest release of a line such as
+      "4.x".
+    * ``folder``: directory for the data, which is kept. By default, the data is deleted
+      at the end.
+    * ``settings``: broker properties that override the defaults.
     """
     release = find_release(version)
     with contextlib.ExitStack() as stack:
@@ -405,7 +420,7 @@ def interrupt(_signal: int, _frame: FrameType | None) -> None:
 
 
 def run_until_interrupted(version: str, folder: Path | None) -> None:
-    """Run a broker until Ctrl-C."""
+    """Run a broker until Ctrl-C or SIGTERM stops it."""
     signal.signal(signal.SIGTERM, interrupt)
     try:
         with running(version, folder) as broker:
@@ -417,7 +432,9 @@ def run_until_interrupted(version: str, folder: Path | None) -> None:
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the ``run`` or ``versions`` command. Exits with a message if the broker
+    fails.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("run", help="run a broker until Ctrl-C")

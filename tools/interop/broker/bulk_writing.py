@@ -22,7 +22,10 @@ class BulkRecord(NamedTuple):
 
 
 def write_records(producer: Any, topic: str, records: Iterable[BulkRecord]) -> None:
-    """Write records and wait until the broker has acknowledged all of them."""
+    """Write records and wait until the broker has acknowledged all of them.
+
+    Raises ``BrokerError`` if that takes more than ``SECONDS``.
+    """
     for value, partition, key, headers in records:
         while True:
             try:

@@ -24,7 +24,7 @@ SECONDS = 180
 
 
 class Row(NamedTuple):
-    """Record that has not been assigned an offset."""
+    """Record to write. The broker assigns its offset."""
 
     key: bytes | None
     value: bytes | None
@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 
 class Received(NamedTuple):
-    """Record returned by a client."""
+    """Record that a client has read. All clients convert records to this class."""
 
     offset: int
     timestamp: int
@@ -43,7 +43,7 @@ class Received(NamedTuple):
 
 
 class HasAddress(Protocol):
-    """Broker or cluster with bootstrap addresses."""
+    """Broker or cluster. ``address`` contains its bootstrap servers."""
 
     address: str
 
@@ -52,7 +52,7 @@ Produce = Callable[[Broker, str, list[Row], str, int], None]
 
 
 def groups(rows: list[Row], size: int) -> Iterator[list[Row]]:
-    """Split rows into groups of ``size``. Every group becomes one batch."""
+    """Split rows into lists of ``size`` rows. Every list is written as one batch."""
     for start in range(0, len(rows), size):
         yield rows[start : start + size]
 
@@ -60,7 +60,7 @@ def groups(rows: list[Row], size: int) -> Iterator[list[Row]]:
 def librdkafka_producer(
     broker: HasAddress, **settings: Any
 ) -> confluent_kafka.Producer:
-    """Create a librdkafka producer. Underscores in setting names represent dots."""
+    """Create a librdkafka producer. Underscores in setting names become dots."""
     named = {name.replace("_", "."): value for name, value in settings.items()}
     return confluent_kafka.Producer(
         {"bootstrap.servers": broker.address, "linger.ms": 20, **named}
@@ -70,7 +70,11 @@ def librdkafka_producer(
 def librdkafka_consumer(
     broker: HasAddress, group: str, **settings: Any
 ) -> confluent_kafka.Consumer:
-    """Create a librdkafka consumer that reads from the start and commits manually."""
+    """Create a librdkafka consumer that starts at the earliest offset.
+
+    Offsets are only committed if the caller commits them. Underscores in the names of
+    settings become dots.
+    """
     return confluent_kafka.Consumer(
         {
             "bootstrap.servers": broker.address,
@@ -111,7 +115,7 @@ def send_with_librdkafka(
 def produce_with_librdkafka(
     broker: Broker, topic: str, rows: list[Row], codec: str, batch: int
 ) -> None:
-    """Write rows to partition 0 with librdkafka."""
+    """Write rows to partition 0 with librdkafka, in batches of ``batch`` rows."""
     producer = librdkafka_producer(broker, compression_type=codec)
     for group in groups(rows, batch):
         send_with_librdkafka(producer, topic, group)
@@ -120,7 +124,10 @@ def produce_with_librdkafka(
 def produce_with_old_librdkafka(
     broker: Broker, topic: str, rows: list[Row], codec: str, batch: int
 ) -> None:
-    """Write rows like librdkafka does for a broker that supports only magic 0."""
+    """Write rows to partition 0 with librdkafka, which assumes a broker of release 0.9.
+
+    For such a broker, librdkafka writes magic 0.
+    """
     producer = librdkafka_producer(
         broker,
         compression_type=codec,
@@ -139,7 +146,10 @@ def produce_with_kafka_python(
     batch: int,
     **settings: Any,
 ) -> None:
-    """Write rows to partition 0 with kafka-python."""
+    """Write rows to partition 0 with kafka-python, ``batch`` rows at a time.
+
+    ``settings`` are further arguments of ``KafkaProducer``.
+    """
     producer = kafka.KafkaProducer(
         bootstrap_servers=broker.address,
         compression_type=None if codec == "none" else codec,
@@ -161,7 +171,11 @@ def produce_with_kafka_python(
 def produce_with_old_kafka_python(
     broker: Broker, topic: str, rows: list[Row], codec: str, batch: int
 ) -> None:
-    """Write rows like kafka-python does for a broker that supports only magic 1."""
+    """Write rows to partition 0 with kafka-python, which assumes a broker of release
+    0.10.
+
+    For such a broker, kafka-python writes magic 1.
+    """
     old = {"api_version": (0, 10), "enable_idempotence": False}
     produce_with_kafka_python(broker, topic, rows, codec, batch, **old)
 
@@ -169,7 +183,7 @@ def produce_with_old_kafka_python(
 def produce_with_aiokafka(
     broker: Broker, topic: str, rows: list[Row], codec: str, batch: int
 ) -> None:
-    """Write rows to partition 0 with aiokafka."""
+    """Write rows to partition 0 with aiokafka, ``batch`` rows at a time."""
 
     async def produce() -> None:
         producer = aiokafka.AIOKafkaProducer(
@@ -218,7 +232,7 @@ def produce_with_java(
 
 
 def console_line(row: Row, with_headers: bool) -> str:
-    """Format a row as input for the console producer."""
+    """Format a row as an input line of the console producer, separated by tabs."""
     headers = ",".join(f"{key}:{(value or b'').decode()}" for key, value in row.headers)
     fields = [headers] if with_headers else []
     fields += [(part or b"").decode() for part in (row.key, row.value)]
@@ -275,12 +289,12 @@ def read_rows(
 def librdkafka_messages(
     broker: Broker, topic: str, partition: int = 0, *, committed: bool = False
 ) -> list[Any]:
-    """Read a complete partition with librdkafka. Returns librdkafka's messages."""
+    """Read a complete partition with librdkafka. Returns its messages unconverted."""
     return read_back(broker, topic, committed=committed)[partition]
 
 
 def received_by_librdkafka(message: Any) -> Received:
-    """Convert a librdkafka message."""
+    """Convert a librdkafka message to ``Received``."""
     return Received(
         message.offset(),
         timestamp_of(message),
@@ -291,18 +305,21 @@ def received_by_librdkafka(message: Any) -> Received:
 
 
 def read_with_librdkafka(broker: Broker, topic: str) -> list[Received]:
-    """Read partition 0 with librdkafka."""
+    """Read all records of partition 0 with librdkafka."""
     return read_rows(broker, topic)[0]
 
 
 def timestamp_of(message: Any) -> int:
-    """Return the timestamp of a message, or -1 for magic 0, like Kafka does."""
+    """Return the timestamp of a librdkafka message in milliseconds.
+
+    Messages of magic 0 have no timestamp. The result is -1 in this case, as in Kafka.
+    """
     kind, timestamp = message.timestamp()
     return -1 if kind == confluent_kafka.TIMESTAMP_NOT_AVAILABLE else int(timestamp)
 
 
 def read_with_kafka_python(broker: Broker, topic: str) -> list[Received]:
-    """Read partition 0 with kafka-python."""
+    """Read all records of partition 0 with kafka-python."""
     partition = kafka.TopicPartition(topic, 0)
     consumer = kafka.KafkaConsumer(bootstrap_servers=broker.address)
     try:
@@ -319,7 +336,7 @@ def read_with_kafka_python(broker: Broker, topic: str) -> list[Received]:
 
 
 def read_with_aiokafka(broker: Broker, topic: str) -> list[Received]:
-    """Read partition 0 with aiokafka."""
+    """Read all records of partition 0 with aiokafka."""
 
     async def read() -> list[Received]:
         partition = aiokafka.TopicPartition(topic, 0)
@@ -342,8 +359,11 @@ def read_with_aiokafka(broker: Broker, topic: str) -> list[Received]:
 
 
 def received_by_python(record: Any) -> Received:
-    """Convert a record of kafka-python or aiokafka, which use the same field names."""
-    # Magic 0 does not contain timestamps.
+    """Convert a record of kafka-python or aiokafka to ``Received``.
+
+    Both clients use the same attribute names.
+    """
+    # Records of magic 0 have no timestamp. Kafka represents that as -1.
     timestamp = -1 if record.timestamp is None else record.timestamp
     headers = [(name, value) for name, value in record.headers]
     return Received(record.offset, timestamp, record.key, record.value, headers)

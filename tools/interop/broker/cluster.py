@@ -25,14 +25,15 @@ import confluent_kafka.admin
 from tools.interop.broker import broker as brokers
 from tools.interop.broker.broker import LOOPBACK, Broker, BrokerError
 
-# The names are defined in private modules, which type checkers do not resolve.
+# Type checkers cannot resolve the names of this module, because they are defined in
+# private modules.
 admin: Any = confluent_kafka.admin
 
 SECONDS = 120
 """Timeout for cluster operations in seconds."""
 
-# A crash is detected after 2 s instead of 9 s. Every topic remains available if one
-# broker fails.
+# The cluster detects a crash after 2 s instead of 9 s, so that tests are short. Each
+# topic has three replicas and remains available if one broker fails.
 SETTINGS = {
     "auto.leader.rebalance.enable": "false",
     "broker.heartbeat.interval.ms": "500",
@@ -48,7 +49,9 @@ SETTINGS = {
 
 
 class Cluster:
-    """Brokers of one release, indexed by node id starting at 1."""
+    """Cluster of brokers of one release. ``nodes`` maps each node id, from 1, to its
+    broker.
+    """
 
     def __init__(
         self,
@@ -81,7 +84,10 @@ class Cluster:
         self.address = ",".join(each.address for each in self.nodes.values())
 
     def start(self) -> None:
-        """Start all nodes and wait until they have formed a cluster."""
+        """Start all nodes and wait until each of them belongs to the cluster.
+
+        Raises ``BrokerError`` if that takes more than ``SECONDS``.
+        """
         for node in self.nodes.values():
             node.launch()
         for node in self.nodes.values():
@@ -94,7 +100,9 @@ class Cluster:
             time.sleep(0.1)
 
     def stop(self) -> None:
-        """Kill all nodes. Their data is no longer needed."""
+        """Kill all nodes. A clean shutdown is not necessary, because the data is not
+        used later.
+        """
         for node in self.nodes.values():
             node.kill()
 
@@ -103,7 +111,11 @@ class Cluster:
         return admin.AdminClient({"bootstrap.servers": self.address, "log_level": 0})
 
     def create_topic(self, topic: str, partitions: int, **settings: str) -> None:
-        """Create a topic with three replicas for each partition."""
+        """Create a topic with three replicas, and wait until all replicas are in sync.
+
+        Underscores in the names of topic ``settings`` become dots. Raises
+        ``BrokerError`` if that takes more than ``SECONDS``.
+        """
         named = {name.replace("_", "."): value for name, value in settings.items()}
         asked = admin.NewTopic(topic, partitions, 3, config=named)
         client = self.client()
@@ -124,7 +136,10 @@ class Cluster:
         }
 
     def wait_in_sync(self) -> None:
-        """Wait until all partitions have a leader and all replicas are in sync."""
+        """Wait until every partition has a leader and all of its replicas are in sync.
+
+        Raises ``BrokerError`` if that takes more than ``SECONDS``.
+        """
         client = self.client()
         deadline = time.monotonic() + SECONDS
         while True:
@@ -143,7 +158,10 @@ class Cluster:
 
 
 def _directory_id() -> str:
-    """Generate a storage directory id. It must not start with a dash."""
+    """Generate the id of a storage directory: 16 random bytes in URL-safe base64.
+
+    The storage tool would parse a leading dash as an option, so dashes are replaced.
+    """
     return (
         base64.urlsafe_b64encode(uuid.uuid4().bytes)
         .decode()
@@ -156,7 +174,10 @@ def _directory_id() -> str:
 def running(
     version: str = "4.x", count: int = 3, settings: Mapping[str, str] | None = None
 ) -> Iterator[Cluster]:
-    """Run a cluster during a ``with`` block. Its data is deleted at the end."""
+    """Run a cluster of ``count`` brokers during a ``with`` block.
+
+    The data of the cluster is deleted at the end.
+    """
     release = brokers.find_release(version)
     with tempfile.TemporaryDirectory(prefix="kwire-cluster-") as name:
         cluster = Cluster(release, Path(name), count, settings)

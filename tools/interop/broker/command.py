@@ -15,9 +15,10 @@ SECONDS = 180
 
 
 def kwire_versions(address: str, *options: str, code: int = 0) -> str:
-    """Run ``kwire versions`` and return its output.
+    """Run ``kwire versions`` and return its standard output.
 
-    If ``code`` is not 0, the command must fail with it, and stderr is returned instead.
+    If ``code`` is not 0, the command must fail with this exit code. The function then
+    returns the standard error output.
     """
     done = _run_kwire(address, "versions", *options, code=code)
     return done.stderr if code else done.stdout
@@ -26,7 +27,10 @@ def kwire_versions(address: str, *options: str, code: int = 0) -> str:
 def kwire_rows(
     address: str, command: str, *options: str, code: int = 0
 ) -> list[dict[str, Any]]:
-    """Run a command with JSON output and return the parsed rows."""
+    """Run a kwire command with JSON output, and return one dictionary per row.
+
+    The command must end with the exit code ``code``.
+    """
     done = _run_kwire(address, command, *options, "-o", "jsonl", code=code)
     return [json.loads(line) for line in done.stdout.splitlines()]
 

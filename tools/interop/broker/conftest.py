@@ -23,7 +23,7 @@ from tools.interop.broker.cluster import Cluster
 
 CLUSTER_SETTINGS = {
     "transaction.state.log.num.partitions": "3",
-    # A killed group member is detected after three seconds.
+    # The coordinator detects a killed group member after 3 s instead of 45 s.
     "group.consumer.heartbeat.interval.ms": "500",
     "group.consumer.min.heartbeat.interval.ms": "500",
     "group.consumer.session.timeout.ms": "3000",
@@ -32,7 +32,7 @@ CLUSTER_SETTINGS = {
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Register the command line options of the checks."""
+    """Register the options that select releases, the number of kills, and the seed."""
     group = parser.getgroup("live checks")
     group.addoption(
         "--kafka",
@@ -52,7 +52,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marks of the checks, and allow warnings from other clients."""
+    """Register the marks of the checks. Ignore the deprecation warnings of other
+    clients.
+    """
     config.addinivalue_line("filterwarnings", "ignore::DeprecationWarning")
     config.addinivalue_line(
         "markers", "plan(times, seed, at_night): kills or runs of a check, random seed"
@@ -78,7 +80,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Write the documentation page if it was requested and all checks have passed."""
+    """Write the documentation page if requested and if all checks have passed."""
     if session.config.getoption("--document") and exitstatus == 0:
         from tools.interop.broker.test_releases import document
 
@@ -87,7 +89,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort checks by release, and run checks that need three brokers last."""
+    """Sort checks by release, and run the checks that need the cluster last."""
 
     def order(item: pytest.Item) -> tuple[bool, str]:
         call = getattr(item, "callspec", None)
@@ -99,7 +101,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def start_broker() -> Iterator[Callable[..., Broker]]:
-    """Start a broker of a release, or return the running one.
+    """Return a function that starts a broker of a release, or returns the running
+    broker.
 
     Brokers of the previous release are stopped first, because the machine may have only
     two processors.
@@ -129,7 +132,7 @@ def kafka(start_broker: Callable[..., Broker], version: str) -> Broker:
 
 @pytest.fixture
 def wire(kafka: Broker) -> Iterator[Any]:
-    """Open a kwire connection to the broker."""
+    """Connection of kwire to the broker. It is closed at the end of the check."""
     # Import here, because the imported clients emit warnings. Before pytest is
     # configured, these warnings are errors.
     from tools.interop.broker.wire import Connection
@@ -141,7 +144,7 @@ def wire(kafka: Broker) -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    """Cluster with three brokers, for checks that kill brokers."""
+    """Cluster with three brokers, for the checks that kill brokers."""
     (version,) = request.config.getoption("--kafka") or ["4.x"]
     with clusters.running(version, settings=CLUSTER_SETTINGS) as running:
         yield running
@@ -149,7 +152,10 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
 
 @pytest.fixture
 def plan(request: pytest.FixtureRequest) -> tuple[int, int]:
-    """Number of kills or runs and the seed, from the mark or the command line."""
+    """Number of kills or runs, and the random seed, as a pair.
+
+    Both are arguments of the ``plan`` mark. ``--times`` and ``--seed`` override them.
+    """
     mark = request.node.get_closest_marker("plan")
     times, seed = mark.args
     option = request.config.getoption

@@ -59,7 +59,11 @@ TALK = re.compile(
 
 
 def manifest_of(release: str, data: Path) -> Entry:
-    """Dump all files in a data directory that the tool supports."""
+    """Dump all files below a data directory that ``DumpLogSegments`` supports.
+
+    Returns the manifest, which contains the parsed output for each file. Raises
+    ``BrokerError`` if the tool skips a file.
+    """
     groups: dict[tuple[str, ...], list[Path]] = {}
     for path in sorted(data.rglob("*")):
         options = options_for(path)
@@ -83,7 +87,10 @@ def manifest_of(release: str, data: Path) -> Entry:
 
 
 def options_for(path: Path) -> tuple[str, ...] | None:
-    """Return the options of the tool for a file, or None if it is not supported."""
+    """Return the options of ``DumpLogSegments`` for a file.
+
+    Returns None if the tool does not support files of this type.
+    """
     if path.parent.name == "remote-log-index-cache":
         return None
     if path.suffix in (".index", ".timeindex", ".txnindex", ".snapshot"):
@@ -97,7 +104,11 @@ def options_for(path: Path) -> tuple[str, ...] | None:
 
 
 def read_section(path: Path, text: str) -> Entry:
-    """Parse the output of the tool for one file."""
+    """Parse the output of the tool for one file.
+
+    Returns a dictionary with the list "entries", or "batches" for logs and checkpoints.
+    Raises ``BrokerError`` if a line has an unknown format.
+    """
     lines = [line for line in text.split("\n") if line and not TALK.match(line)]
     if path.suffix not in (".log", ".checkpoint"):
         return {"entries": [read_fields(line) for line in lines]}
@@ -113,7 +124,7 @@ def read_section(path: Path, text: str) -> Entry:
 
 
 def read_record(found: re.Match[str]) -> Entry:
-    """Parse the line of one record."""
+    """Convert the line of one record, which matches ``RECORD``, to a dictionary."""
     fields = read_fields(found["fields"])
     record = {name: fields[name] for name in fields if name in RECORD_FIELDS}
     for name in ("header_keys", "control"):
@@ -126,7 +137,11 @@ def read_record(found: re.Match[str]) -> Entry:
 
 
 def read_fields(line: str) -> Entry:
-    """Parse ``name: value`` pairs. Numbers and booleans become JSON values."""
+    """Parse the ``name: value`` pairs of a line. Numbers and booleans become JSON
+    values.
+
+    Raises ``BrokerError`` if the line contains anything else.
+    """
     fields: Entry = {}
     for name, text in PAIR.findall(line):
         if name in TIMES:
@@ -141,7 +156,7 @@ def read_fields(line: str) -> Entry:
 
 
 def read_value(text: str) -> int | bool | str | None:
-    """Parse one value in the format of the tool."""
+    """Convert a value as printed by the tool to a JSON value."""
     if text in ("OptionalLong.empty", "null"):
         return None
     if found := re.fullmatch(r"(?:OptionalLong\[)?(-?\d+)\]?", text):
@@ -150,6 +165,6 @@ def read_value(text: str) -> int | bool | str | None:
 
 
 def write_packed(path: Path, content: Entry) -> None:
-    """Write compressed JSON."""
+    """Write a JSON value to a file, compressed with LZMA."""
     text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
     path.write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))

@@ -47,7 +47,7 @@ BLANKS = (b"\n", b"\n\n", b" ", b"0\n\n", b"0\n0\n\n", b"\0" * 8)
 
 
 def list_cases() -> Iterator[tuple[str, str, bytes]]:
-    """Yield the type, the name and the content of every file."""
+    """Yield (type, name, content) for every file that is read."""
     for path, kind in FILES.items():
         data = (DATA / RELEASE / "data" / path).read_bytes()
         name = Path(path).name
@@ -59,7 +59,7 @@ def list_cases() -> Iterator[tuple[str, str, bytes]]:
 
 
 def read_with_kafka() -> str:
-    """Return one JSON line per case with the result of Kafka's class."""
+    """Read all files with Kafka's classes. Returns one JSON line for every file."""
     cases = list(list_cases())
     encoded = [base64.b64encode(data).decode() for _, _, data in cases]
     lines = [

@@ -21,18 +21,22 @@ from kwire.client import PartitionLost, ProducerFenced, TransactionFailed
 
 
 def note(what: str, chunk: client.Chunk) -> None:
-    """Print the action, the current time and the offsets of a chunk for the parent."""
+    """Print a line for the parent process.
+
+    The line contains the action, the current time in seconds, the partition, and the
+    start offset and next offset of the chunk.
+    """
     row = what, time.monotonic(), chunk.partition, chunk.start_offset, chunk.next_offset
     print(*row, flush=True)
 
 
 def accept_the_end() -> None:
-    """Unblock SIGTERM. Must be called after the handler has been installed."""
+    """Unblock SIGTERM. The caller must have installed its handler for SIGTERM."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
 
 def read(address: str, topic: str, group: str) -> None:
-    """Read and commit with the blocking client until SIGTERM."""
+    """Read chunks and commit them with the blocking client until SIGTERM."""
     with (
         client.connect_sync(address) as kafka,
         kafka.consumer(topic, group_id=group) as c,
@@ -50,7 +54,7 @@ def read(address: str, topic: str, group: str) -> None:
 
 
 async def read_async(address: str, topic: str, group: str) -> None:
-    """Read and commit with the asyncio client until SIGTERM."""
+    """Read chunks and commit them with the asyncio client until SIGTERM."""
     async with (
         client.connect(address) as kafka,
         kafka.consumer(topic, group_id=group) as consumer,
@@ -73,10 +77,13 @@ async def read_async(address: str, topic: str, group: str) -> None:
 
 
 def copy(address: str, topic: str, group: str, number: int, copies: str) -> None:
-    """Copy until SIGTERM. After an error, a new member repeats the failed work."""
+    """Copy records to the topic ``copies`` in transactions until SIGTERM.
+
+    After an error, a new consumer and a new producer repeat the failed work.
+    """
     is_ending: list[bool] = []
     while True:
-        # The handler closes one specific consumer, so block the signal until the next
+        # The handler closes one specific consumer. Block SIGTERM until the next
         # consumer exists.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
         if is_ending:
@@ -108,9 +115,9 @@ def copy(address: str, topic: str, group: str, number: int, copies: str) -> None
 
 
 def main(address: str, topic: str, group: str, number: int, copies: str) -> None:
-    """Copy if ``copies`` is set, otherwise read.
+    """Copy the topic if ``copies`` names a target, otherwise read and commit it.
 
-    Even numbers use the blocking client, odd numbers the asyncio client.
+    When reading, even numbers use the blocking client, and odd numbers use asyncio.
     """
     if copies:
         copy(address, topic, group, number, copies)

@@ -35,7 +35,7 @@ class Checked(Protocol):
 
 
 class Task(threading.Thread):
-    """Thread that stores its exception. ``check`` raises it."""
+    """Thread that runs ``work``. ``check`` raises an error if the thread has failed."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name=name, daemon=True)
@@ -43,14 +43,16 @@ class Task(threading.Thread):
         self._failure: BaseException | None = None
 
     def run(self) -> None:
-        """Run ``work`` and store its exception."""
+        """Run ``work``. Store its exception, which ``check`` reports later."""
         try:
             self.work()
         except BaseException as failure:
             self._failure = failure
 
     def work(self) -> None:
-        """Run the task. Subclasses must implement this."""
+        """Do the work of the thread until ``is_ending`` is True. Subclasses implement
+        this.
+        """
         raise NotImplementedError
 
     def check(self) -> None:
@@ -61,7 +63,10 @@ class Task(threading.Thread):
             raise BrokerError(f"{self.name}: ended by itself")
 
     def end(self) -> None:
-        """Ask the thread to end and wait for it."""
+        """Set ``is_ending`` and wait for the thread.
+
+        Raises ``BrokerError`` if the thread has failed or does not end in time.
+        """
         self.is_ending = True
         self.join(SECONDS)
         if self.is_alive():
@@ -70,11 +75,10 @@ class Task(threading.Thread):
 
 
 class Writer(Task):
-    """Writes numbered values with librdkafka.
+    """Task that writes numbered values with librdkafka.
 
-    Confirmed values are stored in ``acknowledged``.
-
-    The offset is None for a batch that the leader recognized as a duplicate.
+    ``acknowledged`` contains (partition, offset, value) for each acknowledged record.
+    The offset is None if the leader recognized the batch as a duplicate.
     """
 
     def __init__(self, kafka: HasAddress, topic: str, partitions: int) -> None:
@@ -94,7 +98,10 @@ class Writer(Task):
         )
 
     def work(self) -> None:
-        """Write at a constant rate. Every record must finally be acknowledged."""
+        """Write ``ROWS_PER_SECOND`` records per second until the task ends.
+
+        Raises ``BrokerError`` if a record is not acknowledged in the end.
+        """
         number, begun = 0, time.monotonic()
         while not self.is_ending:
             while number < (time.monotonic() - begun) * ROWS_PER_SECOND:
@@ -123,9 +130,10 @@ class Writer(Task):
 
 
 def wait_for(what: str, is_so: Callable[[], bool], tasks: Iterable[Checked]) -> float:
-    """Wait until a condition is true and return the elapsed seconds.
+    """Wait until ``is_so`` returns True. Returns the elapsed seconds.
 
-    Raises ``BrokerError`` if a task fails or the condition is not reached in time.
+    ``what`` names the condition in errors. Raises ``BrokerError`` if a task fails or
+    the condition is not true within ``SECONDS``.
     """
     tasks = list(tasks)
     begun = time.monotonic()
@@ -139,14 +147,17 @@ def wait_for(what: str, is_so: Callable[[], bool], tasks: Iterable[Checked]) -> 
 
 
 def find_leader(kafka: Cluster, topic: str, source: random.Random) -> Broker:
-    """Return a random broker that leads a partition of a topic."""
+    """Return a broker that leads a randomly selected partition of a topic."""
     leader = source.choice(list(kafka.leaders(topic).values()))
-    # During an election, a partition has no leader (-1).
+    # During an election, the leader of a partition is -1. Select node 1 in this case.
     return kafka.nodes[max(leader, 1)]
 
 
 def crash(kafka: Cluster, chosen: Sequence[Broker], source: random.Random) -> None:
-    """Kill brokers with SIGKILL, restart them, and wait for their replicas."""
+    """Kill brokers with SIGKILL and restart them after a random pause.
+
+    Returns when all replicas of the cluster are in sync again.
+    """
     for each in chosen:
         each.kill()
     time.sleep(source.choice(PAUSES_S))
@@ -158,7 +169,9 @@ def crash(kafka: Cluster, chosen: Sequence[Broker], source: random.Random) -> No
 
 
 def expect_same(name: str, got: Sequence[Any], wanted: Sequence[Any]) -> None:
-    """Raise ``BrokerError`` at the first difference."""
+    """Raise ``BrokerError`` if two lists of records differ. It names the first
+    difference.
+    """
     for index, (a, b) in enumerate(zip(got, wanted, strict=False)):
         if a != b:
             raise BrokerError(f"{name}: record {index} is {a!r:.200}, not {b!r:.200}")
@@ -169,7 +182,7 @@ def expect_same(name: str, got: Sequence[Any], wanted: Sequence[Any]) -> None:
 def expect_ordered(values: Iterable[bytes]) -> None:
     """Raise ``BrokerError`` unless the numbers of each key ascend.
 
-    A value consists of its key and a number.
+    Each value consists of a key, a space and a number.
     """
     last: dict[bytes, int] = {}
     for value in values:

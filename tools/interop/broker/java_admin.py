@@ -34,7 +34,7 @@ _SOURCES = {
 
 
 class AdminFailure(Exception):
-    """Java's Admin raised an error. ``name`` is the name of the Kafka error."""
+    """Error that Java's Admin has raised. ``name`` is the name of the Kafka error."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -42,7 +42,7 @@ class AdminFailure(Exception):
 
 
 class JavaAdmin:
-    """Process that runs Kafka's Admin. Exiting the ``with`` block stops it."""
+    """Process that runs Kafka's Admin. It ends with the ``with`` block."""
 
     def __init__(self, release: str, address: str) -> None:
         program = str(brokers.HERE / "AdminCalls.java")
@@ -82,7 +82,10 @@ class JavaAdmin:
         return answer["result"]
 
     def configs(self, resource_type: str, name: str) -> Any:
-        """Return a configuration, with kwire's names for its sources."""
+        """Return a configuration as read by Java's Admin.
+
+        The names of its sources are converted to kwire's names.
+        """
         found = self.call("configs", resource_type, name)
         for entry in found.values():
             entry["source"] = _SOURCES[entry["source"]]
@@ -90,12 +93,16 @@ class JavaAdmin:
 
 
 def name_partitions(values: Mapping[tuple[str, int], Any]) -> dict[str, Any]:
-    """Convert (topic, partition) keys to "topic-partition"."""
+    """Convert the (topic, partition) keys of a dictionary to the form
+    "topic-partition".
+    """
     return {f"{topic}-{number}": value for (topic, number), value in values.items()}
 
 
 def read_topics(kafka: KafkaSync, names: Iterable[str]) -> Any:
-    """Return topic descriptions in the form of Java's Admin."""
+    """Return the descriptions of topics that kwire has read, in the form of Java's
+    Admin.
+    """
     topics = kafka.topics()
     return {
         name: {
@@ -118,7 +125,7 @@ def read_topics(kafka: KafkaSync, names: Iterable[str]) -> Any:
 
 
 def read_configs(kafka: KafkaSync, resource_type: Any, name: str) -> Any:
-    """Return a configuration in the form of Java's Admin."""
+    """Return a configuration that kwire has read, in the form of Java's Admin."""
     return {
         key: {
             "value": entry.value,
@@ -131,7 +138,7 @@ def read_configs(kafka: KafkaSync, resource_type: Any, name: str) -> Any:
 
 
 def read_groups(kafka: KafkaSync) -> Any:
-    """Return the groups of the cluster in the form of Java's Admin."""
+    """Return the groups that kwire has listed, in the form of Java's Admin."""
     return {
         name: {
             "protocol_type": group.protocol_type,
@@ -143,7 +150,7 @@ def read_groups(kafka: KafkaSync) -> Any:
 
 
 def format_group(group: GroupDescription) -> Any:
-    """Return a group description in the form of Java's Admin."""
+    """Return a group description of kwire in the form of Java's Admin."""
     return {
         "group_type": group.group_type,
         "state": group.state,

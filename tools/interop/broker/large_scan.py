@@ -21,7 +21,10 @@ from tools.interop.broker.broker import BrokerError
 
 
 def peak_bytes() -> int:
-    """Return the peak memory of this process in bytes."""
+    """Return the peak memory of this process in bytes.
+
+    Raises ``BrokerError`` on other systems than Linux.
+    """
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) << 10
@@ -31,7 +34,10 @@ def peak_bytes() -> int:
 def scan(
     address: str, topic: str, partitions: int, memory_bytes: int
 ) -> dict[str, Any]:
-    """Read the topic once, verify all records, and return time and memory."""
+    """Read the topic once, and verify the offsets and values of all records.
+
+    Returns the elapsed time, the processor time and the memory growth.
+    """
     with client.connect_sync(address) as kafka:
         # Complete imports and other one-time initialization before measuring memory.
         next(kafka.scan(topic, end=1, memory_bytes=1)).to_arrow()

@@ -19,7 +19,7 @@ CODECS = ["none", "gzip", "snappy", "lz4"]
 
 
 def rows_without_headers(name: str, count: int, first: int = 0) -> list[Row]:
-    """Create rows that old formats support, including a null key and a null value."""
+    """Create ``count`` rows without headers, including a null key and a null value."""
     rows = workloads.numbered_rows(name, count, first, keys=23)
     rows = [row._replace(headers=[]) for row in rows]
     rows[1] = rows[1]._replace(key=None)
@@ -28,7 +28,7 @@ def rows_without_headers(name: str, count: int, first: int = 0) -> list[Row]:
 
 
 def write_formats(broker: Broker) -> None:
-    """Write both formats in all codecs, with current and old clients."""
+    """Write one topic per pair of format and codec, with current and old clients."""
     for magic in (0, 1):
         for codec in CODECS:
             topic = f"magic{magic}-{codec}"
@@ -70,8 +70,8 @@ def write_after_upgrade(broker: Broker) -> None:
         of_topic = workloads.admin.ResourceType.TOPIC
         name = "message.format.version"
         workloads.set_config(broker, of_topic, topic, name, version)
-        # The broker receives the change from ZooKeeper shortly afterwards. There is no
-        # event to wait for.
+        # ZooKeeper informs the broker about the change, and no event tells the client
+        # when this is done. Two seconds have always been sufficient.
         time.sleep(2)
         for codec in CODECS:
             rows = rows_without_headers(f"magic {magic}", 6)

@@ -64,7 +64,10 @@ TALKS: dict[str | None, list[tuple[Any, int]]] = {
 
 
 def talk(kafka: Broker, client_id: str | None) -> list[dict[str, Any]]:
-    """Send the requests of a client and return all answered requests."""
+    """Send the requests of a client, and read the response to each of them.
+
+    Returns a dictionary per request that the broker has answered.
+    """
     done = []
     place = (brokers.LOOPBACK, kafka.port)
     with socket.create_connection(place, timeout=20) as wire:
@@ -75,7 +78,8 @@ def talk(kafka: Broker, client_id: str | None) -> list[dict[str, Any]]:
             )
             wire.sendall(frame)
             if not read_answer(wire):
-                # The broker does not support this version and does not log the request.
+                # The broker closes the connection and does not log the request if it
+                # does not support the version.
                 break
             done.append(
                 {
@@ -91,7 +95,10 @@ def talk(kafka: Broker, client_id: str | None) -> list[dict[str, Any]]:
 
 
 def read_answer(wire: socket.socket) -> bytes:
-    """Read one response. Returns b"" if the broker closes the connection."""
+    """Read one response without its size.
+
+    Returns b"" if the broker has closed the connection.
+    """
     head = read(wire, 4)
     return read(wire, struct.unpack(">i", head)[0]) if head else b""
 
@@ -108,7 +115,10 @@ def read(wire: socket.socket, size: int) -> bytes:
 
 
 def write(release: str) -> list[dict[str, Any]]:
-    """Run a broker and write its request log. Returns the sent requests."""
+    """Run a broker of one release and write its request log to ``tests/data``.
+
+    Returns the requests that the clients have sent.
+    """
     with tempfile.TemporaryDirectory(prefix="kwire-broker-") as folder:
         with brokers.running(release, Path(folder)) as kafka:
             time.sleep(SECONDS_TO_SETTLE)
@@ -122,7 +132,7 @@ def write(release: str) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Run the command line."""
+    """Write the request logs of the releases that the command line names, or of all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("releases", nargs="*", default=brokers.releases())
     brokers.LOGGING.extend(SETTINGS)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Configure a listener with TLS and SASL: certificate, listener and user."""
+"""Configure a broker's listener for TLS and SASL: its certificate and its user."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tools.interop.broker.broker import Broker, BrokerError
 USER, PASSWORD = "ann", "open, sesame"
 OAUTH = "OAUTHBEARER"
 ITERATIONS = 8192
-# SCRAM mechanisms with Kafka's mechanism numbers and digest names.
+# Mechanism number in Kafka's protocol and digest name by SCRAM mechanism.
 SCRAM = {"SCRAM-SHA-256": (1, "sha256"), "SCRAM-SHA-512": (2, "sha512")}
 
 
@@ -86,7 +86,8 @@ def add_listener(
             f'{login}.plain.PlainLoginModule required user_{USER}="{PASSWORD}";'
         ),
     }
-    # Required because Kafka's default handlers expect unsigned tokens.
+    # Kafka's default login and callback handlers only create and accept unsigned
+    # tokens, so the listener needs this login module.
     settings["listener.name.secure.oauthbearer.sasl.jaas.config"] = (
         f"{login}.oauthbearer.OAuthBearerLoginModule required"
         ' unsecuredLoginStringClaim_sub="broker";'
@@ -113,7 +114,8 @@ def add_user(kafka: Broker) -> None:
                     digest, PASSWORD.encode(), salt, ITERATIONS
                 ),
             )
-            # Use separate requests, because Kafka accepts a user only once per request.
+            # Send a request for each mechanism, because Kafka rejects a request that
+            # contains the same user twice.
             answer = client.request(
                 AlterUserScramCredentialsRequest(upsertions=[added])
             )

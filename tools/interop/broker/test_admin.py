@@ -49,7 +49,7 @@ EARLIEST, LATEST = -2, -1
 
 
 class Setting:
-    """Both clients for one cluster."""
+    """Test cluster, with a kwire client and Java's Admin that are connected to it."""
 
     def __init__(self, cluster: Cluster, kafka: KafkaSync, java: JavaAdmin) -> None:
         self.cluster = cluster
@@ -57,7 +57,7 @@ class Setting:
         self.java = java
 
     def topic(self, name: str, partitions: int = PARTITIONS) -> str:
-        """Create a topic with records in every partition."""
+        """Create a topic with ``COUNT`` records in each partition. Returns its name."""
         self.cluster.create_topic(name, partitions)
         with self.kafka.producer() as producer:
             for number in range(partitions):
@@ -65,14 +65,16 @@ class Setting:
         return name
 
     def offsets(self, topic: str, position: str) -> tuple[Any, Any]:
-        """Return a topic's offsets by partition, from kwire and from Java."""
+        """Return the offsets of a topic by partition, as read by kwire and by Java's
+        Admin.
+        """
         ours = name_partitions(self.kafka.offsets([topic], at=position))
         return ours, self.java.call("offsets", list(ours), position)
 
 
 @pytest.fixture(scope="module")
 def setting(cluster: Cluster) -> Iterator[Setting]:
-    """Clients that are shared by all checks."""
+    """Cluster with both clients, which all checks of this file share."""
     with (
         client.connect_sync(cluster.address) as kafka,
         JavaAdmin(cluster.release, cluster.address) as java,
@@ -81,16 +83,17 @@ def setting(cluster: Cluster) -> Iterator[Setting]:
 
 
 def wait_equal(read: Callable[[], tuple[Any, Any]]) -> Any:
-    """Wait until both clients read the same value, and return it.
+    """Read with both clients until the values are equal. Returns the equal value.
 
-    Brokers receive changes at different times, so results can differ temporarily.
+    Brokers receive changes at different times, so the values can differ temporarily.
+    Fails after ``SECONDS``.
     """
     deadline = time.monotonic() + SECONDS
     while True:
         try:
             ours, theirs = read()
         except (AdminFailure, TopicNotFound) as error:
-            # A broker may not have received a new topic yet.
+            # The broker that a client asks may not know a new topic yet. Try again.
             ours, theirs = None, str(error)
         if ours == theirs:
             return ours
@@ -100,7 +103,7 @@ def wait_equal(read: Callable[[], tuple[Any, Any]]) -> Any:
 
 
 def assert_same_error(ours: Callable[[], Any], theirs: Callable[[], Any]) -> None:
-    """Check that both clients fail with the same Kafka error."""
+    """Check that kwire and Java's Admin fail with the same Kafka error."""
     with pytest.raises(AdminFailure) as expected:
         theirs()
     with pytest.raises(ClusterError, match=rf"\b{re.escape(expected.value.name)}\b"):
@@ -265,7 +268,7 @@ def test_records_are_deleted(setting: Setting, writer: str) -> None:
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_groups_are_listed_and_described(setting: Setting, protocol: str) -> None:
-    """Use a librdkafka group with two members, in both protocols."""
+    """Use a librdkafka group with two members, once with each group protocol."""
     topic = setting.topic(f"admin-members-{protocol}")
     group_id = f"admin-members-{protocol}"
     settings: dict[str, Any] = {
@@ -364,7 +367,7 @@ def test_group_offsets_are_set_and_groups_deleted(
 
 
 def list_offsets(topic: str, timestamp: int) -> ListOffsetsRequest:
-    """Create a request for one offset per partition in a topic."""
+    """Create a request for the offset of each partition of a topic at a timestamp."""
     make = ListOffsetsRequest
     parts = [
         make.ListOffsetsPartition(partition_index=n, timestamp=timestamp)
@@ -438,7 +441,7 @@ def test_requests_to_every_broker_have_the_answers_of_java(setting: Setting) -> 
 
 
 def read_log_dirs(kafka: KafkaSync) -> Any:
-    """Return the log directories of all brokers with their partition sizes."""
+    """Return each log directory of all brokers with the partition sizes in bytes."""
     response = kafka.request(DescribeLogDirsRequest(topics=None))
     return sorted(
         [
@@ -454,7 +457,11 @@ def read_log_dirs(kafka: KafkaSync) -> Any:
 
 
 def test_a_request_reaches_the_node_or_the_address_in_to(setting: Setting) -> None:
-    """Use DescribeConfigs for a broker, which only that broker answers."""
+    """``to`` selects a broker by node id or by address.
+
+    DescribeConfigs for a broker's configuration is suitable for this check, because
+    only that broker answers it.
+    """
     make = DescribeConfigsRequest
     codes: dict[int, list[int]] = {}
     for number, node in setting.cluster.nodes.items():

@@ -27,7 +27,7 @@ START = datetime(2026, 1, 2, tzinfo=UTC)
 """Timestamp of a partition's first record. The interval is 1 s."""
 
 
-# Only a few releases, because Kafka's tools require several seconds to start.
+# Check only two releases, because each call of Kafka's tools takes several seconds.
 pytestmark = pytest.mark.releases("4.x", at_night=("3.9",))
 
 _TOOLS = {
@@ -40,7 +40,7 @@ _TOOLS = {
 
 @pytest.fixture
 def topic(kafka: Broker) -> str:
-    """Topic with records. It was created by the kwire command."""
+    """Name of a new topic with records. The kwire command has created the topic."""
     name = f"commands-{uuid4().hex[:8]}"
     options = ["--create", "--partitions", str(len(RECORDS))]
     kwire_rows(kafka.address, "topics", name, *options)
@@ -62,21 +62,24 @@ def topic(kafka: Broker) -> str:
 
 @pytest.fixture
 def group(kafka: Broker, topic: str) -> str:
-    """Group with a committed offset for every partition."""
+    """Name of a new group that has committed offset 3 for every partition."""
     name = f"group-{uuid4().hex[:8]}"
     kwire_rows(kafka.address, "groups", name, "--reset", "3", "--topic", topic)
     return name
 
 
 def run_tool(kafka: Broker, name: str, *options: str) -> str:
-    """Run a tool that connects to the broker."""
+    """Run one of Kafka's tools with the address of the broker. Returns its output."""
     bootstrap = ("--bootstrap-server", kafka.address)
     newest = brokers.find_release("4.x")
     return brokers.run(brokers.java(newest, _TOOLS[name], *bootstrap, *options))
 
 
 def read_columns(text: str, *titles: str) -> list[tuple[str, ...]]:
-    """Parse columns of the table printed by ConsumerGroupCommand, sorted."""
+    """Return the specified columns of the table that ConsumerGroupCommand has printed.
+
+    The rows are sorted.
+    """
     lines = [line.split() for line in text.splitlines() if line.strip()]
     start = next(index for index, line in enumerate(lines) if line[0] == "GROUP")
     positions = [lines[start].index(title) for title in titles]

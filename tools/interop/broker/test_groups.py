@@ -45,7 +45,9 @@ COPIERS = 3
 
 
 class Members:
-    """Member processes in one group, and their output."""
+    """Processes that are members of one group. Each of them writes its output to a
+    file.
+    """
 
     def __init__(
         self, kafka: Cluster, topic: str, group: str, folder: Path, copies: str = ""
@@ -58,7 +60,7 @@ class Members:
         self._count = 0
 
     def join(self) -> None:
-        """Start an additional member."""
+        """Start a further process, which joins the group."""
         self._count += 1
         program = [sys.executable, "-m", "tools.interop.broker.group_members"]
         command = [*program, *self._arguments, str(self._count), self._copies]
@@ -81,12 +83,15 @@ class Members:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # Do not leave processes running if the check fails.
+        # End all processes even if the check has failed.
         for member in list(self.running):
             self.kill(member)
 
     def end(self) -> None:
-        """Stop all members with SIGTERM, so that they leave the group."""
+        """Stop all members with SIGTERM, which makes them leave the group.
+
+        Raises ``BrokerError`` if a member ends with an error.
+        """
         for member in self.running:
             member.terminate()
         for member in self.running:
@@ -101,9 +106,10 @@ class Members:
                 raise BrokerError(f"a member of {self.group} ended by itself")
 
     def rows(self) -> list[tuple[str, float, int, int, int]]:
-        """Return all printed lines sorted by time.
+        """Return (action, time, partition, start offset, next offset) for each printed
+        line.
 
-        The last line of a file may be truncated.
+        The lines of all members are sorted by time. A truncated last line is ignored.
         """
         rows = []
         for path in self._folder.glob(f"{self.group}-*"):
@@ -117,7 +123,10 @@ class Members:
 
 
 def committed(kafka: HasAddress, topic: str, group: str) -> dict[int, int]:
-    """Return the committed offsets by partition, read by librdkafka."""
+    """Return the committed offsets of a group by partition, as read by librdkafka.
+
+    Returns an empty dictionary if the coordinator is not available.
+    """
     partitions = [confluent_kafka.TopicPartition(topic, n) for n in range(PARTITIONS)]
     reader = confluent_kafka.Consumer(
         {"bootstrap.servers": kafka.address, "group.id": group, "log_level": 0}
@@ -132,7 +141,10 @@ def committed(kafka: HasAddress, topic: str, group: str) -> dict[int, int]:
 
 
 def describe(kafka: Cluster, group: str, *options: str) -> list[list[str]]:
-    """Return the table rows printed by ``kafka-consumer-groups --describe``."""
+    """Return the rows that ``kafka-consumer-groups --describe`` prints for a group.
+
+    Each row is a list of words.
+    """
     package = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
     text = brokers.run(
         brokers.java(
@@ -152,9 +164,11 @@ def describe(kafka: Cluster, group: str, *options: str) -> list[list[str]]:
 def check_rows(
     rows: list[tuple[str, float, int, int, int]], ends: dict[int, int]
 ) -> int:
-    """Verify the chunks that members have read and committed.
+    """Check that members have read each partition up to its end without gaps.
 
-    Returns the number of records that were read more than once.
+    Records before a committed offset must not be read again. Raises ``BrokerError``
+    otherwise. Returns the number of records that were read more than once, which is
+    only permitted for uncommitted records.
     """
     done = dict.fromkeys(ends, 0)
     safe = dict.fromkeys(ends, 0)
@@ -178,13 +192,19 @@ def check_rows(
 
 
 def find_ends(kafka: HasAddress, topic: str) -> dict[int, int]:
-    """Return the end offsets by partition. The writer must have ended."""
+    """Return the number of records, which is the end offset, by partition.
+
+    The writer must have ended.
+    """
     rows = clients.read_back(kafka, topic)
     return {partition: len(rows[partition]) for partition in rows}
 
 
 def kill_coordinator(kafka: Cluster, group: str) -> None:
-    """Kill the coordinator of a group and restart it after 4 seconds."""
+    """Kill the broker that coordinates a group, and restart it after 4 seconds.
+
+    In this time, the cluster detects the crash and elects a new coordinator.
+    """
     leaders = kafka.leaders("__consumer_offsets")
     number = 0
     for letter in group.encode():
@@ -238,7 +258,10 @@ def test_members_read_without_gaps_while_members_and_coordinator_are_killed(
 
 
 def has_open(kafka: Cluster, topic: str) -> bool:
-    """Return whether open transactions block read_committed readers of a topic."""
+    """Return whether a topic has open transactions.
+
+    If so, the last stable offset of a partition is less than its end offset.
+    """
     latest = clusters.admin.OffsetSpec.latest()
     partitions = {
         confluent_kafka.TopicPartition(topic, n): latest for n in range(COPY_PARTITIONS)
@@ -278,7 +301,8 @@ def test_members_copy_each_record_once_while_members_are_killed(
         ends = find_ends(cluster, topic)
         is_at_end = lambda: committed(cluster, topic, group) == ends  # noqa: E731
         took = wait_for("the end", is_at_end, [members])
-        # Killed members may have left open transactions.
+        # Members that were killed may have left open transactions, which end by
+        # timeout.
         is_closed = lambda: not has_open(cluster, copies)  # noqa: E731
         wait_for("the end of transactions", is_closed, [members])
         members.end()
@@ -326,7 +350,9 @@ def start_java(
 
 
 def test_kwire_and_java_members_share_a_group(cluster: Cluster, tmp_path: Path) -> None:
-    """Use two Java consumers, one with the classic protocol."""
+    """Use two kwire members and two Java members, one of which uses the classic
+    protocol.
+    """
     topic, group = "shared-with-java", "kwire-and-java"
     cluster.create_topic(topic, PARTITIONS)
     printed = tmp_path / "java-consumer", tmp_path / "java-classic"
@@ -376,7 +402,7 @@ def test_kwire_and_java_members_share_a_group(cluster: Cluster, tmp_path: Path) 
 
 @pytest.mark.releases("3.9", "2.8")
 def test_offsets_of_partitions_that_are_assigned_manually(kafka: Broker) -> None:
-    """Consume with committed offsets without joining, which all brokers support."""
+    """Assigned partitions do not require a group protocol. All brokers support them."""
     topic = "by-hand"
     workloads.create_topic(kafka, topic, partitions=PARTITIONS)
     writer = Writer(kafka, topic, PARTITIONS)
@@ -387,7 +413,8 @@ def test_offsets_of_partitions_that_are_assigned_manually(kafka: Broker) -> None
     next_offsets: dict[int, int] = dict.fromkeys(ends, 0)
     with client.connect_sync(kafka.address) as opened:
         for _ in range(2):
-            # The second consumer continues at the position of the first one.
+            # The second consumer continues at the offsets that the first consumer has
+            # committed.
             with opened.consumer(
                 topic, group_id="by-hand", partitions="all"
             ) as consumer:
@@ -405,7 +432,8 @@ def test_offsets_of_partitions_that_are_assigned_manually(kafka: Broker) -> None
                 next_offsets[chunk.partition] = chunk.next_offset
             consumer.commit()
         assert committed(kafka, topic, "by-hand") == ends
-        # Kafka 3.7 to 3.9 support the request, but the protocol is disabled.
+        # Kafka 3.7 to 3.9 know the heartbeat request but disable its protocol by
+        # default.
         with (
             pytest.raises((FeatureUnsupported, RequestRefused)) as refusal,
             opened.consumer(topic, group_id="joined") as consumer,

@@ -29,7 +29,10 @@ SLACK = 32 << 20
 
 @pytest.fixture(scope="module")
 def large(start_broker: Callable[..., Broker], version: str) -> str:
-    """Address of a broker with the topic. A value starts with the record's number."""
+    """Address of a broker that contains the topic.
+
+    Each value starts with the number of its record, so that the scan can be verified.
+    """
     kafka = start_broker(version)
     workloads.create_topic(kafka, TOPIC, partitions=PARTITIONS)
     producer = clients.librdkafka_producer(

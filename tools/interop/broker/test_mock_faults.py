@@ -95,10 +95,12 @@ Fields = tuple[int, int, bytes | None, bytes | None]
 
 
 class Mock:
-    """Mock cluster, controlled through librdkafka's C interface."""
+    """Cluster of librdkafka's mock brokers, controlled through librdkafka's C
+    interface.
+    """
 
     def __init__(self) -> None:
-        """Start the brokers on the loopback interface."""
+        """Start the mock brokers, which listen on the loopback interface."""
         package = Path(confluent_kafka.__file__).parent
         libraries = [
             *package.parent.glob("confluent_kafka.libs/librdkafka*"),
@@ -112,7 +114,8 @@ class Mock:
         self._library.rd_kafka_mock_cluster_bootstraps.restype = ctypes.c_char_p
         reason = ctypes.create_string_buffer(512)
         settings = ctypes.c_void_p(self._library.rd_kafka_conf_new())
-        # Suppress the warning about missing bootstrap servers.
+        # librdkafka would print a warning, because its own client has no bootstrap
+        # servers.
         self._library.rd_kafka_conf_set(settings, b"log_level", b"0", reason, 512)
         producer = 0
         self._handle = ctypes.c_void_p(
@@ -129,25 +132,27 @@ class Mock:
         self._call("topic_create", name.encode(), PARTITIONS, BROKERS)
 
     def push_errors(self, api_key: int, codes: list[int]) -> None:
-        """Return errors for the next requests of an API."""
+        """Fail the next requests of an API with the Kafka error ``codes``, one for each
+        request.
+        """
         array = (ctypes.c_int * len(codes))(*codes)
         self._library.rd_kafka_mock_push_request_errors_array(
             self._cluster, ctypes.c_int16(api_key), ctypes.c_size_t(len(codes)), array
         )
 
     def forget_errors(self) -> None:
-        """Discard all errors that have not been returned yet."""
+        """Discard the pushed errors that the brokers have not returned yet."""
         for request in ERRORS | WRITE_ERRORS:
             self._library.rd_kafka_mock_clear_request_errors(
                 self._cluster, ctypes.c_int16(request.api_key)
             )
 
     def set_leader(self, topic: str, partition: int, node: int) -> None:
-        """Move the leader of a partition to another broker."""
+        """Make another broker the leader of a partition."""
         self._call("partition_set_leader", topic.encode(), partition, node)
 
     def set_up(self, node: int, is_up: bool) -> None:
-        """Stop or restart a broker."""
+        """Restart a broker if ``is_up`` is True. Otherwise stop it."""
         self._call("broker_set_up" if is_up else "broker_set_down", node)
 
     def set_delay(self, node: int, milliseconds: int) -> None:
@@ -155,7 +160,7 @@ class Mock:
         self._call("broker_set_rtt", node, milliseconds)
 
     def close(self) -> None:
-        """Destroy the cluster."""
+        """Destroy the mock cluster and librdkafka's own client."""
         self._library.rd_kafka_mock_cluster_destroy(self._cluster)
         self._library.rd_kafka_destroy(self._handle)
 
@@ -168,7 +173,10 @@ class Mock:
 
 
 def write(address: str) -> list[Fields]:
-    """Write the topic in small batches. Returns its records in order."""
+    """Write ``ROWS`` records with librdkafka in small batches.
+
+    Returns (partition, offset, key, value) for each record, sorted by partition.
+    """
     producer = confluent_kafka.Producer(
         {"bootstrap.servers": address, "batch.num.messages": 20, "linger.ms": 2}
     )
@@ -186,7 +194,10 @@ def write(address: str) -> list[Fields]:
 
 
 def read(address: str, is_async: bool, pause_s: float) -> list[Fields]:
-    """Scan the complete topic slowly."""
+    """Scan the complete topic and pause for ``pause_s`` seconds after each chunk.
+
+    Returns (partition, offset, key, value) for each record in the order of the scan.
+    """
     rows: list[Fields] = []
 
     def take(chunk: client.Chunk) -> None:
@@ -211,9 +222,9 @@ def read(address: str, is_async: bool, pause_s: float) -> list[Fields]:
 
 
 class Faults(threading.Thread):
-    """Injects faults for a limited time or until ``is_over`` is set.
+    """Thread that injects faults for ``FAULTS_S`` seconds, or until ``is_over`` is set.
 
-    Finally it repairs the cluster, so that all records can be read.
+    At its end, it repairs the cluster, so that clients can read all records.
     """
 
     def __init__(
@@ -232,7 +243,7 @@ class Faults(threading.Thread):
         self._errors = errors
 
     def run(self) -> None:
-        """Inject faults one after the other."""
+        """Inject a random fault every 10 to 150 ms."""
         down = 0
         until = time.monotonic() + FAULTS_S
         while time.monotonic() < until and not self.is_over.wait(
@@ -336,7 +347,7 @@ def check_rows(
 def disturb(
     mock: Mock, seed: int, topic: str, errors: dict[Any, tuple[int, ...]]
 ) -> Iterator[Faults]:
-    """Inject faults during a ``with`` block, or for a shorter time."""
+    """Inject faults during a ``with`` block, but at most for ``FAULTS_S`` seconds."""
     faults = Faults(mock, random.Random(seed), topic, errors)
     faults.start()
     try:
@@ -348,7 +359,7 @@ def disturb(
 
 @pytest.fixture
 def mock() -> Iterator[Mock]:
-    """Mock cluster for one check."""
+    """Mock cluster that is destroyed at the end of the check."""
     cluster = Mock()
     yield cluster
     cluster.close()

@@ -70,20 +70,20 @@ SESSION_MS = 120_000
 
 @pytest.fixture
 def kafka(start_broker: Callable[..., Broker], version: str) -> Broker:
-    """Broker that supports both group protocols."""
+    """Broker with the settings that enable both group protocols."""
     return start_broker(version, SETTINGS.get(version))
 
 
 @pytest.fixture
 def topic(kafka: Broker, request: pytest.FixtureRequest) -> str:
-    """New topic named after its check."""
+    """Name of a new topic, which is the name of the check."""
     name = request.function.__name__
     workloads.create_topic(kafka, name)
     return str(name)
 
 
 def span(versions: list[int]) -> str:
-    """Format consecutive versions as a range."""
+    """Format consecutive versions as a range, for example "0-3"."""
     return f"{versions[0]}-{versions[-1]}" if versions[1:] else f"{versions[0]}"
 
 
@@ -95,7 +95,10 @@ def place_of(kafka: Broker) -> tuple[str, int]:
 def test_advertised_apis_are_those_of_the_release(
     kafka: Broker, wire: Connection
 ) -> None:
-    """Compare the advertised versions with kwire's data, in every version."""
+    """A broker advertises the versions that kwire's data contains for its release.
+
+    Every ApiVersions version is used.
+    """
     release = ".".join(kafka.release.split(".")[:2])
     listener = "zkBroker" if kafka.has_zookeeper else "broker"
     facts = ApiVersionTable.of_release(release, listener).ranges()
@@ -166,7 +169,9 @@ def test_batches_pass_through_each_version(wire: Connection, topic: str) -> None
 def test_classic_members_join_and_commit_in_each_version(
     kafka: Broker, wire: Connection, topic: str
 ) -> None:
-    """Join, send heartbeats and commit offsets in every version."""
+    """Join, send heartbeats, commit offsets and leave with each version of the
+    requests.
+    """
     finds = wire.versions(FindCoordinatorRequest)
     for version in finds:
         request = FindCoordinatorRequest(key="classic-0")
@@ -196,7 +201,7 @@ def test_classic_members_join_and_commit_in_each_version(
 
 
 def join(wire: Connection, topic: str, group: str, version: int) -> tuple[str, int]:
-    """Become the only member of a group. Returns the member id and generation."""
+    """Join a group as its only member. Returns the member id and the generation."""
     subscription = messages.ConsumerProtocolSubscription(topics=[topic])
     protocol = JoinGroupRequest.JoinGroupRequestProtocol(
         name="range", metadata=framing.encode_prefixed(subscription, 0)
@@ -220,7 +225,7 @@ def join(wire: Connection, topic: str, group: str, version: int) -> tuple[str, i
 def sync(
     wire: Connection, topic: str, group: str, member: str, generation: int
 ) -> None:
-    """Assign the topic in every version, and verify the returned assignment."""
+    """Assign the topic with each SyncGroup version. Verify the returned assignment."""
     assigned = messages.ConsumerProtocolAssignment.TopicPartition(
         topic=topic, partitions=[0]
     )
@@ -244,7 +249,10 @@ def sync(
 
 
 def heartbeat(wire: Connection, group: str, member: str, generation: int) -> None:
-    """Send heartbeats in every version. The broker must reject an unknown member."""
+    """Send a heartbeat with each version.
+
+    The broker must accept it from the member and reject it from an unknown member.
+    """
     for version in wire.versions(HeartbeatRequest):
         request = HeartbeatRequest(
             group_id=group, generation_id=generation, member_id=member
@@ -261,7 +269,7 @@ def heartbeat(wire: Connection, group: str, member: str, generation: int) -> Non
 def commit(
     wire: Connection, topic: str, group: str, member: str, generation: int
 ) -> None:
-    """Commit an offset in every version, and read it back in every version."""
+    """Commit an offset with each version, and read it with each version."""
     topic_id = {}
     if wire.versions(OffsetCommitRequest)[-1] >= 10:
         topic_id = {"topic_id": wire.topic_id(topic)}
@@ -294,7 +302,7 @@ def commit(
 def read_offset(
     wire: Connection, topic: str, group: str, version: int, topic_id: dict[str, Any]
 ) -> int:
-    """Read a group's committed offset."""
+    """Return the offset that a group has committed for partition 0 of a topic."""
     if version < FIRST_WITH_GROUPS:
         old = OffsetFetchRequest.OffsetFetchRequestTopic(
             name=topic, partition_indexes=[0]
@@ -313,7 +321,7 @@ def read_offset(
 
 
 def leave(wire: Connection, group: str, member: str, version: int) -> None:
-    """Leave a group."""
+    """Leave a group with one LeaveGroup version."""
     request = LeaveGroupRequest(group_id=group, member_id=member)
     if version >= FIRST_WITH_MEMBERS:
         who = LeaveGroupRequest.MemberIdentity(member_id=member)
@@ -324,7 +332,7 @@ def leave(wire: Connection, group: str, member: str, version: int) -> None:
 def test_consumer_members_are_assigned_in_each_version(
     wire: Connection, topic: str
 ) -> None:
-    """Join, receive an assignment through heartbeats, and leave."""
+    """Join, receive an assignment and leave with each version of the heartbeat."""
     versions = wire.versions(ConsumerGroupHeartbeatRequest)
     if not versions:
         print("no ConsumerGroupHeartbeat in this release")
@@ -333,8 +341,8 @@ def test_consumer_members_are_assigned_in_each_version(
     for version in versions:
         title = f"ConsumerGroupHeartbeat {version}"
         group = f"consumers-{version}"
-        # Find the coordinator first, because a new broker then creates
-        # __consumer_offsets.
+        # FindCoordinator makes a new broker create __consumer_offsets, which the
+        # heartbeat requires.
         wire.ask(FindCoordinatorRequest(coordinator_keys=[group]), FIRST_WITH_KEYS)
         request = ConsumerGroupHeartbeatRequest(
             group_id=group,
@@ -369,11 +377,11 @@ def test_consumer_members_are_assigned_in_each_version(
 def test_responses_keep_the_order_of_pipelined_requests(
     wire: Connection, topic: str
 ) -> None:
-    """Send many requests, some without a response, before reading any response."""
+    """Send requests with and without response before the first response is read."""
     count = 60
     correlation_ids = []
-    # Wait until the new topic has a leader. This request is repeated automatically, but
-    # writes without acknowledgements are not.
+    # The batches below are sent without acknowledgement, so they would be lost if the
+    # topic had no leader yet. ``fetch`` repeats its request until there is a leader.
     wire.fetch(topic, 4)
     for turn in range(count):
         if turn % 3:
@@ -382,7 +390,7 @@ def test_responses_keep_the_order_of_pipelined_requests(
             batch = encoded([clients.Row(b"silent", b"%d" % turn, [], 0)])
             part = ProduceRequest.PartitionProduceData(index=0, records=batch)
             data = ProduceRequest.TopicProduceData(name=topic, partition_data=[part])
-            # Use the newest version with topic names instead of topic ids.
+            # Newer versions identify the topic by its topic id.
             version = min(wire.versions(ProduceRequest)[-1], TOPIC_ID_PRODUCE - 1)
             silent = ProduceRequest(acks=0, timeout_ms=1000, topic_data=[data])
             wire.wire.send(silent, version)
@@ -399,7 +407,7 @@ def test_responses_keep_the_order_of_pipelined_requests(
 def test_a_version_that_the_broker_lacks_ends_the_connection(
     kafka: Broker, wire: Connection
 ) -> None:
-    """Check that the broker closes the connection, and that the table becomes invalid.
+    """The broker closes the connection, and the cached version table becomes invalid.
 
     The unsupported versions include Produce versions that brokers since 4.0 advertise
     but reject.

@@ -43,7 +43,11 @@ BROKER_RESOURCE = 4
 
 
 class Listener(NamedTuple):
-    """Broker whose listener advertises an unreachable address."""
+    """TLS listener whose advertised address is unreachable.
+
+    * ``port``: port on which the broker actually listens.
+    * ``folder``: directory that contains the certificates.
+    """
 
     kafka: Broker
     port: int
@@ -60,7 +64,9 @@ class Listener(NamedTuple):
         return self.folder / "trusted.pem"
 
     def trust(self, certificate: Path) -> None:
-        """Replace the trust file atomically, as certificate rotation does."""
+        """Replace the trust file with ``certificate`` atomically, as a certificate
+        manager does.
+        """
         copy = self.folder / "trusted.pem.new"
         shutil.copy(certificate, copy)
         os.replace(copy, self.trusted)
@@ -101,13 +107,13 @@ def listener(
 
 
 def answer_token() -> tuple[int, dict[str, Any]]:
-    """Return a token endpoint's response."""
+    """Return the HTTP status and the JSON body of a successful token response."""
     token = {"access_token": new_token(), "expires_in": 3600, "token_type": "Bearer"}
     return 200, token
 
 
 def count(kafka: client.KafkaSync) -> int:
-    """Read the topic and return the number of records."""
+    """Scan the topic once. Returns the number of records."""
     return sum(len(chunk.records()) for chunk in kafka.scan(TOPIC))
 
 
@@ -136,7 +142,9 @@ def test_tokens_of_an_endpoint_are_accepted_through_an_address_map(
 
 
 def test_connector_opens_all_connections(listener: Listener) -> None:
-    """The connector receives mapped addresses. TLS verifies the advertised name."""
+    """The connector receives the mapped address. TLS still verifies the advertised
+    name.
+    """
     opened: list[tuple[str, int]] = []
 
     def connect(host: str, port: int, timeout_s: float) -> socket.socket:
@@ -156,7 +164,9 @@ def test_connector_opens_all_connections(listener: Listener) -> None:
 
 
 def test_renewed_certificates_are_used_by_a_running_client(listener: Listener) -> None:
-    """A following scan continues. New connections trust the new certificate."""
+    """A running scan continues on its connection. New connections trust the new
+    certificate.
+    """
     renewed = listener.folder / "renewed"
     renewed.mkdir()
     certificate = security.make_certificate(renewed, HOST)
@@ -191,12 +201,12 @@ def test_renewed_certificates_are_used_by_a_running_client(listener: Listener) -
 
 
 def presented(listener: Listener) -> str:
-    """Return the certificate that the broker presents."""
+    """Return the certificate that the broker presents to new connections, as PEM."""
     return ssl.get_server_certificate((brokers.LOOPBACK, listener.port))
 
 
 def install(listener: Listener, certificate: Path) -> None:
-    """Replace the broker's certificate without restarting the broker."""
+    """Make a running broker use another certificate file."""
     make = IncrementalAlterConfigsRequest
     entry = make.AlterableConfig(
         name="listener.name.secure.ssl.keystore.location",

@@ -28,7 +28,11 @@ ROWS = 200
 
 
 class Writer(Task):
-    """Writes numbered values and stores their ``receipts``."""
+    """Task that writes numbered values.
+
+    * ``written``: values in the order of writing.
+    * ``receipts``: receipts of the producer.
+    """
 
     def __init__(self, kafka: Cluster, name: str) -> None:
         super().__init__(name)
@@ -38,10 +42,10 @@ class Writer(Task):
 
 
 class BlockingWriter(Writer):
-    """Writes lists of rows with the blocking client."""
+    """Writer that sends lists of rows with the blocking client."""
 
     def work(self) -> None:
-        """Write until the task ends. Every call must be acknowledged."""
+        """Write until the task ends. Every call returns receipts or raises an error."""
         with (
             client.connect_sync(self._address) as kafka,
             kafka.producer(compression="lz4", max_batch_bytes=8 << 10) as producer,
@@ -56,10 +60,10 @@ class BlockingWriter(Writer):
 
 
 class AsyncWriter(Writer):
-    """Writes single records with the asyncio client."""
+    """Writer that sends single records with the asyncio client."""
 
     def work(self) -> None:
-        """Write until the task ends. A record without acknowledgement is an error."""
+        """Write until the task ends. An unacknowledged record raises an error."""
         asyncio.run(self._write())
 
     async def _write(self) -> None:
@@ -78,7 +82,9 @@ class AsyncWriter(Writer):
 
 
 def check(kafka: Cluster, writers: list[Writer]) -> int:
-    """Compare the written records with the records that librdkafka reads back."""
+    """Check that librdkafka reads each written record once, and that receipts are
+    correct.
+    """
     rows_by_partition = clients.read_rows(kafka, TOPIC)
     values = [row.value or b"" for rows in rows_by_partition.values() for row in rows]
     counts = Counter(values)

@@ -36,7 +36,7 @@ FETCHES_OF_MAGIC = {0: (0, 1), 1: (2, 3)}
 
 @pytest.mark.releases("4.x", "2.8")
 def test_clients_read_what_kwire_writes(kafka: Broker, wire: Connection) -> None:
-    """Write unusual rows with every Produce version, and read them with all clients."""
+    """Other clients read the records that kwire writes with each Produce version."""
     versions = wire.versions(messages.ProduceRequest, FIRST_PRODUCE_WITH_MAGIC_2)
     for codec in workloads.CODECS:
         topic = f"from-kwire-{codec}"
@@ -57,15 +57,15 @@ def test_clients_read_what_kwire_writes(kafka: Broker, wire: Connection) -> None
 
 @pytest.mark.releases("4.x", "2.8")
 def test_kwire_reads_what_clients_write(kafka: Broker, wire: Connection) -> None:
-    """Write with every client and codec, and read with every Fetch version."""
+    """Records of each client and codec are read with each Fetch version."""
     versions = wire.versions(messages.FetchRequest)
     for codec in workloads.CODECS:
         topic = f"to-kwire-{codec}"
         workloads.create_topic(kafka, topic)
         rows = []
         for client, produce in clients.PRODUCERS.items():
-            # The console producer sets its own timestamps, so its expected records are
-            # unknown.
+            # The console producer sets its own timestamps, so its records cannot be
+            # compared.
             if client != "java":
                 written_rows = workloads.rows_for(client)
                 produce(kafka, topic, written_rows, codec, 5)
@@ -79,9 +79,10 @@ def test_kwire_reads_what_clients_write(kafka: Broker, wire: Connection) -> None
 def check_fetched(
     wire: Connection, topic: str, codec: str, version: int, rows: list[Received]
 ) -> None:
-    """Compare the result of one Fetch version.
+    """Compare the records and formats that one Fetch version returns.
 
-    Old versions do not support all fields.
+    Old versions return old record formats, which lack headers (magic 0 and 1) and
+    timestamps (magic 0).
     """
     batches = wire.fetch(topic, version)
     magic = next(
@@ -103,7 +104,10 @@ def check_fetched(
 def test_committed_records_are_those_of_librdkafka(
     kafka: Broker, wire: Connection
 ) -> None:
-    """Write transactions with kwire and librdkafka. Compare the committed records."""
+    """Committed records are the same as for librdkafka, with each Fetch version.
+
+    Both clients have written committed and aborted transactions.
+    """
     workloads.write_transactions(kafka)
     topic = "transactions"
     for sequence, commit in enumerate((True, False, True)):
@@ -123,7 +127,7 @@ def test_committed_records_are_those_of_librdkafka(
 def write_transaction(
     wire: Connection, topic: str, sequence: int, commit: bool
 ) -> None:
-    """Write one transaction with two batches, using only kwire."""
+    """Write two batches in one transaction with kwire's connection, and end it."""
     name = f"kwire-{sequence}"
     request = messages.InitProducerIdRequest(
         transactional_id=name, transaction_timeout_ms=60_000
@@ -156,7 +160,10 @@ def write_transaction(
 
 
 def wait_for_ends(wire: Connection, topic: str) -> None:
-    """Wait for all transaction markers, which are written after the response."""
+    """Wait until the transaction markers of a topic have been written.
+
+    The coordinator answers EndTxn before it has written the markers.
+    """
     request = messages.ListOffsetsRequest
     partition = request.ListOffsetsPartition(timestamp=LATEST)
     offsets_request = request(
@@ -179,9 +186,8 @@ def wait_for_ends(wire: Connection, topic: str) -> None:
 
 @pytest.mark.parametrize("version", ["2.8"])
 def test_magic_0_and_1_are_written_and_read(kafka: Broker, wire: Connection) -> None:
-    """Write magic 0 and 1 with Produce 0 to 2, and read them back.
-
-    Newer Produce versions are excluded, because they require magic 2.
+    """Old formats are written with Produce 0 to 2, because later versions require magic
+    2.
     """
     for magic, versions in ((0, (0, 1)), (1, (2,))):
         for codec in old_formats.CODECS:
@@ -201,7 +207,8 @@ def test_magic_0_and_1_are_written_and_read(kafka: Broker, wire: Connection) -> 
                 rows = [row._replace(timestamp=-1) for row in rows]
             expected = numbered(rows)
             for client, read in clients.READERS.items():
-                # The Python clients cannot read the incorrect lz4 header of magic 0.
+                # In magic 0, the checksum of the lz4 frame header is incorrect
+                # (KIP-57). kafka-python and aiokafka cannot read it.
                 if client == "librdkafka" or (magic, codec) != (0, "lz4"):
                     expect_rows(
                         f"{topic}, read by {client}", read(kafka, topic), expected

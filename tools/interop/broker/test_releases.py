@@ -50,7 +50,7 @@ BEGIN, END = "<!-- releases: begin -->", "<!-- releases: end -->"
 
 
 class Setting(NamedTuple):
-    """Running broker with a connected kwire client."""
+    """Running broker, and a kwire client that is connected to it."""
 
     kafka: Broker
     client: client.KafkaSync
@@ -74,7 +74,7 @@ class Setting(NamedTuple):
 
     @property
     def written(self) -> int:
-        """How many records librdkafka wrote for kwire."""
+        """Number of records that librdkafka has written to the topic ``to-kwire``."""
         return COUNT * len(self.codecs)
 
 
@@ -84,12 +84,15 @@ def is_of_line(kafka: Broker, name: str) -> bool:
 
 
 def before(release: str) -> tuple[str, ...]:
-    """Return the release lines before a release."""
+    """Return the names of all release lines before a release, oldest first."""
     return releases.NAMES[: releases.NAMES.index(release)]
 
 
 def create_topic(kafka: Broker, topic: str, partitions: int = 2) -> None:
-    """Create a topic with the release's tool, because old brokers have no request."""
+    """Create a topic with the tool of the release.
+
+    Old brokers do not support a request that creates topics.
+    """
     count = ("--partitions", str(partitions), "--replication-factor", "1")
     if kafka.has_zookeeper:
         zookeeper = ("--zookeeper", f"{brokers.LOOPBACK}:{kafka.other_port}")
@@ -116,8 +119,7 @@ def peer(setting: Setting) -> dict[str, Any]:
     """Return librdkafka's settings for a release."""
     settings: dict[str, Any] = {
         "bootstrap.servers": setting.kafka.address,
-        # Suppress warnings about deprecated settings for old brokers. The next
-        # librdkafka version will remove these settings.
+        # librdkafka would warn that the settings below are deprecated.
         "log_level": 0,
     }
     if setting.fallback is not None:
@@ -127,9 +129,13 @@ def peer(setting: Setting) -> dict[str, Any]:
 
 
 def read_with_peer(setting: Setting, topic: str, count: int) -> list[tuple[Any, ...]]:
-    """Read records with librdkafka, sorted by partition and offset."""
-    # Without a group coordinator (Kafka 0.8.1 and earlier), closing the consumer takes
-    # this number of milliseconds.
+    """Read ``count`` records with librdkafka.
+
+    Returns (partition, offset, key, value) tuples, sorted by partition and offset.
+    Raises ``BrokerError`` if that takes more than ``SECONDS``.
+    """
+    # Kafka 0.8.1 and earlier have no group coordinator. With them, closing the consumer
+    # takes as long as the session timeout, in milliseconds.
     options = {"group.id": "peer", "session.timeout.ms": 1000}
     consumer = confluent_kafka.Consumer({**options, **peer(setting)})
     named = confluent_kafka.TopicPartition
@@ -151,15 +157,15 @@ def read_with_peer(setting: Setting, topic: str, count: int) -> list[tuple[Any, 
 
 
 def scanned(scan: Any) -> list[tuple[Any, ...]]:
-    """Read the records of a scan, sorted by partition and offset."""
+    """Return (partition, offset, key, value) for all records of a scan, sorted."""
     return sorted(
         (record.partition, record.offset, record.key, record.value)
         for record in scan.records()
     )
 
 
-# Functions that check one feature. They return if it works and raise FeatureUnsupported
-# if the broker does not support it.
+# Each of the following functions checks one feature. It returns normally if the feature
+# works, and raises FeatureUnsupported if the broker does not support it.
 
 
 def check_topics(setting: Setting) -> None:
@@ -204,7 +210,10 @@ def check_offsets(setting: Setting) -> None:
 
 
 def check_offsets_by_time(setting: Setting) -> None:
-    """Look up the first record at or after a timestamp, ignoring missing timestamps."""
+    """Look up the offset of the first record at or after a timestamp.
+
+    Records without timestamp (magic 0) are ignored.
+    """
     timestamp = datetime.datetime.fromtimestamp(
         (START + COUNT // 2) / 1000, datetime.UTC
     )
@@ -232,7 +241,7 @@ def write(setting: Setting, topic: str, codecs: Sequence[str], **options: Any) -
 
 
 def check_producer(setting: Setting) -> None:
-    """Write every record exactly once."""
+    """Write with an idempotent producer, which writes every record exactly once."""
     write(setting, "idempotent", ["gzip"])
 
 
@@ -247,7 +256,7 @@ def check_codec(codec: str, setting: Setting) -> None:
 
 
 def check_headers(setting: Setting) -> None:
-    """Write a record with headers."""
+    """Write a record with a header, and read the header with a scan."""
     with setting.client.producer(idempotent=False) as producer:
         producer.send_many("headers", [(None, b"value", START, [("name", b"x")])])
     (record,) = setting.client.scan("headers").records()
@@ -255,14 +264,15 @@ def check_headers(setting: Setting) -> None:
 
 
 def check_transactions(setting: Setting) -> None:
-    """Commit a transaction."""
+    """Commit a transaction, and read its record with a read_committed scan."""
     with (
         setting.client.producer(transactional_id="etl") as producer,
         producer.transaction(),
     ):
         producer.send_many("transactions", [(None, b"value")])
     # The coordinator confirms the end of the transaction before the partition leaders
-    # have received the markers, so a scan can end before the record.
+    # have received the markers. A scan that starts too early does not return the
+    # record.
     deadline = time.monotonic() + SECONDS
     records: list[tuple[Any, ...]] = []
     while not records and time.monotonic() < deadline:
@@ -273,7 +283,7 @@ def check_transactions(setting: Setting) -> None:
 
 
 def check_committed_offsets(setting: Setting) -> None:
-    """Read with the committed offsets of a group, without joining it."""
+    """Commit offsets for a group and continue there, without joining the group."""
     for _ in range(2):
         with setting.client.consumer(
             "to-kwire", group_id="etl", partitions="all", start="earliest"
@@ -285,7 +295,10 @@ def check_committed_offsets(setting: Setting) -> None:
 
 
 def check_group(setting: Setting) -> None:
-    """Join a group."""
+    """Join a group, read a chunk and commit it.
+
+    The broker's error that the protocol is disabled counts as an unsupported feature.
+    """
     try:
         with setting.client.consumer(
             "to-kwire", group_id="joined", start="earliest"
@@ -301,7 +314,10 @@ def check_group(setting: Setting) -> None:
 
 
 def run_kwire(setting: Setting, *arguments: str, text: str = "", code: int = 0) -> str:
-    """Run a kwire command."""
+    """Run a kwire command that connects to the broker.
+
+    ``code`` is the expected exit code. Returns the output.
+    """
     name, *rest = arguments
     fallback = [] if setting.fallback is None else ["--fallback", setting.fallback]
     done = subprocess.run(
@@ -370,7 +386,7 @@ TOPICS = (
 
 
 def write_with_peer(setting: Setting, topic: str, rows: list[Row], codec: str) -> None:
-    """Write rows with librdkafka."""
+    """Write rows to both partitions with librdkafka. Waits for acknowledgements."""
     producer = confluent_kafka.Producer(
         {"compression.type": codec, "linger.ms": 20, **peer(setting)}
     )
@@ -398,13 +414,17 @@ def write_with_peer(setting: Setting, topic: str, rows: list[Row], codec: str) -
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, dict[str, str]]:
-    """Required release by tested release and feature, or "" if the feature works."""
+    """Required release by tested release and feature. It is "" if the feature works."""
     return {}
 
 
 @pytest.fixture(scope="module")
 def setting(version: str, results: dict[str, dict[str, str]]) -> Iterator[Setting]:
-    """Broker with topics and records from librdkafka. Stores the results at the end."""
+    """Broker with topics and records of librdkafka, and a connected client.
+
+    At the end, the results of the release are stored if all of its features have been
+    checked.
+    """
     with brokers.running(version) as kafka:
         unconnected = Setting(kafka, client.connect_sync("unused:1"))
         with client.connect_sync(
@@ -450,12 +470,15 @@ def test_brokers_that_cannot_report_versions_require_the_fallback(
 
 
 def stored_result(release: str) -> Path:
-    """Return the file with the last successful results of a release."""
+    """Return the file that stores the results of a release in the build directory."""
     return brokers.TARGET / f"features-{release}.json"
 
 
 def document() -> None:
-    """Write the stored results of all releases to the page, newest release first."""
+    """Write the stored results of all releases to docs/guides/live.md, newest first.
+
+    Raises ``BrokerError`` if a release has no stored results.
+    """
     lines = ["| release | working features | missing features |", "|---|---|---|"]
     for release in brokers.releases():
         try:

@@ -43,7 +43,10 @@ Fields = tuple[int, bytes | None, bytes | None, tuple[tuple[str, bytes | None], 
 
 
 def make_logs(folder: Path, mib: float, source: random.Random) -> list[list[Fields]]:
-    """Write a log per partition. Return the records by partition."""
+    """Write a log of ``mib`` MiB in total, divided equally between the partitions.
+
+    Returns the records of each partition.
+    """
     rows_by_partition: list[list[Fields]] = []
     count = int(mib * (1 << 20) / RECORD_BYTES / PARTITIONS)
     for partition in range(PARTITIONS):
@@ -77,7 +80,10 @@ def make_logs(folder: Path, mib: float, source: random.Random) -> list[list[Fiel
 
 
 def read_back(kafka: Cluster) -> list[list[Fields]]:
-    """Read the topic with librdkafka. Checks that the offsets have no gaps."""
+    """Read the restored topic with librdkafka. Returns the records of each partition.
+
+    The offsets must start at 0 and have no gaps.
+    """
     rows_by_partition = []
     for messages in clients.read_back(kafka, TOPIC, committed=True).values():
         rows: list[Fields] = []
@@ -92,7 +98,7 @@ def read_back(kafka: Cluster) -> list[list[Fields]]:
 
 
 class Restore:
-    """Single ``kwire restore`` run."""
+    """Process that runs ``kwire restore``."""
 
     def __init__(self, kafka: Cluster, folder: Path, rate: float | None) -> None:
         options = ["--create-topics", "--replication-factor", "3"]
@@ -105,9 +111,9 @@ class Restore:
         )
 
     def end(self, number: int | None) -> tuple[int, str]:
-        """Send a signal, or wait if ``number`` is None.
+        """Send the signal ``number`` and wait for the end, or only wait if it is None.
 
-        Returns the exit code and stderr.
+        Returns the exit code and the standard error output.
         """
         if number is not None:
             self._process.send_signal(number)
@@ -122,7 +128,8 @@ def test_a_restore_that_is_killed_goes_on_until_each_record_is_there_once(
     kills, seed = plan
     source = random.Random(seed)
     expected = make_logs(tmp_path, MIB, source)
-    # Limit the rate, so that the restore is still incomplete at the last kill.
+    # MiB per second. At this rate, an uninterrupted run would take three seconds per
+    # kill, so the restore is still incomplete at the last kill.
     rate = max(MIB / (3 * kills), 1.0)
     codes: Counter[int] = Counter()
     down = None
@@ -133,7 +140,8 @@ def test_a_restore_that_is_killed_goes_on_until_each_record_is_there_once(
             down = None
         time.sleep(source.uniform(0.6, 2.5))
         if number % BROKER_KILL_EVERY == 0:
-            # Shortly after the previous kill, the topic may not exist yet.
+            # At the time of the first kill, the topic may not exist yet. Kill node 1
+            # then.
             leaders = cluster.leaders(TOPIC)
             leader = leaders.get(source.randrange(PARTITIONS), -1)
             down = cluster.nodes[max(leader, 1)]

@@ -42,7 +42,12 @@ Fields = tuple[int, int, bytes | None, bytes | None]
 
 
 class Reader(Task):
-    """Follows the topic and stores the received records in ``seen``, by partition."""
+    """Task that follows the topic.
+
+    * ``seen``: received records by partition.
+    * ``position``: position of the scan after the last chunk.
+    * ``longest_silence``: maximum time between two chunks in seconds.
+    """
 
     def __init__(self, kafka: Cluster, name: str) -> None:
         super().__init__(name)
@@ -55,7 +60,7 @@ class Reader(Task):
         self._heard_at = time.monotonic()
 
     def take(self, chunk: client.Chunk, position: dict[Place, int]) -> None:
-        """Store the records of a chunk."""
+        """Store the records of a chunk, and the scan's position after the chunk."""
         now = time.monotonic()
         self.longest_silence = max(self.longest_silence, now - self._heard_at)
         self._heard_at = now
@@ -63,12 +68,12 @@ class Reader(Task):
         self.position = position
 
     def stop_reading(self) -> None:
-        """Close the scan while it is waiting."""
+        """Close the scan from another thread while it is waiting for records."""
         raise NotImplementedError
 
 
 class BlockingReader(Reader):
-    """Reads with the blocking client."""
+    """Reader that uses the blocking client."""
 
     def work(self) -> None:
         """Read until the scan is closed."""
@@ -78,19 +83,19 @@ class BlockingReader(Reader):
                 self.take(chunk, self._scan.position())
 
     def stop_reading(self) -> None:
-        """Close the scan while it is waiting."""
+        """Close the scan from another thread while it is waiting for records."""
         self._scan.close()
 
 
 class AsyncReader(Reader):
-    """Reads with the asyncio client."""
+    """Reader that uses the asyncio client in an event loop of its own."""
 
     def work(self) -> None:
         """Read until the scan is closed."""
         asyncio.run(self._read())
 
     def stop_reading(self) -> None:
-        """Close the scan while it is waiting."""
+        """Close the scan in the event loop while it is waiting for records."""
         asyncio.run_coroutine_threadsafe(self._scan.close(), self._loop)
 
     async def _read(self) -> None:
@@ -102,11 +107,11 @@ class AsyncReader(Reader):
 
 
 class BoundedReader(Task):
-    """Reads the newest part of the topic repeatedly with bounded scans.
+    """Task that reads the newest records of the topic repeatedly with bounded scans.
 
-    ``scans`` contains the start offsets and the received records of every scan.
-    ``refused`` counts scans that were started while no broker was running (before
-    ``down_until``) and therefore failed.
+    * ``scans``: start offsets and received records of every successful scan.
+    * ``refused``: number of scans that failed because they were started before
+      ``down_until``, while no broker was running.
     """
 
     def __init__(self, kafka: Cluster) -> None:
@@ -117,7 +122,7 @@ class BoundedReader(Task):
         self._address = kafka.address
 
     def work(self) -> None:
-        """Run scans until the task ends."""
+        """Read the last 1,000 records of each partition again and again."""
         with client.connect_sync(self._address) as kafka:
             while not self.is_ending:
                 begun = time.monotonic()
@@ -153,7 +158,10 @@ def fields_of(record: Any) -> Fields:
 def disturb(
     kafka: Cluster, bounded: BoundedReader, kills: int, seed: int
 ) -> Iterator[tuple[str, float]]:
-    """Kill and restart brokers. Yields a description and the elapsed seconds."""
+    """Kill and restart brokers ``kills`` times, with regular rolling restarts.
+
+    Yields the description of each event and its duration in seconds.
+    """
     source = random.Random(seed)
     for number in range(1, kills + 1):
         begun = time.monotonic()
@@ -179,7 +187,11 @@ def check(
     readers: list[Reader],
     bounded: BoundedReader,
 ) -> None:
-    """Compare the records of every scan with the records that librdkafka reads back."""
+    """Compare the records of every scan with ``expected``, which librdkafka has read
+    back.
+
+    Raises ``BrokerError`` if an acknowledged record is missing or a scan differs.
+    """
     by_value = {
         (partition, row[3]): row[0]
         for partition in expected

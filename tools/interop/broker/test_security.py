@@ -45,7 +45,9 @@ JAAS = {"PLAIN": "plain.PlainLoginModule"}
 
 
 class Secure(NamedTuple):
-    """Broker with a TLS and SASL listener, and a topic with records."""
+    """Broker with a listener for TLS and SASL, and with a topic that contains
+    ``values``.
+    """
 
     kafka: Broker
     address: str
@@ -54,7 +56,7 @@ class Secure(NamedTuple):
 
     @property
     def context(self) -> ssl.SSLContext:
-        """TLS context that trusts the broker."""
+        """Context for TLS connections that trusts the certificate of the broker."""
         return ssl.create_default_context(cafile=str(self.certificate))
 
 
@@ -81,9 +83,9 @@ def secure(version: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 
 
 def wait_for_user(secure: Secure, mechanism: str) -> None:
-    """Wait until the listener accepts the new user.
+    """Wait until the listener accepts the new user's password.
 
-    The controller has already stored the user, but the broker receives it later.
+    The controller stores the new user first, and informs the broker later.
     """
     make = mechanisms(PASSWORD)[mechanism]
     deadline = time.monotonic() + SECONDS
@@ -101,7 +103,10 @@ def wait_for_user(secure: Secure, mechanism: str) -> None:
 
 
 def new_token(seconds: float = 3600) -> str:
-    """Create an unsigned token, which Kafka's default handlers accept."""
+    """Create an unsigned token that expires after the specified number of seconds.
+
+    Kafka's default handlers accept such tokens.
+    """
     now = time.time()
     claims = {"sub": USER, "iat": now - 1, "exp": now + seconds}
     parts = [json.dumps(part).encode() for part in ({"alg": "none"}, claims)]
@@ -111,7 +116,10 @@ def new_token(seconds: float = 3600) -> str:
 
 
 def mechanisms(password: str) -> dict[str, Callable[[], Any]]:
-    """Return factories by mechanism, using a password or a token."""
+    """Return a function per SASL mechanism that creates the mechanism.
+
+    If the password is wrong, the token of OAUTHBEARER has expired.
+    """
     token = new_token if password == PASSWORD else (lambda: new_token(-10))
     return {
         "PLAIN": lambda: sasl.Plain(USER, password),
@@ -124,13 +132,13 @@ def mechanisms(password: str) -> dict[str, Callable[[], Any]]:
 
 
 def read(cluster: client.KafkaSync) -> list[bytes | None]:
-    """Read the topic with the blocking client."""
+    """Read the values of the topic with the blocking client, and close the client."""
     with cluster:
         return [row.value for row in cluster.scan(TOPIC).records()]
 
 
 def read_async(cluster: client.Kafka) -> list[bytes | None]:
-    """Read the topic with the asyncio client."""
+    """Read the values of the topic with the asyncio client, and close the client."""
 
     async def collect() -> list[bytes | None]:
         async with cluster:
@@ -140,7 +148,10 @@ def read_async(cluster: client.Kafka) -> list[bytes | None]:
 
 
 def properties(name: str, address: str, ca: Path) -> dict[str, str]:
-    """Return the properties that a Java client would use."""
+    """Return the client properties with which a Java client would connect.
+
+    ``ca`` is the file that contains the trusted certificate.
+    """
     module = JAAS.get(name, "scram.ScramLoginModule")
     return {
         "bootstrap.servers": address,
@@ -158,7 +169,10 @@ def properties(name: str, address: str, ca: Path) -> dict[str, str]:
 def expect_error(
     cluster: client.KafkaSync, kind: type[Exception], words: Iterable[str]
 ) -> None:
-    """Check that reading fails quickly with the expected error class and words."""
+    """Check that reading raises the expected error within half of the timeout.
+
+    The error text must contain all ``words``.
+    """
     begun = time.monotonic()
     with pytest.raises(kind) as raised:
         read(cluster)
@@ -203,7 +217,9 @@ def test_tls_and_sasl_that_are_missing_are_named(secure: Secure) -> None:
 
 
 def test_a_scan_outlives_its_sasl_sessions(secure: Secure) -> None:
-    """Follow a topic during several SASL sessions, with a new token per session."""
+    """A scan continues when its SASL session expires, and requests a new token each
+    time.
+    """
     kafka, topic = secure.kafka, "sessions"
     workloads.create_topic(kafka, topic)
     tokens: list[str] = []

@@ -56,7 +56,7 @@ def odd_broker(version: str) -> Iterator[Broker]:
 
 
 def write_old_topics(kafka_broker: Broker) -> None:
-    """Write magic 0 and 1, and topics with and without transactions for comparison."""
+    """Write the topics of old formats, and topics of magic 2 for comparison."""
     workloads.create_internal_topics(kafka_broker)
     old_formats.write_formats(kafka_broker)
     old_formats.write_compacted_formats(kafka_broker)
@@ -66,7 +66,7 @@ def write_old_topics(kafka_broker: Broker) -> None:
 
 
 def list_topics(broker: Broker) -> dict[str, list[int]]:
-    """List the written topics and their partitions."""
+    """Return the partitions of each topic, without Kafka's internal topics."""
     consumer = clients.librdkafka_consumer(broker, "topics")
     topics = consumer.list_topics().topics
     consumer.close()
@@ -78,7 +78,10 @@ def list_topics(broker: Broker) -> dict[str, list[int]]:
 
 
 def read_with_librdkafka(broker: Broker, topic: str, isolation: str) -> list[Fields]:
-    """Read a complete topic, sorted by partition and offset."""
+    """Read a complete topic with librdkafka.
+
+    Returns the fields of each record, sorted by partition and offset.
+    """
     rows_by_partition = clients.read_rows(
         broker, topic, committed=isolation == "read_committed"
     )
@@ -90,7 +93,7 @@ def read_with_librdkafka(broker: Broker, topic: str, isolation: str) -> list[Fie
 
 
 def fields_of(record: client.ConsumerRecord) -> Fields:
-    """Convert a record of a scan to the compared form."""
+    """Return the compared fields of a scan's record."""
     headers = tuple(tuple(header) for header in record.headers)
     return (
         record.partition,
@@ -103,7 +106,7 @@ def fields_of(record: client.ConsumerRecord) -> Fields:
 
 
 def rows_of(table: Any) -> list[Fields]:
-    """Convert a table of a scan to the compared form."""
+    """Return the compared fields of each row in a scan's table, sorted by offset."""
     epoch = datetime.fromtimestamp(0, UTC)
     rows = []
     for row in table.to_pylist():
@@ -119,7 +122,10 @@ def rows_of(table: Any) -> list[Fields]:
 @pytest.mark.parametrize("isolation", ISOLATION)
 @pytest.mark.releases("4.x", "3.9")
 def test_scans_return_what_librdkafka_reads(odd_broker: Broker, isolation: Any) -> None:
-    """Read all topics in small fetches, with every method that scans provide."""
+    """Scans return the same records through records, tables and chunks as librdkafka.
+
+    Small fetches are used, so that scans have to combine many responses.
+    """
     order = lambda row: row[:2]  # noqa: E731
     options = {"isolation_level": isolation, "memory_bytes": 1 << 14}
 
@@ -154,7 +160,12 @@ def describe(record: Any) -> tuple[type, list[tuple[type, Any]]]:
 def read_with_kafka_python(
     broker: Broker, topic: str, partition: int, isolation: str, one_by_one: bool
 ) -> Reading:
-    """Read a complete partition with kafka-python."""
+    """Read a complete partition with kafka-python.
+
+    * ``one_by_one``: iterate over the consumer instead of polling for lists.
+
+    Returns the described records, the final position, and the error or "".
+    """
     consumer = kafka.KafkaConsumer(
         bootstrap_servers=broker.address,
         isolation_level=isolation,
@@ -186,7 +197,12 @@ def read_with_kafka_python(
 def read_with_aiokafka(
     broker: Broker, topic: str, partition: int, isolation: str, one_by_one: bool
 ) -> Reading:
-    """Read a complete partition with aiokafka."""
+    """Read a complete partition with aiokafka.
+
+    * ``one_by_one``: call ``getone`` instead of ``getmany``.
+
+    Returns the described records, the final position, and the error or "".
+    """
 
     async def read() -> Reading:
         consumer = aiokafka.AIOKafkaConsumer(
@@ -230,7 +246,7 @@ READERS: dict[str, tuple[adapters.Adapter, Callable[..., Reading]]] = {
 
 
 def summarize(own: Reading, adapted: Reading) -> str:
-    """Describe the first difference between two readings."""
+    """Describe the first difference between the readings of both consumers."""
     for index, (a, b) in enumerate(zip(own[0], adapted[0], strict=False)):
         if a != b:
             return f"record {index} is {b!r:.300}, not {a!r:.300}"

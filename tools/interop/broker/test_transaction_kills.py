@@ -39,7 +39,11 @@ REQUEST_TIMEOUT_S = 10.0
 
 
 class Writer(Task):
-    """Writes transactions and stores their reported ``outcomes``."""
+    """Task that writes transactions.
+
+    ``outcomes`` contains (outcome, values) for each transaction. The outcome is
+    "committed", "aborted", "failed" or "in doubt".
+    """
 
     def __init__(self, kafka: Cluster, seed: int) -> None:
         super().__init__("writer")
@@ -49,11 +53,13 @@ class Writer(Task):
         self._number = 0
 
     def count(self, outcome: str) -> int:
-        """Count the transactions with an outcome."""
+        """Return the number of transactions with an outcome."""
         return sum(reported == outcome for reported, _ in self.outcomes)
 
     def work(self) -> None:
-        """Write until the task ends. A producer that has failed is replaced."""
+        """Write transactions until the task ends. A failed producer is replaced by a
+        new one.
+        """
         while not self.is_ending:
             with (
                 contextlib.suppress(ClusterError),
@@ -97,11 +103,14 @@ class Writer(Task):
 
 
 class Crash(Exception):
-    """Stops a copier during a transaction."""
+    """Simulated crash of a copier during a transaction."""
 
 
 class Copier(Task):
-    """Copies committed records and commits the offsets in the same transactions."""
+    """Task that copies committed records.
+
+    Each transaction contains copied records and the offsets of their originals.
+    """
 
     def __init__(self, kafka: Cluster, seed: int) -> None:
         super().__init__("copier")
@@ -151,7 +160,7 @@ class Copier(Task):
                     offsets = {topic_partition: chunk.next_offset}
                     await transaction.send_offsets(GROUP, offsets)
                     if self._random.random() < 0.03 and not self.is_ending:
-                        # Leave the transaction open: neither commit nor abort it.
+                        # Leave the transaction open, as a crashed process would.
                         await producer.close(flush=False)
                         raise Crash
                 self.copied += len(rows)
@@ -161,7 +170,10 @@ class Copier(Task):
 
 
 def committed(address: str) -> dict[tuple[str, int], int]:
-    """Return the group's offsets, waiting for transactions with pending offsets."""
+    """Return the committed offsets of the group by (topic, partition).
+
+    The broker waits for transactions with pending offsets before it responds.
+    """
     consumer = confluent_kafka.Consumer(
         {"bootstrap.servers": address, "group.id": GROUP, "log_level": 0}
     )
@@ -183,7 +195,10 @@ def read_values(kafka: Cluster, topic: str) -> dict[int, list[bytes]]:
 
 
 def check(kafka: Cluster, writer: Writer) -> int:
-    """Compare the committed records with the reported outcomes."""
+    """Compare the committed records with the reported outcomes and with the copies.
+
+    Returns the number of copied records.
+    """
     written = read_values(kafka, WRITTEN)
     written_values = [
         value for partition_values in written.values() for value in partition_values
@@ -207,7 +222,7 @@ def check(kafka: Cluster, writer: Writer) -> int:
 
 
 def is_copied(kafka: Cluster) -> bool:
-    """Return whether the copy contains as many records as the written topic."""
+    """Return whether both topics contain the same number of committed records."""
     counts = [
         sum(map(len, read_values(kafka, topic).values())) for topic in (WRITTEN, COPIED)
     ]
@@ -242,7 +257,8 @@ def test_transactions_are_atomic_while_leaders_and_coordinators_are_killed(
         print(f"  kill {number}: {time.monotonic() - begun:.1f} s", flush=True)
     writer.end()
     wait_for("the last copies", lambda: is_copied(cluster), [copier])
-    # The following scan ends at the next chunk, so write one more record.
+    # The scan that follows the topic only checks for its end after a chunk. Write one
+    # more record, so that it receives a chunk.
     with (
         client.connect_sync(cluster.address) as last,
         last.producer(transactional_id="last") as producer,

@@ -22,7 +22,7 @@ from tools.interop.broker.command import kwire_versions
 
 
 def lines_by_key(text: str) -> dict[int, str]:
-    """Split the output for one broker by API key. Key -1 is the header line."""
+    """Return the output lines for one broker by API key. Key -1 is the header line."""
     head, *lines, tail = text.splitlines()
     assert head.endswith(" -> (")
     assert tail == ")"
@@ -38,10 +38,10 @@ def lines_by_key(text: str) -> dict[int, str]:
 
 
 def expected_lines(kafka: Broker) -> dict[int, str]:
-    """Return the output of Kafka's tool.
+    """Return the output that kwire must print, by API key.
 
-    APIs that only kwire's newest release supports are added, because the tool does not
-    list them.
+    It is the output of Kafka's tool, and lines for the APIs that only kwire's newest
+    release supports, which the tool does not list.
     """
     tool = brokers.find_release("4.x")
     output = brokers.tool(
@@ -57,7 +57,7 @@ def expected_lines(kafka: Broker) -> dict[int, str]:
 
 
 def line_of(release: str) -> str:
-    """Return a release's line: "4.3" for "4.3.1"."""
+    """Return the release line of a release: "4.3" for "4.3.1"."""
     return ".".join(release.split(".")[:2])
 
 

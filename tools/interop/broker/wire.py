@@ -26,7 +26,11 @@ FIRST_PRODUCE_WITH_MAGIC_2 = 3
 
 
 class Connection:
-    """Simple blocking connection that sends a request and waits for its response."""
+    """Blocking connection of kwire that sends one request and waits for its response.
+
+    ``table`` is the negotiated version table. Raises ``BrokerError`` if the negotiation
+    fails.
+    """
 
     def __init__(self, kafka: Broker) -> None:
         self._socket = socket.create_connection(
@@ -41,7 +45,7 @@ class Connection:
         self.table = event.table
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection and its socket."""
         self.wire.close()
         self._socket.close()
 
@@ -73,11 +77,11 @@ class Connection:
             time.sleep(0.05)
 
     def versions(self, request_class: Any, lowest: int = 0) -> list[int]:
-        """Return the versions of a request that both the broker and kwire support."""
+        """Return the versions from ``lowest`` that the broker and kwire support."""
         return [v for v in self.table.usable(request_class) if v >= lowest]
 
     def topic_id(self, topic: str) -> Any:
-        """Return the topic id, which newer versions use instead of the name."""
+        """Return the id of a topic. Newer requests contain it instead of the name."""
         if topic not in self._topic_ids:
             wanted = messages.MetadataRequest.MetadataRequestTopic(name=topic)
             answer = self.ask(messages.MetadataRequest(topics=[wanted]), 12)
@@ -87,7 +91,11 @@ class Connection:
     def produce(
         self, topic: str, data: bytes, version: int, transaction: str | None = None
     ) -> int:
-        """Write a record set to partition 0. Returns the assigned base offset."""
+        """Write encoded records to partition 0. Returns the base offset that was
+        assigned.
+
+        ``transaction`` is the transactional id, or None.
+        """
         request = messages.ProduceRequest
         partition = request.PartitionProduceData(index=0, records=data)
         named = (
@@ -108,7 +116,10 @@ class Connection:
     def fetch(
         self, topic: str, version: int, *, committed: bool = False
     ) -> list[records.Batch]:
-        """Read the complete partition 0 in responses with at most 8 KiB."""
+        """Read all batches of partition 0, with at most 8 KiB per response.
+
+        ``committed`` selects the isolation level read_committed.
+        """
         named = (
             {"topic": topic}
             if version < TOPIC_ID_FETCH
@@ -147,7 +158,7 @@ class Connection:
 
 
 def codes_in(answer: Any) -> Iterator[int]:
-    """Yield all error codes in a response, at any depth of its JSON form."""
+    """Yield all error codes in the JSON form of a response, at any depth."""
     if isinstance(answer, list):
         for each in answer:
             yield from codes_in(each)
@@ -160,19 +171,21 @@ def codes_in(answer: Any) -> Iterator[int]:
 
 
 def check_error(what: str, code: int) -> None:
-    """Raise ``BrokerError`` if the broker returned an error."""
+    """Raise ``BrokerError`` with the error's name if an error code is not 0."""
     if code:
         raise BrokerError(f"{what}: {error_codes.name(code)}")
 
 
 def expect(what: str, got: Any, wanted: Any) -> None:
-    """Raise ``BrokerError`` if the actual and expected values differ."""
+    """Raise ``BrokerError`` if a value is not the expected value. ``what`` names the
+    value.
+    """
     if got != wanted:
         raise BrokerError(f"{what} is {got!r}, not {wanted!r}")
 
 
 def expect_rows(what: str, got: Sequence[Any], wanted: Sequence[Received]) -> None:
-    """Compare records one by one."""
+    """Raise ``BrokerError`` if the received and the expected records differ."""
     expect(f"{what}: the number of records", len(got), len(wanted))
     for received, row in zip(got, wanted, strict=True):
         fields = received.offset, received.timestamp, received.key, received.value
@@ -194,6 +207,9 @@ def all_records(batches: Iterable[records.Batch]) -> list[records.Record]:
 
 
 def encoded(rows: Iterable[Row], **how: Any) -> bytes:
-    """Encode rows as one batch with kwire."""
+    """Encode rows as one record batch with kwire.
+
+    ``how`` contains further arguments of ``encode_batch``.
+    """
     ordered = ((row.key, row.value, row.timestamp, row.headers) for row in rows)
     return records.encode_batch(ordered, **how)

@@ -20,7 +20,8 @@ from tools.interop.broker import clients
 from tools.interop.broker.broker import Broker, BrokerError
 from tools.interop.broker.clients import SECONDS, Row
 
-# The names are defined in private modules, which type checkers do not resolve.
+# Type checkers cannot resolve the names of this module, because they are defined in
+# private modules.
 admin: Any = confluent_kafka.admin
 
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
@@ -29,9 +30,11 @@ WORDS = "the quick brown fox jumps over the lazy dog and runs on"
 
 
 def numbered_rows(name: str, count: int, first: int = 0, keys: int = 7) -> list[Row]:
-    """Create text rows with a few repeated keys and some unique keys.
+    """Create ``count`` rows with text values. The first of them has the number
+    ``first``.
 
-    The timestamps increase by one second per record.
+    Every fifth row has a unique key, and the other rows share ``keys`` keys. The
+    timestamps increase by one second per row.
     """
     return [
         Row(
@@ -61,7 +64,10 @@ ODD_ROWS = [
 
 
 def administer(broker: Broker, action: str, *arguments: Any) -> None:
-    """Run an action of librdkafka's admin client and wait until it has completed."""
+    """Run a method of librdkafka's admin client and wait for its results.
+
+    Raises librdkafka's error if one of the results is an error.
+    """
     client = admin.AdminClient({"bootstrap.servers": broker.address})
     for each in getattr(client, action)(*arguments).values():
         each.result(SECONDS)
@@ -70,7 +76,7 @@ def administer(broker: Broker, action: str, *arguments: Any) -> None:
 def create_topic(
     broker: Broker, topic: str, *, partitions: int = 1, **settings: Any
 ) -> None:
-    """Create a topic. Underscores in setting names represent dots."""
+    """Create a topic. Underscores in the names of settings become dots."""
     named = {name.replace("_", "."): str(value) for name, value in settings.items()}
     if broker.release.startswith("4.") and "segment.bytes" in named:
         # Since 4.0, the public setting rejects segments smaller than 1 MiB.
@@ -80,7 +86,7 @@ def create_topic(
 
 
 def set_config(broker: Broker, kind: Any, resource: str, name: str, value: str) -> None:
-    """Change one setting of a topic or group."""
+    """Change one setting of a topic or group. ``kind`` is the type of the resource."""
     operation = admin.AlterConfigOpType.SET
     entry = admin.ConfigEntry(name, value, incremental_operation=operation)
     asked = admin.ConfigResource(kind, resource, incremental_configs=[entry])
@@ -88,12 +94,16 @@ def set_config(broker: Broker, kind: Any, resource: str, name: str, value: str) 
 
 
 def create_internal_topics(broker: Broker) -> None:
-    """Create Kafka's internal topics like a broker does, but with 16 KiB segments."""
+    """Create Kafka's internal topics with segments of 16 KiB.
+
+    A broker would create them with segments of 100 MiB, which would not be rolled.
+    """
     topics = ["__consumer_offsets", "__transaction_state"]
     if broker.release.startswith("4."):
         topics.append("__share_group_state")
     for topic in topics:
-        # The coordinator deletes old share group state, so the log cleaner is not used.
+        # The share coordinator deletes old state itself, so this topic is not
+        # compacted.
         policy = "delete" if topic == "__share_group_state" else "compact"
         create_topic(
             broker,
@@ -114,7 +124,7 @@ def write_codecs(broker: Broker) -> None:
 
 
 def rows_for(client: str) -> list[Row]:
-    """Return the unusual rows that a client supports."""
+    """Return the rows of ``ODD_ROWS`` that a client can write."""
     rows = ODD_ROWS
     if client != "librdkafka":
         rows = [row for row in rows if (row.key, row.value) != (None, None)]
@@ -124,7 +134,7 @@ def rows_for(client: str) -> list[Row]:
 
 
 def write_odd_rows(broker: Broker) -> None:
-    """Write nulls, empty strings and many types of headers."""
+    """Write ``ODD_ROWS`` to one topic with three clients and codecs."""
     create_topic(broker, "odd-rows")
     codecs = {"librdkafka": "none", "kafka-python": "gzip", "aiokafka": "snappy"}
     for client, codec in codecs.items():
@@ -133,17 +143,20 @@ def write_odd_rows(broker: Broker) -> None:
 
 
 def write_append_time(broker: Broker, **settings: Any) -> None:
-    """Write to a topic whose timestamps are assigned by the broker."""
+    """Write to a topic in which the broker assigns the timestamps (LogAppendTime)."""
     topic = "append-time"
     create_topic(broker, topic, message_timestamp_type="LogAppendTime", **settings)
     for codec in ("none", "gzip"):
-        # Omit headers, because old_formats.py also uses this function for magic 1.
+        # Omit the headers, because old_formats.py also calls this function for magic 1,
+        # which does not support them.
         rows = [row._replace(headers=[]) for row in numbered_rows(codec, 12)]
         clients.produce_with_librdkafka(broker, topic, rows, codec, 4)
 
 
 def write_segments(broker: Broker) -> None:
-    """Write several segments with unordered timestamps. Delete the first records."""
+    """Write several segments with unordered timestamps, and delete the first 130
+    records.
+    """
     topic = "segments"
     create_topic(broker, topic, segment_bytes=8192, index_interval_bytes=512)
     rows = numbered_rows(topic, 300)
@@ -155,7 +168,7 @@ def write_segments(broker: Broker) -> None:
 
 
 def write_partitions(broker: Broker) -> None:
-    """Write to two partitions of a topic and leave the third one empty."""
+    """Write to two partitions of a topic. A third partition remains empty."""
     create_topic(broker, "partitions", partitions=3)
     producer = clients.librdkafka_producer(broker)
     for number, row in enumerate(numbered_rows("partitions", 20)):
@@ -166,7 +179,7 @@ def write_partitions(broker: Broker) -> None:
 def transactional_producer(
     broker: Broker, name: str, **settings: Any
 ) -> confluent_kafka.Producer:
-    """Create a producer that is ready to begin a transaction."""
+    """Create a librdkafka producer that can begin a transaction immediately."""
     producer = clients.librdkafka_producer(broker, transactional_id=name, **settings)
     producer.init_transactions(SECONDS)
     return producer
@@ -185,7 +198,11 @@ def write_more_transactions(broker: Broker) -> None:
 
 
 def overlap_transactions(broker: Broker, topic: str, first: int) -> None:
-    """Write with two transactional producers and one producer without transactions."""
+    """Write overlapping transactions of two producers, and records without transaction.
+
+    Each producer commits one transaction and aborts one. ``first`` is the number of the
+    first row.
+    """
     one = transactional_producer(broker, "one")
     two = transactional_producer(broker, "two", compression_type="zstd")
     rows = iter(numbered_rows(topic, 400, first))
@@ -232,7 +249,10 @@ def leave_transaction_open(broker: Broker) -> confluent_kafka.Producer:
 
 
 def write_compacted(broker: Broker) -> None:
-    """Write tombstones, and let the log cleaner set their delete horizon."""
+    """Write tombstones, and wait until the log cleaner has set their delete horizon.
+
+    They are then retained for one day.
+    """
     topic = "compacted"
     create_compacted(broker, topic, delete_retention_ms=86_400_000)
     for number in range(6):
@@ -245,7 +265,10 @@ def write_compacted(broker: Broker) -> None:
 
 
 def write_emptied(broker: Broker) -> None:
-    """Let the log cleaner remove all records of a producer except its last batch."""
+    """Write batches that the log cleaner empties.
+
+    The cleaner retains the last batch of each producer without its records.
+    """
     topic = "emptied"
     create_compacted(broker, topic, delete_retention_ms=0)
     rows = rows_of_one_key(topic, 30, 0)
@@ -270,12 +293,12 @@ def write_emptied(broker: Broker) -> None:
 
 
 def rows_of_one_key(name: str, count: int, first: int) -> list[Row]:
-    """Create rows with one key, so that the log cleaner retains only the last row."""
+    """Create rows with the same key, of which the log cleaner retains only the last."""
     return [row._replace(key=b"key") for row in numbered_rows(name, count, first)]
 
 
 def create_compacted(broker: Broker, topic: str, **settings: Any) -> None:
-    """Create a topic that the log cleaner compacts as soon as a segment is closed."""
+    """Create a topic whose closed segments are compacted immediately."""
     create_topic(
         broker,
         topic,
@@ -288,7 +311,10 @@ def create_compacted(broker: Broker, topic: str, **settings: Any) -> None:
 
 
 def wait_for_cleaner(broker: Broker, topic: str) -> None:
-    """Wait until the log cleaner has processed all segments except the active one."""
+    """Wait until the log cleaner has processed all segments except the active one.
+
+    Raises ``BrokerError`` if that takes more than ``SECONDS``.
+    """
     in_use = max(int(log.stem) for log in broker.data.glob(f"{topic}-0/*.log"))
     checkpoint = broker.data / "cleaner-offset-checkpoint"
     deadline = time.monotonic() + SECONDS
@@ -311,7 +337,7 @@ def write_classic_groups(broker: Broker) -> None:
     join_group(broker, "static-group", topic, group_instance_id="a-member").close()
     join_group(broker, "deleted-group", topic).close()
     administer(broker, "delete_consumer_groups", ["deleted-group"])
-    # Commit offsets without members, often enough to make the log cleaner run.
+    # Set offsets without members. 60 commits are enough to make the log cleaner run.
     for number in range(60):
         at = TopicPartition(topic, 0, number, metadata=f"commit {number}")
         asked = ConsumerGroupTopicPartitions("manual-group", [at])
@@ -320,7 +346,11 @@ def write_classic_groups(broker: Broker) -> None:
 
 
 def write_consumer_groups(broker: Broker) -> confluent_kafka.Consumer:
-    """Commit offsets with the consumer group protocol (KIP-848). One member stays."""
+    """Commit offsets with the consumer group protocol (KIP-848).
+
+    One group has no members afterwards. The member of the other group is returned, and
+    the caller must keep it alive.
+    """
     protocol = {"group_protocol": "consumer"}
     join_group(broker, "consumer-group", "codec-none", **protocol).close()
     return join_group(broker, "lasting-group", "codec-none", **protocol)
@@ -329,7 +359,10 @@ def write_consumer_groups(broker: Broker) -> confluent_kafka.Consumer:
 def join_group(
     broker: Broker, group: str, topic: str, **settings: str
 ) -> confluent_kafka.Consumer:
-    """Join a group, read several records and commit each. The caller must close it."""
+    """Join a group, read five records, and commit the offset after each of them.
+
+    Returns the consumer, which the caller must close.
+    """
     consumer = clients.librdkafka_consumer(broker, group, **settings)
     consumer.subscribe([topic])
     for _ in range(5):
@@ -340,7 +373,7 @@ def join_group(
 
 
 def next_message(consumer: confluent_kafka.Consumer) -> Any:
-    """Poll one message. Raises ``BrokerError`` on an error or timeout."""
+    """Return the next message. Raises ``BrokerError`` on an error or timeout."""
     message = consumer.poll(SECONDS)
     if message is None or message.error():
         raise BrokerError(f"a consumer got {message and message.error()}")
@@ -348,10 +381,7 @@ def next_message(consumer: confluent_kafka.Consumer) -> Any:
 
 
 def commit_in_transaction(broker: Broker, topic: str) -> None:
-    """Commit offsets in transactions of a producer.
-
-    One of the transactions is aborted.
-    """
+    """Commit offsets in two transactions of a producer. The second one is aborted."""
     consumer = clients.librdkafka_consumer(broker, "transactional-group")
     consumer.subscribe([topic])
     producer = transactional_producer(broker, "offsets")
@@ -375,7 +405,7 @@ def write_share_group(broker: Broker) -> None:
         {"bootstrap.servers": broker.address, "group.id": group}
     )
     consumer.subscribe([topic])
-    # Every round acknowledges the records of the previous round.
+    # Polling acknowledges the records that the previous poll returned.
     for number in range(8):
         rows = numbered_rows(topic, 6, number * 6)
         clients.produce_with_librdkafka(broker, topic, rows, "none", 6)
@@ -388,9 +418,10 @@ def write_share_group(broker: Broker) -> None:
 
 
 def write_tiered(broker: Broker) -> None:
-    """Write to topics with tiered storage, and delete one of the topics.
+    """Write to two topics with tiered storage, and delete the second topic.
 
-    The function waits until the broker has moved the segments.
+    The function waits until the broker has moved all closed segments to the remote
+    storage.
     """
     for topic, rows in (("tiered", 200), ("tiered-deleted", 120)):
         create_topic(
@@ -412,7 +443,9 @@ def write_tiered(broker: Broker) -> None:
 
 
 def write_metadata(broker: Broker) -> None:
-    """Write many record types to the metadata log."""
+    """Change the cluster in different ways, so that the metadata log contains many
+    types of records.
+    """
     create_topic(broker, "deleted")
     administer(broker, "delete_topics", ["deleted"])
     set_config(broker, admin.ResourceType.TOPIC, "partitions", "retention.bytes", "-1")
@@ -433,7 +466,7 @@ def write_metadata(broker: Broker) -> None:
 
 
 def write_odd_topics(broker: Broker) -> None:
-    """Write all topics that are difficult to read, for checks of other clients."""
+    """Write all topics that are difficult to read, for comparisons of clients."""
     create_internal_topics(broker)
     write_codecs(broker)
     write_odd_rows(broker)

@@ -28,7 +28,8 @@ from tools.interop.broker.broker import Broker, BrokerError
 
 DATA = broker.HERE.parents[2] / "tests" / "data"
 
-# Small files that are easy to inspect, and a log cleaner that runs while we wait.
+# Small snapshots of the metadata log are easy to inspect. The log cleaner and the
+# retention check run every 200 and 500 ms, because this program waits for them.
 SETTINGS = {
     "log.cleaner.backoff.ms": "200",
     "log.initial.task.delay.ms": "500",
@@ -56,7 +57,8 @@ NEWEST_SETTINGS = {
 
 Step = Callable[[Broker], Any]
 
-# The broker is started twice, so that the second run uses the next leader epoch.
+# Steps for the first and for the second run of the broker. A restart increments the
+# leader epoch of all partitions.
 FIRST_LIFE: list[Step] = [
     workloads.create_internal_topics,
     workloads.write_codecs,
@@ -98,7 +100,8 @@ def write(version: str) -> None:
     settings |= NEWEST_SETTINGS if line > "3" else {}
     with tempfile.TemporaryDirectory(prefix="kwire-data-") as folder:
         running = Broker(release, Path(folder), settings)
-        # Keep returned objects (producers, group members) alive until the broker stops.
+        # Keep the results of the steps (producers and group members) alive until the
+        # broker stops.
         held = []
         try:
             for steps in LIVES[line]:
@@ -114,7 +117,10 @@ def write(version: str) -> None:
 
 
 def copy(stopped: Broker, seen: dict[str, Any]) -> None:
-    """Copy the files and results of a stopped broker to tests/data."""
+    """Copy the files of a stopped broker to tests/data, with their manifest.
+
+    ``seen`` contains the results of the consumer, which are stored as well.
+    """
     target = DATA / stopped.release
     shutil.rmtree(target, ignore_errors=True)
     ignored = shutil.ignore_patterns(".lock", "*-delete")
@@ -136,7 +142,10 @@ def copy(stopped: Broker, seen: dict[str, Any]) -> None:
 
 
 def consumed(running: Broker) -> dict[str, Any]:
-    """Read all application partitions with librdkafka's consumer."""
+    """Read all partitions of applications with librdkafka.
+
+    Returns the rows of each partition, and the offsets of the committed records.
+    """
     partitions = sorted(
         path.name for path in running.data.iterdir() if is_partition(path)
     )
@@ -154,12 +163,14 @@ def consumed(running: Broker) -> dict[str, Any]:
 
 
 def is_partition(path: Path) -> bool:
-    """Return whether a directory is a partition of an application's topic."""
+    """Return whether a directory contains a partition of a public topic."""
     return re.fullmatch(r"(?!__).+-\d+", path.name) is not None
 
 
 def row_of(message: Any) -> list[Any]:
-    """Return offset, timestamp type, timestamp, key, value and headers."""
+    """Return a message as a list: offset, timestamp type, timestamp, key, value,
+    headers.
+    """
     kind, timestamp = message.timestamp()
     headers = [[name, packed(value)] for name, value in message.headers() or []]
     key, value = packed(message.key()), packed(message.value())
@@ -167,12 +178,12 @@ def row_of(message: Any) -> list[Any]:
 
 
 def packed(data: bytes | None) -> str | None:
-    """Encode bytes in base64. None stays None."""
+    """Encode bytes as base64 text. None remains None."""
     return None if data is None else base64.b64encode(data).decode()
 
 
 def main() -> None:
-    """Run the command line."""
+    """Write the data directories of the releases that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("releases", nargs="+", help="such as 4.3.1, or 4.x")
     try:

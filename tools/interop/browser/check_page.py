@@ -27,7 +27,11 @@ TIMEOUT_MS = 300_000
 def open_page(
     path: str, width: int = 1280, height: int = 900, dark: bool = False
 ) -> Iterator[tuple[Page, list[str]]]:
-    """Open a file in a new browser. The findings list is updated while it is open."""
+    """Open a page in a new browser window of the specified size in pixels.
+
+    Yields the page and the list of findings, which grows while the page is open.
+    ``dark`` selects the dark colour scheme.
+    """
     name = next(filter(None, map(shutil.which, NAMES)), None)
     if name is None:
         raise SystemExit("no Chromium here; on Debian: apt-get install chromium")
@@ -57,19 +61,19 @@ def open_page(
         page.on("pageerror", note_error)
         page.on("request", note_request)
         page.goto(address)
-        # Requests that the page starts while loading complete or fail after the load
-        # event.
+        # Requests that the page starts while it is loading may fail after the load
+        # event. Wait for them.
         page.wait_for_timeout(200)
         yield page, findings
         browser.close()
 
 
 def resize(page: Page, width: int, height: int) -> None:
-    """Resize the browser window."""
+    """Set the size of the browser window in pixels."""
     page.set_viewport_size({"width": width, "height": height})
 
 
 def print_on(page: Page, width: int, height: int) -> None:
-    """Show the print layout for a paper size in pixels."""
+    """Switch to the print layout, for paper of the specified size in pixels."""
     resize(page, width, height)
     page.emulate_media(media="print", color_scheme="light")

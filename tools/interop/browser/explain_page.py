@@ -46,7 +46,11 @@ SEND = """document.querySelector({!r}).dispatchEvent(
 
 
 def frame(is_bad: bool) -> bytes:
-    """Create a response with two batches. A bad one has a wrong byte in every layer."""
+    """Encode a Fetch response with two batches of the same records, one of them
+    compressed.
+
+    If ``is_bad``, one byte of a record and the last byte of the response are wrong.
+    """
     rows = [(b"key-%d" % number, b"value") for number in range(ROWS)]
     batches = records.encode_batch(rows) + records.encode_batch(
         rows, compression="gzip"
@@ -64,13 +68,17 @@ PARTS = "bytes", "tree"
 
 
 def marked(page: Page, name: str) -> tuple[list[int], list[int]]:
-    """Return the highlighted span numbers, in the bytes and in the tree."""
+    """Return the numbers of the highlighted spans: in the bytes, and in the tree."""
     left, right = (page.evaluate(MARKED.format(part, name)) for part in PARTS)
     return sorted(left), sorted(right)
 
 
 def check(path: Path, is_bad: bool, folder: Path) -> list[str]:
-    """Test the page at ``path``. Returns a list of errors."""
+    """Test the page at ``path``. Returns the list of errors.
+
+    * ``is_bad``: the page displays a response with errors.
+    * ``folder``: directory for the screenshots.
+    """
     wrong = []
 
     def expect(what: str, found: Any, expected: Any) -> None:
@@ -133,7 +141,10 @@ def check(path: Path, is_bad: bool, folder: Path) -> list[str]:
 
 
 def main() -> int:
-    """Test a valid and an invalid response. Returns 1 if a test fails."""
+    """Test the page of a valid and of an invalid response.
+
+    Returns the exit code: 1 if a test fails.
+    """
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--screenshots", metavar="FOLDER", help="keep what was seen")
     options = parser.parse_args()

@@ -133,7 +133,7 @@ ALL_HEIGHT = "document.documentElement.scrollHeight"
 
 
 def raw_text(value: Any) -> str:
-    """Format a Parquet value like the data attributes of the page."""
+    """Format a Parquet value in the same way as the data attributes of the page."""
     if value is None:
         return NOTHING
     if isinstance(value, datetime):
@@ -173,7 +173,10 @@ def compare(folder: Path, table: dict[str, Any]) -> tuple[list[str], int]:
 
 
 def look(page: Page, findings: list[str], view: str) -> list[str]:
-    """Test the requirements that apply to every view of a page."""
+    """Test the requirements that apply to every view of a page. Returns the errors.
+
+    ``view`` names the view in the errors.
+    """
     wrong = [f"{view}: {finding}" for finding in findings]
     if (width := page.evaluate(TOO_WIDE)) > 0:
         wrong.append(f"{view}: {width} pixels too wide")
@@ -184,7 +187,10 @@ def look(page: Page, findings: list[str], view: str) -> list[str]:
 
 
 def use(page: Page) -> list[str]:
-    """Test sorting and filtering for every table, and the print layout."""
+    """Test sorting and filtering of every table, and the print layout.
+
+    Returns the errors.
+    """
     wrong = [f"sorted: {fault}" for fault in page.evaluate(SORT)]
     wrong += [f"filtered: {fault}" for fault in page.evaluate(FILTER)]
     print_on(page, *PAPER)
@@ -196,7 +202,10 @@ def use(page: Page) -> list[str]:
 
 
 def check(folder: Path, screenshots: Path | None) -> tuple[list[str], int]:
-    """Test the report in a job directory. Returns errors and the number of cells."""
+    """Test the report in a job directory in all views.
+
+    Returns the errors and the number of compared cells.
+    """
     wrong, cells = [], 0
     for view, (width, height, dark) in VIEWS.items():
         with open_page(str(folder / REPORT), width, height, dark) as (page, findings):
@@ -277,7 +286,10 @@ def write_sample(out: Path, falsified: bool) -> None:
 
 
 def main() -> int:
-    """Test the pages. Returns 1 if a test fails."""
+    """Test the sample and the reports that the command line names.
+
+    Returns the exit code: 1 if a test fails.
+    """
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folders", nargs="*", metavar="FOLDER", type=Path)
     parser.add_argument("--screenshots", metavar="FOLDER", type=Path)

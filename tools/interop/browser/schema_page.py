@@ -43,7 +43,9 @@ TOO_WIDE = "document.documentElement.scrollWidth - innerWidth"
 
 
 def search(page: Page, words: str) -> list[str]:
-    """Type into the search box. Returns the sections that remain visible."""
+    """Type words into the search box. Returns the ids of the sections that remain
+    visible.
+    """
     page.evaluate(
         f"search.value = {words!r}; search.dispatchEvent(new Event('input'));"
         "new Promise(done => setTimeout(done, 300))"
@@ -74,7 +76,7 @@ def expected_texts(release: str) -> dict[str, list[str]]:
 
 
 def check_release(release: str, folder: Path) -> list[str]:
-    """Test the page of one release. Returns a list of errors."""
+    """Test the page of one release. Returns the list of errors."""
     path = folder / f"{release}.html"
     path.write_text(guide_page.page(release), encoding="utf-8")
     wrong = []
@@ -102,7 +104,7 @@ def check_release(release: str, folder: Path) -> list[str]:
         expect("key 3", "Metadata" in search(page, "3"), True)
         expect("nonsense", search(page, "no such field"), [])
         page.screenshot(path=folder / f"{release}-nothing.png")
-        # A link must open its target even if the search has hidden it.
+        # A link must show its target even if the search has hidden it before.
         page.evaluate(
             "location.hash = '#FetchRequest-0'; new Promise(requestAnimationFrame)"
         )
@@ -123,14 +125,17 @@ def check_release(release: str, folder: Path) -> list[str]:
 
 
 def members(section: str) -> list[str]:
-    """List the messages that can appear below a heading."""
+    """List the messages that a section of the page can contain."""
     if section.endswith("-records"):
         return [section.replace("-records", end) for end in ("Key", "Value")]
     return [section, *(section + kind for kind in KINDS)]
 
 
 def main() -> int:
-    """Test the pages of several releases. Returns 1 if a test fails."""
+    """Test the pages of several releases.
+
+    Returns the exit code: 1 if a test fails.
+    """
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--screenshots", metavar="FOLDER", help="keep what was seen")
     options = parser.parse_args()

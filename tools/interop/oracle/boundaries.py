@@ -44,7 +44,10 @@ MAX_BYTES = 16 * 1024 * 1024
 
 
 def find_boundaries(shapes: Iterable[Shape], releases: list[str]) -> list[Boundary]:
-    """Measure the limits of all message shapes with the generated classes."""
+    """Measure the limits of message shapes in the specified Kafka releases.
+
+    The generated message classes decode each shape with all counts.
+    """
     with tempfile.TemporaryDirectory() as directory:
         asked = [
             (shape, count, Path(directory, f"{number}-{count}"))
@@ -80,7 +83,10 @@ def find_boundaries(shapes: Iterable[Shape], releases: list[str]) -> list[Bounda
 def find_record_boundaries(
     shapes: Iterable[RecordShape], releases: list[str]
 ) -> list[Boundary]:
-    """Measure the limits of all record shapes with the record classes."""
+    """Measure the limits of record shapes in the specified Kafka releases.
+
+    The record classes read each shape with all counts.
+    """
     boundaries = []
     for shape in shapes:
         asked = [count for count in counts() if 0 < count <= shape.highest + 1]
@@ -106,7 +112,10 @@ HEADER = """\
 
 
 def main() -> None:
-    """Run the command line."""
+    """Measure the limits, and write or check them.
+
+    Exits with a message if Kafka cannot run or, with ``check``, if a limit differs.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("command", choices=("write", "check"))
     command = parser.parse_args().command

@@ -33,7 +33,11 @@ class Shape(NamedTuple):
 
 
 class RecordShape(NamedTuple):
-    """Record batch with one variable count or length. Its maximum is ``highest``."""
+    """Record batch with one variable count or length.
+
+    * ``highest``: maximum count that the format supports.
+    * ``make_rows``: returns the rows of the batch for a count.
+    """
 
     name: str
     highest: int
@@ -41,14 +45,18 @@ class RecordShape(NamedTuple):
     compression: str = "none"
 
     def encode(self, count: int) -> bytes:
-        """Encode the batch with a valid checksum."""
+        """Encode the batch for a count, with a valid checksum."""
         from kwire import records
 
         return records.encode_batch(self.make_rows(count), compression=self.compression)
 
 
 class Boundary(NamedTuple):
-    """Largest accepted and smallest rejected count for a shape (0: none)."""
+    """Measured limit of one shape in one release.
+
+    * ``accepted``: largest accepted count, or 0.
+    * ``rejected``: smallest rejected count, or 0.
+    """
 
     shape: str
     release: str
@@ -57,7 +65,7 @@ class Boundary(NamedTuple):
 
 
 def varint(number: int) -> bytes:
-    """Encode an integer as UNSIGNED_VARINT."""
+    """Encode an integer in Kafka's UNSIGNED_VARINT format."""
     encoded = bytearray()
     while number > 0x7F:
         encoded.append(number & 0x7F | 0x80)
@@ -67,7 +75,7 @@ def varint(number: int) -> bytes:
 
 
 def int32(number: int) -> bytes:
-    """Encode an integer as INT32."""
+    """Encode an integer as four bytes in big-endian order."""
     return number.to_bytes(4, "big")
 
 
@@ -249,7 +257,7 @@ def read_boundaries(text: str) -> list[Boundary]:
 
 
 def changes(boundaries: Iterable[Boundary]) -> list[str]:
-    """Describe shapes with different limits in different releases."""
+    """Describe each shape whose limit is not the same in all releases."""
     by_shape: dict[str, list[Boundary]] = {}
     for each in boundaries:
         by_shape.setdefault(each.shape, []).append(each)

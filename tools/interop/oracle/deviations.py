@@ -47,13 +47,19 @@ class Example(NamedTuple):
     version: int = 0
 
     def title(self) -> str:
-        """Return the message and version, and the first 24 bytes in hexadecimal."""
+        """Message, version and the first 24 bytes of the example in hexadecimal."""
         what = f"{self.message} v{self.version}" if self.message else "records"
         return f"{what} {self.input[:24].hex()}"
 
 
 class Deviation(NamedTuple):
-    """Documented difference. Its patterns match the descriptions that it covers."""
+    """Documented difference between kwire and Kafka.
+
+    * ``kafka``, ``kwire``: behaviour of each implementation.
+    * ``why``: reason for the difference.
+    * ``messages``, ``records``: regular expressions, which match the descriptions of
+      the differences that this entry covers.
+    """
 
     name: str
     kafka: str
@@ -65,9 +71,9 @@ class Deviation(NamedTuple):
 
 
 def read(text: str) -> list[Deviation]:
-    """Parse the page into entries.
+    """Parse the entries of the page.
 
-    Raises ``ValueError`` if a required part is missing. The message names the entry.
+    Raises ``ValueError`` with the name of the entry if a required part is missing.
     """
     return [_entry(*part.split("\n", 1)) for part in text.split("\n## ")[1:]]
 
@@ -110,7 +116,10 @@ def _outcome(text: str) -> Any:
 def name_of(
     text: str, deviations: Iterable[Deviation], kind: str = "messages"
 ) -> str | None:
-    """Return the name of the first entry that covers a difference, or None."""
+    """Return the name of the first entry whose patterns match a difference, or None.
+
+    ``kind`` selects the patterns: "messages" or "records".
+    """
     for one in deviations:
         if any(re.search(pattern, text) for pattern in getattr(one, kind)):
             return one.name
@@ -133,16 +142,18 @@ def describe_error(error: Any, layout: Any) -> str:
             text += " in a tag" if steps else " in a section"
             break
         layout = steps[0].plan
-    # A reason reports the number of missing bytes, which is the length minus the bytes
-    # that were available. Up to 1 MiB was available, so subtract 1 MiB from the
-    # threshold.
+    # The reason contains the number of missing bytes: the length minus the available
+    # bytes. An input has up to 1 MiB, so subtract 1 MiB from the threshold.
     if any(int(n) > 2**31 - 2**20 for n in re.findall(r"\d+", error.reason)):
         text += " over 2^31"
     return text
 
 
 def done_by_kwire(kwire: ModuleType, example: Example, compat: str | None) -> Any:
-    """Decode an example with kwire and format the result like the page."""
+    """Decode an example with kwire. Returns the result in the format of the page.
+
+    ``compat`` is "java" or None.
+    """
     try:
         if example.message:
             cls = getattr(kwire.messages, example.message)
@@ -160,7 +171,7 @@ def done_by_kwire(kwire: ModuleType, example: Example, compat: str | None) -> An
 
 
 def done_by_kafka(example: Example, answer: dict[str, Any]) -> Any:
-    """Format Kafka's result for an example like the page."""
+    """Convert Kafka's answer for an example to the format of the page."""
     if not example.message:
         if "error" in answer:
             return f"refuses it: {answer['error']}"
@@ -174,16 +185,16 @@ def done_by_kafka(example: Example, answer: dict[str, Any]) -> Any:
 
 
 def _fields(example: Example, batch: Mapping[str, Any], records: int) -> dict[str, Any]:
-    """Select the batch fields that the example specifies."""
+    """Return the batch fields that the example specifies, and the number of records."""
     return {
         name: records if name == "records" else batch[name] for name in example.kafka
     }
 
 
 def faults(example: Example, kafka: Any, strict: Any, java: Any) -> Iterator[str]:
-    """Yield a description of every result that differs from the page.
+    """Yield a description for each decoder whose result differs from the page.
 
-    None means that this decoder was not run.
+    A result of None means that the decoder was not run.
     """
     listed = {"Kafka": example.kafka, "kwire": example.kwire, "compat": example.java}
     for (who, wanted), found in zip(listed.items(), (kafka, strict, java), strict=True):

@@ -49,7 +49,7 @@ The shortest are printed first.
 
 
 class Verdict(NamedTuple):
-    """Differences between one engine and Kafka."""
+    """Differences between one engine of kwire and Kafka."""
 
     found: Counter[str]
     """Number of observed differences by entry of the page."""
@@ -64,7 +64,10 @@ Asked = list[tuple[str, Example, oracle.Row]]
 
 
 def ask_kafka(mutants_to_read: list[Mutant]) -> list[oracle.Row]:
-    """Decode all mutants with Kafka, using the release that wrote the vectors."""
+    """Decode all mutants with the Kafka release that wrote their test vectors.
+
+    Returns Kafka's answers in the order of the mutants.
+    """
     manifest = json.loads("".join(oracle.manifest_lines(oracle.VECTORS)))
     release_of = {
         (entry["message"], entry["version"]): re.findall(
@@ -89,7 +92,10 @@ def ask_kafka(mutants_to_read: list[Mutant]) -> list[oracle.Row]:
 
 
 def ask_about_examples(page: list[Deviation]) -> Asked:
-    """Decode the documented examples with Kafka."""
+    """Decode the documented examples with Kafka.
+
+    Returns (name of the entry, example, answer) tuples.
+    """
     asked = [(entry.name, example) for entry in page for example in entry.examples]
     asked.sort(key=lambda pair: not pair[1].message)
     of_messages = [as_mutant(example) for _, example in asked if example.message]
@@ -103,7 +109,7 @@ def ask_about_examples(page: list[Deviation]) -> Asked:
 
 
 def as_mutant(example: Example) -> Mutant:
-    """Convert a message example into a mutant."""
+    """Convert an example with a message into a mutant."""
     return Mutant(example.message, example.version, example.input, "example")
 
 
@@ -123,7 +129,12 @@ def judge(
     made: list[Mutant],
     answers: list[oracle.Row],
 ) -> Verdict:
-    """Compare the selected engine with Kafka."""
+    """Compare the selected engine with Kafka.
+
+    * ``page``: documented differences.
+    * ``asked``: Kafka's answers for the documented examples.
+    * ``made``, ``answers``: mutants with Kafka's answers for them.
+    """
     import kwire
 
     verdict = Verdict(Counter(), [], [])
@@ -153,7 +164,10 @@ def judge(
 
 
 def differences(mutant: Mutant, answer: oracle.Row) -> Iterator[str]:
-    """Describe all differences between kwire and Kafka for one mutant."""
+    """Describe the differences between kwire and Kafka for one mutant.
+
+    Both strict decoding and ``compat="java"`` are compared.
+    """
     from kwire import DecodeError, messages
     from kwire._engine.active import engine
 
@@ -211,7 +225,8 @@ def difference(value: Any, version: int, left: int, answer: oracle.Row) -> str |
 def report(engine: str, page: list[Deviation], verdict: Verdict) -> bool:
     """Print the result for one engine.
 
-    Returns True if there is no unexpected difference.
+    Returns True if there is no undocumented difference, every example has the
+    documented results, and every entry of the page was observed.
     """
     print(f"\n{engine}: {len(verdict.others)} differences, and as is meant to be:")
     for entry in page:
@@ -228,7 +243,7 @@ def report(engine: str, page: list[Deviation], verdict: Verdict) -> bool:
 
 
 def note(page: list[Deviation], verdicts: list[Verdict]) -> None:
-    """Record the figures for SECURITY.md."""
+    """Store the number of deviations for the table of promises in SECURITY.md."""
     from tools.generate.promises import Figure, record
 
     seen = min(sum(map(bool, verdict.found.values())) for verdict in verdicts)
@@ -243,7 +258,9 @@ def note(page: list[Deviation], verdicts: list[Verdict]) -> None:
 
 
 def main() -> None:
-    """Run the command line."""
+    """Compare both engines with Kafka. Exits with a message if a difference is
+    unexpected.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", default="1", help="chooses the mutants")
     parser.add_argument(

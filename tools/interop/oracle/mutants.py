@@ -43,7 +43,8 @@ BAD_TEXT = (
     "f4908080",
     "f8888080",
     "efbbbf00",
-    # Surrogates: a complete one, a truncated one, one before ASCII text, and a pair.
+    # Encoded surrogates (U+D800 to U+DFFF), which are not valid in UTF-8: a complete
+    # one, a truncated one, one before ASCII text, and a pair.
     "eda080",
     "eda0",
     "edb041",
@@ -61,7 +62,7 @@ class Mutant(NamedTuple):
 
 
 def varint(value: int, least: int = 1) -> bytes:
-    """Encode an unsigned varint with at least ``least`` bytes."""
+    """Encode an unsigned varint with ``least`` bytes or more, as padding permits."""
     written = bytearray()
     while value > 0x7F or len(written) < least - 1:
         written.append(value & 0x7F | 0x80)
@@ -70,9 +71,9 @@ def varint(value: int, least: int = 1) -> bytes:
 
 
 class Forger:
-    """Encode a message with an unusual encoding at position number ``target``.
+    """Encoder that writes an unusual encoding at position number ``target``.
 
-    ``places`` collects the type of every position. Without a target, the output is
+    ``places`` collects the type of every position. If ``target`` is -1, the output is
     identical to kwire's encoding.
     """
 
@@ -197,7 +198,10 @@ class Forger:
 
 
 def mutants(seed: str, rounds: int) -> Iterator[Mutant]:
-    """Yield ``rounds`` mutants of every type for all (message, version) pairs."""
+    """Yield ``rounds`` mutants of every type for each (message, version) pair.
+
+    The same seed always creates the same mutants.
+    """
     import kwire
     from kwire import messages
     from kwire._engine.active import engine

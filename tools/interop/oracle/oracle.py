@@ -35,15 +35,15 @@ class OracleError(Exception):
 
 
 def releases() -> list[str]:
-    """List the supported Kafka releases, newest first."""
+    """List the supported Kafka releases in the order of pom.xml, newest first."""
     names = ElementTree.parse(HERE / "pom.xml").findall("{*}profiles/{*}profile/{*}id")
     return [str(name.text) for name in names]
 
 
 def jars(release: str) -> list[Path]:
-    """Return the jars of a Kafka release.
+    """Return the class path of a Kafka release.
 
-    If necessary, Maven downloads and builds them.
+    If necessary, Maven downloads the jars and compiles the Java program.
     """
     listing = TARGET / f"classpath-{release}"
     sources = [HERE / "pom.xml", *HERE.glob("src/**/*.java")]
@@ -79,13 +79,20 @@ def run(command: list[str], text: str = "") -> str:
 
 
 def ask(release: str, *arguments: str, text: str = "") -> list[Row]:
-    """Run the Java program once and parse its output lines as JSON."""
+    """Run the Java program with ``text`` as input.
+
+    Returns the rows that it prints, one JSON object per line.
+    """
     output = run(java(release, *arguments), text)
     return [json.loads(line) for line in output.split("\n") if line]
 
 
 def wanted_pairs(listing: Path | None) -> list[Pair]:
-    """List the (message, version) pairs in ``listing``, by default all pairs."""
+    """Return the sorted (message, version) pairs of ``listing``, or all pairs if it is
+    None.
+
+    A line of ``listing`` contains a message with its minimum and maximum version.
+    """
     if listing:
         lines = [line.split() for line in listing.read_text().splitlines() if line]
         ranges = [(name, int(low), int(high)) for name, low, high in lines]
@@ -106,7 +113,7 @@ def message_classes() -> dict[str, dict[str, Row]]:
 
 
 def newest_release(pair: Pair, classes: dict[str, dict[str, Row]]) -> str | None:
-    """Return the newest release that contains a pair, or None."""
+    """Return the newest release whose class supports a pair, or None."""
     name, version = pair
     for release, messages in classes.items():
         message_class = messages.get(name)
@@ -126,7 +133,10 @@ def reason_missing(name: str, classes: dict[str, dict[str, Row]]) -> str:
 
 
 def make_vectors(pairs: list[Pair]) -> tuple[str, str]:
-    """Generate all vectors with Kafka. Returns the vector lines and their manifest."""
+    """Create the test vectors with Kafka's classes.
+
+    Returns the text of the vector lines and of their manifest.
+    """
     classes = message_classes()
     chosen = {pair: newest_release(pair, classes) for pair in pairs}
     vectors: dict[Pair, list[Row]] = {}
@@ -176,7 +186,9 @@ def manifest_text(sums: dict[str, str], entries: list[Row], missing: list[Row]) 
 
 
 def compact(row: Row) -> str:
-    """Serialize a row like the Java program: no spaces, unescaped UTF-8."""
+    """Format a row like the Java program: JSON without spaces, and with unescaped
+    UTF-8.
+    """
     return json.dumps(row, separators=(",", ":"), ensure_ascii=False)
 
 
@@ -196,7 +208,10 @@ def write(pairs: list[Pair], folder: Path) -> None:
 
 
 def check(pairs: list[Pair]) -> None:
-    """Generate the vectors again and compare them with the committed vectors."""
+    """Create the vectors again, and compare them with the committed vectors.
+
+    Raises ``OracleError`` at the first difference.
+    """
     with tempfile.TemporaryDirectory() as folder:
         write(pairs, Path(folder))
         for content in (vector_lines, manifest_lines):
@@ -214,23 +229,29 @@ def check(pairs: list[Pair]) -> None:
 
 
 def vector_lines(folder: Path) -> list[str]:
-    """Read the vectors from a directory."""
+    """Return the lines of the vector file in a directory."""
     packed = (folder / "messages.jsonl.xz").read_bytes()
     return lzma.decompress(packed).decode().split("\n")
 
 
 def manifest_lines(folder: Path) -> list[str]:
-    """Read the manifest from a directory."""
+    """Return the lines of the manifest in a directory."""
     return (folder / "manifest.json").read_text(encoding="utf-8").split("\n")
 
 
 def shortened(line: str) -> str:
-    """Truncate a line to 300 characters. It starts with the message and version."""
+    """Truncate a line to 300 characters. Its start contains the message and the
+    version.
+    """
     return line if len(line) <= 300 else line[:300] + "..."
 
 
 def read(lines: Iterable[str]) -> Iterator[str]:
-    """Decode messages with Kafka, one JSON line per message, as they arrive."""
+    """Decode messages with the newest Kafka release that supports their version.
+
+    ``lines`` contains JSON requests. Yields the JSON answer for each request before the
+    next request is read.
+    """
     classes = message_classes()
     readers: dict[str, subprocess.Popen[str]] = {}
     try:
@@ -264,7 +285,11 @@ def read(lines: Iterable[str]) -> Iterator[str]:
 
 
 def check_errors() -> None:
-    """Compare ``kwire.error_codes`` with the newest Kafka release."""
+    """Compare the names and properties in ``kwire.error_codes`` with the newest
+    release.
+
+    Raises ``OracleError`` at the first difference.
+    """
     from kwire import error_codes
 
     rows = ask(releases()[0], "errors")
@@ -281,7 +306,9 @@ def check_errors() -> None:
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the subcommand. Exits with a message if a program is missing or a check
+    fails.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     for name, purpose in (

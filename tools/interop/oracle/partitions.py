@@ -18,9 +18,9 @@ LONGEST = 100
 
 
 def main() -> None:
-    """Compare random keys of different lengths.
+    """Compare kwire's hashes and partitions with Kafka's for random keys.
 
-    Exits with a message if results differ.
+    Exits with a message at the first difference.
     """
     from kwire.records import partitioners
 

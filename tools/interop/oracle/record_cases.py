@@ -39,7 +39,7 @@ class Case(NamedTuple):
 
 
 def text(raw: bytes | None) -> str | None:
-    """Encode bytes as base64 text for JSON. None stays None."""
+    """Encode bytes as base64 text for JSON. None remains None."""
     return None if raw is None else base64.b64encode(raw).decode()
 
 
@@ -50,7 +50,7 @@ def row(
     timestamp: int = BASE_TIME,
     headers: tuple[tuple[str, bytes | None], ...] = (),
 ) -> Row:
-    """Create one record in the JSON format of the Java program."""
+    """Return one record in the JSON format of the Java program."""
     return {
         "offset": offset,
         "timestamp": timestamp,
@@ -99,7 +99,10 @@ HEADERS = (
 
 
 def batch(rows: tuple[Row, ...], magic: int = 2, **changes: object) -> Row:
-    """Create a request for a record batch, or for messages in magic 0 or 1."""
+    """Return a request for a record batch, or for messages if ``magic`` is 0 or 1.
+
+    ``changes`` replace the default fields of the request.
+    """
     return {
         "do": "write",
         "magic": magic,
@@ -119,12 +122,12 @@ def batch(rows: tuple[Row, ...], magic: int = 2, **changes: object) -> Row:
 
 
 def moved(records: tuple[Row, ...], by: int) -> tuple[Row, ...]:
-    """Add ``by`` to the offset of all records."""
+    """Return the records with ``by`` added to each offset."""
     return tuple({**record, "offset": record["offset"] + by} for record in records)
 
 
 def batches() -> Iterator[Case]:
-    """Yield requests for every magic and compression with all supported features."""
+    """Yield requests for every magic and codec, with every feature they support."""
     common = {
         "one": ONE,
         "nulls": NULLS,
@@ -242,7 +245,11 @@ EMPTIED = (
 
 
 def sets(written: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
-    """Combine several batches, truncate the last one, and modify some manually."""
+    """Yield (name, bytes) of record sets that combine or modify the written batches.
+
+    Some sets contain several batches, some end with a truncated batch, and some contain
+    a batch with manually modified bytes.
+    """
     commit = written["control COMMIT 0"]
     yield (
         "set of a transaction",
@@ -263,7 +270,7 @@ def sets(written: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
         for kept in (1, 11, 12, 16, 17, 18, len(second) - 1):
             yield f"magic {magic} cut to {kept}", first + second[:kept]
     yield "nothing", b""
-    # Compressed messages from producers that did not set the wrapper's offset.
+    # Some producers did not set the offset of the compressed message (the wrapper).
     wrapper = written["magic 1 gzip many"]
     yield "magic 1 gzip wrapper at 0", bytes(8) + wrapper[8:]
     yield "magic 1 gzip wrapper below its last", struct.pack(">q", 3) + wrapper[8:]
@@ -278,14 +285,16 @@ def sets(written: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
 
 
 def split_in_members(packed: bytes) -> bytes:
-    """Compress the same content as two gzip members."""
+    """Return the decompressed content of ``packed``, compressed again as two gzip
+    members.
+    """
     content = gzip.decompress(packed)
     parts = content[:1000], content[1000:]
     return b"".join(gzip.compress(part, mtime=0) for part in parts)
 
 
 def resized(entry: bytes) -> bytes:
-    """Store the correct size in an entry."""
+    """Return a batch or message whose size field contains its actual size."""
     return entry[:8] + struct.pack(">i", len(entry) - 12) + entry[12:]
 
 
@@ -306,8 +315,8 @@ def mutants(written: dict[str, bytes]) -> Iterator[tuple[str, int, bytes]]:
         for codec in codecs[1:]:
             name = f"magic {magic} {codec} nulls"
             entry = written[name]
-            # In magic 0 and 1, modify only the header of the compressed data. Kafka
-            # allocates the size that an inner message specifies, which could be 2 GiB.
+            # In magic 0 and 1, modify only the header of the compressed data. Otherwise
+            # a wrong size of an inner message could make Kafka allocate 2 GiB.
             end = len(entry) if magic == 2 else start + LZ4_HEAD
             for place in range(start, end):
                 for changed in changes_of(entry, place):
@@ -328,7 +337,10 @@ def mutants(written: dict[str, bytes]) -> Iterator[tuple[str, int, bytes]]:
 
 
 def claims_much(messages: bytes) -> bool:
-    """Return whether a message size exceeds 1 MiB, which Kafka would allocate."""
+    """Return whether one of the inner messages claims a size of more than 1 MiB.
+
+    Kafka would allocate this size before it reads the message.
+    """
     position = 0
     while position + 12 <= len(messages):
         (size,) = struct.unpack_from(">i", messages, position + 8)
@@ -339,7 +351,9 @@ def claims_much(messages: bytes) -> bool:
 
 
 def changes_of(plain: bytes, position: int) -> Iterator[bytes]:
-    """Yield copies with different values for the byte at ``place``."""
+    """Yield up to five copies of ``plain`` with another value of the byte at
+    ``position``.
+    """
     old = plain[position]
     for new in sorted({old ^ 1, old ^ 0x80, 0, 0x7F, 0xFF} - {old}):
         yield plain[:position] + bytes([new]) + plain[position + 1 :]

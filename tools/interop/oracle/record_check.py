@@ -58,7 +58,14 @@ EMPTIED = (
 
 @dataclass
 class Written:
-    """Batch written by kwire, with the records and fields that Kafka must read."""
+    """Batch that kwire has written, and the content that Kafka must read.
+
+    * ``records``: expected records in the JSON format of the Java program.
+    * ``fields``: expected fields of the batch.
+    * ``control``: expected control records.
+    * ``producible``: whether a broker accepts the batch in a Produce request. None
+      means that this is not checked.
+    """
 
     name: str
     data: bytes
@@ -69,7 +76,10 @@ class Written:
 
 
 def fault(written: Written, read: Row) -> str | None:
-    """Describe the first difference between the expected and actual result, or None."""
+    """Describe the first difference between the expected content and Kafka's answer.
+
+    Returns None if they are equal.
+    """
     batches = read["batches"]
     if "error" in read:
         return f"Kafka refuses it: {read['why']}"
@@ -93,7 +103,10 @@ def fault(written: Written, read: Row) -> str | None:
 
 
 def write_all(engine: str) -> list[Written]:
-    """Write all batches with one engine. The caller must have selected it."""
+    """Write all batches with one engine.
+
+    The caller must have selected the engine before the first import of kwire.
+    """
     import kwire
 
     assert kwire.backend == engine
@@ -107,7 +120,10 @@ def write_all(engine: str) -> list[Written]:
 
 
 def in_all_ways(case: Case) -> Iterator[Written]:
-    """Write a batch from rows, from columns and with a builder, and down-convert it."""
+    """Yield the batch of a case, written from rows, from columns and by a builder.
+
+    Also yields its down-conversions to older formats.
+    """
     from kwire import records
     from kwire.records import columns
 
@@ -165,12 +181,16 @@ def row_of(row: Row) -> Any:
 
 
 def raw(text: str | None) -> bytes | None:
-    """Decode base64 text from JSON. None stays None."""
+    """Decode base64 text from JSON. None remains None."""
     return None if text is None else base64.b64decode(text)
 
 
 def as_read(asked: Row, least_magic: int, append_time: int | None) -> list[Row]:
-    """Return the expected records without fields that the format does not support."""
+    """Return the records of a case as Kafka must read them.
+
+    Fields that ``least_magic`` does not support are empty. ``append_time`` replaces the
+    timestamps if it is not None.
+    """
     rows = []
     for row in asked["records"]:
         row = dict(row)
@@ -185,7 +205,7 @@ def as_read(asked: Row, least_magic: int, append_time: int | None) -> list[Row]:
 
 
 def fields_of(asked: Row, rows: list[Any]) -> Row:
-    """Return the expected batch fields."""
+    """Return the fields of the batch as Kafka must read them."""
     fields = {name: asked[name] for name in EXPECTED}
     last = rows[-1].offset if asked["last_offset"] is None else asked["last_offset"]
     append_time = asked["log_append_time"]
@@ -207,7 +227,7 @@ def fields_of(asked: Row, rows: list[Any]) -> Row:
 
 
 def random_batches() -> Iterator[Case]:
-    """Generate random batches. They are identical in every run."""
+    """Yield ``RANDOM_BATCHES`` random batches, which are the same in every run."""
     dice = random.Random(3)
     for number in range(RANDOM_BATCHES):
         magic = dice.choice((0, 1, 2, 2))
@@ -232,10 +252,9 @@ def random_batches() -> Iterator[Case]:
 
 
 def random_bytes(dice: random.Random) -> bytes | None:
-    """Generate a key or value.
+    """Return a random key or value: null, short, or close to 8,192 bytes.
 
-    It is null, short, or at the boundary between encoded lengths of two and three
-    bytes.
+    From 8,192 bytes on, the encoded length has three bytes instead of two.
     """
     size = dice.choice((*[None, 0, 1, 5, 63, 64, 100] * 9, 8191, 8192))
     return None if size is None else dice.randbytes(size)
@@ -244,7 +263,7 @@ def random_bytes(dice: random.Random) -> bytes | None:
 def random_headers(
     dice: random.Random,
 ) -> tuple[tuple[str, bytes | None], ...]:
-    """Generate record headers. Most records have none."""
+    """Return up to three random record headers. Most records have no headers."""
     names = ("", "trace", "größe", "\U0001f600", "n" * 64)
     count = dice.choice((0, 0, 0, 1, 3))
     return tuple((dice.choice(names), random_bytes(dice)) for _ in range(count))

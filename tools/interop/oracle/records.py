@@ -65,26 +65,26 @@ def command(release: str) -> list[str]:
 
 
 def ask(release: str, asked: Iterable[Row]) -> list[Row]:
-    """Send requests to the record classes of one release.
-
-    Returns one answer per request.
-    """
+    """Send requests to the record classes of one release. Returns the answers."""
     lines = "".join(compact(row) + "\n" for row in asked)
     return [json.loads(line) for line in run(command(release), lines).splitlines()]
 
 
 def all_bytes(release: str, asked: Iterable[Row]) -> list[bytes]:
-    """Send requests and return only the resulting bytes."""
+    """Send requests to the record classes, and return the bytes of each answer."""
     return [base64.b64decode(answer["bytes"]) for answer in ask(release, asked)]
 
 
 def about(verb: str, data: bytes, **more: object) -> Row:
-    """Create a request that applies the operation ``verb`` to bytes."""
+    """Return a request that applies the operation ``verb`` to bytes.
+
+    ``more`` contains further fields of the request.
+    """
     return {"do": verb, "bytes": record_cases.text(data), **more}
 
 
 def origin() -> Row:
-    """Return the name and SHA-256 of the jar that writes the vectors."""
+    """Return the first row of the vector file: name and SHA-256 digest of the jar."""
     command(CONVERTING)
     paths = (TARGET / f"classpath-{CONVERTING}").read_text().strip().split(":")
     (jar,) = (Path(path) for path in paths if "kafka-clients" in Path(path).name)
@@ -93,7 +93,9 @@ def origin() -> Row:
 
 
 def vectors() -> Iterator[Row]:
-    """Write and read all cases with Kafka, and yield one row per vector."""
+    """Yield one row for each vector: its bytes, and the content that Kafka reads from
+    it.
+    """
     yield origin()
     cases = [
         *record_cases.batches(),
@@ -144,7 +146,7 @@ def vectors() -> Iterator[Row]:
 
 
 def write() -> None:
-    """Write the vectors to the committed file."""
+    """Create the vectors with Kafka and write them to the committed file."""
     lines = "".join(compact(row) + "\n" for row in vectors())
     PACKED.write_bytes(lzma.compress(lines.encode(), preset=9 | lzma.PRESET_EXTREME))
     size = PACKED.stat().st_size
@@ -152,7 +154,10 @@ def write() -> None:
 
 
 def check() -> None:
-    """Generate the vectors again and compare them with the committed vectors."""
+    """Create the vectors again, and compare them with the committed vectors.
+
+    Raises ``OracleError`` at the first difference.
+    """
     committed = lzma.decompress(PACKED.read_bytes()).decode().splitlines()
     again = [compact(row) for row in vectors()]
     for old, new in zip(committed, again, strict=False):
@@ -168,7 +173,10 @@ def check() -> None:
 
 
 def check_kwire() -> None:
-    """Read the batches of both kwire engines with every Kafka release."""
+    """Let every Kafka release read the batches that both engines of kwire have written.
+
+    Raises ``OracleError`` if a release reads something else.
+    """
     pools = [
         ProcessPoolExecutor(1, get_context("spawn"), choose, (engine,))
         for engine in ENGINES
@@ -200,7 +208,10 @@ def choose(engine: str) -> None:
 
 
 def main() -> None:
-    """Run the command line."""
+    """Write the vectors, or check them and kwire's batches.
+
+    Exits with a message if Kafka cannot run or a check fails.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("write", help="write the vectors")

@@ -41,7 +41,7 @@ MODULE = "tools.interop.spark.live_kills"
 
 
 def main() -> None:
-    """Run the broker, the query and the kills.
+    """Run the query in this process if ``--query`` is specified, otherwise the trial.
 
     Exits with 1 if the sink is incorrect.
     """
@@ -64,16 +64,16 @@ def main() -> None:
 
 
 def load(reader: Any, address: str) -> Any:
-    """Load a stream that reads all topics from the beginning."""
+    """Load a ``kafka-live`` stream that reads all topics from the earliest offsets."""
     reader = reader.format("kafka-live").option("kafka.bootstrap.servers", address)
     reader = reader.option("subscribe", ",".join(TOPICS))
     return reader.option("startingOffsets", "earliest").load()
 
 
 def trial(kafka: Broker, folder: Path, kills: int, chance: random.Random) -> int:
-    """Kill the query ``kills`` times, let it finish, and compare.
+    """Kill the query ``kills`` times and let it finish, while a thread writes records.
 
-    Returns the exit code.
+    Returns the exit code: 1 if the sink differs from the written records.
     """
     checkpoint, sink = folder / "checkpoint", folder / "sink"
     for topic, partitions in TOPICS.items():
@@ -96,7 +96,10 @@ def trial(kafka: Broker, folder: Path, kills: int, chance: random.Random) -> int
 
 
 class TopicWriter(threading.Thread):
-    """Writes records to the topics and deletes records that the query has committed."""
+    """Thread that writes records, and deletes records that the query has committed.
+
+    ``written`` maps (topic, partition, offset) to the value of each record.
+    """
 
     def __init__(self, kafka: Broker, checkpoint: Path, chance: random.Random) -> None:
         super().__init__(name="writer", daemon=True)
@@ -109,7 +112,7 @@ class TopicWriter(threading.Thread):
         self.deletions = 0
 
     def stop(self) -> None:
-        """Stop the thread after all sent records are acknowledged."""
+        """Stop the thread when all sent records have been acknowledged."""
         self._over.set()
         self.join()
 

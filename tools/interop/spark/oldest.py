@@ -71,7 +71,8 @@ ELSEWHERE = [
 
 
 def make_environment(version: str) -> Path:
-    """Create the virtual environment for a version if it is missing or outdated.
+    """Create the virtual environment for a PySpark release if it is missing or
+    outdated.
 
     Returns the path of its Python interpreter.
     """
@@ -91,7 +92,9 @@ def make_environment(version: str) -> Path:
 
 
 def list_tests(version: str, only_sources: bool) -> list[str]:
-    """Return the tests for a version, with options that deselect unsupported tests."""
+    """Return pytest's arguments: the tests for a PySpark release, without its
+    exclusions.
+    """
     has = tuple(int(part) for part in version.split(".")[:2])
     if has < (4, 0):
         folder = ROOT / TESTS
@@ -116,7 +119,10 @@ def list_tests(version: str, only_sources: bool) -> list[str]:
 
 
 def main() -> int:
-    """Create the environments and run the tests. Returns 1 if a release fails."""
+    """Run the tests with the PySpark releases that the command line selects.
+
+    Returns the exit code: 1 if a test fails.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pyspark", metavar="VERSION")
     parser.add_argument("--sources", action="store_true")
@@ -126,10 +132,13 @@ def main() -> int:
 
 
 def run_tests(version: str, only_sources: bool, more: list[str]) -> int:
-    """Run the tests with one PySpark release. Returns 1 if a test fails."""
+    """Run the tests with one PySpark release. ``more`` contains options for pytest.
+
+    Returns 1 if a test fails, otherwise 0.
+    """
     python = str(make_environment(version))
-    # The tests use the compiled engine of this tree. It was built for the Python
-    # version that runs this script.
+    # The tests load the compiled engine of this tree, which was built for the Python
+    # version that runs this program.
     paths = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
     here = os.environ | {"PYTHONPATH": paths}
     # SPARK_HOME would select a different Spark installation.

@@ -52,7 +52,7 @@ def make_table(spark: Any) -> Any:
 
 
 def batch_cases(table: Any) -> Iterator[tuple[str, Any, dict[str, str]]]:
-    """Yield named batch cases with their tables and options."""
+    """Yield (name, table, options) for each batch that both sinks must write."""
     yield "all columns", table, {}
     yield "text keys", table.selectExpr("cast(key as string) as key", "value"), {}
     yield "binary values", table.selectExpr("cast(value as binary) as value"), {}
@@ -70,7 +70,7 @@ def batch_cases(table: Any) -> Iterator[tuple[str, Any, dict[str, str]]]:
 
 
 def refused_cases(spark: Any) -> Iterator[tuple[str, Any, dict[str, str]]]:
-    """Yield named cases that both sinks must reject."""
+    """Yield (name, table, options) for each batch that both sinks must reject."""
 
     def select(columns: str) -> Any:
         return spark.sql(f"SELECT {columns}")
@@ -97,13 +97,16 @@ def refused_cases(spark: Any) -> Iterator[tuple[str, Any, dict[str, str]]]:
 
 
 def write(table: Any, sink: str, kafka: Broker, **given: str) -> None:
-    """Append a table to topics."""
+    """Append a table to the topics of a broker with one sink.
+
+    ``given`` contains further options of the sink.
+    """
     options = {"kafka.bootstrap.servers": kafka.address, **given}
     table.write.format(sink).options(**options).mode("append").save()
 
 
 def read_topic(kafka: Broker, topic: str) -> list[Record]:
-    """Read all records of a topic, sorted by partition."""
+    """Return (partition, key, value, headers) for all records, sorted by partition."""
     return [
         (partition, row.key, row.value, row.headers)
         for partition, rows in clients.read_rows(kafka, topic).items()
@@ -112,10 +115,10 @@ def read_topic(kafka: Broker, topic: str) -> list[Record]:
 
 
 def compare(kafka: Broker, what: str, topics: list[str], is_placed: bool) -> None:
-    """Compare the records in the topics of both sinks.
+    """Compare the records in the topics of both sinks. ``what`` names the case.
 
     If ``is_placed`` is False, records without key and partition may be in different
-    partitions.
+    partitions. Raises ``BrokerError`` at the first difference.
     """
     own, live = (read_topic(kafka, topic) for topic in topics)
     if not is_placed:
@@ -136,7 +139,7 @@ def make_topics(kafka: Broker, name: str) -> list[str]:
 
 
 def check_batches(spark: Any, kafka: Broker) -> None:
-    """Write every case with both sinks and compare the topics."""
+    """Write every batch with both sinks, and compare their topics."""
     table = make_table(spark)
     for name, rows, options in batch_cases(table):
         topics = make_topics(kafka, name)
@@ -153,7 +156,7 @@ def check_batches(spark: Any, kafka: Broker) -> None:
 
 
 def check_refused(spark: Any, kafka: Broker) -> None:
-    """Check that both sinks reject every case, and kwire without a traceback."""
+    """Check that both sinks reject every case. kwire's error has no traceback."""
     workloads.create_topic(kafka, "refused", partitions=PARTITIONS)
     from pyspark.errors import PySparkException
 
@@ -173,7 +176,10 @@ def check_refused(spark: Any, kafka: Broker) -> None:
 
 
 def check_streams(spark: Any, kafka: Broker, folder: Path) -> None:
-    """Run streaming queries, stop and restart them, and compare the topics."""
+    """Run a streaming query with each sink twice, and compare their topics.
+
+    The second run continues at the checkpoint of the first run.
+    """
     topics = make_topics(kafka, "stream")
     for turn in range(2):
         table = make_table(spark).where(f"offset % 2 = {turn}")
@@ -191,7 +197,9 @@ def check_streams(spark: Any, kafka: Broker, folder: Path) -> None:
 
 
 def main() -> None:
-    """Start a broker and Spark, and run all comparisons."""
+    """Start a broker and Spark, and compare both sinks. Exits with a message on
+    failure.
+    """
     begun = time.monotonic()
     try:
         with (

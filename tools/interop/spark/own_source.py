@@ -53,7 +53,10 @@ def own_jars() -> list[str]:
 
 @contextmanager
 def open_session(folder: Path) -> Iterator[Any]:
-    """Start Spark with both sources, bound to the loopback interface."""
+    """Start Spark with both sources. Yields its session.
+
+    Spark only listens on the loopback interface.
+    """
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYTHONPATH"] = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
@@ -78,7 +81,7 @@ def open_session(folder: Path) -> Iterator[Any]:
 
 
 def batch_cases() -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield named batch cases with their options."""
+    """Yield (name, options) for each batch that both sources must read."""
     first_timestamp = workloads.FIRST_TIMESTAMP
     starts = {"partitions": {"0": 3, "1": -2, "2": -2}}
     ends = {"partitions": {"0": 8, "1": 5, "2": -1}}
@@ -129,7 +132,7 @@ def batch_cases() -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def refused_cases() -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield named options that both sources must reject."""
+    """Yield (name, options) for each batch that both sources must reject."""
     basic = {"subscribe": "segments"}
     yield "a batch from the end", {**basic, "startingOffsets": "latest"}
     yield "a batch to the start", {**basic, "endingOffsets": "earliest"}
@@ -149,12 +152,12 @@ def _offsets(**topics: list[int]) -> dict[str, str]:
 
 
 def rows_of(table: Any) -> list[Any]:
-    """Collect rows, sorted by topic, partition and offset."""
+    """Return the rows of a table, sorted by topic, partition and offset."""
     return sorted(table.collect(), key=lambda row: row[2:5])
 
 
 def read_batch(spark: Any, source: str, kafka: Broker, options: dict[str, str]) -> Any:
-    """Load a batch table, including headers."""
+    """Return the table of a batch query, with the headers of the records."""
     reader = spark.read.format(source).option("includeHeaders", "true")
     return (
         reader.option("kafka.bootstrap.servers", kafka.address)
@@ -164,7 +167,10 @@ def read_batch(spark: Any, source: str, kafka: Broker, options: dict[str, str]) 
 
 
 def check_batches(spark: Any, kafka: Broker) -> None:
-    """Compare rows and schemas for every case."""
+    """Compare rows and schemas for every batch.
+
+    Both sources must reject the cases of ``refused_cases``.
+    """
     for name, options in batch_cases():
         own, live = (read_batch(spark, each, kafka, options) for each in SOURCES)
         if own.schema != live.schema:
@@ -209,7 +215,7 @@ def run_stream(
 
 
 def check_streams(spark: Any, kafka: Broker, folder: Path) -> None:
-    """Compare the streamed rows and the final offsets of both sources."""
+    """Compare the rows and the final offsets of streaming queries from both sources."""
     cases = {
         "all at once": {"subscribePattern": "."},
         "in micro-batches": {"subscribePattern": ".", "maxOffsetsPerTrigger": "300"},
@@ -234,7 +240,7 @@ def check_streams(spark: Any, kafka: Broker, folder: Path) -> None:
 
 
 def check_changes(spark: Any, kafka: Broker, folder: Path) -> None:
-    """Change the source of a query between runs. No row may be lost or duplicated."""
+    """Run a query alternately with each source. No row may be lost or duplicated."""
     topic, written = "changes", 0
     workloads.create_topic(kafka, topic, partitions=2)
     producer = clients.librdkafka_producer(kafka)
@@ -255,7 +261,9 @@ def check_changes(spark: Any, kafka: Broker, folder: Path) -> None:
 
 
 def main() -> None:
-    """Start a broker and Spark, and run all comparisons."""
+    """Start a broker and Spark, and compare both sources. Exits with a message on
+    failure.
+    """
     begun = time.monotonic()
     try:
         with (

@@ -79,7 +79,7 @@ def run(command: list[str]) -> None:
 
 
 def write_logs(folder: Path) -> None:
-    """Write a partition for every compression. Values are decimal integers."""
+    """Write a partition for each compression, with decimal integers as values."""
     for codec in CODECS:
         path = folder / f"{codec}-0" / f"{0:020}.log"
         path.parent.mkdir(parents=True)
@@ -93,9 +93,9 @@ def write_logs(folder: Path) -> None:
 
 @contextmanager
 def live_brokers() -> Iterator[str]:
-    """Run librdkafka's mock cluster with records of every compression.
+    """Run librdkafka's mock cluster, and write records with every compression.
 
-    Yields the bootstrap address.
+    Yields the bootstrap servers of the cluster.
     """
     quiet: dict[str, Any] = {"log_level": 0}
     brokers = Producer(
@@ -112,7 +112,8 @@ def live_brokers() -> Iterator[str]:
             producer.poll(0)
         if producer.flush(LONGEST):
             raise SystemExit("the mock cluster did not take all records")
-    # The mock cluster creates a topic when its own client requests it.
+    # The mock cluster creates a topic when its own client requests the topic's
+    # metadata.
     brokers.list_topics(WRITTEN_TOPIC, LONGEST)
     # The mock cluster stops when the producer that created it is destroyed.
     yield address
@@ -120,7 +121,13 @@ def live_brokers() -> Iterator[str]:
 
 
 def drive(way: str, archive: str, logs: str, address: str) -> dict[str, Any]:
-    """Run one job as the driver, in a separate process."""
+    """Run one job as the driver. Returns its results and the workers' paths of kwire.
+
+    * ``way``: shipping method.
+    * ``archive``: file that contains kwire, or "" to run without it.
+    * ``logs``: directory of the log segments.
+    * ``address``: bootstrap servers of the mock cluster.
+    """
     from pyspark.sql import SparkSession
 
     builder = (
@@ -149,7 +156,10 @@ def drive(way: str, archive: str, logs: str, address: str) -> dict[str, Any]:
 
 
 def where_kwire_is(batches: Iterable[Any]) -> Iterator[Any]:
-    """Yield the location of kwire on this worker for every batch, or ""."""
+    """Yield one row for each batch: engine, path of kwire, Python and parent process.
+
+    The row is empty if the worker cannot import kwire.
+    """
     import pyarrow
 
     for _ in batches:
@@ -208,7 +218,10 @@ def expected() -> dict[str, Any]:
 def attempt(
     way: str, archive: Path, logs: Path, address: str, python: str
 ) -> tuple[Any, str]:
-    """Run a driver. Returns its result, or None and the end of its output."""
+    """Run a driver in a separate process.
+
+    Returns its results and its output, or None and the end of its output if it fails.
+    """
     import pyspark
 
     here = os.environ | {
@@ -217,7 +230,8 @@ def attempt(
         "PYSPARK_PYTHON": python,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
     }
-    # Executors inherit this environment, and PYTHONPATH must not refer to this tree.
+    # Executors inherit this environment. PYTHONPATH would let them import kwire from
+    # this tree.
     here.pop("PYTHONPATH", None)
     command = [sys.executable, __file__, "--drive", way, str(archive), str(logs)]
     command.append(address)
@@ -231,7 +245,10 @@ def attempt(
 
 
 def check(way: str, archive: Path, logs: Path, address: str, python: str) -> bool:
-    """Test one shipping method. Prints the result and returns True if it works."""
+    """Test one shipping method, and print the result.
+
+    Returns True if the results are correct and the workers have used the archive.
+    """
     results, said = attempt(way, archive, logs, address, python)
     name = f"{way} with {archive.name}"
     if results is None:

@@ -44,7 +44,10 @@ MOMENTS = ("random", "planned", "written")
 
 
 def main() -> None:
-    """Run the log, the query and the kills. Exits with 1 if the sink is incorrect."""
+    """Run the query in this process if ``--query`` is specified, otherwise the trial.
+
+    Exits with 1 if the sink is incorrect.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
@@ -63,9 +66,10 @@ def main() -> None:
 
 
 def trial(folder: Path, kills: int, chance: random.Random) -> int:
-    """Kill the query ``kills`` times, let it finish, and compare.
+    """Kill the query ``kills`` times and let it finish, while a thread writes log
+    segments.
 
-    Returns the exit code.
+    Returns the exit code: 1 if the sink differs from the written records.
     """
     log, checkpoint, sink = folder / "logs", folder / "checkpoint", folder / "sink"
     writer = LogWriter(log, checkpoint, random.Random(chance.random()))
@@ -84,9 +88,11 @@ def trial(folder: Path, kills: int, chance: random.Random) -> int:
 
 
 class LogWriter(threading.Thread):
-    """Writes batches like a broker: appended, sometimes torn, in rolling segments.
+    """Thread that writes batches to log segments like a broker.
 
-    Segments are deleted after the query has committed them, as retention would do.
+    It appends batches, interrupts some writes for a moment, rolls segments, and deletes
+    segments that the query has committed. ``written`` maps (topic, partition, offset)
+    to the value of each record.
     """
 
     def __init__(self, log: Path, checkpoint: Path, chance: random.Random) -> None:
@@ -111,7 +117,7 @@ class LogWriter(threading.Thread):
         return self._folder(place) / f"{base:020}.log"
 
     def stop(self) -> None:
-        """Stop the thread after a complete batch."""
+        """Stop the thread when the current batch is complete."""
         self._over.set()
         self.join()
 
@@ -138,8 +144,8 @@ class LogWriter(threading.Thread):
             self.rolled += 1
         with path.open("ab", buffering=0) as file:
             if chance.random() < 0.3:
-                # Simulate the partial data that a reader can see while a write is in
-                # progress.
+                # Write the batch in two parts, because a reader can see an incomplete
+                # batch while a broker writes it.
                 cut = chance.randrange(1, len(data))
                 file.write(data[:cut])
                 time.sleep(chance.random() * 0.05)
@@ -160,7 +166,10 @@ class LogWriter(threading.Thread):
 
 
 def committed_offsets(checkpoint: Path) -> dict[tuple[str, int], int]:
-    """Read the offsets that the sink has committed from Spark's checkpoint."""
+    """Return the offsets that the query has committed, by (topic, partition).
+
+    Returns an empty dictionary if Spark's checkpoint contains no commit.
+    """
     numbers = sorted(int(p.name) for p in (checkpoint / "commits").glob("[0-9]*"))
     if not numbers:
         return {}
@@ -177,10 +186,12 @@ def committed_offsets(checkpoint: Path) -> dict[tuple[str, int], int]:
 
 
 class Query:
-    """Process that runs the query. It is killed when the ``with`` block exits.
+    """Process that runs the query. It is killed at the end of the ``with`` block.
 
-    ``python -m module --query source checkpoint sink`` must run the query with
-    ``run_query``.
+    * ``how``: ``KWIRE_STREAM_KILLS`` for ``run_query``, which selects a continuous
+      query or a query that ends after the available records.
+    * ``source``: directory of the log, or bootstrap servers.
+    * ``module``: module that runs the query for ``--query source checkpoint sink``.
     """
 
     def __init__(
@@ -206,7 +217,8 @@ class Query:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # Also kill the driver's Java process, which belongs to the same session.
+        # Kill the process group, because the driver's Java process belongs to it as
+        # well.
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -218,12 +230,15 @@ class Query:
             self.fail(f"the query ended with {self.process.returncode}")
 
     def fail(self, why: str) -> NoReturn:
-        """Exit with the end of the query's output."""
+        """Exit with the reason ``why`` and the end of the query's output."""
         said = Path(self._log.name).read_text(errors="replace")[-3000:]
         raise SystemExit(f"{why}:\n{said}")
 
     def wait(self) -> None:
-        """Wait until the query has processed all input."""
+        """Wait until the query has processed all available records.
+
+        Exits if it fails or takes more than ``LONGEST`` seconds.
+        """
         try:
             self.process.wait(LONGEST)
         except subprocess.TimeoutExpired:
@@ -235,9 +250,10 @@ class Query:
 def kill_at(
     query: Query, moment: str, checkpoint: Path, sink: Path, chance: random.Random
 ) -> str:
-    """Wait for the specified moment.
+    """Wait until the query reaches the specified moment. The caller then kills it.
 
-    The caller kills when it leaves the ``with`` block.
+    * ``moment``: "planned" and "written" are stages of a batch, otherwise a random
+      time.
 
     Returns a description of the files on disk.
     """
@@ -260,7 +276,8 @@ def kill_at(
             time.sleep(0.001)
 
     if moment == "random":
-        # Measure from the process start, so that the startup can also be interrupted.
+        # Wait up to 9 s from the start of the process, so that the startup of Spark is
+        # interrupted as well.
         time.sleep(chance.random() * 9)
         query.check()
     elif moment == "planned":
@@ -278,9 +295,9 @@ def kill_at(
 def compare_sink(
     folder: Path, written: dict[tuple[str, int, int], bytes], done: dict[str, int]
 ) -> dict[tuple[str, int, int], bytes] | None:
-    """Compare the sink with the written records and print the result.
+    """Compare the files that the sink has committed with the written records.
 
-    Returns the records of the sink, or None if they differ.
+    Prints the result. Returns the records of the sink, or None if they differ.
     """
     import pyarrow.dataset as ds
 
@@ -316,7 +333,11 @@ def compare_sink(
 
 
 def verdict(folder: Path, writer: LogWriter, done: dict[str, int]) -> int:
-    """Compare the sink with the written records. Returns the exit code."""
+    """Compare the sink with the written records and with a batch read of the log.
+
+    Returns the exit code: 1 if they differ or the log has not rolled and deleted
+    segments.
+    """
     print(
         f"{len(writer.written):,} records written; {writer.torn} torn writes,"
         f" {writer.rolled} rolls, {writer.deleted} segments deleted while it ran"
@@ -334,7 +355,10 @@ def verdict(folder: Path, writer: LogWriter, done: dict[str, int]) -> int:
 
 
 def batch_read(log: Path) -> list[tuple[tuple[str, int, int], bytes]]:
-    """Read the log as a batch, with the functions that Spark tasks run."""
+    """Read the remaining log with the functions that Spark tasks run.
+
+    Returns ((topic, partition, offset), value) for each record.
+    """
     from kwire.spark.log import options, planning, reading
     from kwire.spark.topics import layout
 
@@ -350,9 +374,12 @@ def batch_read(log: Path) -> list[tuple[tuple[str, int, int], bytes]]:
 
 
 def run_query(read: Callable[[Any], Any], checkpoint: str, sink: str) -> None:
-    """Run the query: read a stream into Parquet, continuously or to the end.
+    """Run the query, which writes a stream to Parquet files.
 
-    ``read`` receives Spark's stream reader and must return the loaded stream.
+    * ``read``: receives Spark's stream reader and returns the loaded stream.
+    * ``checkpoint``, ``sink``: directories of the query.
+
+    The query ends when all available records are written, or runs until it is killed.
     """
     from pyspark.sql import SparkSession
 

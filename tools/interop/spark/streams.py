@@ -18,10 +18,11 @@ LATE_WORKER = "Python worker failed to connect back"
 
 
 def run_to_end(start: Callable[[], Any], timeout_s: float | None = None) -> Any:
-    """Start a query with ``start`` and wait until it ends; return the query.
+    """Start a query with ``start`` and wait until it ends. Returns the query.
 
-    Raises ``TimeoutError`` if one start lasts longer than ``timeout_s`` seconds, and
-    the error of the query if it has another reason or occurs in ``STARTS`` starts.
+    A query that ends because of a late worker is started again, up to ``STARTS`` times.
+    Raises ``TimeoutError`` if a query runs longer than ``timeout_s`` seconds, and the
+    query's own error if it has another reason or occurs in the last start.
     """
     from pyspark.errors import StreamingQueryException
 

@@ -29,7 +29,7 @@ PRINT_EVERY = 30.0
 
 
 def sources() -> str:
-    """Return a digest of all kwire source files."""
+    """Return a digest of kwire's source files."""
     digest = hashlib.sha256()
     for path in sorted((ROOT / "src" / "kwire").rglob("*")):
         if path.suffix in (".py", ".pyx", ".pxd", ".h"):
@@ -38,10 +38,13 @@ def sources() -> str:
 
 
 class Progress:
-    """Stored state of one part."""
+    """State of one part, which is stored in a file."""
 
     def __init__(self, name: str, of: str, folder: Path = WORK) -> None:
-        """Read the state if it was reached with the same sources."""
+        """Read the stored state if kwire's sources have not changed since then.
+
+        ``of`` is the digest of the current sources.
+        """
         self.path = folder / f"{name}.json"
         self.of = of
         self.state: dict[str, Any] = {}
@@ -53,7 +56,7 @@ class Progress:
                 print(f"{name}: kwire has changed, so it begins anew")
 
     def save(self) -> None:
-        """Write the state atomically."""
+        """Write the state to its file atomically."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         new = self.path.with_suffix(".new")
         text = json.dumps({"sources": self.of, "state": self.state})
@@ -62,7 +65,10 @@ class Progress:
 
 
 def run_part(name: str, part: ModuleType, progress: Progress, until: float) -> bool:
-    """Run one part. Returns True if it did not fail."""
+    """Run one part until the time ``until``, and store its state regularly.
+
+    Returns False if an input fails. The error is printed.
+    """
     saved = printed = time.monotonic()
     try:
         for state in part.run(progress.state, until):
@@ -83,7 +89,10 @@ def run_part(name: str, part: ModuleType, progress: Progress, until: float) -> b
 
 
 def main() -> int:
-    """Run the command line."""
+    """Run the selected parts one after the other.
+
+    Returns the exit code: 1 if a part fails.
+    """
     parser = argparse.ArgumentParser(
         prog="python -m tools.prove.deep",
         description="Deep runs, resumed where they were",
@@ -115,7 +124,10 @@ def main() -> int:
 
 
 def read_figures(name: str, of: str) -> list[Figure]:
-    """Return the figures that a part has reached with the same sources."""
+    """Return the figures of the stored state of a part.
+
+    They are zero if the state was reached with other sources.
+    """
     part = importlib.import_module(f"{__package__}.{name}")
     rows: list[Figure] = part.figures(Progress(name, of).state)
     return rows

@@ -40,15 +40,15 @@ _COUNTS = struct.Struct("=qqq")
 
 
 def attempt(entry: Any, packages: list[ModuleType], turn: int) -> tuple[int, int]:
-    """Test one entry in a child process.
+    """Test one entry with the inputs of one turn in a child process.
 
-    Returns the number of inputs and guarded inputs.
+    Returns the number of inputs, and how many of them were in guarded memory.
 
     Raises ``AssertionError`` if a call fails. The message contains a command that
     repeats the call.
     """
     shared = mmap.mmap(-1, _ROOM)
-    # Create the directory in this process, because this process deletes it at exit.
+    # Create the temporary directory in the parent process, which deletes it at exit.
     entry_calls.folder()
 
     def work(note: Any) -> None:
@@ -83,9 +83,10 @@ def attempt(entry: Any, packages: list[ModuleType], turn: int) -> tuple[int, int
 
 
 def keep_input(name: str, data: bytes, said: str) -> str:
-    """Store a failing input.
+    """Store a failing input in the corpus.
 
-    Returns a description with the command to repeat the call.
+    ``said`` describes the failure. Returns a message with the command that repeats the
+    call.
     """
     path: Path = corpus.keep_entry(name, data)
     again = f"python -m tools.prove.deep.entries '{name}' {data.hex() or '-'}"
@@ -97,7 +98,7 @@ def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
     packages = list(engines.packages())
     packages.sort(key=lambda package: package.backend != "fast")
     table = list(entries.ENTRIES.values())
-    # Continue after the inputs of the gate, which have no turn number.
+    # The tests of the gate use inputs without a turn number, so turn 0 is new as well.
     state = {"steps": 0, "inputs": 0, "guarded": 0} | state
     while time.monotonic() < until:
         turn, index = divmod(state["steps"], len(table))
@@ -109,7 +110,7 @@ def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
 
 
 def figures(state: dict[str, Any]) -> list[Figure]:
-    """Return the reached figures."""
+    """Return the numbers of inputs as figures for the table of promises."""
     inputs, guarded = state.get("inputs", 0), state.get("guarded", 0)
     target, what = "make deep", "deep: inputs of other entries"
     return [

@@ -29,7 +29,11 @@ STEP = {"fast": 400_000, "pure": 20_000}
 
 
 def stages() -> Iterator[tuple[str, str, bool, Any]]:
-    """Yield the stages: engine, decoding mode, all vectors or a selection, tables."""
+    """Yield (engine, decoding mode, is complete, tables) for each stage.
+
+    A complete stage decodes all vectors, another stage one vector for each message and
+    version. The tables determine the changes of each byte. None selects truncation.
+    """
     yield "fast", "strict", False, broken_messages.ALL
     yield "fast", "strict", True, None
     yield "fast", "java-zero-copy", True, None
@@ -40,7 +44,11 @@ def stages() -> Iterator[tuple[str, str, bool, Any]]:
 
 
 def steps() -> Iterator[tuple[str, list[Any]]]:
-    """Yield the engine and the tasks for every child process."""
+    """Yield (engine, tasks) for each child process.
+
+    Each list of tasks has at least ``STEP`` inputs, except for the last list of a
+    stage.
+    """
     for engine, mode, every, tables in stages():
         tasks: list[Any] = []
         inputs, inputs_per_byte = 0, 1 if tables is None else len(tables[0][0])
@@ -55,7 +63,10 @@ def steps() -> Iterator[tuple[str, list[Any]]]:
 
 
 def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
-    """Continue at the stored step. Without the compiled engine, skip its steps."""
+    """Run the steps after the stored step until the time ``until``.
+
+    The steps of the compiled engine are skipped if it is not available.
+    """
     packages = {package.backend: package for package in engines.packages()}
     memory = broken_messages.Input()
     state = {"steps": 0, "changes": 0, "prefixes": 0, "messages": 0} | state
@@ -74,7 +85,7 @@ def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
 
 
 def figures(state: dict[str, Any]) -> list[Figure]:
-    """Return the reached figures."""
+    """Return the numbers of inputs as figures for the table of promises."""
     reached = {"changes": 0, "prefixes": 0} | state
     changes, cuts = reached["changes"], reached["prefixes"]
     target = "make deep"
@@ -86,7 +97,10 @@ def figures(state: dict[str, Any]) -> list[Figure]:
 
 
 def retry(name: str, version: int, mode: str, data: bytes) -> int:
-    """Decode one input on each engine in a child process, and print the results."""
+    """Decode one input on each engine in a child process, and print the results.
+
+    Returns the exit code: 1 if the results differ or a child process fails.
+    """
     ends = set()
     for package in engines.packages():
         given = hostile.Input(name, version, broken_messages.Input().put(data))

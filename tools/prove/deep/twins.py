@@ -22,11 +22,11 @@ INPUTS = 20_000
 
 
 def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
-    """Compare the engines turn by turn without end."""
+    """Compare the engines with new inputs in each turn, until the time ``until``."""
     packages = engines.packages()
     if len(packages) == 1:
         raise AssertionError("there is one engine: build the compiled one, make build")
-    # The gate uses turn 0.
+    # Turn 0 contains the inputs of the gate.
     state = {"turns": 1, "inputs": 0} | state
     while time.monotonic() < until:
         inputs = 0
@@ -45,7 +45,7 @@ def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
 
 
 def figures(state: dict[str, Any]) -> list[Figure]:
-    """Return the reached figures. A difference would have stopped the run."""
+    """Return the number of inputs as a figure. A difference would stop the run."""
     inputs = state.get("inputs", 0)
     what = "inputs on which both engines agree"
     return [Figure("P3", what, inputs, "make deep", least=5_000_000)]
