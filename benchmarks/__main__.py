@@ -30,12 +30,15 @@ QUESTIONS = {
 
 
 def describe(path: Path) -> str:
-    """Return the first docstring line without importing the module."""
+    """Return the first line of a module's docstring without importing the module."""
     return (ast.get_docstring(ast.parse(path.read_text())) or "").partition("\n")[0]
 
 
 def answer(question: str, arguments: Sequence[str]) -> int:
-    """Parse the options for one question and run it. Return the exit status."""
+    """Run the benchmark of one question with its command line arguments.
+
+    Returns the exit code: 1 if a target is missed.
+    """
     chapter = importlib.import_module(
         f"benchmarks.{question.replace('-', '_')}.chapter"
     )
@@ -70,7 +73,10 @@ def answer(question: str, arguments: Sequence[str]) -> int:
 
 
 def main() -> int:
-    """Run the question named on the command line, or all of ``make bench``."""
+    """Run the question that the command line names, or all questions of ``make bench``.
+
+    Returns the exit code.
+    """
     lines = [f"  {name:13}{describe(path)}" for name, path in QUESTIONS.items()]
     lines += [
         f"  {kind:13}Print some rows of {kind}: words of names" for kind in quick.ROWS

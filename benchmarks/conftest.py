@@ -11,6 +11,6 @@ from benchmarks.spark.session import open_session
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory):
-    """Start a Spark session whose workers import kwire from this source tree."""
+    """Spark session whose workers import kwire from this source tree."""
     with open_session(tmp_path_factory.mktemp("spark")) as session:
         yield session

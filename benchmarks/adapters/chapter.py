@@ -60,7 +60,11 @@ PACKAGES = ("kafka-python", "aiokafka", "crc32c")
 
 
 def measure(json_path: Path, rounds: int, scale: float) -> None:
-    """Fill the topics, run all readers and fetches, and save the figures as JSON."""
+    """Fill the topics, run all readers and fetches, and store the figures as JSON.
+
+    * ``rounds``: number of runs of each reader.
+    * ``scale``: factor for the number of records.
+    """
     counts = {
         size: int(count * scale) // PARTITIONS * PARTITIONS
         for size, count in RECORDS.items()
@@ -93,8 +97,9 @@ def measure(json_path: Path, rounds: int, scale: float) -> None:
 
 
 def measure_fetches() -> dict[str, list[float]]:
-    """Return the decoding time per fetch in seconds, as a pair: without and with the
-    adapter.
+    """Measure the decoding of fetches by client and name.
+
+    Each value is a pair of seconds per fetch: without and with the adapter.
     """
     return {
         f"{client}/{name}": run_contender("benchmarks.adapters.fetches", client, name)[
@@ -136,7 +141,7 @@ def _verdicts(
 def write_chapter(json_path: Path) -> str:
     """Write the chapter for a finished run into the report.
 
-    Return the verdicts as text.
+    Returns the verdicts as text.
     """
     run = json.loads(json_path.read_text())
     readings, fetches = run["readings"], run["fetches"]

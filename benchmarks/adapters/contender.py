@@ -26,7 +26,7 @@ READERS = {
 
 
 def main() -> None:
-    """Run the reader named on the command line and print its figures as JSON."""
+    """Run the reader that the command line names, and print its figures as JSON."""
     adapted, name, *arguments = sys.argv[1:]
     if name.endswith("no crc32c"):
         sys.modules["crc32c"] = None  # type: ignore[assignment]

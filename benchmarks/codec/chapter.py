@@ -73,7 +73,7 @@ _COLUMNS: dict[str, tuple[tuple[str, ...], dict[str, str | None]]] = {
 
 
 def attribute_table(figures: Figures) -> str:
-    """Format the table for attribute reads, in nanoseconds."""
+    """Format the table of attribute reads, with times in nanoseconds."""
     row = next(row for row in ROWS if row.section == ATTRIBUTES)
     lines = []
     for entry in row.entries:
@@ -90,8 +90,9 @@ def attribute_table(figures: Figures) -> str:
 
 
 def pays_from(figures: Figures, title: str) -> str:
-    """Describe the smallest measured record size for which ``zero_copy`` decodes
-    faster.
+    """Name the smallest measured record size for which ``zero_copy`` decodes faster.
+
+    ``title`` is the message.
     """
     faster = [
         size
@@ -138,7 +139,7 @@ def start_table(figures: Figures) -> str:
 
 
 def work_table(figures: Figures) -> str:
-    """Format the table that counts the fields in the benchmark inputs."""
+    """Format the table that counts the structs, arrays and strings of each input."""
     lines = []
     for row in ROWS:
         if row.section not in (DECODE, FRAME, ZERO_COPY):
@@ -177,7 +178,7 @@ def machine_line(figures: Figures) -> str:
 
 
 def _run_pytest(*arguments: str) -> None:
-    """Run pytest on the specified files. If it fails, exit with its return code."""
+    """Run pytest on some files. If a test fails, exit with pytest's exit code."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", *arguments]
     code = subprocess.run(command, cwd=ROOT).returncode
     if code:
@@ -185,7 +186,10 @@ def _run_pytest(*arguments: str) -> None:
 
 
 def measure(json_path: Path) -> None:
-    """Verify that all contenders decode the same values, then measure them."""
+    """Check that all contenders decode the same values, and then measure them.
+
+    pytest-benchmark writes the figures to ``json_path``.
+    """
     print("the same values and bytes from every contender", flush=True)
     _run_pytest(
         "benchmarks/codec/test_inputs.py",
@@ -203,9 +207,9 @@ def measure(json_path: Path) -> None:
 
 
 def write_chapter(json_path: Path) -> str:
-    """Write the common report chapters for one run.
+    """Write the messages, records and connections of a run into the report.
 
-    Return the verdicts as text.
+    Returns the verdicts as text.
     """
     figures = Figures.read(json_path)
     all_verdicts = [

@@ -13,8 +13,9 @@ from benchmarks.harness.interleave import Workers
 
 @pytest.fixture(scope="module")
 def workers() -> Iterator[Workers]:
-    """Start a worker process for a contender on first use, and stop all workers when
-    the last test in the module is finished.
+    """Worker processes of the contenders.
+
+    A worker starts at its first use. All workers end with the last test of the module.
     """
     running = Workers()
     yield running

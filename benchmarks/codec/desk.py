@@ -18,9 +18,9 @@ class MessageDesk(Desk):
     """
 
     def make_statement(self, operation: str, *arguments: Any) -> Statement:
-        """Prepare a task.
+        """Prepare the statement of a task.
 
-        If it decodes, encode its input with the same contender first.
+        The input of a decoding task is encoded with the same contender first.
         """
         contender = self._contender
         if operation.startswith("read_"):

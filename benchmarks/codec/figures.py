@@ -21,10 +21,12 @@ COLLECTOR = (False, True)
 
 
 class Figures:
-    """Medians and notes from pytest-benchmark's JSON report."""
+    """Medians and notes from the JSON report of pytest-benchmark."""
 
     def __init__(self, run: dict[str, Any]) -> None:
-        """Index the benchmarks in a parsed JSON report."""
+        """Index the benchmarks of a parsed report by section, title, entry and
+        collector.
+        """
         self.machine: dict[str, Any] = run["machine_info"]
         self.when: str = run["datetime"][:10]
         self._found = {}
@@ -39,14 +41,15 @@ class Figures:
         return cls(json.loads(path.read_text()))
 
     def seconds(self, section: str, title: str, entry: str, collector: bool) -> float:
-        """Return the median duration for one entry, in seconds."""
+        """Return the median duration of an entry in seconds.
+
+        ``collector`` selects the measurement with enabled garbage collector.
+        """
         median: float = self._at(section, title, entry, collector)["stats"]["median"]
         return median
 
     def rounds(self, sections: set[str]) -> tuple[int, int]:
-        """Return the minimum and maximum number of rounds for rows in the specified
-        sections.
-        """
+        """Return the minimum and maximum number of rounds in the specified sections."""
         rounds = [
             benchmark["stats"]["rounds"]
             for key, benchmark in self._found.items()
@@ -55,7 +58,7 @@ class Figures:
         return min(rounds), max(rounds)
 
     def note(self, section: str, title: str, entry: str, name: str) -> Any:
-        """Return a value that was stored together with an entry's durations."""
+        """Return a value that was stored with an entry's durations, by its name."""
         return self._at(section, title, entry, False)["extra_info"][name]
 
     def _at(self, *key: Any) -> dict[str, Any]:
@@ -63,8 +66,10 @@ class Figures:
         return benchmark
 
     def ratio(self, row: Row, target: Target, collector: bool) -> float:
-        """Return the target entry's speedup compared with the fastest entry in
-        ``target.others``.
+        """Return how many times faster ``target.entry`` is than the fastest other
+        entry.
+
+        The other entries are ``target.others``.
         """
 
         def seconds(entry: str) -> float:
@@ -73,8 +78,9 @@ class Figures:
         return min(map(seconds, target.others)) / seconds(target.entry)
 
     def best(self, row: Row, target: Target) -> str:
-        """Return the name of the fastest entry in ``target.others``, with the
-        collector disabled.
+        """Return the name of the fastest entry in ``target.others``.
+
+        The measurement without garbage collection is compared.
         """
         return min(
             target.others,
@@ -103,7 +109,7 @@ def row_verdict(figures: Figures, row: Row, target: Target) -> Verdict:
 
 
 def format_verdicts(figures: Figures, row: Row) -> str:
-    """Format all targets for a row, prefixed with their entry names."""
+    """Format the verdicts on all targets of a row, prefixed with their entry names."""
     entries = dict.fromkeys(target.entry for target in row.targets)
     lines = [f"{entry}: {format_verdict(figures, row, entry)}" for entry in entries]
     return "<br>".join(lines) or "no target"
@@ -146,8 +152,9 @@ def list_verdicts(found: Iterable[Verdict]) -> str:
 
 
 def cell(figures: Figures, row: Row, entry: str) -> str:
-    """Format the medians for one entry, or a dash if the row does not contain the
-    entry.
+    """Format the medians of one entry: without and with garbage collection.
+
+    Returns a dash if the row does not contain the entry.
     """
     if entry not in {taking_part.name for taking_part in row.entries}:
         return "-"
@@ -158,7 +165,7 @@ def cell(figures: Figures, row: Row, entry: str) -> str:
 
 
 def format_verdict(figures: Figures, row: Row, entry: str) -> str:
-    """Format the ratios, targets and verdicts for one entry in a row."""
+    """Format the ratio, the target and the verdict for each target of one entry."""
     lines = []
     for target in row.targets:
         if target.entry != entry:

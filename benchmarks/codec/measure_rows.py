@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure all rows in ``rows.py``, with one test per entry and collector state.
 
-The first test for a row measures the whole row. The memory for decoded Metadata
-messages is measured together with the decoding time.
+The first test of a row measures all entries of the row, and the other tests use its
+durations. The memory of decoded Metadata messages is measured as well.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def measured(workers: Workers) -> Callable[[Row], Durations]:
 @pytest.mark.benchmark(timer=clock)
 @pytest.mark.parametrize(("row", "entry", "collector"), CASES)
 def test_row(benchmark, measured, workers, row, entry, collector) -> None:
-    """Record one entry's durations with pytest-benchmark."""
+    """Store the durations of one entry in the report of pytest-benchmark."""
     durations = measured(row)[entry.name, collector]
     labels = {
         "section": row.section,

@@ -73,9 +73,9 @@ CASES += [("import and decode Metadata v9", label) for label in FIRST_MESSAGE]
 
 @pytest.fixture(scope="module")
 def starts(tmp_path_factory) -> Iterator[Callable[[str, str], list]]:
-    """Start all cases in shuffled order, ``ROUNDS`` times.
+    """Start the program of each case ``ROUNDS`` times, in shuffled order.
 
-    Yield a function that returns the answers for one case.
+    Yields a function that returns a list of (seconds, loaded modules) for a case.
     """
     metadata = workload("metadata_v9")
     data = tmp_path_factory.mktemp("start") / "metadata"
@@ -110,7 +110,7 @@ def starts(tmp_path_factory) -> Iterator[Callable[[str, str], list]]:
 @pytest.mark.benchmark(timer=clock)
 @pytest.mark.parametrize(("title", "label"), CASES)
 def test_start(benchmark, starts, title, label) -> None:
-    """Record one contender's startup time."""
+    """Store the startup times of one contender in the report of pytest-benchmark."""
     found = starts(title, label)
     heavy = sorted(set(HEAVY).intersection(*(loaded for _, loaded in found)))
     labels = {"section": SECTION, "title": title, "entry": label, "heavy": heavy}
@@ -119,9 +119,7 @@ def test_start(benchmark, starts, title, label) -> None:
 
 @pytest.mark.benchmark(timer=clock)
 def test_build(benchmark, tmp_path) -> None:
-    """Record the time for building the extension from a clean copy, and its stripped
-    size.
-    """
+    """Store the build time of a clean copy, and the stripped size of the extensions."""
     for name in files_of_the_tree():
         if (ROOT / name).is_file():
             put(name, (ROOT / name).read_bytes(), tmp_path)

@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Plot the medians with the collector disabled: one image for messages, one for
-records.
-"""
+"""Plot the medians without garbage collection: messages and records separately."""
 
 from __future__ import annotations
 
@@ -43,14 +41,14 @@ Panels = Mapping[str, tuple[str, ...]]
 
 
 def draw_messages(figures: Figures, path: Path) -> None:
-    """Plot one panel for decoding messages and one for encoding them."""
+    """Plot the decoding and the encoding of messages in one panel each."""
     panels = {"Decode": (DECODE,), "Encode": (ENCODE, FRAME)}
     picture, axes = pyplot.subplots(1, 2, figsize=(14, 7), layout="constrained")
     _draw(figures, picture, axes, panels, path)
 
 
 def draw_records(figures: Figures, path: Path) -> None:
-    """Plot one panel per section with record benchmarks."""
+    """Plot each section of the record benchmarks in a panel of its own."""
     panels = {
         record_rows.OBJECTS: (record_rows.OBJECTS,),
         record_rows.BATCHES: (record_rows.BATCHES,),

@@ -40,8 +40,9 @@ def figures_of(row: Row, durations: Durations) -> Figures:
 
 
 def _problem(entry: Entry, workers: Workers) -> str | None:
-    """Return the reason why an entry cannot be measured, or None if its results are
-    correct.
+    """Return the reason why an entry cannot be measured, or None if there is none.
+
+    An entry that returns wrong results is not measured.
     """
     try:
         difference: str | None = workers[entry.worker].ask("difference", *entry.task)
@@ -51,9 +52,9 @@ def _problem(entry: Entry, workers: Workers) -> str | None:
 
 
 def _sound(row: Row, workers: Workers) -> Row:
-    """Return the row without entries that fail or return wrong values.
+    """Return the row without the entries that fail or return wrong results.
 
-    Print the reason.
+    The reasons are printed.
     """
     problems = {entry.name: _problem(entry, workers) for entry in row.entries}
     for name, problem in problems.items():
@@ -75,9 +76,7 @@ def _seconds(figures: Figures, row: Row, entry: Entry) -> float:
 
 
 def run(kind: str, words: Sequence[str]) -> None:
-    """Check, measure and print all rows whose section and title contain the
-    specified words.
-    """
+    """Check, measure and print the rows whose section and title contain all words."""
     rows = [
         row
         for row in ROWS[kind]

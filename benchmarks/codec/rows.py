@@ -37,7 +37,10 @@ ALL_PEERS = (*PEERS, "aiokafka")
 
 @dataclass(frozen=True)
 class _Message:
-    """Workload with kwire's minimum speedup for decoding and encoding."""
+    """Message with the minimum speedups for decoding and encoding.
+
+    A speedup of None means that there is no target.
+    """
 
     title: str
     workload: str

@@ -31,9 +31,7 @@ METADATA = ("Metadata response v9", "Metadata response v9, 100 brokers")
 
 
 def wishes(figures: Figures) -> Iterator[str]:
-    """Format all targets below the original wish, together
-    with it.
-    """
+    """Format the targets below the original wish, together with this wish."""
     for row in ROWS:
         for target in row.targets:
             if target.wish:
@@ -46,7 +44,7 @@ def wishes(figures: Figures) -> Iterator[str]:
 
 
 def unclaimed(figures: Figures) -> Iterator[str]:
-    """Format the comparisons that kwire does not claim to win."""
+    """Format the comparisons in which kwire does not claim to be faster."""
     for row in ROWS:
         for target in row.unclaimed:
             verdict = row_verdict(figures, row, target)
@@ -54,7 +52,7 @@ def unclaimed(figures: Figures) -> Iterator[str]:
 
 
 def verdicts(figures: Figures) -> Iterator[Verdict]:
-    """Check all targets for messages, records and startup."""
+    """Yield the verdicts on all targets for messages and startup."""
     for row in ROWS:
         for target in row.targets:
             yield row_verdict(figures, row, target)

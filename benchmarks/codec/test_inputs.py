@@ -15,7 +15,7 @@ import pytest
 
 from benchmarks.codec.rows import MESSAGE_ROWS
 
-# If the compiled engine is not built, test the pure engine instead.
+# Test the Python engine instead of the compiled engine if the latter is not built.
 BUILT = importlib.util.find_spec("kwire._engine.fast.decoder") is not None
 STANDS_IN = {} if BUILT else {"kwire": "kwire pure"}
 
@@ -32,7 +32,7 @@ DECODING = [case for case in TASKS if case[0][0].startswith("decode")]
 
 
 def encoding_of(task):
-    """Return the task that encodes a decoding task's input."""
+    """Return the task that encodes the input of a decoding task."""
     operation, *arguments = task
     if operation == "decode_zero_copy":
         return ("encode", *arguments)
@@ -45,7 +45,7 @@ for task, worker in TASKS:
 
 
 def name_of(value) -> str:
-    """Return the test id for a task, a contender or several contenders."""
+    """Return the test id of a task, a contender or a set of contenders."""
     if isinstance(value, set):
         return "+".join(sorted(value))
     return value if isinstance(value, str) else "-".join(map(str, value))
@@ -53,17 +53,18 @@ def name_of(value) -> str:
 
 @pytest.mark.parametrize(("task", "worker"), DECODING, ids=name_of)
 def test_every_contender_decodes_the_values_that_were_encoded(workers, task, worker):
-    """Compare with the expected values, because skipping one would look like a
-    speedup.
+    """Each contender decodes all expected values.
+
+    A contender that skips a value would appear to be faster.
     """
     assert workers[worker].ask("difference", *task) is None
 
 
 @pytest.mark.parametrize(("task", "labels"), ENCODING.items(), ids=name_of)
 def test_all_contenders_encode_the_same_bytes(workers, task, labels):
-    """Contenders decode the bytes that they encoded.
+    """All contenders encode the same bytes.
 
-    Require identical bytes, so that all contenders decode the same input.
+    Each of them decodes its own bytes, so all of them decode the same input.
     """
     assert len(labels) > 1
     found = {label: workers[label].ask("bytes_of", *task) for label in labels}

@@ -59,9 +59,7 @@ TARGETS = (("kwire read -f", "kcat -f", 2.0), ("kwire read -o jsonl", "kcat -J",
 
 
 def _fill(kafka: brokers.Broker, size: int, count: int) -> None:
-    """Write ``count`` records with JSON values of ``size`` bytes to the topic for that
-    size.
-    """
+    """Write ``count`` records with JSON values of ``size`` bytes to a new topic."""
     workloads.create_topic(kafka, f"text-{size}", partitions=PARTITIONS)
     producer = confluent_kafka.Producer(
         {
@@ -86,7 +84,8 @@ def _fill(kafka: brokers.Broker, size: int, count: int) -> None:
 def _run_command(name: str, address: str, topic: str) -> dict[str, Any]:
     """Run a command with its output connected to a pipe.
 
-    Return its CPU and wall time in seconds, and how many lines and bytes it printed.
+    Returns the CPU time and the elapsed time in seconds, and the number of printed
+    lines and bytes.
     """
     program, options = COMMANDS[name]
     topics = ["-t", topic] if program[0] == "kcat" else [topic]
@@ -112,10 +111,14 @@ def _run_command(name: str, address: str, topic: str) -> dict[str, Any]:
 
 
 def measure(json_path: Path, rounds: int, scale: float) -> None:
-    """Fill the topics, run all commands, and save the figures as JSON."""
+    """Fill the topics, run all commands, and store the figures as JSON.
+
+    * ``rounds``: number of runs of each command.
+    * ``scale``: factor for the number of records.
+    """
     if shutil.which("kcat") is None:
         raise SystemExit("kcat is not installed; install the package kcat")
-    # Compile the sources to bytecode first. Installed packages contain bytecode, but a
+    # Compile kwire to bytecode first. An installed package contains bytecode, but a
     # source checkout may not.
     compileall.compile_dir(ROOT / "src" / "kwire", quiet=1)
     counts = {size: int(count * scale) for size, count in RECORDS.items()}
@@ -157,12 +160,12 @@ def measure(json_path: Path, rounds: int, scale: float) -> None:
 
 
 def _find_start(readings: dict[str, list[Any]], name: str) -> float:
-    """Return the median CPU time for printing an empty topic, in seconds."""
+    """Return the median CPU time of a command for an empty topic, in seconds."""
     return statistics.median(each["cpu"] for each in readings[f"{name}/0"])
 
 
 def _find_rest(readings: dict[str, list[Any]], name: str, size: int) -> float:
-    """Return the median CPU time without the startup time, in seconds."""
+    """Return the median CPU time of a command without its startup time, in seconds."""
     cpu = statistics.median(each["cpu"] for each in readings[f"{name}/{size}"])
     return cpu - _find_start(readings, name)
 
@@ -183,7 +186,7 @@ def _verdicts(readings: dict[str, list[Any]]) -> Iterator[Verdict]:
 def write_chapter(json_path: Path) -> str:
     """Write the chapter for a finished run into the report.
 
-    Return the verdicts as text.
+    Returns the verdicts as text.
     """
     run = json.loads(json_path.read_text())
     readings = run["readings"]

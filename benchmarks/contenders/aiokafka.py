@@ -40,7 +40,7 @@ def _class(workload: Workload) -> Any:
 
 
 def _row(values: Any) -> Any:
-    """Return the field values by position, because nested schemas only accept
+    """Return the fields of a message as tuples, because nested schemas only accept
     tuples.
     """
     if isinstance(values, dict):
@@ -49,12 +49,12 @@ def _row(values: Any) -> Any:
 
 
 def build(workload: Workload) -> Any:
-    """Create the message for a workload."""
+    """Create aiokafka's message for a workload."""
     return _class(workload)(*_row(workload.values))
 
 
 def _named(row: Any, like: Any) -> Any:
-    """Convert values by position to values by name, using ``like`` as the template."""
+    """Convert tuples of fields to dictionaries. ``like`` contains the names."""
     if isinstance(like, dict):
         pairs = zip(like, row, strict=True)
         return {name: _named(value, like[name]) for name, value in pairs}
@@ -64,13 +64,13 @@ def _named(row: Any, like: Any) -> Any:
 
 
 def values(workload: Workload, message: Any) -> Any:
-    """Return a message's plain values."""
+    """Return the values of aiokafka's message in the form of the workload."""
     row = [getattr(message, name) for name in message.SCHEMA.names]
     return _named(row, workload.values)
 
 
 def encode(workload: Workload, message: Any) -> Statement:
-    """Encode a prepared message. Building it is not measured."""
+    """Encode a message that already exists, so that its creation is not measured."""
     return Statement("message.encode()", {"message": message})
 
 
@@ -81,7 +81,7 @@ def decode(workload: Workload, data: bytes) -> Statement:
 
 
 def frame(workload: Workload) -> Statement:
-    """Build a request from scalar values and encode it with size and header."""
+    """Create a request from its field values. Encode it with size and header."""
     cls = _class(workload)
     pack = struct.Struct(">i").pack
 
@@ -98,7 +98,7 @@ def frame(workload: Workload) -> Statement:
 
 
 def encode_integers(kind: str, count: int) -> Statement:
-    """Encode integers with one function call per value."""
+    """Encode integers with one function call for each value."""
 
     def join_all(values: list[int]) -> bytes:
         return b"".join(map(UnsignedVarInt32.encode, values))
@@ -111,7 +111,7 @@ def encode_integers(kind: str, count: int) -> Statement:
 
 
 def decode_integers(kind: str, count: int, data: bytes) -> Statement:
-    """Decode integers with one function call per value."""
+    """Decode integers with one function call for each value."""
     decode_all = (
         read_varints(decode_varint, count)
         if kind == "varint"

@@ -44,10 +44,10 @@ _APPEND_HEADERS = (
 
 
 def _collector(loop: str, with_headers: bool) -> str:
-    """Return the source code for ``collect(data)``.
+    """Return the source text of a function ``collect(data)``.
 
-    ``loop`` contains the placeholder ``USE``. It is replaced by statements that append
-    to the columns, with the same indentation.
+    ``loop`` contains the placeholder ``USE``, which is replaced by the statements that
+    append a record to the columns.
     """
     uses = _APPEND + (_APPEND_HEADERS if with_headers else ())
     depth = next(line for line in loop.splitlines() if "USE" in line).index("USE")
@@ -65,7 +65,10 @@ def batch_of(
     header_keys: list[str] | None = None,
     header_values: list[bytes] | None = None,
 ) -> Any:
-    """Convert the columns to an Arrow record batch."""
+    """Return an Arrow record batch with the columns.
+
+    ``ends``, ``header_keys`` and ``header_values`` are None if there are no headers.
+    """
     columns = {
         "offset": pa.array(offsets, pa.int64()),
         "timestamp": pa.array(timestamps, pa.timestamp("ms", "UTC")),
@@ -82,7 +85,7 @@ def batch_of(
 
 
 def values_of(batch: Any) -> list[Any]:
-    """Convert an Arrow record batch to plain values."""
+    """Return [offset, timestamp, key, value, headers] for each row of a batch."""
     names = batch.schema.names
     columns = [
         batch.column("offset").to_pylist(),
@@ -100,7 +103,12 @@ def values_of(batch: Any) -> list[Any]:
 
 
 def lists_to_arrow(loop: str, names: dict[str, Any], name: str) -> Statement:
-    """Read all records in a workload into lists and convert the lists to Arrow."""
+    """Read the records of a workload into lists, and convert the lists to Arrow.
+
+    * ``loop``: source text of the loop that reads the records.
+    * ``names``: names that the loop uses.
+    * ``name``: name of the workload.
+    """
     scope = dict(names)
     exec(_collector(loop, bool(workloads.rows(name)[0][3])), scope)
     collect, data = scope["collect"], workloads.encoded(name, "none")

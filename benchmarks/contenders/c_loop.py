@@ -28,7 +28,10 @@ _SOURCE = Path(__file__).parent / "c" / "c_loop.c"
 
 
 def compile_loops(source: Path, load: type[ctypes.CDLL], *flags: str) -> Any:
-    """Compile a C file to a shared library and load it."""
+    """Compile a C file to a shared library.
+
+    ``load`` is the class of ``ctypes`` that loads the library. Returns the library.
+    """
     compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
     with tempfile.TemporaryDirectory() as folder:
         built = Path(folder) / "c_loop.so"
@@ -39,7 +42,7 @@ def compile_loops(source: Path, load: type[ctypes.CDLL], *flags: str) -> Any:
 
 @functools.cache
 def load_loops() -> Any:
-    """Compile the C loops and load them once per process."""
+    """Compile the C loops and load them, once per process."""
     library = compile_loops(_SOURCE, ctypes.CDLL)
     for name in ("decode", "encode", "split_records", "join_records"):
         getattr(library, name).restype = ctypes.c_long
@@ -47,12 +50,12 @@ def load_loops() -> Any:
 
 
 def _rounds(count: int) -> int:
-    """Return how often a call repeats the loop, for about 100,000 values in total."""
+    """Return how many times a call repeats the loop, for 100,000 values in total."""
     return max(1, 100_000 // count)
 
 
 def encode_integers(kind: str, count: int) -> Statement:
-    """Encode an integer array."""
+    """Encode an array of integers with the C loop."""
     dtype = np.uint32 if kind == "unsigned_varint" else np.int32
     source = np.array(integers(kind, count), dtype)
     target = np.empty(5 * count, np.uint8)
@@ -72,7 +75,10 @@ def encode_integers(kind: str, count: int) -> Statement:
 
 
 def decode_integers(kind: str, count: int, data: bytes) -> Statement:
-    """Decode an integer array. Raises ValueError if bytes remain."""
+    """Decode an array of integers with the C loop.
+
+    Raises ``ValueError`` if the loop does not read all bytes.
+    """
     dtype = np.uint32 if kind == "unsigned_varint" else np.int32
     target = np.empty(count, dtype)
     rounds = _rounds(count)

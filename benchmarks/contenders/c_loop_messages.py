@@ -33,7 +33,7 @@ encode = kwire.encode
 
 @functools.cache
 def _load_decoders() -> dict[str, Callable[[bytes], Any]]:
-    """Compile the decoders once per process. Return them by message name."""
+    """Compile the decoders once per process. Returns the decoder of each message."""
     flag = f"-I{sysconfig.get_path('include')}"
     library = compile_loops(_SOURCE, ctypes.PyDLL, flag)
     library.prepare.restype = ctypes.py_object
@@ -44,11 +44,11 @@ def _load_decoders() -> dict[str, Callable[[bytes], Any]]:
 
 
 def values(workload: Workload, message: Any) -> Any:
-    """Return a message's plain values."""
+    """Return the values of a decoded message in the form of the workload."""
     return neutral(message, workload.values)
 
 
 def decode(workload: Workload, data: bytes) -> Statement:
-    """Decode all bytes in a message."""
+    """Decode a message with its specialized C function."""
     names = {"decode": _load_decoders()[workload.message], "data": data}
     return Statement("decode(data)", names)

@@ -40,7 +40,7 @@ for offset, timestamp, key, value, headers in build_all():
 
 
 class _Columns(ctypes.Structure):
-    """Array addresses that the C loops read or write."""
+    """Addresses of the arrays that the C loops read or write."""
 
     _fields_ = tuple(
         (name, ctypes.c_void_p)
@@ -56,7 +56,7 @@ class _Columns(ctypes.Structure):
 
 
 def _arrays(rows: list[workloads.Row]) -> dict[str, Any]:
-    """Return records as NumPy arrays, one per column."""
+    """Return the columns of records as NumPy arrays."""
     keys, values = [row[0] for row in rows], [row[1] for row in rows]
     return {
         "offsets": np.arange(len(rows), dtype=np.int64),
@@ -77,7 +77,7 @@ def _pointers(arrays: dict[str, Any]) -> Any:
 
 
 def _values(arrays: dict[str, Any]) -> list[Any]:
-    """Convert filled columns to a list of records."""
+    """Return [offset, timestamp, key, value, headers] for each row of columns."""
 
     def parts(name: str, ends: str) -> list[bytes]:
         data, stops = arrays[name].tobytes(), arrays[ends].tolist()
@@ -93,8 +93,10 @@ def _values(arrays: dict[str, Any]) -> list[Any]:
 
 
 def _splitting(name: str, checked: bytes, unpack: Callable[[], Any]) -> Statement:
-    """Prepare a statement that checks the CRC in ``checked`` and splits the records
-    that ``unpack`` returns.
+    """Prepare a statement that checks a CRC and splits records into columns.
+
+    * ``checked``: bytes whose CRC is computed.
+    * ``unpack``: returns the bytes of the records.
     """
     rows = workloads.rows(name)
     arrays = {key: np.ones_like(array) for key, array in _arrays(rows).items()}
@@ -121,20 +123,21 @@ def _splitting(name: str, checked: bytes, unpack: Callable[[], Any]) -> Statemen
 
 
 def split_records(name: str) -> Statement:
-    """Check a batch's CRC and split its records into columns."""
+    """Compute the CRC of a batch and split its records into columns."""
     data = workloads.section(name)
     return _splitting(name, data, lambda: data)
 
 
 def split_compressed(name: str, codec: str) -> Statement:
-    """Check the CRC, decompress with the fastest library, and split the records."""
+    """Compute the CRC, decompress with the fastest library, and split the records."""
     data = workloads.compressed(name, codec)
     return _splitting(name, data, fastest(name, codec))
 
 
 def _joining(name: str) -> Callable[[], memoryview]:
-    """Return a function that encodes columns as records and returns the bytes as a
-    view.
+    """Return a function that encodes the columns of a workload as records.
+
+    The function returns a view of the encoded bytes.
     """
     arrays = _arrays(workloads.rows(name))
     target = np.ones(2 * len(workloads.section(name)), np.uint8)
@@ -163,7 +166,7 @@ def join_records(name: str) -> Statement:
 
 def join_compressed(name: str, codec: str, level: int) -> Statement:
     """Encode columns as records, compress them with the fastest library, and compute
-    the CRC.
+    their CRC.
     """
     join = _joining(name)
 
@@ -180,7 +183,7 @@ def join_compressed(name: str, codec: str, level: int) -> Statement:
 
 @functools.cache
 def _load_objects() -> Any:
-    """Compile the loop that creates record objects, and load it."""
+    """Compile the loop that creates record objects. Returns its function."""
     flag = f"-I{sysconfig.get_path('include')}"
     build = compile_loops(_OBJECTS, ctypes.PyDLL, flag).build_records
     build.restype = ctypes.py_object
@@ -188,7 +191,9 @@ def _load_objects() -> Any:
 
 
 def build_records(name: str) -> Statement:
-    """Check a batch's CRC, create a tuple per record, and unpack all tuples."""
+    """Compute the CRC of a batch, create a tuple for each record, and unpack the
+    tuples.
+    """
     data, rows = workloads.section(name), workloads.rows(name)
     arguments = (
         ctypes.py_object(data),

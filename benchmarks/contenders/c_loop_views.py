@@ -23,7 +23,7 @@ _ROUNDS = 20
 
 
 def read_views() -> Statement:
-    """Create and free as many memoryviews as a message has ``records`` fields."""
+    """Create and free ``_FIELDS`` memoryviews, as a message with views does."""
     flag = f"-I{sysconfig.get_path('include')}"
     make = compile_loops(_SOURCE, ctypes.PyDLL, flag).make_views
     make.restype = ctypes.py_object

@@ -37,7 +37,7 @@ def _class(workload: Workload) -> Any:
 
 
 def build(workload: Workload) -> Any:
-    """Create the message for a workload."""
+    """Create kafka-python's message for a workload."""
 
     def construct(cls: Any, values: Values) -> Any:
         fields = {}
@@ -55,7 +55,10 @@ def build(workload: Workload) -> Any:
 
 
 def _field(message: Any, name: str) -> Any:
-    """Return one field as a plain value."""
+    """Return the value of a field in the form of the workload.
+
+    kafka-python represents unknown authorized operations as None.
+    """
     if name in _OPERATIONS:
         operations = message.authorized_operations
         return UNKNOWN_OPERATIONS if operations is None else operations
@@ -63,12 +66,12 @@ def _field(message: Any, name: str) -> Any:
 
 
 def values(workload: Workload, message: Any) -> Any:
-    """Return a message's plain values."""
+    """Return the values of kafka-python's message in the form of the workload."""
     return neutral(message, workload.values, _field)
 
 
 def encode(workload: Workload, message: Any) -> Statement:
-    """Encode a prepared message. Building it is not measured."""
+    """Encode a message that already exists, so that its creation is not measured."""
     return Statement("message.encode()", {"message": message})
 
 
@@ -79,7 +82,7 @@ def decode(workload: Workload, data: bytes) -> Statement:
 
 
 def frame(workload: Workload) -> Statement:
-    """Build a request from scalar values and encode it with size and header."""
+    """Create a request from its field values. Encode it with size and header."""
     cls, version = _class(workload), workload.version
 
     def build_and_encode(fields: Values) -> bytes:

@@ -23,14 +23,12 @@ def _bodies(version: int) -> list[bytes]:
 
 
 def encode_stream(version: int) -> Statement:
-    """Encode all responses in a stream."""
+    """Encode all responses of the stream for a Fetch version."""
     return fetch_streams.encode_stream(version, _bodies(version))
 
 
 def receive_stream(version: int) -> Statement:
-    """Feed the stream to a parser with all requests in flight, and keep all
-    responses.
-    """
+    """Feed the stream to a parser with all requests in flight. Keep the responses."""
     sending = KafkaProtocol(client_id=workloads.CLIENT_ID)
     for number in range(workloads.FRAMES):
         request = FetchRequest(

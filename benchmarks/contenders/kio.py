@@ -26,7 +26,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 
 def _module(workload: Workload) -> Any:
-    """Import the module for a message version."""
+    """Import the module that defines a message version."""
     words = re.findall("[A-Z][a-z]+", workload.message)
     name = f"kio.schema.{'_'.join(words[:-1])}.v{workload.version}.{words[-1]}"
     return importlib.import_module(name.lower())
@@ -62,7 +62,10 @@ def build(workload: Workload) -> Any:
 
 
 def _field(message: Any, name: str) -> Any:
-    """Return one field as a plain value."""
+    """Return the value of a field in the form of the workload.
+
+    kio represents durations as ``timedelta`` and error codes as enum members.
+    """
     value = getattr(message, name, None)
     if name.endswith("_ms") and not hasattr(message, name):
         return getattr(message, name.removesuffix("_ms")) // _MILLISECOND
@@ -70,8 +73,9 @@ def _field(message: Any, name: str) -> Any:
 
 
 def values(workload: Workload, decoded: Any) -> Any:
-    """Return the plain values in a message, or in the pair (message, size) that a
-    reader returns.
+    """Return the values of kio's message in the form of the workload.
+
+    ``decoded`` is a message, or the pair (message, size) that a reader returns.
     """
     message = decoded[0] if isinstance(decoded, tuple) else decoded
     return neutral(message, workload.values, _field)
@@ -94,7 +98,7 @@ def decode(workload: Workload, data: bytes) -> Statement:
 
 
 def frame(workload: Workload) -> Statement:
-    """Build a request from scalar values and encode it with size and header."""
+    """Create a request from its field values. Encode it with size and header."""
     request = getattr(_module(workload), workload.message)
     header = request.__header_schema__
     write_header = entity_writer(header)

@@ -28,7 +28,10 @@ for record in batch.records:
 
 class _Loop(RecordLoop):
     def values(self) -> list[Any]:
-        """Return the records as plain values, with timestamps in milliseconds."""
+        """Return [offset, timestamp, key, value, headers] for each record.
+
+        Timestamps are in milliseconds.
+        """
         read, found = self._function("keep(record)")
         read(self._data)
         return [

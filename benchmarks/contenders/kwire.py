@@ -49,9 +49,9 @@ def _field_of_views(message: Any, name: str) -> Any:
 
 
 def values_zero_copy(workload: Workload, message: Any) -> Any:
-    """Return a message's plain values.
+    """Return the values of kwire's message in the form of the workload.
 
-    Raises TypeError if records are not views.
+    Raises ``TypeError`` if ``records`` fields are not views.
     """
     return neutral(message, workload.values, _field_of_views)
 
@@ -75,7 +75,7 @@ def decode_zero_copy(workload: Workload, data: bytes) -> Statement:
 
 
 def frame(workload: Workload) -> Statement:
-    """Build a request from scalar values and encode it with size and header."""
+    """Create a request from its field values. Encode it with size and header."""
     request = getattr(messages, workload.message)
     names = {"encode_request": framing.encode_request, "request": request}
     names |= {f"scalar_{name}": value for name, value in workload.values.items()}
@@ -119,14 +119,14 @@ def _partition() -> Workload:
 
 
 def read_struct() -> Statement:
-    """Read a decoded struct's fields."""
+    """Read the fields of a decoded struct."""
     metadata = workload("metadata_v9")
     message = decode(metadata, encode(metadata, build(metadata)).result()).result()
     return _reads(message.topics[0].partitions[0])
 
 
 def read_slots() -> Statement:
-    """Read the same fields from a plain instance with ``__slots__``."""
+    """Read the same fields from an instance of a plain class with ``__slots__``."""
     fields = _partition().values
     part = type("Slots", (), {"__slots__": tuple(fields)})()
     for name, value in fields.items():

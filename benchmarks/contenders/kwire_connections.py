@@ -38,9 +38,7 @@ def encode_stream(version: int) -> Statement:
 
 
 def receive_stream(version: int) -> Statement:
-    """Feed the stream to a connection with all requests in flight, and keep all
-    events.
-    """
+    """Feed the stream to a connection with all requests in flight. Keep the events."""
     table = ApiVersionTable.from_ranges({1: (version, version)})
 
     def connect() -> ClientConnection:
@@ -62,9 +60,10 @@ def receive_stream(version: int) -> Statement:
 
 
 def decode_bodies(version: int) -> Statement:
-    """Decode the messages in a stream without their frames.
+    """Decode the messages of a stream without their frames.
 
-    They are encoded before the measurement.
+    This is the lower bound for a connection. The messages are encoded before the
+    measurement.
     """
     names = {
         "decode": kwire.decode,
@@ -85,8 +84,9 @@ def decode_bodies(version: int) -> Statement:
 
 
 def negotiate(release: str) -> Statement:
-    """Request API versions from a broker release, read the responses, and pick a Fetch
-    version.
+    """Negotiate versions with a broker release and select a Fetch version.
+
+    The responses of the broker are encoded before the measurement.
     """
     served = ApiVersionTable.of_release(release)
     answers = []

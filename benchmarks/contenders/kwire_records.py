@@ -125,7 +125,7 @@ def decode_arrow(name: str, views: bool = False) -> Statement:
 
 
 def _encoded_messages(name: str, count: int) -> tuple[Any, Workload, list[bytes]]:
-    """Return the message class, the workload and the encoded messages."""
+    """Return the message class, the workload, and ``count`` encoded messages."""
     load = workload(name)
     message = build(load)
     encoded = []
@@ -153,7 +153,7 @@ def messages_to_objects(name: str, count: int) -> Statement:
 
 
 def _plain(value: Any, fields: dict[str, Any]) -> dict[str, Any]:
-    """Convert a message to a dict with the fields that its version has."""
+    """Convert a message to a dictionary. ``fields`` contains the field names."""
     plain_fields = {}
     for name, like in fields.items():
         item = getattr(value, name)
@@ -188,8 +188,9 @@ def messages_to_dicts(name: str, count: int, typed: bool) -> Statement:
 
 
 def messages_to_arrow(name: str, count: int, views: bool = False) -> Statement:
-    """Decode all messages into one nested Arrow array, with copied bytes or with
-    views.
+    """Decode all messages into one nested Arrow array.
+
+    If ``views`` is True, byte strings refer to the input instead of copies.
     """
     import pyarrow as pa
 

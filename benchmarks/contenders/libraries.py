@@ -26,9 +26,7 @@ CHECKS = "what the format carries: gzip a CRC-32, the others nothing"
 
 
 def _blocks(work: Callable[[Any], Any]) -> Callable[[list[Any]], list[Any]]:
-    """Return a function that calls ``work`` for all snappy blocks in a prepared
-    list.
-    """
+    """Return a function that applies ``work`` to each block in a list."""
     return lambda blocks: [work(block) for block in blocks]
 
 
@@ -98,9 +96,7 @@ _FASTEST = {"gzip": "isal", "snappy": "cramjam", "lz4": "lz4", "zstd": "cramjam"
 
 
 def fastest(name: str, codec: str) -> Callable[[], bytes]:
-    """Return a function that decompresses a batch's records with the fastest
-    library.
-    """
+    """Return a function that decompresses a batch's records with the best library."""
     statement = decompress(name, codec, _FASTEST[codec])
     work, data = statement.names["decompress"], statement.names["data"]
     if codec == "snappy":
@@ -130,7 +126,7 @@ _FASTEST_COMPRESS = {**_FASTEST, "gzip": "zlib", "zstd": "zstandard"}
 def compress_pieces(codec: str, level: int, data: memoryview) -> list[Any]:
     """Compress with the fastest library.
 
-    Return one item per block for snappy, and a single item for other codecs.
+    Returns a list with one item for each block (snappy), or with a single item.
     """
     work = _COMPRESS[codec, _FASTEST_COMPRESS[codec]]
     if codec == "snappy":

@@ -34,8 +34,11 @@ while records.has_next():
 
 @dataclass(frozen=True)
 class PeerRecords:
-    """Record classes in a library: a reader, a builder for magic 2, and a legacy
-    builder.
+    """Record classes of a library.
+
+    * ``memory_records``: reads batches.
+    * ``batch_builder``: builds batches of magic 2.
+    * ``legacy_builder``: builds messages of magic 0 and 1.
     """
 
     memory_records: Any

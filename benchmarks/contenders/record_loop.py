@@ -15,8 +15,7 @@ FIELDS = ("offset", "timestamp", "key", "value", "headers")
 
 
 class RecordLoop:
-    """Source code for a loop over all records in ``data``, with the placeholder
-    ``USE``.
+    """Source text of a loop over the records in ``data``, with the placeholder ``USE``.
 
     ``USE`` is replaced by statements that process ``record``. The same loop is used for
     timing, for verification and for memory measurements, so that all three do the same
@@ -24,7 +23,7 @@ class RecordLoop:
     """
 
     def __init__(self, text: str, names: dict[str, Any], data: bytes) -> None:
-        """Store the source code, the names it uses, and its input."""
+        """Store the source text, the names that it uses, and the encoded input."""
         self._text = textwrap.indent(text.strip("\n"), "    ")
         self._names = names
         self._data = data
@@ -36,7 +35,7 @@ class RecordLoop:
         return scope["read"], kept_values
 
     def values(self) -> list[Any]:
-        """Return all fields in all records as plain values."""
+        """Return [offset, timestamp, key, value, headers] for each record."""
         record = ", ".join(f"record.{name}" for name in FIELDS)
         read, kept_values = self._function(f"keep([{record}])")
         read(self._data)
@@ -45,13 +44,16 @@ class RecordLoop:
         return kept_values
 
     def reading(self) -> Statement:
-        """Read all fields in all records without keeping the records."""
+        """Return a statement that reads all fields of all records.
+
+        The records are not kept.
+        """
         read, _ = self._function("; ".join(f"record.{name}" for name in FIELDS))
         names = {"read": read, "data": self._data}
         return Statement("read(data)", names, values=self.values)
 
     def keeping(self) -> Statement:
-        """Keep all records."""
+        """Return a statement that keeps all records in a list."""
 
         def keep_all(data: bytes) -> list[Any]:
             read, kept_records = self._function("keep(record)")

@@ -21,10 +21,9 @@ from benchmarks.harness import ROOT
 
 
 def run_contender(module: str, *arguments: Any) -> dict[str, Any]:
-    """Run a module in a separate process and return the figures that it prints as
-    JSON.
+    """Run a module in a separate process. Returns the figures that it prints as JSON.
 
-    Raises SystemExit with the error output if the process fails.
+    Raises ``SystemExit`` with the error output if the process fails.
     """
     done = subprocess.run(
         [sys.executable, "-m", module, *map(str, arguments)],
@@ -45,9 +44,10 @@ def measure_in_turn(
     rounds: int,
     read: Callable[..., dict[str, Any]],
 ) -> dict[str, list[Any]]:
-    """Call ``read`` for every turn in every round. Return the figures by turn.
+    """Call ``read`` for every turn in every round.
 
-    The turns are shuffled before every round. ``name`` is the seed.
+    ``name`` is the seed that determines the order of the turns in each round. Returns a
+    list of figures for each turn, whose key consists of the turn's arguments.
     """
     order, shuffled_turns = random.Random(name), list(turns)
     figures_by_turn: dict[str, list[Any]] = {
@@ -62,7 +62,10 @@ def measure_in_turn(
 
 
 def write_run(json_path: Path, packages: Sequence[str], **figures: Any) -> None:
-    """Save a run's figures as JSON, together with the date and the machine."""
+    """Write the figures of a run as JSON, together with the date and the machine.
+
+    ``packages`` names the packages whose versions are stored.
+    """
     run = {
         "when": datetime.date.today().isoformat(),
         "machine": {
@@ -94,7 +97,7 @@ def describe_counts(records: dict[str, int]) -> str:
 
 
 def cpu_and_wall(readings: Sequence[dict[str, Any]]) -> str:
-    """Format the median CPU and wall time per record, in microseconds."""
+    """Format the median CPU time and elapsed time per record in microseconds."""
     return f"{find_micros(readings):.3g} / {find_micros(readings, 'wall'):.3g}"
 
 

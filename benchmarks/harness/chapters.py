@@ -51,8 +51,8 @@ def write_chapter(module: str, found: Sequence[Verdict], **figures: Any) -> str:
 
 
 def put_common(path: Path, text: str) -> None:
-    """Replace the chapters from the common run, and keep chapters from separate
-    runs.
+    """Replace the chapters of the common run. Chapters of separate runs remain
+    unchanged.
     """
     _, separate = _read(path)
     path.write_text("\n\n".join([text.strip("\n"), *_in_order(separate)]) + "\n")
@@ -66,9 +66,7 @@ def put_chapter(path: Path, text: str) -> None:
 
 
 def _read(path: Path) -> tuple[list[str], dict[str, str]]:
-    """Return the chapters from the common run as a list, and separate chapters by
-    heading.
-    """
+    """Return the chapters of the common run, and the separate chapters by heading."""
     common: list[str] = []
     separate: dict[str, str] = {}
     text = path.read_text() if path.exists() else ""

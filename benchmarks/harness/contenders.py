@@ -16,8 +16,11 @@ CONNECTIONS = "benchmarks.codec.connections.desk:ConnectionDesk"
 
 
 class Contender(NamedTuple):
-    """Module of ``benchmarks.contenders``, the desk class that serves it, and the
-    backend.
+    """Contender of the benchmarks.
+
+    * ``module``: its module in ``benchmarks.contenders``.
+    * ``desk``: name of the ``Desk`` class that runs its tasks.
+    * ``backend``: value of ``KWIRE_BACKEND``, or None.
     """
 
     module: str

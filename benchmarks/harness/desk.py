@@ -22,20 +22,20 @@ class Desk:
     """
 
     def __init__(self, contender: Any) -> None:
-        """Serve a contender module."""
+        """Serve the tasks of a contender module."""
         self._contender = contender
-        # Keep some live objects, so that the garbage collector has as much work as in a
-        # real program.
+        # Keep some live objects, because the garbage collector would have less work
+        # than in a real program otherwise.
         self._live = [[number] for number in range(LIVE_LISTS)]
         self._statement = functools.lru_cache(maxsize=2)(self.make_statement)
 
     def make_statement(self, operation: str, *arguments: Any) -> Statement:
-        """Prepare a task."""
+        """Return the statement of a task."""
         statement: Statement = getattr(self._contender, operation)(*arguments)
         return statement
 
     def _find_values(self, operation: str, *arguments: Any) -> Any:
-        """Run a task and return its values for comparison."""
+        """Run a task. Returns its result as plain values, which are then compared."""
         statement = self._statement(operation, *arguments)
         return statement.values() if statement.values else statement.result()
 
@@ -66,8 +66,9 @@ class Desk:
         return self._statement(*task).calls
 
     def held_bytes(self, count: int, *task: Any) -> float:
-        """Return the average memory of a result in bytes, with ``count`` results
-        alive.
+        """Return the average memory of a result in bytes.
+
+        ``count`` results exist at the same time.
         """
         statement = self._statement(*task)
         statement.result()

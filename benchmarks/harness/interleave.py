@@ -23,10 +23,12 @@ Durations = dict[tuple[str, bool], list[float]]
 
 
 class Workers:
-    """Worker processes for the contenders, started on first use."""
+    """Worker processes by contender. A process starts at the first use of its
+    contender.
+    """
 
     def __init__(self) -> None:
-        """Start without any worker."""
+        """Create the collection. No process is started yet."""
         self._running: dict[str, Worker] = {}
 
     def __getitem__(self, label: str) -> Worker:
@@ -36,13 +38,16 @@ class Workers:
         return self._running[label]
 
     def close(self) -> None:
-        """Stop all workers."""
+        """Stop all workers that have been started."""
         for worker in self._running.values():
             worker.close()
 
 
 def measure(row: Row, workers: Workers) -> Durations:
-    """Measure a row. Return the seconds in all rounds by entry and collector state."""
+    """Measure all entries of a row.
+
+    Returns the seconds of all rounds for each pair of entry and collector state.
+    """
 
     def seconds(entry: Any, loops: int, collector: bool) -> float:
         return workers[entry.worker].ask("seconds", loops, collector, *entry.task)

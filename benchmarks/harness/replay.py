@@ -16,10 +16,12 @@ from typing import Any
 
 
 class Clock:
-    """Clock that shows the total duration replayed so far, in seconds."""
+    """Clock for pytest-benchmark. ``now`` is the sum of the replayed durations in
+    seconds.
+    """
 
     def __init__(self) -> None:
-        """Start at zero."""
+        """Start the clock at zero."""
         self.now = 0.0
 
     def __call__(self) -> float:
@@ -27,7 +29,7 @@ class Clock:
         return self.now
 
     def advance(self, seconds: float) -> None:
-        """Advance the clock."""
+        """Advance the clock by a duration in seconds."""
         self.now += seconds
 
 
@@ -35,9 +37,9 @@ clock = Clock()
 
 
 def replay(benchmark: Any, durations: Sequence[float], **labels: Any) -> None:
-    """Record durations with one round per value.
+    """Store the durations of a test, in seconds, with one round for each of them.
 
-    The test must use ``clock`` as its timer.
+    ``labels`` are stored as well. The test must use ``clock`` as its timer.
     """
     remaining = iter(durations)
     benchmark.group = labels["section"]

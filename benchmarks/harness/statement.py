@@ -34,12 +34,10 @@ class Statement:
         return eval(self.text, self.names)
 
     def seconds(self, loops: int, collector: bool) -> float:
-        """Run the expression ``loops`` times. Return the time per operation in
-        seconds.
+        """Run the expression ``loops`` times. Returns the seconds per operation.
 
-        ``timeit`` disables the garbage collector. To measure with an enabled collector,
-        it is enabled again in the setup statement, as the ``timeit`` documentation
-        recommends.
+        ``timeit`` disables the garbage collector. If ``collector`` is True, the setup
+        statement enables it again, as the documentation of ``timeit`` recommends.
         """
         setup = f"{self.setup}\nimport gc; gc.enable()" if collector else self.setup
         timer = timeit.Timer(self.text, setup, globals=self.names)
@@ -48,10 +46,10 @@ class Statement:
 
 @dataclass(frozen=True)
 class Consuming(Statement):
-    """Statement that consumes an object per run, with ``subjects.pop()`` in its
+    """Statement that consumes one object in each run, by ``subjects.pop()`` in its
     text.
 
-    ``make`` creates the object for every run before the clock starts.
+    ``make`` creates the objects before the clock starts.
     """
 
     make: Callable[[], Any] | None = None
@@ -66,7 +64,8 @@ class Consuming(Statement):
         return self._filled(1).result()
 
     def seconds(self, loops: int, collector: bool) -> float:
-        """Create ``loops`` subjects and measure as many runs, like
-        ``Statement.seconds``.
+        """Create ``loops`` subjects, and run the expression as many times.
+
+        Returns the seconds per operation, like ``Statement.seconds``.
         """
         return self._filled(loops).seconds(loops, collector)

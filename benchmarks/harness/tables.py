@@ -14,7 +14,7 @@ def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
 
 
 def amount(seconds: float) -> str:
-    """Format a duration in microseconds with a suitable number of digits."""
+    """Format a duration in microseconds with about three significant digits."""
     micros = seconds * 1e6
     if micros >= 100:
         return f"{micros:,.0f}"

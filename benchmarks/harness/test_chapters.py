@@ -14,7 +14,7 @@ LIVE, MOVES, *_, SPARK, _ = chapters.SEPARATE
 
 @pytest.fixture
 def report(tmp_path):
-    """Write a report with chapters from the common run and from two separate runs."""
+    """Path of a report with chapters of the common run and of two separate runs."""
     path = tmp_path / "RESULTS.md"
     chapters.put_common(path, "# Results\n\n## Decode\n\nfast")
     chapters.put_chapter(path, f"{SPARK}\n\nrows")
@@ -23,16 +23,14 @@ def report(tmp_path):
 
 
 def test_chapters_are_in_one_order_whatever_ran_first(report):
-    """The common chapters are first, followed by separate chapters in ``SEPARATE``
-    order.
-    """
+    """Common chapters precede separate chapters, in the order of ``SEPARATE``."""
     assert report.read_text() == (
         f"# Results\n\n## Decode\n\nfast\n\n{LIVE}\n\ntopics\n\n{SPARK}\n\nrows\n"
     )
 
 
 def test_a_run_replaces_its_own_chapter_alone(report):
-    """Chapters from the common run and from other runs remain unchanged."""
+    """Chapters of the common run and of other separate runs remain unchanged."""
     chapters.put_chapter(report, f"{LIVE}\n\nothers")
     assert report.read_text() == (
         f"# Results\n\n## Decode\n\nfast\n\n{LIVE}\n\nothers\n\n{SPARK}\n\nrows\n"
@@ -40,7 +38,7 @@ def test_a_run_replaces_its_own_chapter_alone(report):
 
 
 def test_the_common_run_keeps_the_others(report):
-    """Repeating the separate runs would take a long time."""
+    """The common run keeps the chapters of separate runs, which take a long time."""
     chapters.put_common(report, "# Results\n\n## Encode\n\nfaster")
     text = report.read_text()
     assert "Decode" not in text
@@ -48,7 +46,7 @@ def test_the_common_run_keeps_the_others(report):
 
 
 def test_writing_a_chapter_twice_changes_nothing(report):
-    """No blank lines are added."""
+    """The second time does not add blank lines."""
     chapters.put_chapter(report, f"{MOVES}\n\nmoved")
     once = report.read_text()
     chapters.put_chapter(report, f"{MOVES}\n\nmoved")
@@ -60,7 +58,10 @@ TEMPLATES = sorted((chapters.ROOT / "benchmarks").glob("*/chapter.md"))
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.parent.name)
 def test_every_figure_of_a_template_is_computed(path):
-    """Otherwise, a missing value is only reported after a run of several minutes."""
+    """Each variable of a template occurs in the module that fills the template.
+
+    Otherwise, a missing value would be reported only after a run of several minutes.
+    """
     code = path.with_suffix(".py").read_text("utf-8")
     fields = [field for _, field, *_ in string.Formatter().parse(path.read_text())]
     names = {re.split(r"[.\[]", field)[0] for field in fields if field}

@@ -12,7 +12,10 @@ from benchmarks.harness.tables import table
 
 @dataclass(frozen=True)
 class Verdict:
-    """Target, measured value, and whether the target was met."""
+    """Target ``wanted``, measured value ``reached``, and whether the target is ``met``.
+
+    ``work`` describes the measurement.
+    """
 
     work: str
     wanted: str
@@ -21,15 +24,16 @@ class Verdict:
 
 
 def at_least(work: str, ratio: float, least: float) -> Verdict:
-    """Check that ``ratio`` is at least ``least``."""
+    """Return the verdict on the target that ``ratio`` is at least ``least``."""
     return Verdict(work, f"at least {least:g}x", f"{ratio:.3g}x", ratio >= least)
 
 
 def target_table(
     found: Sequence[Verdict], more: Mapping[str, Sequence[str]] | None = None
 ) -> str:
-    """Format a table with all targets. The additional columns ``more`` precede the last
-    column.
+    """Format a table of all targets.
+
+    ``more`` contains additional columns by title. They precede the last column.
     """
     columns = {
         "target": [each.work for each in found],

@@ -13,7 +13,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Entry:
-    """Part of a row: display name, worker process label, and task."""
+    """Contender of a row.
+
+    * ``name``: name of the entry in the report.
+    * ``worker``: label of the worker process.
+    * ``task``: operation and its arguments.
+    """
 
     name: str
     worker: str
@@ -22,11 +27,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Target:
-    """Requirement: ``entry`` must be ``least`` times as fast as the fastest in
+    """Requirement that ``entry`` is ``least`` times as fast as the fastest of
     ``others``.
 
-    ``wish`` describes the original goal, if a measured lower bound makes it
-    unreachable.
+    ``wish`` describes the original goal if a measured lower bound makes it unreachable.
     """
 
     entry: str
@@ -43,5 +47,5 @@ class Row:
     title: str
     entries: tuple[Entry, ...]
     targets: tuple[Target, ...] = ()
-    # Comparisons that kwire does not claim to win.
+    # Comparisons that are printed although kwire does not claim to be faster.
     unclaimed: tuple[Target, ...] = ()

@@ -47,7 +47,7 @@ CASES = (
 
 
 def encode_case(name: str) -> bytes:
-    """Return the input for a case. It is not encoded by kwire."""
+    """Return the input of a case. Records and messages are not encoded by kwire."""
     if name.startswith(("1k_", "10k_")):
         return record_workloads.encoded(name, "none")
     load = workload(name)
@@ -55,7 +55,7 @@ def encode_case(name: str) -> bytes:
 
 
 def write_inputs(folder: Path) -> None:
-    """Write one file per input."""
+    """Write one file for each input of the cases."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in {case.name for case in CASES}:
         (folder / f"{name}.bin").write_bytes(encode_case(name))
@@ -95,14 +95,12 @@ class Checksum:
             self.number(zlib.crc32(data))
 
     def __str__(self) -> str:
-        """Return the checksum in the format that all programs print."""
+        """Format the checksum as 16 hexadecimal digits, as all programs do."""
         return f"{self._state:016x}"
 
 
 def add_records(records: list[list[Any]]) -> str:
-    """Return the checksum over records, which are lists ordered like
-    ``record_loop.FIELDS``.
-    """
+    """Return the checksum of records: lists in the order of ``record_loop.FIELDS``."""
     checksum = Checksum()
     for offset, timestamp, key, value, headers in records:
         for field in (offset, timestamp, key, value, len(headers)):

@@ -35,7 +35,7 @@ LEADS = (
 def best(
     case: Case, figures: dict[str, Any], language: str, eager: bool
 ) -> tuple[Contender, list[float]]:
-    """Return the contender with the lowest median for a language and a case.
+    """Return the contender of a language with the lowest median, and its seconds.
 
     If ``eager`` is True, contenders that defer work are ignored.
     """
@@ -54,7 +54,7 @@ def _cell(seconds: list[float]) -> str:
 
 
 def _name(each: Contender) -> str:
-    """Return a contender's display name, including its program's settings."""
+    """Return the name of a contender and its program's settings, for the report."""
     return f"{WAYS[each.way].name}{SETTINGS.get(each.program, '')}"
 
 
@@ -66,8 +66,9 @@ SETTINGS = {
 
 
 def verdicts(figures: dict[str, Any]) -> Iterator[Verdict]:
-    """Compare kwire's fastest variant with the fastest eager decoder in any
-    language.
+    """Yield a verdict for each case in which kwire claims to be the fastest.
+
+    kwire's fastest variant is compared with the fastest eager decoder of all languages.
     """
     for case in CASES:
         if case.key not in LEADS:

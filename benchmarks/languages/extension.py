@@ -61,7 +61,7 @@ def find_modules() -> list[Path]:
 
 
 def read_sections(text: str) -> Counter[str]:
-    """Sum the section sizes in ``size -A`` output by their content."""
+    """Return the total size of the sections in the output of ``size -A`` by kind."""
     kinds = {name: kind for kind, names in SECTIONS.items() for name in names}
     sizes: Counter[str] = Counter()
     for name, size in re.findall(r"^(\.\S+)\s+(\d+)\s", text, re.MULTILINE):
@@ -72,7 +72,7 @@ def read_sections(text: str) -> Counter[str]:
 
 
 def read_symbols(text: str) -> Counter[str]:
-    """Sum the function sizes in ``nm -S`` output by kind."""
+    """Return the total size of the functions in the output of ``nm -S``, by kind."""
     sizes: Counter[str] = Counter()
     for size, name in re.findall(r"^\S+ (\S+) [tT] (\S+)$", text, re.MULTILINE):
         kind = next(kind for kind, pattern in SYMBOLS if re.search(pattern, name))
@@ -81,7 +81,7 @@ def read_symbols(text: str) -> Counter[str]:
 
 
 def measure() -> dict[str, Any]:
-    """Return the installed engine's sizes, in bytes."""
+    """Return the sizes of the installed engine's sections and symbols in bytes."""
     modules = find_modules()
     sections: Counter[str] = Counter()
     symbols: Counter[str] = Counter()

@@ -39,12 +39,12 @@ _HAS_BYTES = ("fetch_v12", "produce_v9")
 
 
 class Work:
-    """Statement for a case, with its result checksum."""
+    """Statement that decodes or encodes a case in one way."""
 
     def __init__(self, way: str, operation: str, name: str, data: bytes) -> None:
         """Create the statement.
 
-        Raises KeyError if the case is not supported in this way.
+        Raises ``KeyError`` if kwire does not support the case in this way.
         """
         self._way, self._operation, self._name = way, operation, name
         make = {
@@ -114,14 +114,14 @@ class Work:
     def run(self, loops: int) -> str:
         """Run the statement about ``loops`` times.
 
-        Return the number of messages or batches.
+        Returns the number of processed messages or batches as text.
         """
         runs = max(1, loops // self.statement.calls)
         self.statement.seconds(runs, collector=True)
         return str(runs * self.statement.calls)
 
     def _count_buffers(self) -> int:
-        """Return the total size in bytes for result buffers outside the input."""
+        """Return the total size of the result's buffers outside the input."""
         found, names = self.statement.result(), self.statement.names
         if self._operation == "decode":
             arrays, source = [found], names["array"].buffers()[2]
@@ -133,13 +133,13 @@ class Work:
         return sum(size for start, size in sizes.items() if start not in inside)
 
     def memory(self, kept: int = 20) -> str:
-        """Return the memory for one result and the peak memory during one call, in
-        bytes.
+        """Return the memory of one result and the peak memory of one call, in bytes.
 
         The peak is "-" for Arrow data.
         """
         if self._way.startswith(("column", "arrow")):
-            # Arrow allocates memory in C, which is invisible to tracemalloc.
+            # tracemalloc does not see the memory that Arrow allocates in C, so add up
+            # the sizes of the buffers.
             return f"{self._count_buffers() // self.statement.calls} -"
         text, names = self.statement.text, self.statement.names
         if self._operation == "records" and "read" in names:
@@ -160,7 +160,7 @@ class Work:
 
 
 def answer(line: str, folder: Path, works: dict[tuple[str, ...], Work]) -> str:
-    """Handle one request. ``works`` caches the prepared statements."""
+    """Return the response to one request. ``works`` caches the prepared statements."""
     action, way, operation, name, *loops = line.split(" ")
     key = (way, operation, name)
     if key not in works:

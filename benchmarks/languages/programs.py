@@ -28,7 +28,7 @@ BUILT = ROOT / "build" / "languages"
 INPUTS = BUILT / "inputs"
 TOOLS = ("cargo", "go", "java", "javac", "mvn")
 
-# Clock type: time that the scheduler has accounted, in nanoseconds.
+# Type of a CPU clock in Linux: time that the scheduler has measured, in nanoseconds.
 _SCHEDULED = 2
 _CRATES = (
     "kafka-protocol",
@@ -41,7 +41,7 @@ _CLASSES = ("kafka-clients", "kafka-clients-list")
 
 
 class Contender(NamedTuple):
-    """Library variant in a program."""
+    """Library of a language that is used in one way by one program."""
 
     language: str
     program: str
@@ -77,7 +77,7 @@ def build() -> None:
     if missing:
         raise SystemExit(f"the comparison of languages requires {', '.join(missing)}")
     BUILT.mkdir(parents=True, exist_ok=True)
-    # Some crates declare a newer compiler than they actually require.
+    # Some crates require a newer compiler in their metadata than in their code.
     cargo = ["cargo", "build", "--quiet", "--release", "--locked"]
     cargo += ["--ignore-rust-version", "--target-dir", str(BUILT / "cargo")]
     _run([*cargo, "--manifest-path", str(HERE / "rust" / "Cargo.toml")])
@@ -86,7 +86,7 @@ def build() -> None:
 
 
 def _build_java() -> None:
-    """Compile the Java classes unless they are newer than all their sources."""
+    """Compile the Java classes unless they are newer than all of their sources."""
     sources = sorted((HERE / "java").rglob("*.java"))
     changed = max(each.stat().st_mtime for each in (HERE / "java/pom.xml", *sources))
     done = BUILT / "classes" / "Languages.class"
@@ -111,9 +111,7 @@ def _run(command: list[str]) -> str:
 
 
 def find_versions() -> dict[str, str]:
-    """Return the compiler versions and the versions of the libraries that were
-    built.
-    """
+    """Return the versions of the compilers, the libraries and kwire, by name."""
     lock = tomllib.loads((HERE / "rust" / "Cargo.lock").read_text())
     crates = {each["name"]: each["version"] for each in lock["package"]}
     pom = (HERE / "java" / "pom.xml").read_text()
@@ -155,7 +153,7 @@ class Program:
     """Running program with its CPU clock."""
 
     def __init__(self, name: str) -> None:
-        """Start the program."""
+        """Start the program, which waits for requests."""
         environment = {**os.environ, "PYTHONHASHSEED": "0"}
         if name.startswith("go-"):
             environment["GOGC"] = name.removeprefix("go-")
@@ -186,9 +184,9 @@ class Program:
         return None if response == "none" else response
 
     def seconds(self, *words: object) -> tuple[float, int]:
-        """Run some loops.
+        """Run a case repeatedly.
 
-        Return the processor time per loop in seconds, and the number of loops.
+        Returns the processor time per run in seconds, and the number of runs.
         """
         before = time.clock_gettime_ns(self._clock)
         loop_count = self.ask("run", *words)

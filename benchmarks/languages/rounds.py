@@ -73,7 +73,10 @@ def check(programs: dict[str, Program], contenders: Iterable[Contender]) -> list
 
 
 def _find_loops(program: Program, turn: Turn) -> int:
-    """Warm up a case. Return how many loops fit into one turn."""
+    """Run a case until the program is warm.
+
+    Returns the number of runs that take ``TURN_SECONDS`` seconds.
+    """
     words = (turn[0].way, turn[1].operation, turn[1].name)
     left: float = WARM_SECONDS.get(turn[0].program, 0)
     loops = 1
@@ -88,7 +91,10 @@ def _find_loops(program: Program, turn: Turn) -> int:
 def _run_rounds(
     programs: dict[str, Program], turns: list[Turn], rounds: int
 ) -> dict[str, Any]:
-    """Run all turns in every round, in random order. Return the seconds by turn."""
+    """Run all turns in every round in random order.
+
+    Returns the seconds per run for each case and contender.
+    """
     loops = {turn: _find_loops(programs[turn[0].program], turn) for turn in turns}
     print("  all programs are warm", flush=True)
     seconds_by_case: dict[str, Any] = {case.key: {} for case in CASES}
@@ -104,7 +110,10 @@ def _run_rounds(
 
 
 def weigh(programs: dict[str, Program], turns: list[Turn]) -> dict[str, Any]:
-    """Return the memory per result and per call in bytes, by case and contender."""
+    """Return the memory in bytes for each case and contender.
+
+    Each value is a pair: memory of one result, and peak of one call or None.
+    """
     memory_by_case: dict[str, Any] = {case.key: {} for case in CASES}
     for each, case in turns:
         if each.program not in programs:
@@ -119,9 +128,7 @@ def weigh(programs: dict[str, Program], turns: list[Turn]) -> dict[str, Any]:
 
 
 def measure(json_path: Path, rounds: int) -> None:
-    """Build the programs, compare the checksums, measure, and save the figures as
-    JSON.
-    """
+    """Build the programs, compare checksums, measure, and write the figures."""
     print("1/4 building the programs", flush=True)
     build()
     write_inputs(INPUTS)
@@ -159,6 +166,6 @@ def measure(json_path: Path, rounds: int) -> None:
 
 
 def read_run(json_path: Path) -> dict[str, Any]:
-    """Load the figures from a run."""
+    """Read the figures of a run from its JSON file."""
     run: dict[str, Any] = json.loads(json_path.read_text())
     return run

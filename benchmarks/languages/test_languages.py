@@ -22,15 +22,16 @@ FNV = 0x100000001B3
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory):
-    """Write the inputs for all cases as files."""
+    """Directory that contains the inputs of all cases."""
     folder = tmp_path_factory.mktemp("inputs")
     cases.write_inputs(folder)
     return folder
 
 
 def test_a_checksum_is_the_one_that_the_other_programs_compute():
-    """Numbers have 64 bits, strings are size and CRC-32, and lists start with their
-    size.
+    """The checksum of a text consists of its size and its CRC-32.
+
+    Numbers are added as 64 bits. The expected checksum is computed by hand.
     """
     found = cases.Checksum()
     for value in (None, "ab"):
@@ -53,12 +54,12 @@ def test_a_checksum_is_the_one_that_the_other_programs_compute():
     ],
 )
 def test_a_checksum_sees_order_null_and_sign(one, other):
-    """A plain sum over the values would be equal for most pairs."""
+    """The checksum differs for values whose plain sum would be equal."""
     assert cases.add_value(one) != cases.add_value(other)
 
 
 def test_all_ways_of_kwire_return_the_checksums_of_the_values(inputs):
-    """Covers decoded values, encoded bytes and records, using protocol requests."""
+    """Every way returns the expected checksum for each case that it supports."""
     served = set()
     for case in cases.CASES:
         for way in kwire_program.WAYS:
@@ -82,9 +83,7 @@ def test_a_changed_byte_changes_the_checksum(inputs, tmp_path):
 
 
 def test_a_run_counts_messages_and_memory_is_bytes(inputs):
-    """Arrow converts several messages per call, but figures are reported for one
-    message.
-    """
+    """Arrow processes several messages per call, but its figures are per message."""
     works: dict = {}
     ran = kwire_program.answer("run arrow decode heartbeat_v4 250", inputs, works)
     assert ran == "200"
@@ -98,16 +97,16 @@ def test_a_run_counts_messages_and_memory_is_bytes(inputs):
 
 
 def test_every_contender_is_described():
-    """The report describes the variants: shared, deferred and copied values."""
+    """The report has a line for each way in which a library is used."""
     assert {each.way for each in programs.CONTENDERS} == set(WAYS)
     text = Path(chapter.__file__).with_suffix(".md").read_text("utf-8")
     assert all(f"\n| {way.name} | " in text for way in WAYS.values())
 
 
 def test_sections_and_symbols_of_a_module_are_added_up():
-    """Use sample output from ``size -A`` and ``nm -S``.
+    """Use sample output of ``size -A`` and ``nm -S``.
 
-    ``.bss`` is not stored in the file.
+    The section ``.bss`` is ignored, because the file does not contain it.
     """
     sections = extension.read_sections(
         ".text 100 4096\n.rodata  20 1\n.bss 7000 2\n"
@@ -137,8 +136,9 @@ def test_sections_and_symbols_of_a_module_are_added_up():
 
 @pytest.fixture
 def figures(tmp_path):
-    """Write a run in which Rust is twice as fast as kwire for records, and slower
-    otherwise.
+    """Figures of a run in which Rust is twice as fast as kwire for records.
+
+    For all other cases, Rust takes twice as long as kwire.
     """
 
     def seconds(case, each):
@@ -179,7 +179,7 @@ def figures(tmp_path):
 def test_the_chapter_names_the_fastest_and_counts_what_kwire_leads(
     figures, tmp_path, monkeypatch
 ):
-    """Three out of five cases are led by kwire. Lazy record variants do not compete."""
+    """In three of five cases, kwire is the fastest. Lazy ways do not count."""
     monkeypatch.setattr(chapters, "RESULTS", tmp_path / "RESULTS.md")
     text = chapter.write_chapter(figures)
     assert text.startswith("3 of 5 targets were met.")
@@ -191,7 +191,9 @@ def test_the_chapter_names_the_fastest_and_counts_what_kwire_leads(
 
 
 def test_a_lazy_way_is_not_the_eager_one_that_kwire_is_compared_with():
-    """A lazy variant has not created any records when the call returns."""
+    """A lazy way has not created any record when its call returns, so it does not
+    count.
+    """
     records = next(case for case in cases.CASES if case.operation == "records")
     assert not WAYS["krabka-protocol-borrowed"].eager(records)
     assert not WAYS["kafka-clients"].eager(records)
@@ -200,9 +202,6 @@ def test_a_lazy_way_is_not_the_eager_one_that_kwire_is_compared_with():
 
 
 def test_integers_of_the_inputs_are_real_ids(inputs):
-    """CPython caches small integers.
-
-    Broker ids in the input must be outside that range.
-    """
+    """Broker ids in the input are outside the range of integers that CPython caches."""
     data = (inputs / "metadata_v9_ids.bin").read_bytes()
     assert struct.pack(">i", 1001) in data and struct.pack(">i", 1100) in data

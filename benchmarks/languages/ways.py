@@ -21,7 +21,7 @@ class Way(NamedTuple):
     """Operations that return before all values have been created."""
 
     def eager(self, case: Case) -> bool:
-        """Return True if all values in a case exist when the call returns."""
+        """Return whether all values of a case exist when the call returns."""
         return case.operation not in self.defers
 
 

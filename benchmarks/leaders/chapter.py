@@ -32,12 +32,12 @@ _COLORS = {"hints": "#0072b2", "none": "#e69f00"}
 
 
 def _seconds(run: dict[str, Any], kind: str) -> list[float]:
-    """Return the time without service per move in seconds, in chronological order."""
+    """Return the seconds without service for each move in chronological order."""
     return [move[kind]["seconds"] for move in run["moves"]]
 
 
 def _ratio(run: dict[str, Any]) -> float:
-    """Return the median ratio between the times without and with hints."""
+    """Return the median ratio of the time without hints to the time with hints."""
     pairs = zip(_seconds(run, "none"), _seconds(run, "hints"), strict=True)
     return statistics.median(none / hints for none, hints in pairs)
 
@@ -103,7 +103,7 @@ def _draw(run: dict[str, Any]) -> None:
 
 
 def write_chapter(json_path: Path) -> str:
-    """Write the page, the chapter and the picture. Return the table."""
+    """Write the page, the chapter and the picture. Returns the table of the chapter."""
     run = json.loads(json_path.read_text())
     _draw(run)
     picture = "pictures/leader-moves.svg"

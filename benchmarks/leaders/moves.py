@@ -43,7 +43,7 @@ KINDS = ("hints", "none")
 
 
 class Reader:
-    """Scan in a separate process, with the service gaps that it has reported."""
+    """Process that runs a scan, and the gaps in its service that it has reported."""
 
     def __init__(self, addresses: str, kind: str) -> None:
         """Start the scan. ``kind`` is "hints" or "none"."""
@@ -189,9 +189,7 @@ def _move_leaders(
 
 
 def measure(json_path: Path, moves: int) -> None:
-    """Start the brokers and the load, move the leaders, and save the figures as
-    JSON.
-    """
+    """Start brokers and load, move the leaders, and write the figures as JSON."""
     with clusters.running("4.x") as kafka:
         kafka.create_topic(TOPIC, PARTITIONS)
         _fill(kafka.address)

@@ -29,18 +29,16 @@ FETCH_BYTES = 1 << 16
 
 
 class MovedFetcher(Fetcher):
-    """Fetcher that restarts at offset 0, and optionally ignores leader hints."""
+    """Fetcher that reads each partition repeatedly, and may ignore leader hints."""
 
     def __init__(self, machine: ScanMachine, record_count: int, has_hints: bool):
-        """Initialize the fetcher.
-
-        Partitions are rewound after ``record_count`` records.
-        """
+        """Create a fetcher that rewinds a partition after ``record_count`` records."""
         super().__init__(machine.cluster, machine.options, now=time.monotonic())
         self._record_count = record_count
         self._has_hints = has_hints
-        # By partition: time when records were last received, and error count since
-        # then.
+        # Both dictionaries have partitions as keys:
+        #   _served_at  time at which records were last received
+        #   _refusals   number of errors since then
         self._served_at: dict[int, float] = {}
         self._refusals: dict[int, int] = {}
 
@@ -67,7 +65,7 @@ class MovedFetcher(Fetcher):
 
 
 def main() -> None:
-    """Read until standard input ends."""
+    """Run the scan until the standard input ends."""
     addresses, topic, records, hints = sys.argv[1:]
     options = ScanOptions(topics=(topic,), follow=True, fetch_bytes=FETCH_BYTES)
     machine = ScanMachine(

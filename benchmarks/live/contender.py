@@ -24,7 +24,7 @@ FETCH_BYTES = 1 << 20
 
 
 class Job:
-    """Topic to read, its partitions, and the number of records to read."""
+    """Topic to read: address of the broker, partitions, and number of records."""
 
     def __init__(self, arguments: list[str]) -> None:
         """Parse the command line arguments."""
@@ -144,9 +144,7 @@ async def _aiokafka_lists(job: Job) -> AsyncIterator[Any]:
 
 
 async def aiokafka_arrow(job: Job) -> AsyncIterator[Any]:
-    """Consume lists of messages with aiokafka and convert them to Arrow record
-    batches.
-    """
+    """Consume lists of messages with aiokafka, and convert them to Arrow batches."""
     import pyarrow
 
     schema = _schema(pyarrow)
@@ -236,16 +234,15 @@ def _batch(pyarrow: Any, schema: Any, arrays: list[list[Any]]) -> Any:
 
 # Each of the following functions reads all fields of one chunk. It returns the number
 # of records and the total size of their values, which is compared. Readers that iterate
-# over single records compute both themselves, because an additional call per record
-# would distort the result.
+# over single records count these figures themselves, because an additional call for
+# each record would distort the result.
 
 
 def touch_batch(batch: Any) -> tuple[int, int]:
-    """Return the number of rows in a record batch and the total size of their
-    values.
-    """
+    """Return the number of rows of a batch, and the total size of their values."""
     values = batch.column(batch.schema.get_field_index("value"))
-    # The offsets of a binary array contain the start and end of every value.
+    # binary_length only reads the offsets of the array, which contain the size of every
+    # value.
     import pyarrow.compute
 
     size = pyarrow.compute.sum(pyarrow.compute.binary_length(values)).as_py()
@@ -253,7 +250,10 @@ def touch_batch(batch: Any) -> tuple[int, int]:
 
 
 def touch_rows(rows: Any) -> tuple[int, int]:
-    """Read all fields of all rows."""
+    """Read all fields of kwire's, aiokafka's or kafka-python's records.
+
+    Returns their number and the total size of their values.
+    """
     size = 0
     for row in rows:
         _ = row.offset, row.timestamp, row.key, row.headers
@@ -262,7 +262,10 @@ def touch_rows(rows: Any) -> tuple[int, int]:
 
 
 def touch_messages(messages: Any) -> tuple[int, int]:
-    """Read all fields of all librdkafka messages."""
+    """Read all fields of librdkafka messages.
+
+    Returns their number and the total size of their values.
+    """
     size = 0
     for each in messages:
         _ = each.offset(), each.timestamp(), each.key(), each.headers()
@@ -317,7 +320,8 @@ async def _drain(
 def drain(read: Callable[[Job], Any], touch: Any, job: Job) -> tuple[int, int]:
     """Read at least ``job.records`` records.
 
-    Return their number and the size of their values.
+    Returns their number and the total size of their values. ``touch`` reads the fields
+    of a chunk. It is None if ``read`` returns the totals itself.
     """
     result = read(job)
     if touch is None:
@@ -339,7 +343,7 @@ def drain(read: Callable[[Job], Any], touch: Any, job: Job) -> tuple[int, int]:
 
 
 def measure(read: Callable[[Job], Any], touch: Any, job: Job) -> dict[str, float]:
-    """Run a reader. Return records, bytes, CPU time and wall time, both in seconds."""
+    """Run a reader. Returns its records, their bytes, and its times in seconds."""
     cpu, wall = time.process_time(), time.perf_counter()
     count, size = drain(read, touch, job)
     return {
@@ -359,7 +363,7 @@ def _peak_bytes() -> int:
 
 
 def main() -> None:
-    """Run the reader named on the command line and print its figures as JSON."""
+    """Run the reader that the command line names, and print its figures as JSON."""
     name, task, *arguments = sys.argv[1:]
     job = Job(arguments)
     read, touch = TASKS[task][name]

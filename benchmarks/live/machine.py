@@ -88,7 +88,7 @@ class _Broker:
         self._data, self._per_batch = data, per_batch
 
     def answer(self, sent: bytes) -> bytes:
-        """Process the bytes from a client. Return the bytes of the responses."""
+        """Process the bytes that a client has sent. Returns the responses."""
         for event in self._server.receive_data(sent):
             if isinstance(event, RequestReceived):
                 self._server.send(event, self._respond(event.request))

@@ -71,9 +71,9 @@ def _read(client: str, task: str, *arguments: Any) -> dict[str, Any]:
 
 
 def _read_topics(address: str, rounds: int, scale: float) -> dict[str, list[Any]]:
-    """Return the figures of all rounds by task, size, codec and client.
+    """Run all clients in turn. Returns the figures by task, size, codec and client.
 
-    Raises SystemExit if a client has read other records.
+    Raises ``SystemExit`` if a client has read other records.
     """
     turns = [
         (task, size, codec, client)
@@ -110,8 +110,9 @@ def _memory(address: str, scale: float) -> dict[str, int]:
 
 
 def measure(json_path: Path, rounds: int, scale: float) -> None:
-    """Measure reception, overhead, memory and all clients, and save the figures as
-    JSON.
+    """Measure a scan without broker, the memory of a scan, and all clients.
+
+    The figures are written as JSON.
     """
     print("reception and logic, without a broker", flush=True)
     reception = machine.reception()

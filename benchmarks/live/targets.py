@@ -20,9 +20,7 @@ MEMORY_OVER = 32 << 20
 
 
 class Lead(NamedTuple):
-    """Requirement: ``client`` needs at most 1 / ``least`` of the CPU time of
-    ``other``.
-    """
+    """Requirement: ``client`` needs at most 1 / ``least`` of ``other``'s CPU time."""
 
     task: str
     size: int

@@ -39,7 +39,7 @@ HASH = "kwire murmur2_column"
 WRITING = tuple(name for name in WRITERS if name != HASH)
 PACKAGES = ("confluent-kafka", "aiokafka", "kafka-python", "pyarrow")
 
-# Delete old segments early, because a run writes several gigabytes.
+# A run writes several gigabytes. Delete old segments early to save disk space.
 _BROKER = {
     "log.retention.bytes": "50000000",
     "log.retention.check.interval.ms": "5000",
@@ -51,9 +51,7 @@ HASH_NANOSECONDS = 20
 
 
 class Lead(NamedTuple):
-    """Requirement: ``name`` needs at most 1 / ``least`` of the CPU time of
-    ``other``.
-    """
+    """Requirement: ``name`` needs at most 1 / ``least`` of ``other``'s CPU time."""
 
     name: str
     size: int

@@ -25,7 +25,7 @@ DIFFERENT = 1000
 
 
 class Job(NamedTuple):
-    """Records to write, with the broker address, the topic and the codec."""
+    """Records to write, the address of the broker, the topic, and the codec."""
 
     address: str
     topic: str
@@ -34,7 +34,8 @@ class Job(NamedTuple):
 
 
 def make_rows(count: int, size: int) -> list[tuple[bytes, bytes]]:
-    """Create keys and values of ``size`` bytes. Half of each value is random.
+    """Return ``count`` keys and values. A value has ``size`` bytes, half of them
+    random.
 
     Every value is a separate bytes object, as in a typical program.
     """
@@ -91,7 +92,7 @@ def kwire_table(job: Job, table: Any) -> int:
 
 
 def make_table(job: Job) -> Any:
-    """Create the input of ``kwire_table`` and ``kwire_murmur2``."""
+    """Return the Arrow table that ``kwire_table`` and ``kwire_murmur2`` receive."""
     import pyarrow
 
     keys, values = zip(*job.rows, strict=True)
@@ -165,7 +166,7 @@ def confluent_produce(job: Job) -> int:
 
 
 async def aiokafka_send(job: Job) -> int:
-    """Call ``send`` once per record, and finally ``flush``."""
+    """Call ``send`` of aiokafka's producer once per record, and finally ``flush``."""
     from aiokafka import AIOKafkaProducer
 
     producer = AIOKafkaProducer(
@@ -189,7 +190,7 @@ async def aiokafka_send(job: Job) -> int:
 
 
 def kafka_python_send(job: Job) -> int:
-    """Call ``send`` once per record, and finally ``flush``."""
+    """Call ``send`` of kafka-python once per record, and finally ``flush``."""
     from kafka import KafkaProducer
 
     producer = KafkaProducer(
@@ -217,7 +218,10 @@ def kwire_murmur2(job: Job, table: Any) -> int:
 
 
 class Writer(NamedTuple):
-    """Variant of writing: the modules to import, and the function to measure."""
+    """Way to write records: modules to import, and function to measure.
+
+    ``takes_table``: pass an Arrow table in addition to the job.
+    """
 
     modules: tuple[str, ...]
     write: Callable[..., Any]
@@ -247,7 +251,7 @@ WRITERS = {
 
 
 def main() -> None:
-    """Run the writer named on the command line and print its figures."""
+    """Run the writer that the command line names, and print its figures as JSON."""
     name, address, topic, count, size, codec = sys.argv[1:]
     writer = WRITERS[name]
     for module in writer.modules:

@@ -40,9 +40,9 @@ _VERSION = 12
 
 
 async def _relay(port: int, out: str) -> None:
-    """Run the relay until stdin ends.
+    """Run the relay until the standard input ends.
 
-    Print its CPU times for every input line.
+    For every input line, it prints the CPU times of the process and of the thread.
     """
     relay = Relay((_HOST, 0), (_HOST, port), out, tell=lambda _: None)
     loop = asyncio.get_running_loop()
@@ -74,8 +74,9 @@ def _answer(server: socket.socket, size: int, answer: bytes) -> None:
 def _exchange(
     client: socket.socket, request: bytes, size: int, count: int, ahead: int
 ) -> None:
-    """Send ``count`` requests, at most ``ahead`` in flight, and read responses of
-    ``size`` bytes.
+    """Send ``count`` requests and read their responses, which have ``size`` bytes each.
+
+    At most ``ahead`` requests are in flight.
     """
     buffer = bytearray(1 << 20)
     sent = min(ahead, count)
@@ -89,9 +90,9 @@ def _exchange(
 
 
 def measure(size: int, count: int, ahead: int, *options: str) -> tuple[float, float]:
-    """Return the relay's CPU time per exchange, in microseconds.
+    """Return the relay's CPU time per exchange in microseconds.
 
-    The two figures are for the process and for its event loop thread.
+    The first figure is for the process, the second one for its event loop thread.
     """
     request = framing.encode_request(messages.FetchRequest(), _VERSION, 0, "bench")
     answer = size.to_bytes(4, "big") + bytes(4) + os.urandom(size - 4)

@@ -22,9 +22,9 @@ ROWS_BY_SIZE = {100: 100_000, 1000: 20_000}
 
 
 def run() -> dict[int, float]:
-    """Measure the validation.
+    """Measure the validation for each value size.
 
-    Print and return the additional time in percent, by value size.
+    Prints and returns the additional time in percent, by value size in bytes.
     """
     print()
     return {size: _measure(size, count) for size, count in ROWS_BY_SIZE.items()}
@@ -63,9 +63,7 @@ def _measure(size: int, count: int) -> float:
 
 
 def _encode(table_batches: Any, table: Any) -> None:
-    """Encode a table like ``send_table``: partition the rows and create full
-    batches.
-    """
+    """Encode a table like ``send_table``: select partitions, create full batches."""
     import numpy
 
     from kwire._engine.active import record_engine as engine

@@ -18,10 +18,10 @@ CODECS = ("gzip", "snappy", "lz4", "zstd")
 
 
 def run() -> float:
-    """Measure and print all codecs. Return the maximum time until a rejection, in
-    milliseconds.
+    """Measure and print the time until a bomb is rejected, for each codec.
 
-    The delay is the additional time compared with reading the permitted 64 MiB.
+    Returns the maximum additional time in milliseconds, compared with the time for
+    reading the permitted 64 MiB.
     """
     print(f"\n{'bomb of 128 MiB':24}{'refused':>12}{'64 MiB read':>14}{'more':>12}")
     most = 0.0

@@ -16,9 +16,7 @@ TEST = "make bench-safety"
 
 
 def time() -> Iterator[Figure]:
-    """Measure how the time grows with the input size, and how long a rejection
-    takes.
-    """
+    """Measure how the time grows with the input size, and the time of a rejection."""
     growth = linear.run(kwire)
     for what, figure, most in (
         ("time for twice the input, 2 to 16 MB", growth.at_the_end, 2.3),

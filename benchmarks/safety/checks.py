@@ -137,15 +137,13 @@ def build() -> None:
 
 
 def environment(root: Path) -> dict[str, str]:
-    """Return environment variables that make an interpreter import kwire from
-    ``root``.
-    """
+    """Return the environment in which an interpreter imports kwire from ``root``."""
     paths = [str(root / "src"), str(ROOT)]
     return os.environ | {"PYTHONPATH": os.pathsep.join(paths), "KWIRE_BACKEND": "fast"}
 
 
 def run_code(root: Path, code: str, *arguments: str) -> str:
-    """Run Python code with the engine in ``root``. Return its output."""
+    """Run Python code with the engine of the tree ``root``. Returns its output."""
     return subprocess.run(
         [sys.executable, "-c", code, *arguments],
         env=environment(root),
@@ -156,9 +154,9 @@ def run_code(root: Path, code: str, *arguments: str) -> str:
 
 
 def make_sure() -> None:
-    """Verify that only the copy reads past its input.
+    """Check that the copy reads past its input, and that this tree's engine does not.
 
-    Raises SystemExit otherwise.
+    Raises ``SystemExit`` otherwise.
     """
     for root, expected in ((ROOT, "refused"), (COPY.root, "hello")):
         output = run_code(root, PAST_THE_END)
@@ -261,16 +259,16 @@ def counted() -> dict[str, tuple[float, float]]:
 
 
 def cost(found: dict[str, tuple[float, float]]) -> float:
-    """Return the geometric mean over all task costs, in percent."""
+    """Return the geometric mean of the costs of all tasks, in percent."""
     ratios = (checked / unchecked for checked, unchecked in found.values())
     return 100 * (statistics.geometric_mean(ratios) - 1)
 
 
 def run() -> tuple[float, float | None]:
-    """Build and measure both engines. Return the cost in time and in instructions,
-    in percent.
+    """Build the copy, and compare both engines.
 
-    The second value is None if valgrind is not installed.
+    Returns the cost of the checks in percent of time and of instructions. The second
+    value is None if valgrind is not installed.
     """
     print("building the engine without its checks", flush=True)
     build()

@@ -37,32 +37,32 @@ def unlimited(kwire: Any) -> Any:
 
 
 def tags(first: int, count: int) -> bytes:
-    """Encode an ApiVersions request with ``count`` empty unknown tags."""
+    """Encode an ApiVersions request with ``count`` empty unknown tags from ``first``
+    on.
+    """
     section = b"".join(unsigned_varint(first + i) + b"\0" for i in range(count))
     return b"\1\1" + unsigned_varint(count) + section
 
 
 def varints(kwire: Any, size: int) -> Call:
-    """Tag numbers encoded as varints with five bytes."""
+    """Return the decoding of tag numbers whose varints have five bytes."""
     return decoding(kwire, "ApiVersionsRequest", tags(2**28, size // 6), 3)
 
 
 def unknown_tags(kwire: Any, size: int) -> Call:
-    """Tag numbers that are varints of two bytes, as far as the range permits."""
+    """Return the decoding of tag numbers whose varints have two bytes, if possible."""
     return decoding(kwire, "ApiVersionsRequest", tags(1000, size // 4), 3)
 
 
 def empty_elements(kwire: Any, size: int) -> Call:
-    """Array of structs with two bytes."""
+    """Return the decoding of an array of structs that have two bytes each."""
     count = size // 2
     data = count.to_bytes(4, "big") + bytes(2 * count)
     return decoding(kwire, "MetadataRequest", data, 1)
 
 
 def many_topics(kwire: Any, size: int) -> bytes:
-    """Encode a Metadata response with nested arrays. An array only needs a few
-    bytes.
-    """
+    """Encode a Metadata response with nested arrays, which have a few bytes each."""
     cls = kwire.messages.MetadataResponse
     partition = cls.MetadataResponsePartition(isr_nodes=[1, 2], replica_nodes=[3])
     topic = cls.MetadataResponseTopic(name="", partitions=[partition] * 2)
@@ -73,12 +73,15 @@ def many_topics(kwire: Any, size: int) -> bytes:
 
 
 def nested_arrays(kwire: Any, size: int) -> Call:
-    """Nested arrays."""
+    """Return the decoding of nested arrays."""
     return decoding(kwire, "MetadataResponse", many_topics(kwire, size), 9)
 
 
 def bad_at_the_end(kwire: Any, size: int) -> Call:
-    """Valid message without its last byte, so that the error is found at the end."""
+    """Return the decoding of a message whose last byte is missing.
+
+    The decoder finds this error only at the end.
+    """
     read = decoding(kwire, "MetadataResponse", many_topics(kwire, size)[:-1], 9)
 
     def refused() -> None:
@@ -92,23 +95,21 @@ def bad_at_the_end(kwire: Any, size: int) -> Call:
 
 
 def record_headers(kwire: Any, size: int) -> Call:
-    """One record with the maximum number of headers."""
+    """Return the decoding of one record with the maximum number of headers."""
     rows = [(None, None, 0, [("", b"")] * (size // 2))]
     data = kwire.records.encode_batch(rows)
     return lambda: list(kwire.records.decode_batches(data, limits=unlimited(kwire)))
 
 
 def small_records(kwire: Any, size: int) -> Call:
-    """Records with a few bytes, decoded as columns."""
+    """Return the decoding of records with a few bytes as columns."""
     columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     data = kwire.records.encode_batch([(None, b"", 0)] * (size // 8 + 1))
     return lambda: columns.decode_records(data, limits=unlimited(kwire))
 
 
 def splitter(piece: int) -> Callable[[Any, int], Call]:
-    """Return a family with one large frame that arrives in pieces of ``piece``
-    bytes.
-    """
+    """Return a family: one large frame that arrives in pieces of ``piece`` bytes."""
 
     def family(kwire: Any, size: int) -> Call:
         stream = size.to_bytes(4, "big") + bytes(size)
@@ -126,7 +127,7 @@ def splitter(piece: int) -> Callable[[Any, int], Call]:
 
 
 def connection(kwire: Any, size: int) -> Call:
-    """Response to a client that arrives in pieces of 100 bytes."""
+    """Return the decoding of a response that arrives in pieces of 100 bytes."""
     module = importlib.import_module(f"{kwire.__name__}.connection")
     negotiation = importlib.import_module(f"{kwire.__name__}.connection.negotiation")
     table = negotiation.ApiVersionTable.from_ranges({3: (0, 9)})

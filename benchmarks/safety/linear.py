@@ -29,9 +29,9 @@ BAD_VARINTS = b"\xff" * 10**6
 
 
 def least_seconds(call: Call, rounds: int = ROUNDS) -> float:
-    """Return the minimum duration per call in seconds.
+    """Return the minimum duration of a call in seconds.
 
-    Short calls run in additional rounds.
+    Short calls are repeated until their total is ``LEAST_SECONDS``.
     """
     durations, spent = [], 0.0
     while len(durations) < rounds or spent < LEAST_SECONDS:
@@ -43,14 +43,19 @@ def least_seconds(call: Call, rounds: int = ROUNDS) -> float:
 
 
 def curve(kwire: Any, family: str) -> list[float]:
-    """Measure a family at all sizes in turn. Return the minimum seconds by size."""
+    """Measure a family at all sizes in turn. Returns the minimum seconds."""
     calls = [FAMILIES[family](kwire, size) for size in SIZES]
     rounds = [[least_seconds(call, 1) for call in calls] for _ in range(ROUNDS)]
     return [min(found) for found in zip(*rounds, strict=True)]
 
 
 class Growth(NamedTuple):
-    """Time ratio for a doubled input size, maximum over all families."""
+    """Ratio of the times for a doubled input size, as the maximum of all families.
+
+    * ``at_the_end``: doublings from 2 MB on.
+    * ``on_average``: mean of all doublings.
+    * ``once``: worst single doubling.
+    """
 
     at_the_end: float
     on_average: float

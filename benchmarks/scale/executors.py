@@ -24,14 +24,18 @@ WARM, ROUNDS = 2, 5
 
 
 def _tasks(session: Any) -> dict[str, int]:
-    """Return the completed task count by executor."""
+    """Return the number of tasks that each executor has completed."""
     executors = session.sparkContext._jsc.sc().statusStore().executorList(True)
     rows = [executors.apply(number) for number in range(executors.size())]
     return {row.id(): row.completedTasks() for row in rows if row.id() != "driver"}
 
 
 def main(count: str, folder: str) -> None:
-    """Run the job and print its figures as JSON."""
+    """Run the job, and print its figures as JSON.
+
+    * ``count``: number of executors.
+    * ``folder``: directory of the log.
+    """
     walls, cpus = [], []
     with (
         tempfile.TemporaryDirectory(prefix="kwire-executors-") as scratch,
@@ -39,7 +43,7 @@ def main(count: str, folder: str) -> None:
             Path(scratch), master=f"local-cluster[{count},1,{MEMORY_MB}]"
         ) as session,
     ):
-        # Wait for all executors, because Spark already starts jobs when some are
+        # Wait for all executors, because Spark also starts a job while some are
         # missing.
         while len(_tasks(session)) < int(count):
             time.sleep(0.1)

@@ -62,9 +62,9 @@ def _write_segment(path: Path, batch: bytes, count: int) -> None:
 
 
 def write_logs(folder: Path, segments: int) -> int:
-    """Write logs with ``SEGMENTS`` segments per partition.
+    """Write logs of ``segments`` segments in total, ``SEGMENTS`` in each partition.
 
-    Return their total size in bytes.
+    Returns their total size in bytes.
     """
     batch = _batch()
     count = SEGMENT_BYTES // len(batch)

@@ -22,7 +22,7 @@ ROOT = "late://logs"
 
 
 class LateStore(fsspec.AbstractFileSystem):  # type: ignore[misc]
-    """Object store.
+    """File system that simulates an object store.
 
     All instances share one directory, one delay and one request count.
     """
@@ -36,7 +36,9 @@ class LateStore(fsspec.AbstractFileSystem):  # type: ignore[misc]
 
     @classmethod
     def serve(cls, folder: Path, pause_s: float) -> str:
-        """Serve a directory with a delay per request in seconds. Return its URI."""
+        """Serve a directory. Each request is delayed by ``pause_s`` seconds. Returns
+        the URI.
+        """
         fsspec.register_implementation(cls.protocol, cls, clobber=True)
         cls.folder, cls.pause_s = folder, pause_s
         cls.requests.clear()
@@ -51,14 +53,14 @@ class LateStore(fsspec.AbstractFileSystem):  # type: ignore[misc]
         return self.folder / self._strip_protocol(path).partition("/")[2]
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
-        """Return an object's or directory's type and size."""
+        """Return the type and the size of an object or directory."""
         self._request("size")
         local_path = self._place(path)
         kind = "directory" if local_path.is_dir() else "file"
         return {"name": path, "type": kind, "size": local_path.stat().st_size}
 
     def find(self, path: str, *_: Any, **__: Any) -> dict[str, dict[str, Any]]:
-        """List all objects below a directory."""
+        """Return the types and sizes of all objects below a directory."""
         objects: dict[str, dict[str, Any]] = {}
         begin = self._strip_protocol(path).rstrip("/")
         for folder, _folders, names in os.walk(self._place(path)):
@@ -74,7 +76,9 @@ class LateStore(fsspec.AbstractFileSystem):  # type: ignore[misc]
     def cat_file(
         self, path: str, start: int | None = None, end: int | None = None, **_: Any
     ) -> bytes:
-        """Read a byte range from an object."""
+        """Read the bytes of an object from ``start`` to ``end``, by default all of
+        them.
+        """
         self._request("range")
         with open(self._place(path), "rb") as file:
             file.seek(start or 0)

@@ -54,7 +54,11 @@ CASES: dict[str, Callable[[str], int]] = {"plan": _plan, "list": _list}
 
 
 def main(case: str, folder: str, pause_ms: str = "") -> None:
-    """Run a case and print its figures as JSON."""
+    """Run a case, and print its figures as JSON.
+
+    * ``folder``: directory of the logs.
+    * ``pause_ms``: delay of each request in milliseconds, or "" to read local files.
+    """
     path, requests = folder, None
     if pause_ms:
         from benchmarks.scale.store import LateStore

@@ -43,17 +43,19 @@ _FRAMES_AT_ONCE = 10_000
 
 
 def log_case(size: str) -> str:
-    """Return the case name for ``kafka-log`` with all columns, by input size."""
+    """Return the name of the ``kafka-log`` case with all columns for an input size."""
     return LOG if size == "1 GiB" else f"{LOG}, {size}"
 
 
 @dataclass(frozen=True)
 class Case:
-    """Spark job: a function that creates its table, and the rows and bytes of its
-    input.
+    """Spark job that is measured.
 
-    Cases in the same group run consecutively in a round. If ``times`` is greater than
-    1, a short job is repeated, and the median counts.
+    * ``group``: cases of a group run consecutively in a round.
+    * ``rows``, ``size``: rows and bytes of the input.
+    * ``table``: function that creates the table of the job.
+    * ``times``: number of runs in a round, whose median counts. Short jobs are
+      repeated.
     """
 
     name: str
@@ -78,8 +80,8 @@ def write_logs(folder: Path) -> dict[str, LogInput]:
 
 
 def kafka_log(session: Any, log: LogInput, schema: str = "", **options: str) -> Any:
-    """Create the table for a log with the specified columns, or with all eight
-    columns.
+    """Return the table of a log with the columns of ``schema``, by default with all
+    eight.
     """
     reader = session.read.format("kafka-log").options(**options)
     if schema:
@@ -90,9 +92,7 @@ def kafka_log(session: Any, log: LogInput, schema: str = "", **options: str) -> 
 
 
 def make_reader(log: LogInput, schema: str) -> Any:
-    """Create the reader that Spark calls for tasks and rows with the specified
-    columns.
-    """
+    """Return the reader from which Spark obtains the tasks and rows of a log."""
     from pyspark.sql.types import StructType
 
     from kwire.spark import KafkaLogSource
@@ -102,7 +102,7 @@ def make_reader(log: LogInput, schema: str) -> Any:
 
 
 def _prepare(log: LogInput, schema: str, path: Path) -> dict[str, str]:
-    """Return the options for a replay, and save the log's first batch to ``path``.
+    """Return the options of the replay for a log. Writes its first batch to ``path``.
 
     The replay has the same tasks with the same row counts. Therefore Spark receives
     rows of the same shape in batches of the same size.
@@ -143,7 +143,7 @@ def _header_tables(session: Any, folder: Path) -> tuple[int, int, Any, Any]:
 
 
 def make_cases(session: Any, folder: Path, logs: dict[str, LogInput]) -> list[Case]:
-    """Create all cases for some logs. Other files are written to ``folder``."""
+    """Return all cases. The files of replays are written to ``folder``."""
     import kwire.spark
 
     for source in (kwire.spark.KafkaLogSource, ReplaySource, PeerSource):
@@ -186,14 +186,15 @@ def make_cases(session: Any, folder: Path, logs: dict[str, LogInput]) -> list[Ca
 
 
 def run(case: Case) -> None:
-    """Run the job for a case."""
+    """Run the job of a case and discard its rows."""
     case.table().write.format("noop").mode("overwrite").save()
 
 
 def check(cases: Iterable[Case], small: LogInput) -> None:
-    """Compare the values from all decoders, and the row count per job.
+    """Check that all decoders return the same values, and each job the expected row
+    count.
 
-    Raises SystemExit if there is a difference.
+    Raises ``SystemExit`` if there is a difference.
     """
     reader = make_reader(small, SPARK_SCHEMA)
     parts = reader.partitions()

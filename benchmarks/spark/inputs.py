@@ -34,7 +34,13 @@ _INDEX_ENTRY = struct.Struct(">ii")
 
 @dataclass(frozen=True)
 class LogInput:
-    """Log directory with its path, total rows and bytes, and batch size."""
+    """Log directory that has been written as input.
+
+    * ``path``: directory of the log.
+    * ``rows``, ``size``: total number of records and bytes.
+    * ``batch_size``: size of each batch in bytes.
+    * ``segment``: path of the first segment.
+    """
 
     path: str
     rows: int
@@ -65,11 +71,10 @@ def _batches() -> np.ndarray:
 
 
 def write_log(folder: Path, least_bytes: int, partitions: int = 1) -> LogInput:
-    """Write partitions with one full segment per partition. Return the log's
-    description.
+    """Write a log with one full segment in each partition.
 
-    The total size is at least ``least_bytes``. All partitions are hard links to the
-    first partition's files.
+    The total size is at least ``least_bytes``. The files of all partitions are hard
+    links to the files of the first partition.
     """
     block = _batches()
     batch_size = block.shape[1]

@@ -20,8 +20,9 @@ _SECONDS_BETWEEN = 0.01
 
 
 def _kilobytes(pid: int) -> tuple[int, int]:
-    """Return a process's private and resident memory in KiB, or zeros if it has
-    exited.
+    """Return the private and the resident memory of a process in KiB.
+
+    Both are 0 if the process has ended.
     """
     private = resident = 0
     try:
@@ -38,9 +39,9 @@ def _kilobytes(pid: int) -> tuple[int, int]:
 
 
 def peak_memory(session: Any, job: Callable[[], None]) -> dict[str, int]:
-    """Run a job. Return the maximum peak memory per worker, in bytes.
+    """Run a job. Returns the maximum memory of any worker in bytes, by type.
 
-    Raises RuntimeError if no worker has been found.
+    Raises ``RuntimeError`` if no worker has been found.
     """
     peaks = {"private": 0, "resident": 0, "samples": 0}
     ended = threading.Event()

@@ -30,7 +30,7 @@ _BARS = {
 
 
 def draw(figures: SparkFigures, path: Path) -> None:
-    """Plot both panels."""
+    """Plot the rates in one panel and the costs per row in the other panel."""
     picture, (rates, costs) = pyplot.subplots(
         1, 2, figsize=(14, 5), layout="constrained"
     )

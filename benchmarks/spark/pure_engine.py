@@ -22,7 +22,7 @@ from benchmarks.spark.session import open_session
 
 
 def main() -> None:
-    """Measure the log named on the command line and print the seconds."""
+    """Measure the log that the command line names, and print its seconds."""
     if kwire.backend != "pure":
         raise SystemExit("set KWIRE_BACKEND=pure")
     log = LogInput(sys.argv[1], 0, 0, 0, "")

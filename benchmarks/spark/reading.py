@@ -25,7 +25,7 @@ _CHUNK = 3 << 20
 
 
 def core_seconds(log: LogInput) -> dict[str, float]:
-    """Return the minimum CPU seconds per row from several runs, by name."""
+    """Return the minimum CPU seconds per row of several runs, by name of the work."""
 
     def read(schema: str) -> None:
         reader = make_reader(log, schema)

@@ -69,9 +69,7 @@ def _measure(cases: Sequence[work.Case]) -> dict[str, list[float]]:
 
 
 def _memory(session: Any, log: LogInput) -> dict[str, dict[str, int]]:
-    """Return the worker memory for 1 GiB, with default splits and with a single
-    split.
-    """
+    """Return the memory of a worker for 1 GiB, with several splits and with one."""
 
     def job(**options: str) -> None:
         table = work.kafka_log(session, log, **options)
@@ -86,7 +84,10 @@ def _memory(session: Any, log: LogInput) -> dict[str, dict[str, int]]:
 
 
 def _pure(folder: Path) -> dict[str, float]:
-    """Measure the pure engine in a separate Spark. Return its rows and seconds."""
+    """Measure the Python engine in a separate Spark session.
+
+    Returns the number of rows and the seconds.
+    """
     log = write_log(folder / "pure", PURE_BYTES)
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.spark.pure_engine", log.path],

@@ -18,9 +18,7 @@ from benchmarks.harness import ROOT
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Redirect standard error to /dev/null for processes that are started in this
-    context.
-    """
+    """Redirect the standard error output of new processes to /dev/null."""
     ours = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
@@ -74,7 +72,10 @@ def open_session(
 
 
 def _processes() -> dict[int, list[str]]:
-    """Return the fields in ``/proc/PID/stat`` from the third field, by process id."""
+    """Return the fields of ``/proc/PID/stat`` by process id.
+
+    The first two fields, the process id and the name, are omitted.
+    """
     fields_by_pid = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -94,9 +95,7 @@ def _children(processes: dict[int, list[str]]) -> dict[int, list[int]]:
 
 
 def worker_pids(session: Any) -> list[int]:
-    """Return the process ids of Python workers, which are children of Spark's
-    daemons.
-    """
+    """Return the process ids of the Python workers, the children of Spark's daemons."""
     parents = _children(_processes())
     daemons = parents.get(session.sparkContext._gateway.proc.pid, [])
     return [worker for daemon in daemons for worker in parents.get(daemon, [])]
@@ -109,8 +108,7 @@ def cpu_seconds(session: Any) -> float:
     waiting, ticks = [session.sparkContext._gateway.proc.pid], 0
     while waiting:
         pid = waiting.pop()
-        # User and system time for the process itself, and for its children that have
-        # exited.
+        # User and system time of the process, and of its children that have ended.
         ticks += sum(map(int, processes[pid][11:15]))
         waiting += parents.get(pid, [])
     return ticks / os.sysconf("SC_CLK_TCK")

@@ -80,7 +80,7 @@ class ReplayReader(DataSourceReader):
     """Reader that plans one task per row count, and returns the prepared batch."""
 
     def __init__(self, path: str, rows: list[int]) -> None:
-        """Store the batch file and the row count per task."""
+        """Store the path of the batch, and the number of rows of each task."""
         self._path = path
         self._rows = rows
 
@@ -111,11 +111,13 @@ class PeerSource(DataSource):
         return "peer"
 
     def schema(self) -> str:
-        """Return the ``kafka-log`` columns with headers."""
+        """Return the columns of ``kafka-log`` with headers, as a schema in Spark's
+        syntax.
+        """
         return SPARK_SCHEMA
 
     def reader(self, schema: Any) -> DataSourceReader:
-        """Create the reader for a batch query."""
+        """Return a reader that divides the segment into byte ranges."""
         size, step = int(self.options["size"]), int(self.options["step"])
         each = -(-size // int(self.options["tasks"]) // step) * step
         ranges = [(at, min(at + each, size)) for at in range(0, size, each)]
@@ -128,7 +130,11 @@ class PeerReader(DataSourceReader):
     def __init__(
         self, peer: str, path: str, ranges: list[tuple[int, int]], step: int
     ) -> None:
-        """Store the peer, the path and the byte ranges."""
+        """Store the peer, the path of the segment, and the byte ranges.
+
+        Chunks have at most ``CHUNK_BYTES``, and consist of complete batches of ``step``
+        bytes.
+        """
         self._peer = peer
         self._path = path
         self._ranges = ranges
@@ -139,7 +145,7 @@ class PeerReader(DataSourceReader):
         return [InputPartition(each) for each in self._ranges]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Read one range."""
+        """Read the chunks of one byte range. Yields an Arrow batch for each chunk."""
         at, end = partition.value
         memory_records = pkgutil.resolve_name(_CLASSES[self._peer])
         with open(self._path, "rb") as file:
@@ -151,10 +157,11 @@ class PeerReader(DataSourceReader):
 
 
 def peer_batch(found: Any, topic: str, partition: int) -> pa.RecordBatch:
-    """Collect a peer's records by column.
+    """Convert the records of a peer to an Arrow batch.
 
-    CRCs are verified, like in the peer's consumer. Values that all records share are
-    not collected, but repeated by pyarrow. Raises ValueError if a CRC is wrong.
+    CRCs are verified, as in the peer's consumer. The topic and the partition, which all
+    records share, are not collected but repeated by pyarrow. Raises ``ValueError`` if a
+    CRC is wrong.
     """
     offsets: list[int] = []
     timestamps: list[int] = []
@@ -204,12 +211,10 @@ def peer_batch(found: Any, topic: str, partition: int) -> pa.RecordBatch:
 
 
 class ReplayHeaders:
-    """Replay function for ``mapInArrow``. It returns prepared columns."""
+    """Replay function for ``mapInArrow``, which returns prepared columns."""
 
     def __init__(self, path: str) -> None:
-        """Store the path to a batch that has at least as many rows as any input
-        batch.
-        """
+        """Store the path of a batch with at least as many rows as any input batch."""
         self._path = path
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[pa.RecordBatch]:

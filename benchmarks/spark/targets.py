@@ -36,83 +36,83 @@ WORKER_BYTES = 200_000_000
 
 
 class SparkFigures:
-    """Figures from the JSON report for one run."""
+    """Figures of one run of the Spark benchmark."""
 
     def __init__(self, run: dict[str, Any]) -> None:
-        """Store the parsed JSON report for a run."""
+        """Store the parsed JSON report of a run."""
         self.run = run
         self._cases: dict[str, dict[str, Any]] = run["cases"]
 
     @classmethod
     def read(cls, path: Path) -> SparkFigures:
-        """Read the JSON report for one run."""
+        """Read the JSON report of a run."""
         return cls(json.loads(path.read_text()))
 
     def rows(self, case: str) -> int:
-        """Return the row count in a case."""
+        """Return the number of rows that a case reads."""
         rows: int = self._cases[case]["rows"]
         return rows
 
     def size(self, case: str) -> int:
-        """Return a case's input size in bytes."""
+        """Return the size of a case's input in bytes."""
         size: int = self._cases[case]["bytes"]
         return size
 
     def rounds(self, case: str) -> list[float]:
-        """Return the durations in all rounds, in seconds."""
+        """Return the seconds of a case in each round."""
         seconds: list[float] = self._cases[case]["seconds"]
         return seconds
 
     def seconds(self, case: str) -> float:
-        """Return a case's median duration in seconds."""
+        """Return the median seconds of a case."""
         return statistics.median(self.rounds(case))
 
     def rate(self, case: str) -> float:
-        """Return the rows per second in a case, including the job's overhead."""
+        """Return the rows per second of a case, including the overhead of the job."""
         return self.rows(case) / self.seconds(case)
 
     def core_seconds(self, case: str) -> float:
-        """Return the core seconds per row, if the job keeps all cores busy."""
+        """Return the core seconds per row of a case whose job keeps all cores busy."""
         cpus: int = self.run["machine"]["cpus"]
         return cpus * self.seconds(case) / self.rows(case)
 
     def reading(self, name: str) -> float:
-        """Return the core seconds per row without Spark."""
+        """Return the core seconds per row of reading a log without Spark, by name of
+        the work.
+        """
         seconds: float = self.run["reading"][name]
         return seconds
 
     def share(self, case: str, replay: str) -> float:
-        """Return a case's rate, relative to its replay."""
+        """Return the rate of a case as a share of its replay's rate."""
         rounds = zip(self.rounds(replay), self.rounds(case), strict=True)
         return statistics.median(most / own for most, own in rounds)
 
     def row_seconds(self, case: str) -> list[float]:
-        """Return the seconds per row in every round, after subtracting the empty
-        job.
-        """
+        """Return the seconds per row in each round. The empty job is subtracted."""
         rounds = zip(self.rounds(case), self.rounds(cases.EMPTY), strict=True)
         return [(own - empty) / self.rows(case) for own, empty in rounds]
 
     def row(self, case: str) -> float:
-        """Return the median over ``row_seconds``."""
+        """Return the median seconds per row. The empty job is subtracted."""
         return statistics.median(self.row_seconds(case))
 
     def lead(self, case: str, peer: str) -> float:
-        """Return a case's speedup compared with a peer, after subtracting the empty
-        job.
+        """Return how many times as fast as a peer a case is. The empty job is
+        subtracted.
         """
         return self.row(peer) / self.row(case)
 
     def spread(self) -> float:
-        """Return the ratio between the maximum and minimum cost per row over all
-        input sizes.
+        """Return the maximum cost per row of all input sizes, divided by the minimum
+        cost.
         """
         rows = [self.row(cases.log_case(size)) for size in cases.SIZES]
         return max(rows) / min(rows)
 
 
 def spark_verdicts(figures: SparkFigures) -> Iterator[Verdict]:
-    """Check all targets for Spark."""
+    """Yield the verdicts on all targets for reading logs with Spark."""
     for case, replay, least in SHARES:
         reached = figures.share(case, replay)
         yield Verdict(

@@ -16,10 +16,13 @@ from benchmarks.spark.targets import SparkFigures, spark_verdicts
 from kwire import log
 
 
-# kafka-python reads its own package files with a deprecated function.
+# kafka-python calls a deprecated function when it reads its own package files.
 @pytest.mark.filterwarnings("ignore:.*_text is deprecated")
 def test_cases_give_their_rows_and_equal_values(spark, tmp_path, monkeypatch):
-    """Covers replays, peers and kwire with minimal inputs."""
+    """Replays, peers and kwire return the same values for minimal inputs.
+
+    A case with a wrong number of rows is reported.
+    """
     monkeypatch.setattr(work, "_FRAME_ROWS", 1)
     small = inputs.write_log(tmp_path / "log", 1)
     four = inputs.write_log(tmp_path / "four", 1, partitions=4)
@@ -35,7 +38,7 @@ def test_cases_give_their_rows_and_equal_values(spark, tmp_path, monkeypatch):
 
 
 def test_logs_are_sound(tmp_path):
-    """Covers valid segments, consecutive offsets, and a usable index."""
+    """The written segments are valid, with consecutive offsets and a usable index."""
     made = inputs.write_log(tmp_path, 3 << 20, partitions=2)
     for number, partition in enumerate(log.LogDirectory(made.path)):
         full, begun = partition.segments
@@ -48,7 +51,7 @@ def test_logs_are_sound(tmp_path):
 
 
 def test_memory_of_workers_is_seen(spark):
-    """If a job allocates 64 MiB, a worker's private memory must include it."""
+    """If a job allocates 64 MiB, the private memory of a worker includes them."""
 
     def job():
         def hold(batches):
@@ -63,7 +66,10 @@ def test_memory_of_workers_is_seen(spark):
 
 
 def made_up(slow=1.0, private=100):
-    """Return JSON for a run in which kwire needs ``slow`` times the permitted time."""
+    """Return the JSON report of a run with artificial figures.
+
+    kwire needs ``slow`` times the permitted time for the largest log.
+    """
     seconds = {
         work.REPLAY: 0.84,
         work.REPLAY_VALUE: 0.84,
@@ -96,9 +102,7 @@ def made_up(slow=1.0, private=100):
 
 
 def test_targets_are_met_or_missed():
-    """Figures slightly above a limit meet the target, and figures slightly below
-    miss it.
-    """
+    """Figures slightly within a limit meet the target, and others miss it."""
     assert all(verdict.met for verdict in spark_verdicts(SparkFigures(made_up())))
     found = list(spark_verdicts(SparkFigures(made_up(slow=1.25, private=201))))
     assert [verdict.met for verdict in found] == [False] * 7 + [True]

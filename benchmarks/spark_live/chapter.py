@@ -49,7 +49,7 @@ LEADS = {
 
 
 def write_topic(kafka: Any) -> None:
-    """Write the records, distributed equally over the partitions."""
+    """Write ``ROWS`` records with librdkafka, distributed equally over partitions."""
     from tools.interop.broker import clients, workloads
     from tools.interop.broker.bulk_writing import BulkRecord, write_records
 
@@ -79,7 +79,7 @@ def list_sources(case: str) -> Sequence[str]:
 def make_table(
     session: Any, kafka: Any, source: str, case: str, topic: str = TOPIC
 ) -> Any:
-    """Create the table for a case, with eight columns or only with the value."""
+    """Return the table of a case: eight columns, or only the value."""
     reader = session.read.format(source).option("subscribe", topic)
     if source == "kafka-log":
         reader = reader.option("path", str(kafka.data))
@@ -93,9 +93,9 @@ def make_table(
 
 
 def make_job(session: Any, kafka: Any, source: str, case: str, rows: Any) -> Any:
-    """Prepare a job.
+    """Return a function that runs the job of a case.
 
-    Return a function that reads, or writes to a newly created topic.
+    The job reads the topic, or writes ``rows`` to a newly created topic.
     """
     from tools.interop.broker import workloads
 
@@ -115,10 +115,9 @@ def delete_topics(kafka: Any) -> None:
 
 
 def check(session: Any, kafka: Any, rows: Any) -> None:
-    """Compare the sums over all rows that were read, and over all rows that were
-    written.
+    """Compare the sums of all rows between the sources, and between the sinks.
 
-    Raises SystemExit if they differ.
+    Raises ``SystemExit`` if they differ.
     """
     for each in SOURCES:
         make_job(session, kafka, each, WRITTEN, rows)()
@@ -149,7 +148,7 @@ def _run_rounds(
 ) -> dict[str, list[tuple[float, float]]]:
     """Run all cases in turn for several rounds.
 
-    Return their wall and CPU seconds.
+    Returns the elapsed seconds and the CPU seconds of each round.
     """
     times_by_case: dict[str, list[tuple[float, float]]] = {}
     order = random.Random("live")
@@ -252,8 +251,10 @@ def write_chapter(json_path: Path) -> str:
 
 
 def _lead(own: list[list[float]], live: list[list[float]], index: int) -> float:
-    """Return the speedup compared with Spark's own source, as the median over all
-    rounds.
+    """Return how many times as fast as Spark's own source a source is.
+
+    ``index`` selects the elapsed time (0) or the CPU time (1). The result is the median
+    of all rounds.
     """
     return statistics.median(
         a[index] / b[index] for a, b in zip(own, live, strict=True)

@@ -71,7 +71,7 @@ class Case:
 
 
 def make_cases() -> list[Case]:
-    """Create the cases for both columns. A Spark session must be active."""
+    """Return the cases of both columns. A Spark session must be active."""
     return [*_record_cases(), *_metadata_cases()]
 
 
@@ -156,12 +156,12 @@ def _metadata_cases() -> list[Case]:
 
 
 def read_column(session: Any, column: Column) -> Any:
-    """Create the DataFrame for a column."""
+    """Return the DataFrame of a column."""
     return session.read.parquet(str(column.path))
 
 
 def run(case: Case, rows: Any) -> None:
-    """Run the job for a case."""
+    """Run the job of a case and discard its rows."""
     case.decode(rows).write.format("noop").mode("overwrite").save()
 
 
@@ -171,7 +171,10 @@ def run_reading(rows: Any) -> None:
 
 
 def check(cases: Sequence[Case], rows_by_column: dict[str, Any]) -> None:
-    """Compare the values between all cases for a column."""
+    """Check that all cases of a column return the same values.
+
+    Raises ``SystemExit`` if they differ.
+    """
     expected: dict[str, Any] = {}
     for case in cases:
         if not case.sums:

@@ -31,7 +31,9 @@ RecordTuples = list[tuple[int, int, bytes | None, bytes | None, Any]]
 
 
 def _checked_batches(memory_records: Any) -> RecordTuples:
-    """Read the batches from a consumer's record class, and check their CRCs."""
+    """Return the records of a consumer's record class, after checking the CRC of each
+    batch.
+    """
     rows: RecordTuples = []
     while memory_records.has_next():
         batch = memory_records.next_batch()
@@ -248,7 +250,7 @@ class Prepared:
     """
 
     def __init__(self, decode: Any) -> None:
-        """Store the decoder, which is called once per worker."""
+        """Store the decoder. Each worker calls it once, for its first row."""
         self._decode = decode
         self._result: Any = None
 

@@ -32,7 +32,9 @@ _DISTINCT = 1_000
 
 @dataclass(frozen=True)
 class Column:
-    """A Parquet file with one binary column, ``data``."""
+    """Parquet file with one binary column ``data``. ``size`` is the total size in
+    bytes.
+    """
 
     path: Path
     rows: int
@@ -40,7 +42,7 @@ class Column:
 
 
 def write_record_sets(path: Path, rows: int = SETS) -> Column:
-    """Write record sets with one uncompressed batch per row."""
+    """Write a Parquet file with one uncompressed record batch in each row."""
     dice = random.Random(7)
     sets = []
     for number in range(rows):
@@ -59,7 +61,7 @@ def write_record_sets(path: Path, rows: int = SETS) -> Column:
 
 
 def write_responses(path: Path, rows: int = RESPONSES) -> Column:
-    """Write Metadata response bodies, without headers."""
+    """Write a Parquet file with the body of one Metadata response in each row."""
     distinct = [_encode_response(seed) for seed in range(min(rows, _DISTINCT))]
     return _write(path, [distinct[row % len(distinct)] for row in range(rows)])
 
@@ -101,7 +103,7 @@ def _encode_response(seed: int) -> bytes:
 
 def _write(path: Path, column: list[bytes]) -> Column:
     table = pa.table({"data": pa.array(column, pa.binary())})
-    # A task reads two row groups.
+    # A task then reads two row groups, and all cores have a task.
     row_group_size = -(-len(column) // (2 * CORES))
     parquet.write_table(table, path, row_group_size=row_group_size)
     return Column(path, len(column), sum(map(len, column)))

@@ -23,7 +23,7 @@ CASES = (work.BY_HAND, work.KWIRE, work.FROM_RECORDS, work.FROM_MESSAGE)
 
 
 def main() -> None:
-    """Time some cases over columns with as many rows as the command line says."""
+    """Measure some cases on columns with the number of rows in the command line."""
     if kwire.backend != "pure":
         raise SystemExit("set KWIRE_BACKEND=pure")
     rows = int(sys.argv[1])

@@ -35,7 +35,11 @@ _PACKAGES = ("pyspark", "pyarrow", "aiokafka", "kafka-python", "kio")
 def measure_cases(
     cases: list[work.Case], rows_by_column: dict[str, Any], rounds: int, warm: int
 ) -> dict[str, dict[str, list[float]]]:
-    """Return the seconds in all counted rounds, by column and case name."""
+    """Run all cases in each round, and return the seconds of the counted rounds.
+
+    ``warm`` is the number of rounds that are not counted. The keys of the result are
+    the column and the name of the case.
+    """
     turns: list[tuple[str, str, Any]] = [
         (column, READING, work.run_reading) for column in rows_by_column
     ]
@@ -58,7 +62,7 @@ def measure_cases(
 
 
 def measure(json_path: Path) -> None:
-    """Measure everything and write it down."""
+    """Write the inputs, measure all cases, and write the figures as JSON."""
     with tempfile.TemporaryDirectory(dir=ROOT / "build", prefix="spark-udf-") as name:
         folder = Path(name)
         columns = {

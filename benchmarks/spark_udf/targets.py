@@ -22,20 +22,21 @@ LEADS = {cases.FROM_RECORDS: 3.5, cases.READ_RECORDS: 7.0}
 
 
 class UdfFigures:
-    """Figures from one run."""
+    """Figures of one run of the UDF benchmark."""
 
     def __init__(self, run: dict[str, Any]) -> None:
-        """Store the parsed JSON report for a run."""
+        """Store the parsed JSON report of a run."""
         self.run = run
 
     @classmethod
     def read(cls, path: Path) -> UdfFigures:
-        """Read the JSON report for one run."""
+        """Read the JSON report of a run."""
         return cls(json.loads(path.read_text()))
 
     def rounds(self, column: str, name: str, engine: str = "") -> list[float]:
-        """Return the seconds in all rounds, after subtracting the job that only reads
-        the column.
+        """Return the seconds of a case in each round.
+
+        The job that only reads the column is subtracted.
         """
         times = self.run["pure" if engine == "pure" else "seconds"][column]
         pairs = zip(times[name], times[READING], strict=True)
@@ -46,7 +47,7 @@ class UdfFigures:
         return statistics.median(self.rounds(column, name, engine))
 
     def lead(self, column: str, name: str, other: str, engine: str = "") -> float:
-        """Return how many times as fast as another case a case is."""
+        """Return how many times as fast as the case ``other`` a case is."""
         pairs = zip(
             self.rounds(column, other, engine),
             self.rounds(column, name, engine),
@@ -56,7 +57,7 @@ class UdfFigures:
 
 
 def udf_verdicts(figures: UdfFigures) -> Iterator[Verdict]:
-    """Check all targets."""
+    """Yield the verdicts on all targets for UDFs."""
     for name, target in LEADS.items():
         lead = figures.lead(cases.RECORD_SETS, name, cases.AIOKAFKA)
         yield at_least(f"{name}, beside aiokafka in a UDF", lead, target)

@@ -16,7 +16,7 @@ from benchmarks.spark_udf.rounds import READING, measure_cases
 from benchmarks.spark_udf.targets import UdfFigures, udf_verdicts
 
 
-# kafka-python reads its own files in a way that causes warnings in new Python versions.
+# kafka-python reads its own files with a function that new Python versions deprecate.
 @pytest.mark.filterwarnings("ignore:.*_text is deprecated")
 def test_all_cases_return_equal_values(spark, tmp_path):
     """A case that returns other values ends the run, and the message names it."""
@@ -59,8 +59,6 @@ def made_up(from_records, read_records):
     [(2.2, 1.1, [True, True]), (2.4, 1.1, [False, True]), (2.2, 1.2, [True, False])],
 )
 def test_leads_decide_whether_targets_are_met(from_records, read_records, met):
-    """The time for reading is subtracted, and the result is the median over the
-    rounds.
-    """
+    """The time for reading is subtracted, and the median of the rounds counts."""
     figures = UdfFigures(made_up(from_records, read_records))
     assert [verdict.met for verdict in udf_verdicts(figures)] == met

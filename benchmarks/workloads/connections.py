@@ -61,7 +61,7 @@ def _fetch(version: int, number: int, records: bytes) -> Workload:
 
 @functools.lru_cache(maxsize=2)
 def responses(version: int) -> tuple[Workload, ...]:
-    """Return the responses in a stream, ordered by correlation id."""
+    """Return the messages of a response stream, ordered by correlation id."""
     source = random.Random(version)
     return tuple(
         _fetch(version, number, source.randbytes(RECORD_BYTES))
@@ -83,10 +83,10 @@ def framed(bodies: list[bytes], version: int) -> bytes:
 
 
 def chunks(stream: bytes) -> list[bytes]:
-    """Split a stream into chunks, like reads from a socket."""
+    """Split a stream into chunks of ``CHUNK_BYTES``, like reads from a socket."""
     return [stream[at : at + CHUNK_BYTES] for at in range(0, len(stream), CHUNK_BYTES)]
 
 
 def expected(version: int) -> list[list[object]]:
-    """Return the expected result for a stream: correlation ids and plain values."""
+    """Return the expected (correlation id, plain values) lists of a stream."""
     return [[number, load.values] for number, load in enumerate(responses(version))]

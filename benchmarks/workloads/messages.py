@@ -22,10 +22,10 @@ RECORD_SIZES = (200, 1_000, 10_000, 100_000, 1_000_000)
 
 @dataclass(frozen=True)
 class Workload:
-    """Message at one version.
+    """Values of a message in one version.
 
-    ``structs`` maps array fields to struct names, for contenders with a class per
-    struct.
+    ``structs`` maps the names of array fields to the names of their structs, which
+    contenders with a class for each struct require.
     """
 
     message: str
@@ -34,9 +34,7 @@ class Workload:
     structs: Mapping[str, str]
 
     def counts(self) -> dict[str, int]:
-        """Return how many structs, arrays, strings and byte strings the values
-        contain.
-        """
+        """Return the number of structs, arrays, strings and byte strings."""
         counts = {"structs": 0, "arrays": 0, "strings": 0, "bytes": 0}
         kinds = {dict: "structs", list: "arrays", str: "strings", bytes: "bytes"}
         pending: list[Any] = [self.values]
@@ -52,8 +50,10 @@ class Workload:
 
 
 def neutral(value: Any, like: Any, field: Callable[[Any, str], Any] = getattr) -> Any:
-    """Convert a contender's value to plain dicts and lists with the same shape as
+    """Convert a contender's value to plain dictionaries and lists in the shape of
     ``like``.
+
+    ``field`` reads a field of a contender's object by name.
     """
     if isinstance(like, dict):
         return {name: neutral(field(value, name), like[name], field) for name in like}

@@ -179,7 +179,10 @@ def compressed_blocks(data: bytes) -> Iterator[memoryview]:
 
 
 def joined(result: Any) -> bytes:
-    """Return a library's output as bytes. For snappy, it is a list of blocks."""
+    """Return the output of a compression library as bytes.
+
+    For snappy, the output is a list of blocks.
+    """
     return b"".join(map(bytes, result)) if isinstance(result, list) else bytes(result)
 
 
@@ -222,7 +225,7 @@ def compressed(name: str, codec: str) -> bytes:
 
 
 def encoded(name: str, codec: str) -> bytes:
-    """Return the bytes that all contenders decode."""
+    """Return the encoded batch, which all contenders decode."""
     if magic(name) == 1:
         return section(name)
     records = compressed(name, codec)

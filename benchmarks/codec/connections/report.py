@@ -22,7 +22,7 @@ _LABELS = {
 
 
 def connection_tables(figures: Figures) -> dict[str, str]:
-    """Format the tables for all connection sections."""
+    """Return the table of each connection section in Markdown."""
     tables = {}
     for section, labels in _LABELS.items():
         rows = [row for row in CONNECTION_ROWS if row.section == section]
@@ -32,7 +32,10 @@ def connection_tables(figures: Figures) -> dict[str, str]:
 
 
 def connection_lists(figures: Figures) -> dict[str, str]:
-    """Format the verdicts outside table rows, with the section name removed."""
+    """Return a list of verdicts for each section.
+
+    The list contains targets that do not compare entries of a table row.
+    """
     return {
         section: list_verdicts(
             dataclasses.replace(verdict, work=verdict.work.removeprefix(f"{section}, "))

@@ -27,8 +27,9 @@ def _verdict(work: str, seconds: list[float], limit: float) -> Verdict:
 
 
 def over_codec(figures: Figures, row: Row) -> list[float]:
-    """Return the time per frame in seconds, without the time for decoding its
-    message.
+    """Return the seconds per frame that exceed the decoding of its message.
+
+    The values are for the disabled and for the enabled garbage collector.
     """
     return [
         figures.seconds(row.section, row.title, "kwire", state)
@@ -38,7 +39,7 @@ def over_codec(figures: Figures, row: Row) -> list[float]:
 
 
 def verdicts_of(figures: Figures, row: Row) -> Iterator[Verdict]:
-    """Check the targets in this module for one row."""
+    """Yield the verdicts of one row on the targets in this module."""
     work = f"{row.section}, {row.title}, kwire"
     if row.section == STREAMS:
         over = over_codec(figures, row)
@@ -52,6 +53,6 @@ def verdicts_of(figures: Figures, row: Row) -> Iterator[Verdict]:
 
 
 def connection_verdicts(figures: Figures) -> Iterator[Verdict]:
-    """Check all connection targets in this module."""
+    """Yield the verdicts of all rows on the targets in this module."""
     for row in CONNECTION_ROWS:
         yield from verdicts_of(figures, row)

@@ -15,7 +15,7 @@ import pytest
 
 from benchmarks.codec.connections.rows import CONNECTION_ROWS, FETCH_VERSIONS
 
-# If the compiled engine is not built, test the pure engine instead.
+# Test the Python engine instead of the compiled engine if the latter is not built.
 BUILT = importlib.util.find_spec("kwire._engine.fast.decoder") is not None
 STANDS_IN = {} if BUILT else {"kwire connections": "kwire pure connections"}
 
@@ -28,21 +28,22 @@ RECEIVING = {worker for task, worker in TASKS if task[0] == "receive_stream"}
 
 
 def name_of(value) -> str:
-    """Return the test id for a task or a contender."""
+    """Return the test id of a task or a contender."""
     return "-".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 @pytest.mark.parametrize(("task", "worker"), sorted(TASKS, key=str), ids=name_of)
 def test_every_contender_does_all_of_the_work(workers, task, worker):
-    """Compare with the expected responses, because skipping one would look like a
-    speedup.
+    """Each contender returns all expected responses.
+
+    A contender that skips a response would appear to be faster.
     """
     assert workers[worker].ask("difference", *task) is None
 
 
 @pytest.mark.parametrize("version", FETCH_VERSIONS)
 def test_all_contenders_receive_the_same_stream(workers, version):
-    """Every contender encodes its own input, so all encoded streams must be equal."""
+    """All contenders encode the same bytes, so they receive equal streams."""
     assert len(RECEIVING) > 1
     found = {
         worker: workers[worker].ask("bytes_of", "encode_stream", version)

@@ -46,25 +46,21 @@ class RecordDesk(Desk):
         return workloads.decoded(name)
 
     def compressed_size(self, operation: str, *arguments: Any) -> int:
-        """Run a compression task and return the compressed size in bytes, without the
-        batch header.
-        """
+        """Run a compression task. Returns the compressed size without batch header."""
         result = self._statement(operation, *arguments).result()
         if operation in ENCODING:
             return len(result) - workloads.BATCH_HEADER
         return len(workloads.joined(result))
 
     def column_bytes(self, *task: Any) -> int:
-        """Return the total Arrow buffer size that a task creates, in bytes."""
+        """Run a task. Returns the total size of its Arrow buffers in bytes."""
         import pyarrow as pa
 
         columns = pa.record_batch(self._statement(*task).result())
         return int(columns.get_total_buffer_size())
 
     def held_blocks(self, *task: Any) -> int:
-        """Return how many memory blocks remain allocated while a result is
-        referenced.
-        """
+        """Return the number of memory blocks that a task's result keeps allocated."""
         statement = self._statement(*task)
         statement.result()
         gc.collect()

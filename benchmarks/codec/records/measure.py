@@ -64,7 +64,7 @@ CASES = {
 @pytest.mark.benchmark(timer=clock)
 @pytest.mark.parametrize("label", HOLDERS)
 def test_held_objects(benchmark, workers, label) -> None:
-    """Record the memory per record in a decoded batch, in bytes."""
+    """Store the memory per record of decoded objects, in bytes."""
     worker = workers[f"{label} records"]
     seconds = worker.ask("seconds", 1, False, *HELD_TASK)
     held = worker.ask("held_bytes", 20, *HELD_TASK) / HELD_COUNT
@@ -76,8 +76,8 @@ def test_held_objects(benchmark, workers, label) -> None:
 @pytest.mark.parametrize("count", COLUMN_TASKS)
 @pytest.mark.parametrize("label", COLUMN_HOLDERS)
 def test_held_columns(benchmark, workers, label, count) -> None:
-    """Record the Arrow bytes per record and the small object count for decoded
-    columns.
+    """Store the memory per record of decoded columns, and their number of small
+    objects.
     """
     worker, task = workers[f"{label} records"], COLUMN_TASKS[count]
     seconds = worker.ask("seconds", 1, False, *task)
@@ -88,8 +88,9 @@ def test_held_columns(benchmark, workers, label, count) -> None:
 
 
 def write_segment(path: Path, size: int) -> int:
-    """Write complete batches up to ``size`` bytes in total, and at least one batch.
-    Return the number of bytes written.
+    """Write as many batches as fit into ``size`` bytes, and at least one.
+
+    Returns the number of written bytes.
     """
     batch, records = encoded(BATCH, "none"), len(rows(BATCH))
     path.parent.mkdir()
@@ -98,15 +99,18 @@ def write_segment(path: Path, size: int) -> int:
             file.write(struct.pack(">q", number * records))
             file.write(batch[8:])
         written = file.tell()
-    # Set an old modification time, because most segments have one. If a segment was
-    # written recently, kwire reads it into memory instead of mapping it, because it may
-    # still be truncated.
+    # Set an old modification time, as most segments have. kwire reads a recently
+    # written segment into memory instead of mapping it, because it could still be
+    # truncated.
     os.utime(path, (1_700_000_000, 1_700_000_000))
     return written
 
 
 def launch(lines: int, *command: Any) -> dict[str, Any]:
-    """Run a kwire command and return its figures."""
+    """Run a kwire command, and return the figures that ``launch.py`` prints.
+
+    ``lines`` is the number of output lines after which the command is stopped.
+    """
     launcher = ROOT / "benchmarks" / "harness" / "launch.py"
     bare = [sys.executable, "-I", "-S", launcher, str(lines)]
     done = subprocess.run(
@@ -120,7 +124,10 @@ def launch(lines: int, *command: Any) -> dict[str, Any]:
 
 
 def verify(segment: Path) -> dict[str, Any]:
-    """Verify an intact segment. Raise RuntimeError if the command reports an error."""
+    """Run ``kwire verify`` on a valid segment. Returns the figures of the process.
+
+    Raises ``RuntimeError`` if the command reports an error.
+    """
     figures = launch(0, "verify", segment)
     if figures["code"]:
         raise RuntimeError(f"kwire verify ended with {figures['code']}")
@@ -128,8 +135,9 @@ def verify(segment: Path) -> dict[str, Any]:
 
 
 def check_verify(sound: Path, damaged: Path) -> None:
-    """Ensure that ``kwire verify`` reads every byte: it must report a flipped bit in
-    the last byte.
+    """Check that ``kwire verify`` reads every byte of a segment.
+
+    It must report an error if one bit of the last byte is flipped.
     """
     batch = bytearray(sound.read_bytes())
     batch[-1] ^= 1
@@ -140,7 +148,10 @@ def check_verify(sound: Path, damaged: Path) -> None:
 
 
 def dump(segment: Path) -> dict[str, Any]:
-    """Print the first ``DUMPED_LINES`` records in a segment and check them."""
+    """Print the first ``DUMPED_LINES`` records of a segment with ``kwire dump``.
+
+    Returns the figures. Raises ``RuntimeError`` if the output is wrong.
+    """
     figures = launch(DUMPED_LINES, "dump", segment, "-o", "jsonl")
     if figures["lines"] < DUMPED_LINES:
         raise RuntimeError(f"kwire dump ended after {figures['lines']} lines")
@@ -151,9 +162,9 @@ def dump(segment: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory) -> Iterator[Callable[[str], Any]]:
-    """Run all commands in turn, ``ROUNDS`` times.
+    """Run all segment commands in turn, ``ROUNDS`` times.
 
-    Yield a function that returns the figures for one title.
+    Yields a function that returns the figures of each run for a title.
     """
     folder = tmp_path_factory.mktemp("segments")
     name = "00000000000000000000.log"
@@ -185,7 +196,7 @@ def runs(tmp_path_factory) -> Iterator[Callable[[str], Any]]:
 @pytest.mark.benchmark(timer=clock)
 @pytest.mark.parametrize("title", CASES)
 def test_segment(benchmark, runs, title) -> None:
-    """Record the duration, memory and output for a segment command."""
+    """Store the durations, the memory and the output of a segment command."""
     all_figures = runs(title)
     labels = {"section": SEGMENTS, "title": title, "entry": CASES[title]}
     for note in ("bytes", "max_rss_bytes", "lines"):

@@ -128,7 +128,7 @@ def _work_table() -> str:
 
 
 def record_tables(figures: Figures) -> dict[str, str]:
-    """Format the tables for all record sections."""
+    """Return the table of each record section in Markdown."""
     tables = {"The records": _work_table()}
     for section, labels in _LABELS.items():
         rows = [row for row in RECORD_ROWS if row.section == section]
@@ -139,9 +139,9 @@ def record_tables(figures: Figures) -> dict[str, str]:
 
 
 def record_lists(figures: Figures) -> dict[str, str]:
-    """Format the verdicts outside table rows.
+    """Return a list of verdicts for the sections with targets outside of table rows.
 
-    They are selected by description prefix.
+    The start of a verdict's description determines its section.
     """
     starts = {NESTED: NESTED, MEMORY: "small objects", SEGMENTS: "kwire"}
     return {

@@ -43,15 +43,14 @@ FIRST_LINE_SECONDS = 1
 
 
 def held_title(count: int) -> str:
-    """Return the memory row's title for ``count`` records as columns."""
+    """Return the title of the memory row for columns of ``count`` records."""
     return f"{count:,} x 100 B as columns"
 
 
 def verify_seconds(figures: Figures) -> float:
-    """Return the additional time for verifying the large segment, in seconds.
+    """Return the seconds that verifying the large segment takes without the startup.
 
-    The time for a small segment is subtracted, so that starting the command does not
-    count.
+    The duration for a small segment is subtracted.
     """
     whole, start = (
         figures.seconds(SEGMENTS, title, "kwire", False)
@@ -61,7 +60,7 @@ def verify_seconds(figures: Figures) -> float:
 
 
 def record_verdicts(figures: Figures) -> Iterator[Verdict]:
-    """Check all record targets in this module."""
+    """Yield the verdicts on all record targets in this module."""
     yield _heartbeat_verdict(figures)
     for entry in COLUMN_HOLDERS:
         few, many = (
