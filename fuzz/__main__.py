@@ -13,7 +13,7 @@ from fuzz import corpus, ledger, process, runner
 
 
 def main() -> int:
-    """Run the action that the command line specifies."""
+    """Run the action that the command line specifies. Returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument(
         "action",

@@ -28,7 +28,7 @@ The smallest inputs are packed first.
 
 
 def pack(targets):
-    """Pack the inputs of all runs that cover more code than the seeds."""
+    """Write the inputs that cover more code than the seeds to ``corpus``."""
     FOLDER.mkdir(exist_ok=True)
     for target in targets:
         merged = process.WORK / "merged" / target
@@ -46,9 +46,10 @@ def pack(targets):
 
 
 def _write(path, inputs):
-    """Write a packed file, and return the number of inputs that fit into it.
+    """Write inputs to a packed file, beginning with the shortest.
 
-    The result is reproducible: equal inputs result in equal files.
+    Returns the number of inputs that fit into the file. Equal inputs result in equal
+    files.
     """
     kept = size = 0
     if not inputs:
@@ -101,7 +102,7 @@ def entry_findings():
 
 
 def judge(target):
-    """Return the function that checks an input."""
+    """Return the function of a target that checks an input."""
     return importlib.import_module(f"fuzz.targets.{target}").TestOneInput
 
 
@@ -126,7 +127,7 @@ def retry(targets=process.TARGETS):
 
 
 def _try_finding(target, path):
-    """Check a finding. Return a description of the error, or a false value."""
+    """Check a finding of a target. Returns a description of the error, or 0."""
     return _ended("fuzz.replay", target, str(path))
 
 
@@ -147,6 +148,7 @@ def _ended(module, *arguments):
     except subprocess.TimeoutExpired:
         return "no end within a minute"
     said = [f"exit code {done.returncode}"]
-    # Indented lines belong to a traceback, or to the values that follow the message.
+    # Indented lines of the error output belong to a traceback, or to the values that
+    # follow the message. Print the last line that is not indented.
     said += (line for line in done.stderr.decode().splitlines() if line[:1] > " ")
     return done.returncode and said[-1]

@@ -29,7 +29,7 @@ class Finding(AssertionError):
 
 @cache
 def pure():
-    """Import the package with the Python engine."""
+    """Return the package with the Python engine, and import it on first use."""
     import kwire
 
     if kwire.backend == "pure":
@@ -57,14 +57,16 @@ def pure():
 
 @cache
 def packages():
-    """Return the package with the compiled engine, if built, and the Python engine."""
+    """Return the packages of both engines, or of the Python engine if it is the only
+    one.
+    """
     import kwire
 
     return (kwire, pure()) if kwire.backend == "fast" else (pure(),)
 
 
 def module(package, name):
-    """Return a module of the package with one engine."""
+    """Return a submodule of a package by its relative name."""
     return importlib.import_module(f"{package.__name__}.{name}")
 
 
@@ -99,7 +101,7 @@ def neutral(value):
 
 
 def facts(package, error, size=None):
-    """Return all details of an error.
+    """Return the class, the message and the attributes of an error as a tuple.
 
     Raises ``Finding`` if the offset of a ``DecodeError`` is not a position in the
     input, which has ``size`` bytes.
@@ -138,7 +140,7 @@ def agree(call, *arguments, size=None):
 
 
 def differ(what, fast, other):
-    """Raise a ``Finding`` with the different outcomes."""
+    """Raise a ``Finding`` that shows the different outcomes of ``what``."""
     raise Finding(f"{what}: the engines differ:\n  {fast!r:.2000}\n  {other!r:.2000}")
 
 
@@ -162,7 +164,7 @@ def _circle():
 
 
 def place_of(name):
-    """Return the two bytes that select a message."""
+    """Return the two bytes at which the range of a message starts."""
     return (zlib.crc32(name.encode()) & 0xFFFF).to_bytes(2, "big")
 
 

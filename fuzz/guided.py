@@ -69,9 +69,9 @@ def _instrument_emitted(atheris, emitter):
 
 
 def _counted(test_one_input):
-    """Wrap a target: count its inputs, store findings, and continue after them.
+    """Return a function that checks an input, counts it, and continues after a finding.
 
-    The process ends when it has used its CPU time.
+    Findings are stored in a directory. The process ends when it has used its CPU time.
     """
     target = Path(sys.argv[0]).stem
     folder = Path(os.environ[FINDINGS])
@@ -104,7 +104,7 @@ def _counted(test_one_input):
 
 
 def measured(test_one_input, data):
-    """Check an input, and the CPU time and memory that it requires."""
+    """Check an input. Raises ``Finding`` if it takes too much CPU time or memory."""
     start = time.process_time()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     test_one_input(data)

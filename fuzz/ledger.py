@@ -26,7 +26,10 @@ def lines():
 
 
 def row(line):
-    """Format a run, or the sums of several runs, as one line of text."""
+    """Format a run as one line of text.
+
+    ``line`` is a line of the ledger, or contains the sums of several lines.
+    """
     return (
         f"{line['target']:18} {line['cpu_seconds'] / 60:8.1f} min"
         f" {line['inputs']:12,} inputs {line['new_inputs']:6,} new"
@@ -35,14 +38,14 @@ def row(line):
 
 
 def totals():
-    """Return the total CPU hours and the total number of inputs."""
+    """Return the total CPU time in hours, and the total number of inputs."""
     found = lines()
     hours = sum(line["cpu_seconds"] for line in found) / 3600
     return hours, sum(line["inputs"] for line in found)
 
 
 def table():
-    """Format the sums of every target and the total as a table."""
+    """Format a table with the sums of every target, and with the totals."""
     sums = {}
     for line in lines():
         total = sums.setdefault(line["target"], dict.fromkeys(_SUMMED, 0))

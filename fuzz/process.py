@@ -59,7 +59,7 @@ def environment():
 
 
 def merge(target, into, more):
-    """Copy the inputs of ``more`` that add coverage into the directory ``into``."""
+    """Copy inputs of the directory ``more`` to ``into`` if they add coverage."""
     artifacts = WORK / "artifacts" / target
     artifacts.mkdir(parents=True, exist_ok=True)
     with (WORK / f"{target}.merge.log").open("wb") as log:
@@ -71,7 +71,7 @@ def merge(target, into, more):
             cwd=WORK,
             check=True,
         )
-    # An input of the corpus that fails now ends the process of the merge.
+    # An input that fails ends the process that merges. Store it as a finding.
     keep_artifacts(target, artifacts)
 
 

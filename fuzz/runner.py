@@ -24,9 +24,11 @@ _STOP: list[bool] = []
 
 
 def run(targets, end, slice_seconds):
-    """Run the targets until ``end`` (seconds since the epoch).
+    """Run the targets in turn until ``end`` (seconds since the epoch).
 
-    Return the number of findings.
+    * ``slice_seconds``: CPU time of each turn.
+
+    Returns the number of findings.
     """
     found = 0
     order = list(targets)

@@ -38,12 +38,14 @@ def golden():
 
 @cache
 def vectors():
-    """Return the golden vectors, grouped by message and version."""
+    """Return the golden vectors with fewer than ``LARGEST`` bytes, by message and
+    version.
+    """
     return [each for each in golden().vectors() if len(each.data) < LARGEST]
 
 
 def fuzz_message():
-    """Yield every vector. The modes alternate."""
+    """Yield every vector as an input. The decoding mode alternates."""
     for number, (name, version, data, _) in enumerate(vectors()):
         versions = getattr(engines.packages()[0].messages, name).valid_versions
         head = engines.place_of(name) + bytes((version - versions.min, number % 16))
@@ -145,7 +147,7 @@ def _compressed(codec):
     for number, data in enumerate(record_sets()[::40]):
         yield bytes((2, 0x80)) + data
         yield bytes((2, number % 24)) + compression.compress(codec, data, 2)
-    # Data with a high compression ratio, and data that is hard to compress.
+    # Add data that is easy to compress, and data that is hard to compress.
     for data in (bytes(8000), bytes(range(256)) * 8):
         yield bytes((2, 4)) + compression.compress(codec, data, 2)
 

@@ -43,7 +43,10 @@ def _add_slack(data):
 
 
 def build(kind, length, buffers, null_count=-1, offset=0, children=()):
-    """Create an array from buffers with slack, without validating their content."""
+    """Create an Arrow array from buffers, without validating their content.
+
+    Each buffer is copied and followed by ``SLACK`` bytes.
+    """
     made = [None if data is None else _add_slack(data) for data in buffers]
     return pyarrow.Array.from_buffers(
         kind, length, made, null_count, offset, list(children) or None
@@ -73,7 +76,9 @@ class DamagedArray:
     """
 
     def __init__(self, array, changes):
-        """Store the array and the changes."""
+        """Store the array and the changes, which are applied when the array is
+        exported.
+        """
         self.array, self.changes = array, changes
 
     def __arrow_c_array__(self, requested_schema=None):

@@ -17,22 +17,23 @@ RAW = 0x80
 
 
 class Memory:
-    """Memory allocator for a decompressor, which records the largest allocation."""
+    """Allocator for a decompressor. ``largest`` is its largest allocation in bytes."""
 
     def __init__(self):
-        """Start without allocations."""
+        """Create an allocator that has not allocated anything."""
         self.largest = 0
 
     def allocate(self, size):
-        """Return a writable buffer."""
+        """Return a writable buffer of ``size`` bytes."""
         self.largest = max(self.largest, size)
         return bytearray(size)
 
 
 def decompress(package, codec, data, magic, ceilings):
-    """Decompress data.
+    """Decompress data with limits.
 
-    Raises ``Finding`` if the result or the memory exceeds the limits.
+    ``ceilings`` are the maximum size in bytes, and the maximum ratio or None. Raises
+    ``Finding`` if the result or the memory exceeds the limits.
     """
     compression = engines.module(package, "records.compression")
     size, ratio = ceilings
@@ -44,16 +45,18 @@ def decompress(package, codec, data, magic, ceilings):
     highest = size if ratio is None else min(size, ratio * len(data))
     if len(found) > highest:
         raise engines.Finding(f"{len(found)} bytes came under a limit of {highest}")
-    # A decompressor may exceed the limit by one block before it detects this.
+    # A decompressor may exceed the limit by one block, which has at most 4 MiB, before
+    # it detects this.
     if memory.largest > highest + 4 * 1024 * 1024:
         raise engines.Finding(f"{memory.largest} bytes for a limit of {highest}")
     return bytes(found)
 
 
 def through(package, codec, data, magic):
-    """Compress and decompress data.
+    """Compress data and decompress the result.
 
-    Raises ``Finding`` if the result differs or the compressed data exceeds the bound.
+    Returns the compressed data. Raises ``Finding`` if the decompressed data differs, or
+    if the compressed data exceeds the bound.
     """
     compression = engines.module(package, "records.compression")
     packed = compression.compress(codec, data, magic)
@@ -66,7 +69,7 @@ def through(package, codec, data, magic):
 
 
 def judge(codec, data):
-    """Check one input of a codec."""
+    """Check one input of a codec on both engines."""
     if len(data) < 2:
         return
     magic = data[0] % 3

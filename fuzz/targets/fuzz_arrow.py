@@ -20,7 +20,10 @@ ON_ERROR = ("raise", "null")
 
 
 def binary_array(rows, slice_first):
-    """Create an array. If ``slice_first``, an additional first row is sliced off."""
+    """Create an Arrow array of rows.
+
+    If ``slice_first`` is True, the array is a slice without the first of its rows.
+    """
     import pyarrow
 
     made = pyarrow.array([b"left out", *rows] if slice_first else rows, "binary")
@@ -28,13 +31,13 @@ def binary_array(rows, slice_first):
 
 
 def values_of(made):
-    """Validate an array, and return its type and its values."""
+    """Validate an Arrow array. Returns its type and its values."""
     made.validate(full=True)
     return made.type, made.to_pylist()
 
 
 def messages(package, rows, name, version, on_error, slice_first):
-    """Decode messages to columns."""
+    """Decode messages to columns. Returns their type and their values."""
     cls = getattr(package.messages, name)
     array = binary_array(rows, slice_first)
     kind, values = values_of(
@@ -44,7 +47,7 @@ def messages(package, rows, name, version, on_error, slice_first):
 
 
 def request_headers(package, rows, on_error, slice_first):
-    """Decode request headers to columns."""
+    """Decode request headers to columns. Returns their type and their values."""
     array = binary_array(rows, slice_first)
     made = package.messages.arrow.request_headers_to_arrow(array, on_error=on_error)
     kind, values = values_of(made)
@@ -52,7 +55,9 @@ def request_headers(package, rows, on_error, slice_first):
 
 
 def one_by_one(package, rows, name, version):
-    """Decode every row as a message. Return the error offset or None for each row."""
+    """Decode every row as a message. Returns the offset of the error or None for each
+    row.
+    """
     cls = getattr(package.messages, name)
     said = []
     for row in rows:
@@ -66,7 +71,7 @@ def one_by_one(package, rows, name, version):
 
 
 def records(package, data, unit):
-    """Decode records to an Arrow record batch."""
+    """Decode records to an Arrow record batch. Returns its schema and its columns."""
     limits = package.Limits(decompressed_bytes=256 * 1024)
     made = package.records.arrow.records_to_arrow(
         data, timestamp_unit=unit, limits=limits
@@ -82,7 +87,7 @@ def records(package, data, unit):
 
 
 def TestOneInput(data):
-    """Check one input."""
+    """Decode one input to Arrow columns, and compare both engines."""
     if len(data) < 4:
         return
     kind, head, rest = data[0], data[1:4], data[4:]

@@ -25,7 +25,7 @@ REPLACE, COMMITTED, UNCHECKED, START, FEW, WRITE, CONVERT, MAP = (
 
 
 def limits_of(package, mode):
-    """Return low limits, because 64 MiB for each input would make fuzzing slow."""
+    """Return limits of 256 KiB, because 64 MiB per input would make fuzzing slow."""
     few = {"records": 3, "decompressed_ratio": 4} if mode & FEW else {}
     return package.Limits(decompressed_bytes=256 * 1024, **few)
 
@@ -42,9 +42,9 @@ def options_of(package, mode):
 
 
 def as_rows(package, data, mode):
-    """Decode to objects.
+    """Decode a record set to objects.
 
-    Return headers, rows, and the error that ended decoding or None.
+    Returns the headers, the rows, and the details of the error or None.
     """
     options = options_of(package, mode)
     if not mode & COMMITTED:
@@ -64,7 +64,7 @@ def as_rows(package, data, mode):
 
 
 def as_columns(package, data, mode):
-    """Decode to columns. Return their values by column name."""
+    """Decode a record set to columns. Returns the values of each column by name."""
     columns = engines.module(package, "records.columns")
     options = options_of(package, mode)
     table = columns.decode_records(data, batch_columns=True, **options)
@@ -87,7 +87,7 @@ def columns_of(table):
 
 
 def written_again(package, data, mode):
-    """Encode every batch again from its rows, and decode it.
+    """Encode every batch again from its rows, and decode the result.
 
     Raises ``Finding`` if the records differ.
     """
@@ -117,20 +117,24 @@ def written_again(package, data, mode):
 
 
 def converted(package, data, to_magic, mode):
-    """Convert to another format."""
+    """Convert a record set to the format ``to_magic``. Returns the result and the
+    report.
+    """
     limits = limits_of(package, mode)
     found, report = package.records.convert_batches(data, to_magic, limits=limits)
     return found, repr(report)
 
 
 def mapped(package, data, mode):
-    """Return the spans of the byte map and its error."""
+    """Return the spans of the byte map of a record set, and its error's details."""
     found = package.explain.record_map(data, limits=limits_of(package, mode))
     return found.spans, found.error and engines.facts(package, found.error, len(data))
 
 
 def TestOneInput(data):
-    """Check one input."""
+    """Decode one input as rows and as columns, encode it again, and compare both
+    engines.
+    """
     if len(data) < 2:
         return
     mode, data = data[1], set_of(data[:1] + data[2:])
@@ -151,8 +155,8 @@ def TestOneInput(data):
         for magic in (0, 1, 2):
             made = engines.agree(converted, data, magic, mode, size=size)
             if made[0] == "value":
-                # Batches that already have this format are copied, even if they are
-                # damaged.
+                # Conversion copies batches that already have the requested format, even
+                # if they are damaged.
                 engines.agree(as_rows, made[1][0][1], 0)
     if mode & MAP:
         engines.agree(mapped, data, mode)

@@ -29,12 +29,12 @@ JAVA, ZERO_COPY, SMALL, AT_ONCE = 1, 2, 4, 8
 
 @cache
 def table(package):
-    """Return the version table that both sides use."""
+    """Return the version table that the client and the server use."""
     return package.connection.negotiation.ApiVersionTable.from_ranges(OFFERED)
 
 
 def client(package, side, options):
-    """Create a client connection in one of several states."""
+    """Return a client connection in the state that ``side`` names."""
     connection = package.connection
     if side == "asking":
         return connection.ClientConnection("fuzz", **options)
@@ -57,7 +57,9 @@ MODES = {"serving": "close", "emptying": "empty"}
 
 
 def conversation(package, side, options, pieces, at_once):
-    """Pass pieces of a stream to a connection, and answer its events.
+    """Pass pieces of a stream to a connection, and react to its events.
+
+    * ``at_once``: react to each event immediately instead of after all pieces.
 
     Returns the events, the sent bytes, the error or None, and the connection's
     ``repr``.
@@ -110,7 +112,9 @@ def answer(package, made, event):
 
 
 def TestOneInput(data):
-    """Check one input."""
+    """Pass one input to a connection in pieces and as a whole, and compare both
+    engines.
+    """
     if len(data) < 3:
         return
     side, mode, size = SIDES[data[0] % len(SIDES)], data[1], data[2] + 1

@@ -12,9 +12,9 @@ MODULES = ("messages.framing",)
 
 
 def frames_of(package, pieces, ceiling):
-    """Pass pieces to a splitter.
+    """Pass pieces to a splitter whose frames are limited to ``ceiling`` bytes.
 
-    Return the frames, the error or None, and pending bytes.
+    Returns the frames, the error or None, and the pending bytes.
     """
     limits = package.Limits(frame_bytes=ceiling)
     splitter = package.messages.framing.FrameSplitter(limits)
@@ -28,7 +28,7 @@ def frames_of(package, pieces, ceiling):
 
 
 def cut(data, sizes):
-    """Split data into pieces. The piece sizes alternate."""
+    """Split data into pieces, whose sizes alternate between the values of ``sizes``."""
     pieces = []
     at = turn = 0
     while at < len(data):
@@ -39,7 +39,7 @@ def cut(data, sizes):
 
 
 def TestOneInput(data):
-    """Check one input."""
+    """Split one input at different positions, and compare the frames."""
     if len(data) < 3:
         return
     sizes = (data[0] % 64 + 1, data[1] + 1)

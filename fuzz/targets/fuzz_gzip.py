@@ -7,7 +7,7 @@ from fuzz.targets import codec_target
 
 
 def TestOneInput(data):
-    """Check one input."""
+    """Check one input with the codec 1, which is gzip."""
     codec_target.judge(1, data)
 
 

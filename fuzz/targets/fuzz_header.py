@@ -27,7 +27,9 @@ def request(package, data, options):
 
 
 def request_again(package, data):
-    """Decode a request, encode it again, and decode the result."""
+    """Decode a request, encode it again, and decode the result. Returns the encoded
+    bytes.
+    """
     header, message = package.messages.framing.decode_request(data)
     version = header.request_api_version
     written = package.messages.framing.encode_request(
@@ -39,7 +41,7 @@ def request_again(package, data):
 
 
 def request_map(package, data):
-    """Return the spans of a request's byte map and its error."""
+    """Return the spans of a request's byte map, and the details of its error."""
     found = package.explain.frame_map(data)
     return found.spans, found.error and engines.facts(package, found.error, len(data))
 
@@ -51,7 +53,9 @@ def response(package, data, name, version, options):
 
 
 def response_again(package, data, name, version):
-    """Decode a response, encode it again, and decode the result."""
+    """Decode a response, encode it again, and decode the result. Returns the encoded
+    bytes.
+    """
     cls = getattr(package.messages, name)
     correlation_id, message = package.messages.framing.decode_response(
         cls, data, version
@@ -63,7 +67,7 @@ def response_again(package, data, name, version):
 
 
 def prefixed(package, data, name, options):
-    """Decode a message with a version prefix."""
+    """Decode a message that follows its version, which is an INT16."""
     cls = getattr(package.messages, name)
     return package.messages.framing.decode_prefixed(cls, data, **options)
 
@@ -74,7 +78,7 @@ def internal(package, key, value, topic, options):
 
 
 def control(package, key, value):
-    """Decode a control record."""
+    """Decode a control record. Returns its type, the type's name and its message."""
     read = engines.module(package, "messages.control_records").decode_control_record
     found = read(key, value)
     return found.type, found.type_name, found.message
@@ -93,7 +97,7 @@ def parts(data):
 
 
 def TestOneInput(data):
-    """Check one input."""
+    """Decode one input as the kind of data that its first byte selects."""
     if len(data) < 5:
         return
     kwire = engines.packages()[0]

@@ -49,7 +49,7 @@ def _folder():
 
 
 def _written(data):
-    """Write the files of an input. Return the data directory."""
+    """Write the files of an input. Returns the data directory."""
     root = Path(_folder().name)
     folder = root / "topic-3"
     for path in (*folder.iterdir(), *root.glob("*[stn]")):
@@ -67,12 +67,12 @@ def _written(data):
 
 
 def limits_of(package):
-    """Return low limits, because 64 MiB for each input would make fuzzing slow."""
+    """Return limits of 256 KiB, because 64 MiB per input would make fuzzing slow."""
     return package.Limits(decompressed_bytes=256 * 1024)
 
 
 def headers(package, path, mode):
-    """Read the batch headers of a segment. Return them and the problems."""
+    """Read the batch headers of a segment. Returns the headers and the problems."""
     wrong = []
     segment = package.log.Segment(path, access="read")
     tell = "raise" if mode & RAISE else wrong.append
@@ -85,7 +85,7 @@ def headers(package, path, mode):
 
 
 def batches(package, path, mode):
-    """Decode a segment to objects. Return the batches and the problems."""
+    """Decode a segment to objects. Returns the batches and the problems."""
     wrong = []
     segment = package.log.Segment(path, access="read")
     found = segment.batches(
@@ -97,7 +97,7 @@ def batches(package, path, mode):
 
 
 def columns(package, path, mode):
-    """Decode a segment to columns. Return the rows and the problems."""
+    """Decode a segment to columns. Returns the rows and the problems."""
     wrong = []
     segment = package.log.Segment(path, access="read")
     found = segment.columns(
@@ -115,7 +115,7 @@ def columns(package, path, mode):
 
 
 def places(package, path, mode):
-    """Look up offsets and timestamps, find splits, and find valid regions."""
+    """Return looked-up offsets and timestamps, the splits, and the valid regions."""
     segment = package.log.Segment(path, access="read")
     return (
         [segment.seek(offset) for offset in (0, 1, 5, 1 << 40)],
@@ -127,7 +127,10 @@ def places(package, path, mode):
 
 
 def verified(package, root, mode):
-    """Verify a data directory. Return problems, unreadable parts and start offsets."""
+    """Verify a data directory.
+
+    Returns the problems, the errors of unreadable partitions, and the start offsets.
+    """
     found = package.log.LogDirectory(root, access="read")
     problems = [
         problem
@@ -144,7 +147,7 @@ def verified(package, root, mode):
 
 
 def beside(package, root, mode):
-    """Read all files except the segment. Return a value or an error for each file."""
+    """Read all files except for segments. Returns a value or an error for each file."""
     log = package.log
     folder = root / "topic-3"
     readers = (
@@ -171,7 +174,9 @@ def beside(package, root, mode):
 
 
 def TestOneInput(data):
-    """Check one input."""
+    """Write the files of one input, read them with all functions, and compare the
+    engines.
+    """
     if len(data) < 3:
         return
     root, mode = _written(data), data[1]

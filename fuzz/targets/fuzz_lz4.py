@@ -7,7 +7,7 @@ from fuzz.targets import codec_target
 
 
 def TestOneInput(data):
-    """Check one input."""
+    """Check one input with the codec 3, which is lz4."""
     codec_target.judge(3, data)
 
 

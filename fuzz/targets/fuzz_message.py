@@ -14,14 +14,15 @@ JAVA, ZERO_COPY, JSON, MAP = 1, 2, 4, 8
 
 
 def decode(package, name, version, body, options):
-    """Decode a body."""
+    """Decode the body of a message."""
     return package.decode(getattr(package.messages, name), body, version, **options)
 
 
 def encoded_again(package, name, version, body):
-    """Decode a body and encode the message again.
+    """Decode the body of a message, and encode the message again.
 
-    Raises ``Finding`` if decoding or encoding the result again changes it.
+    Returns the encoded bytes. Raises ``Finding`` if decoding or encoding them again
+    changes the result.
     """
     cls = getattr(package.messages, name)
     message = package.decode(cls, body, version)
@@ -33,7 +34,7 @@ def encoded_again(package, name, version, body):
 
 
 def through_json(package, name, version, body):
-    """Convert a message to JSON and back.
+    """Convert a message to JSON and back. Returns its JSON form.
 
     Raises ``Finding`` if this changes the message.
     """
@@ -48,14 +49,14 @@ def through_json(package, name, version, body):
 
 
 def mapped(package, name, version, body):
-    """Return the spans of the byte map and its error."""
+    """Return the spans of the byte map of a body, and the details of its error."""
     found = package.explain.byte_map(getattr(package.messages, name), body, version)
     error = found.error and engines.facts(package, found.error, len(body))
     return found.spans, error
 
 
 def TestOneInput(data):
-    """Check one input."""
+    """Decode one input, encode it again, convert it to JSON, and compare engines."""
     if len(data) < 4:
         return
     name = engines.message_at(data[:2])

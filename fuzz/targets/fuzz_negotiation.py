@@ -13,7 +13,10 @@ FALLBACK, RIGHT_ID, LOST = 1, 2, 4
 
 
 def handshake(package, mode, newest, frames):
-    """Answer the requests of a handshake with the specified frames."""
+    """Run a handshake in which the broker responds with the specified frames.
+
+    Returns the bytes that the client has sent, and the described version table or None.
+    """
     asked = package.connection.negotiation.ApiVersionsHandshake(
         "fuzz",
         "1",
@@ -34,7 +37,10 @@ def handshake(package, mode, newest, frames):
 
 
 def described(package, table):
-    """Return the selected versions, cluster ranges and features of a version table."""
+    """Return the selected versions of all requests, the ranges, features and ``repr``.
+
+    The ranges are those of a cluster in which two brokers have this version table.
+    """
     negotiation = package.connection.negotiation
     picked = []
     for name in package.messages.ALL:
@@ -50,7 +56,7 @@ def described(package, table):
 
 
 def TestOneInput(data):
-    """Check one input."""
+    """Pass the frames of one input to a handshake, and compare both engines."""
     if len(data) < 2:
         return
     mode, newest, rest = data[0], data[1] % 6, data[2:]

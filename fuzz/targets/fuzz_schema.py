@@ -13,14 +13,17 @@ MOST_VERSIONS = 4
 
 
 def shape(package, text):
-    """Build a message class, and return its properties."""
+    """Create a message class from a schema, and return its properties."""
     cls = package.messages.message_class(text)
     versions = list(cls.valid_versions)[:MOST_VERSIONS]
     return cls.__name__, cls.api_key, cls.kind, versions, repr(cls())
 
 
 def build_and_use(package, text, body):
-    """Build a message class, and use it to decode and encode bytes."""
+    """Create a message class from a schema, and decode and encode bytes with it.
+
+    Returns the outcome for each of the first versions.
+    """
     cls = package.messages.message_class(text)
     said = []
     for version in list(cls.valid_versions)[:MOST_VERSIONS]:
@@ -45,7 +48,7 @@ def build_and_use(package, text, body):
 
 
 def TestOneInput(data):
-    """Check one input."""
+    """Parse one input as a schema, use the message class, and compare both engines."""
     if not data:
         return
     size = data[0] % 64

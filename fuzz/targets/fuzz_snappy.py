@@ -7,7 +7,7 @@ from fuzz.targets import codec_target
 
 
 def TestOneInput(data):
-    """Check one input."""
+    """Check one input with the codec 2, which is snappy."""
     codec_target.judge(2, data)
 
 

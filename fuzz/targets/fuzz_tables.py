@@ -39,12 +39,15 @@ def _folder():
 
 
 def input_path():
-    """Return the path of the file for an input."""
+    """Return the path of the file to which every input is written."""
     return Path(_folder().name) / "input"
 
 
 def encode_table(package, table, names):
-    """Encode the rows of a table in the same way as ``send_table``."""
+    """Encode the rows of a table in the same way as ``send_table``.
+
+    ``names`` are the columns of the table. Returns a list of encoded batches.
+    """
     import numpy
 
     engine = engines.module(package, "_engine.active").record_engine
@@ -64,14 +67,14 @@ def encode_table(package, table, names):
 
 
 def read_file(package, kind, path):
-    """Read a file.
+    """Read a file of the format ``kind``.
 
-    Return its encoded batches, and the error that ended reading or None.
+    Returns its encoded batches, and the error that ended reading or None.
     """
     lines = engines.module(package, "cli.input.records")
     tables = engines.module(package, "cli.input.tables")
     click = tables.click
-    # Reduce the limit from a gigabyte, because inputs only have a few kilobytes.
+    # The limit is a gigabyte otherwise. Inputs only have a few kilobytes.
     engines.module(package, "cli.input.arrow_messages").MAX_DECOMPRESSED_BYTES = 1 << 24
     encoded = []
     try:
@@ -96,7 +99,10 @@ def read_file(package, kind, path):
 
 
 def make_array(choices):
-    """Create a C array for a record batch, with incorrect numbers."""
+    """Return a record batch whose export as a C array has incorrect numbers.
+
+    ``choices`` are the bytes that select the types and the numbers.
+    """
     import pyarrow
 
     texts = ["a", "text of more than twelve bytes", None, "b"]
@@ -126,7 +132,10 @@ def make_array(choices):
 
 
 def read_array(package, choices):
-    """Import a C array and encode it."""
+    """Import a C array and encode its rows.
+
+    Returns the encoded batches, or the text of the ``TypeError``.
+    """
     try:
         return encode_table(package, make_array(choices), ROLES[:3])
     except TypeError as error:
@@ -134,7 +143,7 @@ def read_array(package, choices):
 
 
 def TestOneInput(data):
-    """Check one input."""
+    """Read one input as a file or a C array, and compare both engines."""
     if len(data) < 3:
         return
     kind = KINDS[data[0] % len(KINDS)]

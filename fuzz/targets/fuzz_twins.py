@@ -35,24 +35,27 @@ class Choices:
     """
 
     def __init__(self, data):
-        """Start at the first byte."""
+        """Start with the first byte of ``data``."""
         self.data = data
         self.at = 0
 
     def byte(self):
-        """Consume one byte."""
+        """Consume and return one byte, or return 0 after the end of the input."""
         self.at += 1
         return self.data[self.at - 1] if self.at <= len(self.data) else 0
 
     def number(self):
-        """Consume a width byte, and an integer of up to eight bytes."""
+        """Consume a byte that selects a width, and an integer of up to eight bytes."""
         width = 1 << self.byte() % 4
         digits = bytes(self.byte() for _ in range(width))
         return int.from_bytes(digits, "big", signed=True)
 
 
 def leaf(package, code, choices):
-    """Choose a value for a scalar field. Some values have an unsuitable type."""
+    """Choose a value for a scalar field of the type ``code``.
+
+    Some values have a type that the field does not accept.
+    """
     plan = package.schema.plan
     choice = choices.byte()
     if choice >= 0xF0 or code == plan.STRUCT:  # a struct that this version lacks
@@ -72,7 +75,9 @@ def leaf(package, code, choices):
 
 
 def field(package, binding, step, choices, depth):
-    """Choose the value of a field."""
+    """Choose a value for a field, which may be unsuitable. ``depth`` counts outer
+    structs.
+    """
     choice = choices.byte()
     if choice >= 0xF8:
         return STRANGE[choice % len(STRANGE)]
@@ -93,7 +98,7 @@ def one(package, binding, step, choices, depth):
 
 
 def struct(package, binding, layout, choices, depth=0):
-    """Choose the values of a struct. Other fields have their default values."""
+    """Create a struct with chosen values. Other fields have their default values."""
     values = {}
     for step in layout.steps:
         if depth < DEPTH and choices.byte() & 1:
@@ -105,7 +110,11 @@ def struct(package, binding, layout, choices, depth=0):
 
 
 def encoded(package, name, version, data):
-    """Build a message, encode it, and decode the result."""
+    """Create a message, encode it, and decode the result.
+
+    Returns the bytes, the decoded message, and whether encoding it again results in the
+    same bytes. A ``TypeError`` is returned as well.
+    """
     cls = getattr(package.messages, name)
     binding = engines.module(package, "_engine.active").engine.binding_of(cls)
     try:
@@ -118,7 +127,7 @@ def encoded(package, name, version, data):
 
 
 def TestOneInput(data):
-    """Check one input."""
+    """Encode the message of one input, and compare both engines."""
     if len(data) < 3:
         return
     name = engines.message_at(data[:2])

@@ -40,7 +40,7 @@ BULK = ("varints", "varlongs", "unsigned_varints")
 
 
 def decode(package, name, data, offset):
-    """Decode one value."""
+    """Decode one value of the primitive ``name``. Returns it and its end offset."""
     return getattr(package.messages.wire, f"decode_{name}")(data, offset=offset)
 
 
@@ -50,17 +50,20 @@ def encode(package, name, value):
 
 
 def decode_array(package, name, data, offset, kind):
-    """Decode an array of fixed-width values."""
+    """Decode an array of the primitive ``kind``, which has a fixed width."""
     return getattr(package.messages.wire, f"decode_{name}")(data, kind, offset)
 
 
 def encode_array(package, name, value, kind):
-    """Encode an array of fixed-width values."""
+    """Encode an array of the primitive ``kind``, which has a fixed width."""
     return getattr(package.messages.wire, f"encode_{name}")(value, kind)
 
 
 def decode_bulk(package, name, data, count, offset):
-    """Decode many varints into a numpy array."""
+    """Decode ``count`` varints into a numpy array.
+
+    Returns the type and the values of the array, and the offset after the last value.
+    """
     values, after = getattr(package.messages.wire, f"decode_{name}")(
         data, count, offset
     )
@@ -68,15 +71,15 @@ def decode_bulk(package, name, data, count, offset):
 
 
 def through_bulk(package, name, data, count, offset):
-    """Decode many varints, and encode the resulting array."""
+    """Decode ``count`` varints into a numpy array, and encode this array."""
     values, _ = getattr(package.messages.wire, f"decode_{name}")(data, count, offset)
     return getattr(package.messages.wire, f"encode_{name}")(values)
 
 
 def value_of(package, name, data, offset, *kind):
-    """Decode a value and encode it again.
+    """Decode a value and encode it again. Returns the encoded bytes.
 
-    Raises ``Finding`` if decoding the result returns a different value.
+    Raises ``Finding`` if decoding the encoded bytes returns a different value.
     """
     read = getattr(package.messages.wire, f"decode_{name}")
     write = getattr(package.messages.wire, f"encode_{name}")
@@ -88,7 +91,7 @@ def value_of(package, name, data, offset, *kind):
 
 
 def TestOneInput(data):
-    """Check one input."""
+    """Decode one input as a primitive, encode it again, and compare both engines."""
     if len(data) < 2:
         return
     choice, offset, data = data[0], data[1], data[2:]

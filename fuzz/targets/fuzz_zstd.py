@@ -7,7 +7,7 @@ from fuzz.targets import codec_target
 
 
 def TestOneInput(data):
-    """Check one input."""
+    """Check one input with the codec 4, which is zstd."""
     codec_target.judge(4, data)
 
 

@@ -16,7 +16,7 @@ PACK = 8
 
 
 def repaired(data):
-    """Set the correct checksum in every complete batch or message."""
+    """Return a record set in which each complete entry has its correct checksum."""
     crc32c = engines.module(
         engines.packages()[0], f"_engine.{engines.packages()[0].backend}.checksums"
     ).crc32c
@@ -38,7 +38,11 @@ def repaired(data):
 
 
 def packed(data, codec):
-    """Compress the records of the first batch, or the complete set as one message."""
+    """Return a record set with compressed records.
+
+    For magic 2, the records of the first batch are compressed. For magic 0 and 1, the
+    whole set becomes the value of one compressed message.
+    """
     kwire = engines.packages()[0]
     compress = engines.module(kwire, "records.compression").compress
     magic = data[16] if len(data) > 16 else 255
@@ -58,7 +62,9 @@ def packed(data, codec):
 
 
 def set_of(data):
-    """Create the record set for an input. Its first byte contains the options."""
+    """Return the record set of an input. The first byte of ``data`` contains the
+    options.
+    """
     mode, data = data[0], data[1:]
     if mode & PACK and 1 <= mode & 7 <= 4:
         data = packed(data, mode & 7)
