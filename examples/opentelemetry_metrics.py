@@ -23,12 +23,15 @@ from kwire import client
 
 
 def read_number(source, name, options):
-    """Observe a metric. The metric reader calls this function in its own thread."""
+    """Return the current value of a metric.
+
+    The metric reader calls this function in its own thread.
+    """
     return [Observation(source.metrics()[name])]
 
 
 def read_lags(source, options):
-    """Observe the lag of each partition."""
+    """Return the current lag of each partition."""
     return [
         Observation(lag, {"topic": topic, "partition": partition})
         for (topic, partition), lag in source.metrics()["records_lag"].items()

@@ -39,7 +39,10 @@ SUMS = (
 
 
 def main() -> None:
-    """Compare the results, measure all alternatives, and print the table."""
+    """Compare the results, measure all decoders, and print a table of their times.
+
+    Exits with a message if the results differ.
+    """
     try:
         with (
             tempfile.TemporaryDirectory(prefix="kwire-drop-in-") as folder,
@@ -59,9 +62,9 @@ def main() -> None:
 
 
 def write_sets(path: Path) -> int:
-    """Write a Parquet file with one record batch per row.
+    """Write a Parquet file with one record batch in each row.
 
-    Return their size in bytes.
+    Returns the total size of the batches in bytes.
     """
     dice = random.Random(7)
     sets = []
@@ -83,7 +86,9 @@ def write_sets(path: Path) -> int:
 
 
 def ways() -> dict:
-    """Return the alternatives by name: functions from a DataFrame to a DataFrame."""
+    """Return a function for each decoder: it converts a DataFrame to the decoded
+    DataFrame.
+    """
     from pyspark.sql.functions import udf
 
     plain = udf(by_hand.decode_records, by_hand.SCHEMA)
@@ -101,7 +106,10 @@ def ways() -> dict:
 
 
 def compare(rows) -> None:
-    """Check that the UDF and ``from_kafka_records`` return equal types and records."""
+    """Check that the UDF and ``from_kafka_records`` return equal types and records.
+
+    Exits with a message if they differ.
+    """
     types, sums = [], []
     for decode in list(ways().values())[1:3]:
         lists = decode(rows).toDF("records")
@@ -116,9 +124,9 @@ def compare(rows) -> None:
 
 
 def race(rows) -> dict[str, float]:
-    """Run all alternatives in turn.
+    """Run all decoders in turn for several rounds.
 
-    Returns the median seconds of every alternative, without the time for reading.
+    Returns the median seconds of each decoder. The time for reading is subtracted.
     """
     jobs = {"nothing": lambda rows: rows.selectExpr("length(sets)"), **ways()}
     times: dict[str, list[float]] = {name: [] for name in jobs}
@@ -133,7 +141,7 @@ def race(rows) -> dict[str, float]:
 
 
 def show(seconds: dict[str, float]) -> None:
-    """Print the times as a table."""
+    """Print the seconds, the records per second and the speedup of each decoder."""
     first = next(iter(seconds.values()))
     print(f"\n{'':24}{'seconds':>9}{'records/s':>14}{'gain':>8}")
     for name, each in seconds.items():

@@ -18,7 +18,10 @@ _batch_header = struct.Struct(">qiibIhiqqqhii")
 
 
 def decode_records(data):
-    """Decode a record set to a list of tuples."""
+    """Decode a record set.
+
+    Returns a list of (offset, timestamp, key, value, headers), or None for null.
+    """
     if data is None:
         return None
     records = []
@@ -64,7 +67,10 @@ def read_varint(data, at):
 
 
 def read_bytes(data, at):
-    """Read bytes with a length prefix. The length -1 represents null."""
+    """Read bytes with a length prefix. Returns them and the position after them.
+
+    The length -1 represents null, which is returned as None.
+    """
     size, at = read_varint(data, at)
     if size < 0:
         return None, at

@@ -44,7 +44,10 @@ FAILURES = (KwireError, KafkaException, OSError, ImportError, TimeoutError)
 
 
 def main(verbose: bool) -> int:
-    """Run the demo, and return the exit code. The package describes its parts."""
+    """Run the demo. Returns the exit code: 1 if a check has failed.
+
+    The module docstring of the package describes the parts of the demo.
+    """
     if problem := java_problem():
         sys.exit(f"demo: {problem}")
     shutil.rmtree(OUT, ignore_errors=True)
@@ -62,7 +65,7 @@ def main(verbose: bool) -> int:
 
 
 def run(checks: Checks) -> int:
-    """Run all steps, and return the exit code."""
+    """Run all steps of the demo. Returns the exit code."""
     try:
         with traffic.mock_cluster() as cluster:
             done = record(checks, cluster)
@@ -97,7 +100,9 @@ def run(checks: Checks) -> int:
 
 
 def show_paths(checks: Checks, paths: list[Path]) -> None:
-    """Print the report paths: first the demo's own report, then the jobs' reports."""
+    """Print the paths of the reports: the demo's own report, then the reports of the
+    jobs.
+    """
     text = f"all {checks.count} checks are ok. Open these in a browser:"
     checks.step(f"Done: {text}", "Done", seconds=0)
     checks.result(f"Done: {text}")
@@ -107,7 +112,7 @@ def show_paths(checks: Checks, paths: list[Path]) -> None:
 
 
 def record(checks: Checks, cluster: str) -> traffic.Traffic:
-    """Run the clients, which connect through ``kwire record``."""
+    """Run the clients, which connect to the cluster through ``kwire record``."""
     checks.step(
         "Traffic: a mock cluster of three brokers, a producer for each codec, a"
         " transactional one, a consumer group and a client of 2013, all of them"
@@ -288,7 +293,7 @@ def export(checks: Checks, spark, lost: set[brokers.Offset]) -> Result:
 
 
 def offsets(checks: Checks, spark) -> Result:
-    """Run the job for consumer groups, and return its result."""
+    """Run the job that analyses consumer groups, and return its result."""
     checks.step(
         "Job 3, kwire offsets: what did consumer groups do?",
         "kwire offsets",
@@ -314,7 +319,7 @@ def offsets(checks: Checks, spark) -> Result:
 
 
 def read_log(checks: Checks, spark) -> None:
-    """Read the undamaged partitions of a broker as a DataFrame."""
+    """Read the undamaged partitions of one broker as a DataFrame. Prints a summary."""
     checks.step(
         "kafka-log: the segments of broker-1 as a DataFrame", "kafka-log", seconds=4
     )
@@ -344,7 +349,10 @@ def read_log(checks: Checks, spark) -> None:
 
 
 def run_race(checks: Checks) -> tuple[race.Log, dict]:
-    """Run the same job with both engines. Return the log and the median seconds."""
+    """Run the same job with both engines.
+
+    Returns the log, and the median seconds by kind of job and engine.
+    """
     with tempfile.TemporaryDirectory(prefix="race-", dir=OUT) as folder:
         log = race.write_log(Path(folder))
         checks.step(
@@ -405,7 +413,7 @@ def read_live(checks: Checks, cluster: str, done: traffic.Traffic) -> None:
 
 
 def run_laps(checks: Checks, log: race.Log) -> list[dict]:
-    """Run all rounds of the race, and return their seconds."""
+    """Run all rounds of the race. Returns the seconds of each round."""
     laps = race.run(log)
     for engine, (engines, count) in next(laps).items():
         checks.must(

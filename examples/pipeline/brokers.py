@@ -22,7 +22,13 @@ Offset = tuple[str, int, int]
 
 
 class Injury(NamedTuple):
-    """Damage to a batch or a file, on one broker or on both brokers."""
+    """Damage to the files of a partition.
+
+    * ``partition``: directory of the partition.
+    * ``batch``: index of the damaged batch in the partition.
+    * ``how``: type of the damage.
+    * ``brokers``: brokers whose copies are damaged.
+    """
 
     partition: str
     batch: int
@@ -41,7 +47,11 @@ INJURIES = (
 
 
 class Batch(NamedTuple):
-    """Batch according to Kafka's tool."""
+    """Batch as described by Kafka's dump tool.
+
+    * ``position``, ``size``: bytes of the batch in its file.
+    * ``first``, ``last``: first and last offset.
+    """
 
     file: str
     position: int
@@ -106,7 +116,7 @@ def batches(partition: str) -> Iterator[Batch]:
 
 
 def records() -> set[Offset]:
-    """Return the offsets of all records except control records, in all partitions."""
+    """Return the offsets of all records in all partitions, without control records."""
     found: set[Offset] = set()
     for file, batch in logged():
         topic, number = split(file.partition("/")[0])
@@ -136,7 +146,7 @@ def commits() -> set[tuple[str, str, int, int | None]]:
 
 
 def consumed() -> set[Offset]:
-    """Return the records that librdkafka's consumer read from the running broker."""
+    """Return the offsets of the records that librdkafka read from a live broker."""
     found: set[Offset] = set()
     for partition, got in read_json("consumed.json.xz").items():
         topic, number = split(partition)
@@ -145,7 +155,7 @@ def consumed() -> set[Offset]:
 
 
 def logged() -> Iterator[tuple[str, dict]]:
-    """Yield the file and the batch for all batches that Kafka's tool printed."""
+    """Yield (file, batch) for each batch that Kafka's dump tool has printed."""
     files = read_json("manifest.json.xz")["files"]
     for file in sorted(files):
         if file.endswith(".log"):
@@ -154,7 +164,7 @@ def logged() -> Iterator[tuple[str, dict]]:
 
 
 def read_json(name: str) -> dict:
-    """Read a file that describes the data directories."""
+    """Read a compressed JSON file that describes the data directories."""
     with lzma.open(DATA / name, "rt", encoding="utf-8") as file:
         return json.load(file)
 

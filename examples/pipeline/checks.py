@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Output of the demo: steps, facts and the results of checks.
+"""Writes the output of the demo: steps, observations and the results of checks.
 
 The verbose output and the log file contain all lines. The brief output contains one
 line for each step. If a check fails, it contains all lines of this step.
@@ -70,7 +70,7 @@ class Checks:
         self._screen.begin(title, seconds)
 
     def say(self, text: str) -> None:
-        """Print an observation."""
+        """Print an observation, which is not a check."""
         self._write_wrapped(" " * INDENT, text)
 
     def say_lines(self, lines: list[str]) -> None:
@@ -79,7 +79,13 @@ class Checks:
             self._write(" " * INDENT + line if line else "")
 
     def must(self, holds: bool, fact: str, otherwise: str) -> None:
-        """Print and count a check. A failure only affects the exit code."""
+        """Print and count a check.
+
+        * ``holds``: whether the check has succeeded.
+        * ``fact``, ``otherwise``: text of a success, and text of a failure.
+
+        A failure does not end the demo, but the exit code is then 1.
+        """
         self._count += 1
         if holds:
             self._write_wrapped("       ok ", fact)
@@ -95,7 +101,9 @@ class Checks:
             self._write(line)
 
     def result(self, text: str) -> None:
-        """End a step, and print its line in the brief output, unless it failed."""
+        """End a step. The brief output shows ``text``, unless a check of the step has
+        failed.
+        """
         if not self._shows_step:
             self.summarize(f"[{self.seconds:3.0f} s] {text}")
 
@@ -105,7 +113,9 @@ class Checks:
             self._screen.show(line)
 
     def show(self, line: str) -> None:
-        """Print a line in both outputs."""
+        """Print a line in both outputs. The brief output then shows all lines of this
+        step.
+        """
         self._shows_step = True
         self._write(line)
 

@@ -87,7 +87,7 @@ def check(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def round_trip(frame: Frame):
     """Decode a frame and encode it again.
 
-    Return the outcome, and the message or None.
+    Returns the outcome, and the message or None if the frame cannot be decoded.
     """
     if is_odd(frame):
         return ODD, None
@@ -139,7 +139,7 @@ def produced_batches(request) -> Iterator[tuple[int, int]]:
 
 
 def fetched_batches(response) -> Iterator[tuple[str, int]]:
-    """Yield the log position and the record count of every fetched batch.
+    """Yield (log position, record count) for every batch in a Fetch response.
 
     If a batch is fetched several times, its log position is the same each time.
     """

@@ -50,7 +50,10 @@ def fetch_once(address: str, topic: str) -> int:
 
 
 def ask(address: str, request, answer: type, version: int):
-    """Send a request on a new connection, and return its response."""
+    """Send a request on a new connection, and return the decoded response.
+
+    ``answer`` is the class of the response.
+    """
     host, _, port = address.rpartition(":")
     with socket.create_connection((host, int(port)), DEADLINE_S) as connection:
         connection.sendall(framing.encode_request(request, version, 1, CLIENT_ID))
@@ -59,7 +62,10 @@ def ask(address: str, request, answer: type, version: int):
 
 
 def receive(connection: socket.socket, size: int) -> bytes:
-    """Receive exactly ``size`` bytes."""
+    """Receive exactly ``size`` bytes.
+
+    Raises ``ConnectionError`` if the connection is closed before that.
+    """
     data = b""
     while len(data) < size:
         piece = connection.recv(size - len(data))

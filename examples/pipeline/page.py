@@ -32,7 +32,7 @@ ENGINE_NAMES = {"fast": "compiled", "pure": "pure Python"}
 
 
 class Results(NamedTuple):
-    """Results of all steps in the demo."""
+    """Results of all steps of the demo, which the page displays."""
 
     traffic: traffic.Traffic
     audit: Result
@@ -88,7 +88,7 @@ def write(folder: Path, results: Results) -> Path:
 
 
 class Recorded(NamedTuple):
-    """Recorded frame with its timestamp and its size in bytes."""
+    """Recorded frame, the time of its recording, and its size in bytes."""
 
     frame: Frame
     moment: datetime
@@ -106,7 +106,7 @@ def read_frames(capture: Path) -> Iterator[Recorded]:
 
 
 def add_traffic(report: Report, recorded: list[Recorded]) -> None:
-    """Add charts with requests by client and API, and with bytes over time."""
+    """Add two charts: requests by client and API, and bytes over time."""
     requests = Counter(
         (api_name(frame.api_key), frame.client_id)
         for frame, _, _ in recorded
@@ -144,7 +144,11 @@ def add_traffic(report: Report, recorded: list[Recorded]) -> None:
 def sum_over_time(
     recorded: list[Recorded],
 ) -> Iterator[tuple[str, list[tuple[int, float]]]]:
-    """Yield the bytes of requests, then of responses, in equal time intervals."""
+    """Yield ("requests", points) and ("responses", points) for a chart.
+
+    A point is the start of a time interval in milliseconds, and the number of bytes in
+    it.
+    """
     times = [to_milliseconds(moment) for _, moment, _ in recorded]
     start, end = min(times), max(times)
     step = (end - start) // TIME_STEPS + 1
@@ -159,7 +163,9 @@ def sum_over_time(
 
 
 def add_negotiation(report: Report, recorded: list[Recorded]) -> None:
-    """Add a chart with the offered versions and the selected versions of every API."""
+    """Add a chart of the versions of each API: supported, offered and selected
+    versions.
+    """
     offered = find_offer(frame for frame, _, _ in recorded)
     chosen: dict[tuple[int, bool], set[int]] = {}
     for frame, _, _ in recorded:
@@ -219,8 +225,9 @@ def find_offer(frames: Iterable[Frame]) -> dict[int, tuple[int, int]]:
 
 
 def add_records(report: Report, recorded: list[Recorded], messages_sent: int) -> None:
-    """Add a chart with the size of the same number of messages for every codec."""
-    # The transactional producer sends the same number of messages as each codec.
+    """Add a chart that compares codecs by the size of equal numbers of messages."""
+    # The messages are divided equally between the producers: one for each codec, and
+    # the transactional producer.
     share = messages_sent // (len(traffic.CODECS) + 1)
     bytes_by_client: Counter[str] = Counter()
     for frame, _, _ in recorded:
@@ -250,7 +257,7 @@ def add_records(report: Report, recorded: list[Recorded], messages_sent: int) ->
 
 
 def add_recovery(report: Report, export: Result) -> None:
-    """Add a chart with recovered and lost offsets of the damaged partitions."""
+    """Add a chart of the recovered and the lost offsets of each damaged partition."""
     coverage, lost = (
         pyarrow.parquet.read_table(export.tables[name]).to_pylist()
         for name in ("coverage", "lost")

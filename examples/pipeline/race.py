@@ -93,7 +93,7 @@ class Runner:
         )
 
     def __enter__(self) -> "Runner":
-        """Return the runner."""
+        """Return the runner, whose process may not be ready yet."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -154,7 +154,7 @@ def gains(seconds: dict) -> list[float]:
 
 
 def main() -> None:
-    """Run a job for every line in stdin."""
+    """Run a job for each line of the standard input, and print its seconds."""
     folder = Path(sys.argv[1])
     with open_session(f"local[{CORES}]") as spark:
         spark.dataSource.register(KafkaLogSource)
@@ -182,7 +182,7 @@ def decode(folder: Path) -> None:
 
 
 def backends(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the engine that kwire uses in this worker."""
+    """Yield the name of the engine that kwire uses in this worker."""
     for _ in batches:
         yield pa.RecordBatch.from_pydict({"backend": [kwire.backend]})
 

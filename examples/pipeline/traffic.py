@@ -30,7 +30,12 @@ QUIET = {"log_level": 2}
 
 
 class Traffic(NamedTuple):
-    """Traffic according to the clients."""
+    """Traffic that the clients have counted.
+
+    * ``delivered``, ``received``: numbers of messages.
+    * ``seen_brokers``: addresses of the brokers.
+    * ``client_ids``: client ids that the clients have used.
+    """
 
     delivered: int
     received: int
@@ -88,7 +93,7 @@ def run_clients(bootstrap_servers: str, messages: int) -> Traffic:
         received += consume(consumer, delivered - received)
         consumer.commit(asynchronous=False)
         consumer.committed(consumer.assignment(), timeout=DEADLINE_S)
-        # Send two requests that the cluster answers with an error.
+        # Send two requests to which the cluster responds with an error.
         consumer.committed([TopicPartition(TOPIC, NO_SUCH_PARTITION)], DEADLINE_S)
         consumer.list_topics("no-such-topic", DEADLINE_S)
     finally:
@@ -136,7 +141,7 @@ def produce(producer: Producer, count: int, payloads: random.Random) -> int:
             headers={"trace": payloads.randbytes(8)},
             on_delivery=on_delivery,
         )
-        # Pause between bursts, so that many small Produce requests are sent.
+        # Pause after every 50 messages, so that the producer sends many small requests.
         if number % 50 == 49:
             producer.poll(0.01)
     producer.flush(DEADLINE_S)
@@ -168,11 +173,11 @@ def consume(consumer: Consumer, count: int) -> int:
 
 
 def messages(consumer: Consumer, timeout: float) -> list:
-    """Return the messages that arrived within ``timeout`` seconds. Raises errors.
+    """Return the messages that arrive within ``timeout`` seconds.
 
-    Ignores that the topic is unknown. The group subscribes before the first message
-    creates the topic, and librdkafka reports this error until it refreshes the
-    metadata.
+    Raises ``KafkaException`` for an error, except if the topic is unknown: the group
+    subscribes before the first message creates the topic, and librdkafka reports this
+    error until it refreshes the metadata.
     """
     arrived = []
     for message in consumer.consume(1000, timeout):
