@@ -43,7 +43,10 @@ cdef enum:
 
 
 def bind_batch_header(cls):
-    """Set the batch header class. The engine cannot import it."""
+    """Set the class of batch headers.
+
+    The engine cannot import it, because the module of the class imports the engine.
+    """
     global _header_class
     _header_class = <PyTypeObject*>cls
 
@@ -293,7 +296,10 @@ cdef int read_entry(
 cdef int read_message_head(
     Cursor* cursor, const uint8_t* at, bint check_crc, Entry* entry
 ) noexcept nogil:
-    """Read the header of a complete magic 0 or 1 entry."""
+    """Read and validate the header of a complete magic 0 or 1 entry.
+
+    With ``check_crc``, the checksum of the entry is verified as well.
+    """
     cdef uint32_t found
     if entry.magic == 1 and entry.size < LOG_OVERHEAD + MESSAGE_OVERHEAD_1:
         note(cursor, BAD_BATCH_SIZE, at, entry.size - LOG_OVERHEAD)

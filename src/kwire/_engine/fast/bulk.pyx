@@ -109,9 +109,10 @@ def decode_varlongs(data, Py_ssize_t count, Py_ssize_t offset=0):
 
 
 cdef object make_array(object values, str dtype, int code):
-    """Convert values to a contiguous array of one type.
+    """Convert values to a contiguous numpy array of the type ``dtype``.
 
-    Raises ``EncodeError`` if a value is not an integer or is out of range.
+    ``code`` is the same type in ``plan.py``. Raises ``EncodeError`` if a value is not
+    an integer or is out of range. The error path contains the index of the value.
     """
     numpy = load_numpy()
     array = numpy.asarray(values)
@@ -134,7 +135,11 @@ cdef object make_array(object values, str dtype, int code):
 cdef object decode_values(
     object data, Py_ssize_t count, Py_ssize_t offset, str dtype, int form
 ):
-    """Read ``count`` values into an array; return it and the offset after them."""
+    """Read ``count`` values into a numpy array of the type ``dtype``.
+
+    Returns the array and the offset after the last value. Raises ``DecodeError`` at the
+    first invalid value. The error path contains the index of the value.
+    """
     cdef Py_buffer source, target
     cdef Cursor cursor
     cdef Py_ssize_t done
@@ -292,7 +297,10 @@ cdef Py_ssize_t put_longs(
 
 
 cdef object load_numpy():
-    """Import numpy. Only the functions of this module require it."""
+    """Import numpy, which only the functions of this module require.
+
+    Raises ``ImportError`` with installation instructions if numpy is not installed.
+    """
     try:
         import numpy
     except ImportError:

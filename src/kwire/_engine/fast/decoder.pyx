@@ -663,7 +663,7 @@ cdef int get_input(object data, Py_buffer* buffer) except -1:
 
 
 cdef bint is_lenient(object compat) except -1:
-    """Whether the ``compat`` argument makes the cursor lenient.
+    """Return whether the ``compat`` argument makes the cursor lenient.
 
     Raises ``ValueError`` if it is neither None nor ``"java"``.
     """

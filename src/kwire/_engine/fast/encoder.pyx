@@ -231,7 +231,7 @@ cdef inline bint put_short_array(
 
 
 cdef bint is_default(Writer* writer, PyObject* value, PyObject* default) noexcept:
-    """Whether a value is identical or equal to the field's default.
+    """Return whether a value is identical or equal to the default of the field.
 
     The result is False if the comparison raises an exception. ``MemoryError`` is not
     suppressed.

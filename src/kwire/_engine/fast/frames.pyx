@@ -39,7 +39,11 @@ cdef object _default_limits = DEFAULT
 
 
 def bind_headers(request_header, response_header):
-    """Set the header classes. The engine cannot import them."""
+    """Set the classes of request and response headers.
+
+    The engine cannot import them, because the module of the messages imports the
+    engine.
+    """
     global _request_header, _response_header
     _request_header = request_header
     _response_header = response_header

@@ -72,7 +72,10 @@ cdef inline PyObject* make_record(
 
 
 cdef inline bint check_end(Cursor* cursor) noexcept nogil:
-    """Check that all bytes have been read."""
+    """Check that no bytes remain before the end of the cursor.
+
+    Otherwise, the fault is at the first remaining byte.
+    """
     if unlikely(cursor.at != cursor.end):
         note(cursor, TRAILING_BYTES, cursor.at, cursor.end - cursor.at)
         return False

@@ -41,7 +41,10 @@ cdef enum:
 
 
 def bind_record(cls):
-    """Set the record class. The engine cannot import it."""
+    """Set the class of records.
+
+    The engine cannot import it, because the module of the class imports the engine.
+    """
     global _record_class
     _record_class = <PyTypeObject*>cls
 

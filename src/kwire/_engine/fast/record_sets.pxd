@@ -73,7 +73,10 @@ cdef object make_record_limit_failure(EntryWalk* w)
 
 
 cdef inline Step find_entry(EntryWalk* w) noexcept nogil:
-    """Advance to the next entry to read, or to pass to the transaction filter first."""
+    """Advance to the next entry to read, or to pass to the transaction filter first.
+
+    The walk ends at the end of the input or at an incomplete last entry.
+    """
     while w.position < w.stop:
         if not read_entry(&w.cursor, w.position, w.end, w.check_crc, &w.entry):
             return SET_FAULT if w.cursor.fault else SET_END
@@ -92,7 +95,7 @@ cdef inline Step find_entry(EntryWalk* w) noexcept nogil:
 
 
 cdef inline bint is_outside(EntryWalk* w) noexcept nogil:
-    """Whether the header shows that the entry has no requested offsets."""
+    """Return whether the header shows that the entry has no requested offsets."""
     # The first offset in a wrapper message (count -1) is unknown, because its header
     # contains only the last offset.
     return w.entry.last_offset < w.lowest or (

@@ -220,7 +220,11 @@ cdef bint filter_entry(EntryWalk* w, object data, ReadOptions options) except -1
 
 
 cdef tuple read_found(EntryWalk* w, Reading* r, object data, ReadOptions options):
-    """Read the current entry like ``read_every``, without unrequested records."""
+    """Read the requested records of the current entry.
+
+    The entry is read like in ``read_every``. Records outside of the requested offsets
+    are omitted.
+    """
     cdef tuple records = read_every(w, r, data, options)
     # The offsets of magic 0 and 1 messages may be in any order.
     if (
@@ -233,10 +237,11 @@ cdef tuple read_found(EntryWalk* w, Reading* r, object data, ReadOptions options
 
 
 cdef tuple read_every(EntryWalk* w, Reading* r, object data, ReadOptions options):
-    """Read all records of the current entry or uncompressed run.
+    """Read all records of the current entry, or of a run that begins with it.
 
-    After a run of magic 0 or 1 messages, the current entry describes the whole run.
-    After a wrapper message, its base offset is the offset of the first inner message.
+    A run consists of similar uncompressed magic 0 or 1 messages. After a run, the
+    current entry describes the whole run. After a wrapper message, its base offset is
+    the offset of the first inner message.
     """
     cdef Py_buffer buffer
     cdef Py_ssize_t size
@@ -289,6 +294,8 @@ cdef int check_records(
     * The attributes must be below 128, because some clients read them as a varint.
     * The timestamp must not exceed 64 bits, because in some clients it does not
       overflow in the same way as in Kafka.
+
+    The error contains the index of the first record that violates a rule.
     """
     cdef Cursor cursor
     cdef const uint8_t* following

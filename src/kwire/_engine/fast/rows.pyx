@@ -63,7 +63,10 @@ cdef enum:
 
 
 def bind_rows(cls):
-    """Set the record class. The engine cannot import it."""
+    """Set the class of records, whose objects are accepted as rows.
+
+    The engine cannot import it, because the module of the class imports the engine.
+    """
     global _record_class
     _record_class = <PyTypeObject*>cls
 
@@ -251,7 +254,10 @@ cdef object as_headers(object headers):
 
 
 cdef int64_t bound_row(int magic, Row* row) noexcept nogil:
-    """Compute the maximum row size in bytes for this magic."""
+    """Return an upper bound for the encoded size of a row in bytes.
+
+    It is the size for the specified magic without compression.
+    """
     cdef int64_t content = <int64_t>max(row.key_size, 0) + max(row.value_size, 0)
     if magic == 0:
         return LOG_OVERHEAD + MESSAGE_OVERHEAD_0 + content
@@ -288,7 +294,11 @@ cdef int64_t compute_next_offset(int64_t offset) noexcept nogil:
 cdef bint split(
     Blame* e, PyObject* item, int64_t offset, Row* row
 ) noexcept:
-    """Split a row into offset, timestamp, key, value and headers."""
+    """Split a row into offset, timestamp, key, value and headers.
+
+    A tuple gets the offset ``offset``. A missing timestamp is -1. If a part is invalid,
+    the name of the part is appended to the error path of the row.
+    """
     cdef PyObject* key
     cdef PyObject* value
     cdef PyObject* timestamp = NONE

@@ -117,7 +117,8 @@ cdef object _reduce_struct = None
 def bind_pickle(reduce_struct):
     """Set the function that describes a struct for pickle.
 
-    The function needs the module of the messages, which the engine cannot import.
+    The function needs the module of the messages. The engine cannot import this module,
+    because it imports the engine.
     """
     global _reduce_struct
     _reduce_struct = reduce_struct
@@ -290,12 +291,12 @@ cdef object plain(object value):
 
 
 cdef inline bint is_struct(PyObject* value) noexcept:
-    """Whether the class of a value was created by ``make_struct``."""
+    """Return whether the class of a value was created by ``make_struct``."""
     return dealloc_of(type_of(value)) == <void*>struct_dealloc
 
 
 cdef object return_self(object self, object ignored):
-    """Return the struct itself, because it cannot change."""
+    """Return the struct itself as its copy, because it cannot change."""
     return self
 
 

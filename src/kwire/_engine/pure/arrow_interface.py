@@ -72,7 +72,10 @@ def make_field(array: Array) -> Any:
 
 
 def make_array(array: Array, kind: Any) -> Any:
-    """Create a pyarrow array that uses the memory of an array. ``kind`` is its type."""
+    """Create a pyarrow array of the type ``kind`` that uses the memory of an array.
+
+    Raises ``ImportError`` if the array contains views and pyarrow is older than 19.
+    """
     buffers = array.buffers
     if array.format == "vz":
         if not getattr(kind, "has_variadic_buffers", False):

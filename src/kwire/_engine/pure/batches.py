@@ -44,7 +44,10 @@ _classes: dict[str, type[BatchHeader]] = {}
 
 
 def bind_batch_header(cls: type[BatchHeader]) -> None:
-    """Set the batch header class. The engine cannot import it."""
+    """Set the class of batch headers.
+
+    The engine cannot import it, because the module of the class imports the engine.
+    """
     _classes["header"] = cls
 
 
@@ -265,7 +268,10 @@ def read_entry(
 def read_message_head(
     data: bytes | memoryview, position: int, size: int, magic: int, check_crc: bool
 ) -> BatchHeader:
-    """Read the header of a complete magic 0 or 1 entry."""
+    """Read and validate the header of a complete magic 0 or 1 entry.
+
+    With ``check_crc``, the checksum of the entry is verified as well.
+    """
     if size < MESSAGE_OVERHEADS[magic]:
         raise CursorFault(errors.BAD_BATCH_SIZE, position, size)
     offset, _, crc, _, attributes = _MESSAGE_HEADER.unpack_from(data, position)

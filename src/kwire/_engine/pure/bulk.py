@@ -108,9 +108,10 @@ def decode_varlongs(data: Buffer, count: int, offset: int = 0) -> tuple[Any, int
 
 
 def make_array(values: Any, dtype: str, code: int) -> Any:
-    """Convert values to a contiguous array of one type.
+    """Convert values to a contiguous numpy array of the type ``dtype``.
 
-    Raises ``EncodeError`` if a value is not an integer or is out of range.
+    ``code`` is the same type in ``plan.py``. Raises ``EncodeError`` if a value is not
+    an integer or is out of range. The error path contains the index of the value.
     """
     numpy = load_numpy()
     array = numpy.asarray(values)
@@ -137,7 +138,11 @@ def decode_values(
     dtype: str,
     read: Callable[[Cursor], int],
 ) -> tuple[Any, int]:
-    """Read ``count`` values into an array; return it and the offset after them."""
+    """Read ``count`` values into a numpy array of the type ``dtype``.
+
+    Returns the array and the offset after the last value. Raises ``DecodeError`` at the
+    first invalid value. The error path contains the index of the value.
+    """
     if count < 0:
         raise ValueError(f"count must be 0 or more (got {count})")
     cursor = open_input(data, offset)
@@ -156,7 +161,10 @@ def decode_values(
 
 
 def load_numpy() -> Any:
-    """Import numpy. Only the functions of this module require it."""
+    """Import numpy, which only the functions of this module require.
+
+    Raises ``ImportError`` with installation instructions if numpy is not installed.
+    """
     try:
         import numpy
     except ImportError:

@@ -103,7 +103,10 @@ def crc32(data: Buffer, value: int = 0) -> int:
 
 
 def view_bytes(data: Buffer) -> memoryview:
-    """Return a view of the input as unsigned bytes."""
+    """Return a view of the input as unsigned bytes.
+
+    Raises ``TypeError`` if the input is not contiguous in memory.
+    """
     view = memoryview(data)
     if not view.c_contiguous:
         raise TypeError("the input must be contiguous in memory; pass bytes(data)")

@@ -71,10 +71,10 @@ def encode_columns(
 
 
 class Rows:
-    """Rows of columns. Each iteration creates the rows one by one.
+    """Rows of columns. Each iteration creates their parts one row after the other.
 
     For each row, offset, timestamp, key, value and headers are checked in this order
-    before the row is created.
+    before the parts are returned.
     """
 
     def __init__(
@@ -144,7 +144,11 @@ class HeaderColumns:
         self._values = BytesColumn(values, items)
 
     def read(self, row: int, path: str) -> tuple[tuple[str, bytes | None], ...]:
-        """Read the headers of a row. ``path`` is the record's error path."""
+        """Return the headers of a row as (key, value) pairs.
+
+        Raises ``EncodeError`` if the offsets are invalid, or if a header key is null or
+        not UTF-8. ``path`` is the error path of the record.
+        """
         first, last = self._lists[row], self._lists[row + 1]
         if not 0 <= first <= last <= self._items:
             raise make_offsets_failure(path)

@@ -110,7 +110,10 @@ def find_places(
 
 
 def _find_in_record(cursor: Cursor, magic: int) -> tuple[int, int]:
-    """Return the key and value positions of a magic 2 record; skip it."""
+    """Skip a magic 2 record. Returns the positions of its key and its value.
+
+    The position of a null is 0.
+    """
     size = zigzag(read_unsigned_varint(cursor))
     end = cursor.at + size
     read_uint8(cursor)
@@ -131,7 +134,10 @@ def _find_sized(cursor: Cursor) -> int:
 
 
 def _find_in_message(cursor: Cursor, magic: int) -> tuple[int, int]:
-    """Return the key and value positions of a magic 0 or 1 message; skip it."""
+    """Skip a magic 0 or 1 message. Returns the positions of its key and its value.
+
+    The position of a null is 0.
+    """
     cursor.at += KEYS_AT[magic]
     key = read_classic(cursor, "key")
     value = read_classic(cursor, "value")
@@ -145,9 +151,12 @@ def make_view_array(
     nulls: int,
     buffers: list[Memory | memoryview],
 ) -> Array:
-    """Create an array of views. ``nulls`` is the number of nulls.
+    """Create an array of views.
 
-    Arrow requires an additional last buffer with the sizes of the variadic buffers.
+    * ``nulls``: number of nulls.
+    * ``buffers``: memory to which the views refer.
+
+    Arrow requires an additional last buffer with the sizes of these buffers.
     """
     sizes = Memory(array("q", [len(each) for each in buffers]).tobytes())
     content = (validity, Memory(b"".join(views)), *buffers, sizes)

@@ -326,7 +326,7 @@ def _failure(
 
 
 def is_lenient(compat: str | None) -> bool:
-    """Whether the ``compat`` argument makes the cursor lenient.
+    """Return whether the ``compat`` argument makes the cursor lenient.
 
     Raises ``ValueError`` if it is neither None nor ``"java"``.
     """

@@ -66,7 +66,7 @@ def write_struct(
 
 
 def is_default(value: object, default: object) -> bool:
-    """Whether a value is identical or equal to the field's default.
+    """Return whether a value is identical or equal to the default of the field.
 
     The result is False if the comparison raises an exception. ``MemoryError`` is not
     suppressed.

@@ -27,7 +27,11 @@ _headers: dict[str, Any] = {}
 
 
 def bind_headers(request_header: type, response_header: type) -> None:
-    """Set the header classes. The engine cannot import them."""
+    """Set the classes of request and response headers.
+
+    The engine cannot import them, because the module of the messages imports the
+    engine.
+    """
     _headers["request"] = request_header
     _headers["response"] = response_header
 

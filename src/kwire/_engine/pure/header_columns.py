@@ -132,7 +132,12 @@ def decode_request_headers(
 def read_header(
     cls: type, frame: bytes, limits: Limits | None
 ) -> tuple[Any, ...] | None:
-    """Read one header. Returns None if it is invalid, or if the request is unknown."""
+    """Read one header.
+
+    Returns its API key, its version, its correlation id, its client id, and the
+    position of the body. Returns None if the header is invalid, or if the request is
+    unknown.
+    """
     table, width = load_header_versions()
     api_key = int.from_bytes(frame[:2], "big", signed=True)
     version = int.from_bytes(frame[2:4], "big", signed=True)

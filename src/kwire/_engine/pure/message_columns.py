@@ -195,7 +195,14 @@ def decode_rows(
     texts: list[str | None] | None,
     views: bool,
 ) -> list[Any]:
-    """Decode the rows. Null rows and invalid rows become None."""
+    """Decode the rows. Null rows and invalid rows become None.
+
+    * ``null_rows``: list to which the numbers of null rows are appended.
+    * ``texts``: list in which the error texts of invalid rows are stored by row. If it
+      is None, the first invalid row raises its error, whose path contains the row
+      number.
+    * ``views``: bytes fields are memoryviews of the rows.
+    """
     messages: list[Any] = []
     for number, row in enumerate(rows):
         if row is None:
@@ -228,7 +235,12 @@ def make_struct_column(
     has_null: bool,
     source: ViewSource | None,
 ) -> Array:
-    """Create a column of structs. The fields of a null struct are null."""
+    """Create a column of structs. The fields of a null struct are null.
+
+    * ``has_null``: some of the values may be None.
+    * ``source``: memory to which the views of bytes fields refer, or None to copy
+      bytes.
+    """
     is_null = [value is None for value in values] if has_null else []
     nulls = sum(is_null)
     return Array(
@@ -261,7 +273,10 @@ def collect_field(
 
 
 def has_none(values: list[Any]) -> bool:
-    """Whether a value is None. Compares by identity, so structs are not compared."""
+    """Return whether a value is None.
+
+    Values are compared by identity, because comparing structs would take more time.
+    """
     return any(map(is_, values, repeat(None)))
 
 
@@ -333,7 +348,7 @@ def make_text_column(name: str, form: str, values: list[Any], has_null: bool) ->
 def make_view_column(
     name: str, values: list[Any], has_null: bool, source: ViewSource
 ) -> Array:
-    """Create a column with views instead of bytes."""
+    """Create a column of bytes whose values are views of ``source``, not copies."""
     is_null = [value is None for value in values] if has_null else []
     nulls = sum(is_null)
     views = [

@@ -122,7 +122,10 @@ def read_fixed(cursor: Cursor, code: int) -> object:
 
 
 def read_fixed_array(cursor: Cursor, code: int, count: int) -> tuple[object, ...]:
-    """Read ``count`` elements. ``read_count`` must have checked the bounds."""
+    """Read the elements of an array, which have a fixed size.
+
+    ``read_count`` must have checked that the input contains ``count`` elements.
+    """
     start = cursor.at
     cursor.at += count * plan.SIZES[code]
     raw = bytes(cursor.data[start : cursor.at])

@@ -118,7 +118,11 @@ def walk_columns(
     timestamp_unit: str,
     places: ViewPlaces | None,
 ) -> tuple[Array, int, int | None]:
-    """Read the records of all batches and convert them to columns."""
+    """Read the records of all batches and convert them to columns.
+
+    The parameters and the result are the same as for ``decode_columns``. ``places``
+    creates views of keys and values, or is None if they are copied.
+    """
     walk = EntryWalk(data, position, end, options)
     walk.keeps_payload = places is not None
     records: list[Record] = []
@@ -150,7 +154,7 @@ def walk_columns(
 
 
 class ViewPlaces:
-    """Creates the views of keys and values while a walk reads their records."""
+    """Reads records like ``read_found``, and creates views of their keys and values."""
 
     __slots__ = ("_buffers", "_input", "_keys", "_values", "data")
 
@@ -183,7 +187,9 @@ class ViewPlaces:
         return tuple(found)
 
     def make_arrays(self, records: list[Record]) -> tuple[Array, Array]:
-        """Create the key and value columns."""
+        """Create the key and value columns. ``records`` shows which of the values are
+        null.
+        """
         buffers = self._buffers
         keys = make_nulls([each.key for each in records])
         values = make_nulls([each.value for each in records])

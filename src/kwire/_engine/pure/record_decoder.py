@@ -48,7 +48,10 @@ classes: dict[str, type[Record]] = {}
 
 
 def bind_record(cls: type[Record]) -> None:
-    """Set the record class. The engine cannot import it."""
+    """Set the class of records.
+
+    The engine cannot import it, because the module of the class imports the engine.
+    """
     classes["record"] = cls
 
 
@@ -208,6 +211,9 @@ def decode_header_key(name: bytes, end: int, replace: bool) -> str:
 
 
 def check_end(cursor: Cursor) -> None:
-    """Check that all bytes have been read."""
+    """Check that no bytes remain before the end of the cursor.
+
+    Otherwise, the fault is at the first remaining byte.
+    """
     if cursor.at != cursor.end:
         raise CursorFault(errors.TRAILING_BYTES, cursor.at, cursor.end - cursor.at)

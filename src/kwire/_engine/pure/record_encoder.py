@@ -88,7 +88,16 @@ def join_batch(
     last: int,
     count: int,
 ) -> bytes:
-    """Compress the records of a magic 2 batch if required; prepend the header."""
+    """Return a magic 2 batch: its header, and the records in ``payload``.
+
+    * ``compress``: function that compresses the records, or None.
+    * ``base_timestamp``, ``largest``: base timestamp and maximum timestamp in ms.
+    * ``last``: offset of the last row.
+    * ``count``: number of records.
+
+    The maximum timestamp of ``header`` is used if there are no records, or if the
+    timestamp type is LogAppendTime.
+    """
     if compress is not None:
         payload = compress(payload)
         if len(payload) > LARGEST - BATCH_OVERHEAD:

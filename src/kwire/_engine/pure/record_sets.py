@@ -243,7 +243,11 @@ def filter_entry(walk: EntryWalk, transactions: BatchFilter) -> bool:
 def read_found(
     walk: EntryWalk, replace: bool, by_the_run: bool = True
 ) -> tuple[Record, ...]:
-    """Read the current entry like ``read_every``, without unrequested records."""
+    """Read the requested records of the current entry.
+
+    The entry is read like in ``read_every``. Records outside of the requested offsets
+    are omitted.
+    """
     records = read_every(walk, replace, by_the_run)
     if has_unwanted(walk):
         return cut_records(records, walk.options.lowest, walk.options.highest)
@@ -251,7 +255,7 @@ def read_found(
 
 
 def has_unwanted(walk: EntryWalk) -> bool:
-    """Whether the current entry may contain records that were not requested."""
+    """Return whether the current entry may contain records that were not requested."""
     entry, options = walk.entry, walk.options
     # The offsets of magic 0 and 1 messages may be in any order.
     return (
@@ -264,10 +268,11 @@ def has_unwanted(walk: EntryWalk) -> bool:
 def read_every(
     walk: EntryWalk, replace: bool, by_the_run: bool = True
 ) -> tuple[Record, ...]:
-    """Read all records of the current entry or uncompressed run.
+    """Read all records of the current entry, or of a run that begins with it.
 
-    After a run of magic 0 or 1 messages, the current entry describes the whole run.
-    After a wrapper message, its base offset is the offset of the first inner message.
+    A run consists of similar uncompressed magic 0 or 1 messages. After a run, the
+    current entry describes the whole run. After a wrapper message, its base offset is
+    the offset of the first inner message.
     """
     entry, options, data = walk.entry, walk.options, walk.data
     if entry.record_count > options.most_records:
@@ -313,6 +318,8 @@ def check_records(entry: BatchHeader, data: Buffer, start: int) -> None:
     * The attributes must be below 128, because some clients read them as a varint.
     * The timestamp must not exceed 64 bits, because in some clients it does not
       overflow in the same way as in Kafka.
+
+    The error contains the index of the first record that violates a rule.
     """
     last = entry.last_offset - entry.base_offset
     previous = -1
@@ -388,7 +395,10 @@ def make_record_limit_failure(entry: BatchHeader) -> errors.DecodeError:
 
 
 def find_entry(walk: EntryWalk) -> bool:
-    """Advance to the next entry to read, or to pass to the transaction filter first."""
+    """Advance to the next entry to read, or to pass to the transaction filter first.
+
+    The walk ends at the end of the input or at an incomplete last entry.
+    """
     options = walk.options
     while walk.position < walk.stop:
         entry = read_batch_header(
@@ -413,7 +423,7 @@ def find_entry(walk: EntryWalk) -> bool:
 
 
 def is_outside(walk: EntryWalk) -> bool:
-    """Whether the header shows that the entry has no requested offsets."""
+    """Return whether the header shows that the entry has no requested offsets."""
     entry, options = walk.entry, walk.options
     # The first offset in a wrapper message (count -1) is unknown, because its header
     # contains only the last offset.

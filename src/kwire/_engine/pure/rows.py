@@ -43,7 +43,10 @@ classes: dict[str, type[Record]] = {}
 
 
 def bind_rows(cls: type[Record]) -> None:
-    """Set the record class. The engine cannot import it."""
+    """Set the class of records, whose objects are accepted as rows.
+
+    The engine cannot import it, because the module of the class imports the engine.
+    """
     classes["record"] = cls
 
 
@@ -174,7 +177,10 @@ class RecordList:
 def bound_row(
     magic: int, key: bytes | None, value: bytes | None, headers_size: int
 ) -> int:
-    """Compute the maximum row size in bytes for this magic."""
+    """Return an upper bound for the encoded size of a row in bytes.
+
+    It is the size for the specified magic without compression.
+    """
     content = len(key or b"") + len(value or b"")
     if magic < 2:
         return LOG_OVERHEAD + MESSAGE_OVERHEADS[magic] + content
@@ -200,7 +206,11 @@ def check_no_headers(headers: tuple[Any, ...], path: list[str | int]) -> None:
 
 
 def split(row: Any, offset: int, path: list[str | int]) -> Parts:
-    """Split a row into offset, timestamp, key, value and headers."""
+    """Split a row into offset, timestamp, key, value and headers.
+
+    A tuple gets the offset ``offset``. A missing timestamp is -1. If a part is invalid,
+    the name of the part is appended to the error path of the row.
+    """
     # The fields of a record can have any type, because records do not check their
     # fields when they are created.
     key: Any
@@ -241,7 +251,10 @@ def split(row: Any, offset: int, path: list[str | int]) -> Parts:
 
 
 def integer(value: Any, low: int, name: str, path: list[str | int]) -> int:
-    """Check that an offset or timestamp is an int64 and at least ``low``."""
+    """Return an offset or timestamp, which must be an int64 and at least ``low``.
+
+    Raises ``ValueFault`` otherwise. ``name`` is then appended to the error path.
+    """
     if type(value) is int and low <= value < 2**63:
         return value
     path.append(name)
@@ -256,7 +269,10 @@ def integer(value: Any, low: int, name: str, path: list[str | int]) -> int:
 
 
 def read_bytes(value: Any) -> bytes | None:
-    """Return the bytes in a contiguous buffer. None is returned unchanged."""
+    """Return the bytes in a contiguous buffer. None is returned unchanged.
+
+    Raises ``ValueFault`` if the value is not bytes-like and not None.
+    """
     if value is None or type(value) is bytes:
         return value
     try:

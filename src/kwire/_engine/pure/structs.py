@@ -29,7 +29,8 @@ _pickle: dict[str, Any] = {}
 def bind_pickle(reduce_struct: Any) -> None:
     """Set the function that describes a struct for pickle.
 
-    The function needs the module of the messages, which the engine cannot import.
+    The function needs the module of the messages. The engine cannot import this module,
+    because it imports the engine.
     """
     _pickle["reduce"] = reduce_struct
 
@@ -138,12 +139,12 @@ def plain(value: Any) -> Any:
 
 
 def is_struct(value: object) -> bool:
-    """Whether the class of a value was created by ``make_struct``."""
+    """Return whether the class of a value was created by ``make_struct``."""
     return hasattr(type(value), "_builder")
 
 
 def return_self(self: Any, memo: object = None) -> Any:
-    """Return the struct itself, because it cannot change."""
+    """Return the struct itself as its copy, because it cannot change."""
     return self
 
 
