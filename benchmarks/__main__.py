@@ -37,7 +37,7 @@ def describe(path: Path) -> str:
 def answer(question: str, arguments: Sequence[str]) -> int:
     """Run the benchmark of one question with its command line arguments.
 
-    Returns the exit code: 1 if a target is missed.
+    Returns the exit code: the result of the chapter's ``show``, or 0 without ``show``.
     """
     chapter = importlib.import_module(
         f"benchmarks.{question.replace('-', '_')}.chapter"
@@ -75,7 +75,7 @@ def answer(question: str, arguments: Sequence[str]) -> int:
 def main() -> int:
     """Run the question that the command line names, or all questions of ``make bench``.
 
-    Returns the exit code.
+    Returns the exit code of the question, or 0.
     """
     lines = [f"  {name:13}{describe(path)}" for name, path in QUESTIONS.items()]
     lines += [

@@ -57,9 +57,7 @@ def pure():
 
 @cache
 def packages():
-    """Return the packages of both engines, or of the Python engine if it is the only
-    one.
-    """
+    """Return the packages of both engines, or only the one of the Python engine."""
     import kwire
 
     return (kwire, pure()) if kwire.backend == "fast" else (pure(),)

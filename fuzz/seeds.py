@@ -38,9 +38,7 @@ def golden():
 
 @cache
 def vectors():
-    """Return the golden vectors with fewer than ``LARGEST`` bytes, by message and
-    version.
-    """
+    """Return the golden vectors of less than ``LARGEST`` bytes."""
     return [each for each in golden().vectors() if len(each.data) < LARGEST]
 
 

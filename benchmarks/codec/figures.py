@@ -24,9 +24,7 @@ class Figures:
     """Medians and notes from the JSON report of pytest-benchmark."""
 
     def __init__(self, run: dict[str, Any]) -> None:
-        """Index the benchmarks of a parsed report by section, title, entry and
-        collector.
-        """
+        """Index the benchmarks of a report by section, title, entry and collector."""
         self.machine: dict[str, Any] = run["machine_info"]
         self.when: str = run["datetime"][:10]
         self._found = {}
@@ -66,8 +64,7 @@ class Figures:
         return benchmark
 
     def ratio(self, row: Row, target: Target, collector: bool) -> float:
-        """Return how many times faster ``target.entry`` is than the fastest other
-        entry.
+        """Return how many times faster ``target.entry`` is than the fastest other one.
 
         The other entries are ``target.others``.
         """

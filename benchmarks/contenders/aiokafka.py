@@ -40,9 +40,7 @@ def _class(workload: Workload) -> Any:
 
 
 def _row(values: Any) -> Any:
-    """Return the fields of a message as tuples, because nested schemas only accept
-    tuples.
-    """
+    """Return the fields of a message as tuples, as nested schemas require."""
     if isinstance(values, dict):
         return tuple(_row(value) for value in values.values())
     return [_row(value) for value in values] if isinstance(values, list) else values

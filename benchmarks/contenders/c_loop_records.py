@@ -165,8 +165,9 @@ def join_records(name: str) -> Statement:
 
 
 def join_compressed(name: str, codec: str, level: int) -> Statement:
-    """Encode columns as records, compress them with the fastest library, and compute
-    their CRC.
+    """Encode columns as records, and compress them with the fastest library.
+
+    The CRC is computed as well.
     """
     join = _joining(name)
 
@@ -191,9 +192,7 @@ def _load_objects() -> Any:
 
 
 def build_records(name: str) -> Statement:
-    """Compute the CRC of a batch, create a tuple for each record, and unpack the
-    tuples.
-    """
+    """Compute the CRC of a batch, create a tuple for each record, and unpack it."""
     data, rows = workloads.section(name), workloads.rows(name)
     arguments = (
         ctypes.py_object(data),

@@ -13,8 +13,9 @@ from benchmarks.workloads.messages import neutral
 
 
 def encode_stream(version: int, bodies: list[bytes]) -> Statement:
-    """Encode all responses of a stream. ``bodies`` are the messages without size and
-    header.
+    """Encode all responses of a stream.
+
+    ``bodies`` are the messages without size and header.
     """
     names = {"framed": workloads.framed, "bodies": bodies}
     return Statement(f"framed(bodies, {version})", names)

@@ -51,8 +51,9 @@ def write_chapter(module: str, found: Sequence[Verdict], **figures: Any) -> str:
 
 
 def put_common(path: Path, text: str) -> None:
-    """Replace the chapters of the common run. Chapters of separate runs remain
-    unchanged.
+    """Replace the chapters of the common run.
+
+    Chapters of separate runs remain unchanged.
     """
     _, separate = _read(path)
     path.write_text("\n\n".join([text.strip("\n"), *_in_order(separate)]) + "\n")

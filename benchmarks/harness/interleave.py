@@ -23,8 +23,9 @@ Durations = dict[tuple[str, bool], list[float]]
 
 
 class Workers:
-    """Worker processes by contender. A process starts at the first use of its
-    contender.
+    """Worker processes by contender.
+
+    A process starts at the first use of its contender.
     """
 
     def __init__(self) -> None:

@@ -16,8 +16,9 @@ from typing import Any
 
 
 class Clock:
-    """Clock for pytest-benchmark. ``now`` is the sum of the replayed durations in
-    seconds.
+    """Clock for pytest-benchmark.
+
+    ``now`` is the sum of the replayed durations in seconds.
     """
 
     def __init__(self) -> None:

@@ -46,8 +46,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Consuming(Statement):
-    """Statement that consumes one object in each run, by ``subjects.pop()`` in its
-    text.
+    """Statement that consumes one object in each run with ``subjects.pop()``.
 
     ``make`` creates the objects before the clock starts.
     """

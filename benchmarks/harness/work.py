@@ -27,8 +27,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Target:
-    """Requirement that ``entry`` is ``least`` times as fast as the fastest of
-    ``others``.
+    """Requirement: ``entry`` is ``least`` times as fast as the fastest of ``others``.
 
     ``wish`` describes the original goal if a measured lower bound makes it unreachable.
     """

@@ -29,7 +29,7 @@ class Case(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Identifier in requests and figures."""
+        """Operation and name of the case, which identify it in requests and figures."""
         return f"{self.operation} {self.name}"
 
 

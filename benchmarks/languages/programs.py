@@ -49,7 +49,7 @@ class Contender(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Identifier in figures."""
+        """Program and way of the contender, which identify it in the figures."""
         return f"{self.program} {self.way}"
 
 
@@ -169,10 +169,10 @@ class Program:
         self._clock = ~self._process.pid << 3 | _SCHEDULED
 
     def ask(self, *words: object) -> str | None:
-        """Send a request and return the response, or None if the case is not
-        supported.
+        """Send a request and return its response.
 
-        Raises SystemExit if the program has exited.
+        Returns None if the program does not support the case. Raises ``SystemExit`` if
+        the program has ended.
         """
         assert self._process.stdin is not None and self._process.stdout is not None
         request = " ".join(map(str, words))

@@ -191,8 +191,9 @@ def test_the_chapter_names_the_fastest_and_counts_what_kwire_leads(
 
 
 def test_a_lazy_way_is_not_the_eager_one_that_kwire_is_compared_with():
-    """A lazy way has not created any record when its call returns, so it does not
-    count.
+    """A lazy way has not created any record when its call returns.
+
+    It is therefore not compared with kwire.
     """
     records = next(case for case in cases.CASES if case.operation == "records")
     assert not WAYS["krabka-protocol-borrowed"].eager(records)

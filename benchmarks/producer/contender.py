@@ -34,8 +34,9 @@ class Job(NamedTuple):
 
 
 def make_rows(count: int, size: int) -> list[tuple[bytes, bytes]]:
-    """Return ``count`` keys and values. A value has ``size`` bytes, half of them
-    random.
+    """Return ``count`` keys and values.
+
+    A value has ``size`` bytes, half of them random.
 
     Every value is a separate bytes object, as in a typical program.
     """

@@ -37,8 +37,9 @@ def unlimited(kwire: Any) -> Any:
 
 
 def tags(first: int, count: int) -> bytes:
-    """Encode an ApiVersions request with ``count`` empty unknown tags from ``first``
-    on.
+    """Encode an ApiVersions request with ``count`` empty unknown tags.
+
+    The first tag has the number ``first``.
     """
     section = b"".join(unsigned_varint(first + i) + b"\0" for i in range(count))
     return b"\1\1" + unsigned_varint(count) + section

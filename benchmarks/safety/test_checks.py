@@ -13,8 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.parametrize("name", UNCHECKED)
 def test_checks_to_take_out_are_in_the_source(name):
-    """Each check that the benchmark removes is in the sources, so the copy can be
-    built.
+    """The sources contain each check that the benchmark removes from its copy.
 
     The benchmark itself runs rarely.
     """

@@ -39,8 +39,9 @@ _NAMES = {"plan": "plan of `kafka-log`", "list": "`kwire ls --segments`"}
 
 
 def measure(json_path: Path) -> None:
-    """Measure all planning and listing cases in separate processes, then the Spark
-    reads.
+    """Measure planning and listing in separate processes, then the Spark reads.
+
+    The figures are written as JSON.
     """
     figures, reads = [], []
     with tempfile.TemporaryDirectory(prefix="kwire-scale-") as name:

@@ -36,8 +36,9 @@ class LateStore(fsspec.AbstractFileSystem):  # type: ignore[misc]
 
     @classmethod
     def serve(cls, folder: Path, pause_s: float) -> str:
-        """Serve a directory. Each request is delayed by ``pause_s`` seconds. Returns
-        the URI.
+        """Serve a directory.
+
+        Each request is delayed by ``pause_s`` seconds. Returns the URI.
         """
         fsspec.register_implementation(cls.protocol, cls, clobber=True)
         cls.folder, cls.pause_s = folder, pause_s
@@ -76,8 +77,9 @@ class LateStore(fsspec.AbstractFileSystem):  # type: ignore[misc]
     def cat_file(
         self, path: str, start: int | None = None, end: int | None = None, **_: Any
     ) -> bytes:
-        """Read the bytes of an object from ``start`` to ``end``, by default all of
-        them.
+        """Read the bytes of an object from ``start`` to ``end``.
+
+        The default is the complete object.
         """
         self._request("range")
         with open(self._place(path), "rb") as file:

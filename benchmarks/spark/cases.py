@@ -80,8 +80,9 @@ def write_logs(folder: Path) -> dict[str, LogInput]:
 
 
 def kafka_log(session: Any, log: LogInput, schema: str = "", **options: str) -> Any:
-    """Return the table of a log with the columns of ``schema``, by default with all
-    eight.
+    """Return the table of a log with the columns of ``schema``.
+
+    By default, it has all eight columns.
     """
     reader = session.read.format("kafka-log").options(**options)
     if schema:
@@ -191,8 +192,7 @@ def run(case: Case) -> None:
 
 
 def check(cases: Iterable[Case], small: LogInput) -> None:
-    """Check that all decoders return the same values, and each job the expected row
-    count.
+    """Check that all decoders return the same values, and jobs all of their rows.
 
     Raises ``SystemExit`` if there is a difference.
     """

@@ -111,9 +111,7 @@ class PeerSource(DataSource):
         return "peer"
 
     def schema(self) -> str:
-        """Return the columns of ``kafka-log`` with headers, as a schema in Spark's
-        syntax.
-        """
+        """Return the schema of ``kafka-log`` with headers in Spark's syntax."""
         return SPARK_SCHEMA
 
     def reader(self, schema: Any) -> DataSourceReader:

@@ -77,8 +77,9 @@ class SparkFigures:
         return cpus * self.seconds(case) / self.rows(case)
 
     def reading(self, name: str) -> float:
-        """Return the core seconds per row of reading a log without Spark, by name of
-        the work.
+        """Return the core seconds per row of a reading without Spark.
+
+        ``name`` is the name of the reading.
         """
         seconds: float = self.run["reading"][name]
         return seconds
@@ -98,14 +99,16 @@ class SparkFigures:
         return statistics.median(self.row_seconds(case))
 
     def lead(self, case: str, peer: str) -> float:
-        """Return how many times as fast as a peer a case is. The empty job is
-        subtracted.
+        """Return how many times as fast as a peer a case is.
+
+        The empty job is subtracted.
         """
         return self.row(peer) / self.row(case)
 
     def spread(self) -> float:
-        """Return the maximum cost per row of all input sizes, divided by the minimum
-        cost.
+        """Return the ratio of the maximum to the minimum cost per row.
+
+        The costs of all input sizes are compared.
         """
         rows = [self.row(cases.log_case(size)) for size in cases.SIZES]
         return max(rows) / min(rows)

@@ -63,8 +63,9 @@ def _pure_table(figures: UdfFigures) -> str:
 
 
 def write_chapter(json_path: Path) -> str:
-    """Write the chapter for a finished run into the report. Return the verdicts as
-    text.
+    """Write the chapter for a finished run into the report.
+
+    Returns the verdicts as text.
     """
     figures = UdfFigures.read(json_path)
     sizes = figures.run["bytes"]

@@ -31,9 +31,7 @@ RecordTuples = list[tuple[int, int, bytes | None, bytes | None, Any]]
 
 
 def _checked_batches(memory_records: Any) -> RecordTuples:
-    """Return the records of a consumer's record class, after checking the CRC of each
-    batch.
-    """
+    """Return the records of a consumer's record class. Checks the CRCs."""
     rows: RecordTuples = []
     while memory_records.has_next():
         batch = memory_records.next_batch()

@@ -32,8 +32,9 @@ _DISTINCT = 1_000
 
 @dataclass(frozen=True)
 class Column:
-    """Parquet file with one binary column ``data``. ``size`` is the total size in
-    bytes.
+    """Parquet file with one binary column ``data``.
+
+    ``size`` is the total size in bytes.
     """
 
     path: Path
@@ -103,7 +104,7 @@ def _encode_response(seed: int) -> bytes:
 
 def _write(path: Path, column: list[bytes]) -> Column:
     table = pa.table({"data": pa.array(column, pa.binary())})
-    # A task then reads two row groups, and all cores have a task.
+    # Write two row groups for each core. A task then reads two row groups.
     row_group_size = -(-len(column) // (2 * CORES))
     parquet.write_table(table, path, row_group_size=row_group_size)
     return Column(path, len(column), sum(map(len, column)))

@@ -93,9 +93,7 @@ def measure(json_path: Path) -> None:
 
 
 def _measure_pure() -> dict[str, dict[str, list[float]]]:
-    """Measure fewer rows in a separate Spark session, whose workers use the Python
-    engine.
-    """
+    """Measure fewer rows in a Spark session whose workers use the Python engine."""
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.spark_udf.pure_engine", str(PURE_ROWS)],
         cwd=ROOT,

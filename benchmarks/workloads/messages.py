@@ -50,10 +50,10 @@ class Workload:
 
 
 def neutral(value: Any, like: Any, field: Callable[[Any, str], Any] = getattr) -> Any:
-    """Convert a contender's value to plain dictionaries and lists in the shape of
-    ``like``.
+    """Convert a contender's value to plain dictionaries and lists.
 
-    ``field`` reads a field of a contender's object by name.
+    ``like`` is a value of the resulting shape. ``field`` reads a field of a contender's
+    object by name.
     """
     if isinstance(like, dict):
         return {name: neutral(field(value, name), like[name], field) for name in like}

@@ -86,9 +86,7 @@ def write_sets(path: Path) -> int:
 
 
 def ways() -> dict:
-    """Return a function for each decoder: it converts a DataFrame to the decoded
-    DataFrame.
-    """
+    """Return a function for each decoder, from a DataFrame to a DataFrame."""
     from pyspark.sql.functions import udf
 
     plain = udf(by_hand.decode_records, by_hand.SCHEMA)

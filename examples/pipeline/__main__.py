@@ -100,9 +100,7 @@ def run(checks: Checks) -> int:
 
 
 def show_paths(checks: Checks, paths: list[Path]) -> None:
-    """Print the paths of the reports: the demo's own report, then the reports of the
-    jobs.
-    """
+    """Print the paths of the reports, beginning with the report of the demo."""
     text = f"all {checks.count} checks are ok. Open these in a browser:"
     checks.step(f"Done: {text}", "Done", seconds=0)
     checks.result(f"Done: {text}")

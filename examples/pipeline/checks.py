@@ -101,8 +101,9 @@ class Checks:
             self._write(line)
 
     def result(self, text: str) -> None:
-        """End a step. The brief output shows ``text``, unless a check of the step has
-        failed.
+        """End a step.
+
+        The brief output shows ``text``, unless a check of the step has failed.
         """
         if not self._shows_step:
             self.summarize(f"[{self.seconds:3.0f} s] {text}")
@@ -113,8 +114,9 @@ class Checks:
             self._screen.show(line)
 
     def show(self, line: str) -> None:
-        """Print a line in both outputs. The brief output then shows all lines of this
-        step.
+        """Print a line in both outputs.
+
+        The brief output then shows all lines of this step.
         """
         self._shows_step = True
         self._write(line)

@@ -163,9 +163,7 @@ def sum_over_time(
 
 
 def add_negotiation(report: Report, recorded: list[Recorded]) -> None:
-    """Add a chart of the versions of each API: supported, offered and selected
-    versions.
-    """
+    """Add a chart of the supported, offered and selected versions of each API."""
     offered = find_offer(frame for frame, _, _ in recorded)
     chosen: dict[tuple[int, bool], set[int]] = {}
     for frame, _, _ in recorded:

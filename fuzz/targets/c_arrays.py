@@ -76,9 +76,7 @@ class DamagedArray:
     """
 
     def __init__(self, array, changes):
-        """Store the array and the changes, which are applied when the array is
-        exported.
-        """
+        """Store the array, and the changes that its export applies."""
         self.array, self.changes = array, changes
 
     def __arrow_c_array__(self, requested_schema=None):

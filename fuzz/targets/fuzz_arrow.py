@@ -55,8 +55,9 @@ def request_headers(package, rows, on_error, slice_first):
 
 
 def one_by_one(package, rows, name, version):
-    """Decode every row as a message. Returns the offset of the error or None for each
-    row.
+    """Decode every row as a message.
+
+    Returns the offset of the error or None for each row.
     """
     cls = getattr(package.messages, name)
     said = []

@@ -117,8 +117,9 @@ def written_again(package, data, mode):
 
 
 def converted(package, data, to_magic, mode):
-    """Convert a record set to the format ``to_magic``. Returns the result and the
-    report.
+    """Convert a record set to the format ``to_magic``.
+
+    Returns the result and the report.
     """
     limits = limits_of(package, mode)
     found, report = package.records.convert_batches(data, to_magic, limits=limits)
@@ -132,9 +133,7 @@ def mapped(package, data, mode):
 
 
 def TestOneInput(data):
-    """Decode one input as rows and as columns, encode it again, and compare both
-    engines.
-    """
+    """Decode one input as rows and columns, encode it again, and compare engines."""
     if len(data) < 2:
         return
     mode, data = data[1], set_of(data[:1] + data[2:])

@@ -112,9 +112,7 @@ def answer(package, made, event):
 
 
 def TestOneInput(data):
-    """Pass one input to a connection in pieces and as a whole, and compare both
-    engines.
-    """
+    """Pass one input to a connection in pieces and as a whole. Compares engines."""
     if len(data) < 3:
         return
     side, mode, size = SIDES[data[0] % len(SIDES)], data[1], data[2] + 1

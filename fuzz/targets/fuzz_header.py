@@ -27,8 +27,9 @@ def request(package, data, options):
 
 
 def request_again(package, data):
-    """Decode a request, encode it again, and decode the result. Returns the encoded
-    bytes.
+    """Decode a request, encode it again, and decode the result.
+
+    Returns the encoded bytes.
     """
     header, message = package.messages.framing.decode_request(data)
     version = header.request_api_version
@@ -53,8 +54,9 @@ def response(package, data, name, version, options):
 
 
 def response_again(package, data, name, version):
-    """Decode a response, encode it again, and decode the result. Returns the encoded
-    bytes.
+    """Decode a response, encode it again, and decode the result.
+
+    Returns the encoded bytes.
     """
     cls = getattr(package.messages, name)
     correlation_id, message = package.messages.framing.decode_response(

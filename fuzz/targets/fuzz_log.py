@@ -174,9 +174,7 @@ def beside(package, root, mode):
 
 
 def TestOneInput(data):
-    """Write the files of one input, read them with all functions, and compare the
-    engines.
-    """
+    """Write the files of one input, read them in all ways, and compare engines."""
     if len(data) < 3:
         return
     root, mode = _written(data), data[1]

@@ -75,8 +75,9 @@ def leaf(package, code, choices):
 
 
 def field(package, binding, step, choices, depth):
-    """Choose a value for a field, which may be unsuitable. ``depth`` counts outer
-    structs.
+    """Choose a value for a field, which may be unsuitable.
+
+    ``depth`` counts outer structs.
     """
     choice = choices.byte()
     if choice >= 0xF8:

@@ -62,8 +62,9 @@ def packed(data, codec):
 
 
 def set_of(data):
-    """Return the record set of an input. The first byte of ``data`` contains the
-    options.
+    """Return the record set of an input.
+
+    The first byte of ``data`` contains the options.
     """
     mode, data = data[0], data[1:]
     if mode & PACK and 1 <= mode & 7 <= 4:

@@ -124,7 +124,10 @@ def check_names(path: Path, lines: set[int]) -> Iterator[Finding]:
 
 
 def _read_prose(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the pieces of prose of a file as (number of the first line, text) pairs."""
+    """Yield the pieces of prose of a file as pairs.
+
+    A pair consists of the number of the first line and the text.
+    """
     text = path.read_text("utf-8")
     if path.suffix == ".md":
         return _read_page(text)
@@ -134,8 +137,7 @@ def _read_prose(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _read_page(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the paragraphs of a Markdown page as (number of the first line, text)
-    pairs.
+    """Yield the paragraphs of a Markdown page as (first line number, text) pairs.
 
     Code blocks, tables, headings and HTML comments are replaced by empty lines, so that
     the line numbers remain correct.
@@ -152,10 +154,10 @@ def _read_page(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _read_python(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the docstrings and the joined comments of a Python file with their first
-    lines.
+    """Yield the docstrings and the joined comments of a Python file.
 
-    Strings below constants, which document the constants, count as docstrings.
+    The items are (first line number, text) pairs. Strings below constants, which
+    document the constants, count as docstrings.
     """
     for node in ast.walk(ast.parse(text)):
         # A docstring, or a string below a constant, is a statement that contains only
@@ -172,8 +174,9 @@ def _read_python(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _read_cython(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the docstrings and the joined comments of a Cython file with their first
-    lines.
+    """Yield the docstrings and the joined comments of a Cython file.
+
+    The items are (first line number, text) pairs.
     """
     pieces = re.finditer(r'"""[\s\S]*?"""|"(?:[^"\\\n]|\\.)*"|#.*', text)
     comments = []
@@ -187,9 +190,7 @@ def _read_cython(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _join_comments(comments: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Join the comments of consecutive lines, because a sentence may span several
-    lines.
-    """
+    """Join the comments of consecutive lines, because sentences span lines."""
     first = last = -1
     lines: list[str] = []
     for line, comment in comments:

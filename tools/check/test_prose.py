@@ -63,9 +63,7 @@ def test_check_prose_reads_docstrings_comments_and_pages(tmp_path, name):
     ],
 )
 def test_is_light_counts_the_words_with_content(sentence, light):
-    """A sentence of three words is never light, because it is too short for a
-    judgement.
-    """
+    """A sentence of three words is never light. It is too short for a judgement."""
     assert prose.is_light(sentence) == light
 
 

@@ -45,9 +45,7 @@ class FieldRow(NamedTuple):
 
 @functools.cache
 def apis() -> dict[str, Any]:
-    """Return all APIs that kwire supports by name, including APIs that Kafka has
-    deleted.
-    """
+    """Return all APIs by name, including APIs that Kafka has deleted."""
     from kwire.explain.apis import apis as list_apis
 
     return {api.name: api for api in list_apis()}

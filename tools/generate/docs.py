@@ -81,10 +81,10 @@ def _escaped(line: str) -> str:
 
 
 def message_rows() -> Iterator[tuple[str, ...]]:
-    """Yield a row for each message: its name, kind, API key, versions and flexible
-    versions.
+    """Yield a row for each message, with its name, kind, API key and versions.
 
-    The API key is empty for messages that are neither requests nor responses.
+    The API key is empty for messages that are neither requests nor responses. The last
+    two cells are the valid versions and the flexible versions.
     """
     from kwire import messages
 

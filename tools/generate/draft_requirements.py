@@ -51,9 +51,7 @@ def make_page() -> str:
 
 
 def find_problems() -> Iterator[str]:
-    """Yield a problem for each function or test that a requirement names but is
-    missing.
-    """
+    """Yield a problem for each missing function or test of a requirement."""
     for document in DOCUMENTS:
         for requirement in document.requirements:
             where = f"document {document.number}, {requirement.text!r}"

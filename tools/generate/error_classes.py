@@ -127,8 +127,7 @@ def replace_table(page: str, table: str) -> str:
 
 
 def main() -> int:
-    """Compare the page with the classes, or write the table if ``--record`` is
-    specified.
+    """Compare the page with the classes, or write the table with ``--record``.
 
     Returns the exit code: 1 if the page is outdated.
     """

@@ -174,9 +174,7 @@ def page_with(text: str, rows: list[Figure]) -> str:
 
 
 def missing_tests(rows: list[Figure]) -> Iterator[str]:
-    """Yield an error for each test or make target that a figure names but does not
-    exist.
-    """
+    """Yield an error for each missing test or make target of a figure."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for test in sorted({row.test for row in rows}):
         if test.startswith("make "):
@@ -202,9 +200,7 @@ def missing_part(test: str) -> str:
 
 
 def complaints(rows: list[Figure], text: str) -> Iterator[str]:
-    """Yield all errors: missing or broken figures, missing tests, and an outdated
-    table.
-    """
+    """Yield all errors in the figures, in their tests, and in the table of the page."""
     for promise in PROMISES.keys() - {row.promise for row in rows}:
         yield f"{promise} has no figure: {PROMISES[promise]}"
     yield from (f"{r.promise} is broken: {r.text()}" for r in rows if not r.is_kept())

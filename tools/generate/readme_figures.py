@@ -136,10 +136,10 @@ def read_message_bars(page: str) -> list[Bar]:
 
 
 def read_table(page: str, heading: str) -> list[list[str]]:
-    """Return the rows of the first table below a second-level heading, as lists of
-    cells.
+    """Return the rows of the first table below a second-level heading.
 
-    Returns one row with an empty cell if there is no such table.
+    Each row is a list of cells. Returns one row with an empty cell if there is no
+    table.
     """
     chapter = page.partition(f"\n{heading}\n")[2].partition("\n## ")[0]
     table = re.search(r"(?:^\|.*\n)+", chapter, re.MULTILINE)

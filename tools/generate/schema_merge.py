@@ -73,9 +73,7 @@ def kept_versions(older: Message, newer: Message) -> VersionRange:
 
 
 class _Union:
-    """Merge of two states of a message, which proceeds recursively from struct to
-    struct.
-    """
+    """Merge of two states of a message. It proceeds from struct to struct."""
 
     def __init__(self, older: Message, newer: Message) -> None:
         self.name = newer.name
@@ -120,8 +118,7 @@ class _Union:
     def join(
         self, what: str, before: VersionRange, now: VersionRange, path: str
     ) -> VersionRange:
-        """Join two ranges of one fact: ``before`` for kept versions, ``now`` for all
-        others.
+        """Join two ranges of one fact: the older for kept versions, else the newer.
 
         Raises ``ImportRefused`` if the result has a gap and is therefore not a range.
         """
@@ -157,9 +154,7 @@ class _Union:
                 self.pair(other.struct, field.struct)
 
     def struct(self, now: Struct, path: str) -> Struct:
-        """Return the union of a struct of the newer state and the corresponding older
-        struct.
-        """
+        """Return the union of a newer struct and the corresponding older struct."""
         built = self.built.get(id(now))
         if built is not None:
             return built
@@ -195,9 +190,7 @@ class _Union:
                 at += 1
 
     def gone(self, field: Field, path: str) -> Field:
-        """Return a copy of a field that the newer state lacks, limited to the kept
-        versions.
-        """
+        """Return a copy of a field that the newer state lacks, for kept versions."""
         kept = copy.copy(field)
         kept.versions &= self.kept
         kept.tagged_versions &= self.kept
@@ -223,9 +216,7 @@ class _Union:
         return built
 
     def field(self, before: Field | None, now: Field, path: str) -> Field:
-        """Return the union of a field and the older field of the same name, if there is
-        one.
-        """
+        """Return the union of a field and the older field of the same name, if any."""
         path = rules.join(path, now.name)
         field = copy.copy(now)
         if now.struct is not None:

@@ -244,8 +244,9 @@ def default_text(field: Field) -> str:
 
 
 def versions_of(field: Field) -> str:
-    """Format the versions in which a field is present, nullable and tagged, for a
-    comment.
+    """Format the versions in which a field is present, nullable and tagged.
+
+    The text becomes a comment in the stub.
     """
     text = str(field.versions)
     if field.nullable_versions:

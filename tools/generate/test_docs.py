@@ -56,8 +56,9 @@ def test_a_page_that_loads_from_elsewhere_is_found(tmp_path, text, is_found):
 
 
 def test_every_api_has_a_page_and_its_messages_lead_there():
-    """APIs that Kafka has deleted also have a page. Other messages than requests and
-    responses do not link to a page.
+    """APIs that Kafka has deleted also have a page.
+
+    Other messages than requests and responses do not link to a page.
     """
     pages_ = {f"/apis/{name}" for name in api_pages.apis()}
     led = set()
@@ -73,9 +74,7 @@ def test_every_api_has_a_page_and_its_messages_lead_there():
 
 
 def paths(rows):
-    """Yield the dotted path of each row, which its depth and the preceding rows
-    determine.
-    """
+    """Yield the dotted path of each row. Depths determine the outer fields."""
     above = []
     for row in rows:
         above[row.depth :] = [row.name]
@@ -83,9 +82,7 @@ def paths(rows):
 
 
 def test_the_pages_of_apis_have_the_fields_that_kwire_schema_shows():
-    """The rows of every API page describe the same fields as the layout of each
-    version.
-    """
+    """The rows of each API page have the same fields as the layout of each version."""
     count = 0
     for name, kind, *_ in docs.message_rows():
         if kind not in ("request", "response"):

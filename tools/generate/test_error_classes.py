@@ -27,9 +27,7 @@ def test_the_table_of_exceptions_is_up_to_date():
 
 
 def test_each_exception_of_kwire_is_in_the_table():
-    """Compare the table with the loaded classes, because the tool only reads source
-    files.
-    """
+    """Compare the table with the loaded classes. The tool only reads source files."""
     listed = error_classes.find_classes()
     for name in ("client.errors", "connection.sasl", "log", "recording"):
         importlib.import_module(f"kwire.{name}")
@@ -60,9 +58,7 @@ def is_own(name, classes):
 
 @pytest.mark.parametrize("base", ["ProtocolError", "NotRegularFile", "OSError"])
 def test_a_new_exception_class_makes_the_table_stale(monkeypatch, tmp_path, base):
-    """The new class is found if it is derived from ``KwireError`` directly or
-    indirectly.
-    """
+    """A class that is derived from ``KwireError``, directly or not, is found."""
     source = tmp_path / "kwire"
     source.mkdir()
     for name in ("errors.py", "_files.py"):

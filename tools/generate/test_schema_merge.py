@@ -25,8 +25,9 @@ from tools.generate.small_schemas import field, schema
 
 
 def union(older: str, newer: str) -> str:
-    """Merge two schemas in Kafka's JSON language. Returns the result in kwire's
-    notation.
+    """Merge two schemas in Kafka's JSON language.
+
+    Returns the result in kwire's notation.
     """
     merged = schema_merge.merge(
         language.read_message(older), language.read_message(newer)
@@ -46,9 +47,7 @@ class TestUnion:
         ]
 
     def test_a_field_stays_secret(self) -> None:
-        """Kafka's schemas do not mark secret fields, so the merge keeps the mark of
-        kwire.
-        """
+        """Kafka's schemas do not mark secret fields. The merge keeps kwire's mark."""
         text = schema("0-1", field("A", "0+", "bytes"), field("B", "0+", "bytes"))
         older = language.read_message(text)
         older.struct.fields[0].secret = True

@@ -120,9 +120,7 @@ class Platform(NamedTuple):
 def debian(
     arch: str, triplet: str, wheels: str, words: str, emulator: str = ""
 ) -> Platform:
-    """Return the platform of a Debian architecture, with the Python of its Debian
-    suite.
-    """
+    """Return the platform of a Debian architecture, with the Python of its suite."""
     # Only newer Debian suites support RISC-V.
     suite, version = ("bookworm", "3.11") if arch != "riscv64" else ("forky", "3.14")
     root = Debian(suite, arch, triplet, f"python{version}", True, emulator)
@@ -312,8 +310,7 @@ class Start(NamedTuple):
 
 
 def prepare_model(one: Platform) -> Start:
-    """Return the start of pytest on this machine's Python with an older processor
-    model.
+    """Return the start of pytest on this machine's Python with an older processor.
 
     qemu emulates the processor model.
     """
@@ -332,8 +329,7 @@ def prepare_model(one: Platform) -> Start:
 
 
 def prepare_own(one: Platform) -> Path | None:
-    """Return the path of a CPython that is built from source or installed on this
-    machine.
+    """Return the path of a CPython of this machine, or build it from source.
 
     Returns None if it is not available.
     """

@@ -103,8 +103,9 @@ class Races:
 
 
 def is_ours(report: str) -> bool:
-    """Return whether the engine made one of the two accesses, directly or through
-    CPython.
+    """Return whether the engine made an access, directly or through CPython.
+
+    A report describes two accesses.
     """
     return any(
         ENGINE.search("\n".join(frames.splitlines()[:DEPTH]))

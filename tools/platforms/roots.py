@@ -132,8 +132,7 @@ def launch(debian: Debian) -> Path:
     """Write a script that starts the Python of a Debian root. Returns its path."""
     root = debian.path()
     script = WORK / "launchers" / root.name
-    # qemu translates the paths of opened files but not the paths in environment
-    # variables, so specify the full path of the root directory.
+    # qemu does not map all paths into the root directory, so specify the full path.
     prefix = root if debian.emulator else ""
     libraries = f"{prefix}/usr/lib/{debian.triplet}"
     path = ":".join(f"{libraries}{part}" for part in ("", "/blas", "/lapack"))

@@ -84,7 +84,8 @@ def prepare() -> Path:
 
 
 def join_paths(paths: list[Path]) -> str:
-    """Format paths for Windows. In wine, drive Z: is the root directory of this
-    machine.
+    """Format paths for Windows.
+
+    In wine, drive Z: is the root directory of this machine.
     """
     return ";".join("Z:" + str(path).replace("/", "\\") for path in paths)

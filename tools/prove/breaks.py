@@ -76,8 +76,9 @@ class Change(NamedTuple):
     unnoticed: str = "NOT NOTICED"
 
     def run(self, copy: Copy, switch: Mapping[str, str]) -> str:
-        """Run the commands until one of them fails. Returns the text of ``judge``, or
-        "".
+        """Run the commands until one of them fails.
+
+        Returns the text of ``judge``, or "".
         """
         for command in self.commands:
             environment = {**self.environment, **switch}

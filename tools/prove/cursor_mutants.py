@@ -132,8 +132,10 @@ class Mutant(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """File, function, old text and new text. This key identifies the mutant in
-        ``equivalent_mutants.txt``, because line numbers change.
+        """File, function, old text and new text.
+
+        This key identifies the mutant in ``equivalent_mutants.txt``, because line
+        numbers change.
         """
         return self.path.name, self.function, self.old, self.new
 

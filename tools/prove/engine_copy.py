@@ -85,8 +85,9 @@ class Copy:
         self.switch = switch
 
     def refresh(self, changed: Mapping[str, str] | None = None) -> None:
-        """Update the files of the copy from the tree. ``changed`` replaces some of the
-        texts.
+        """Update the files of the copy from the tree.
+
+        ``changed`` replaces some of the texts.
 
         This process then holds the lock of the copy. If another process holds the lock,
         the method waits for it.
@@ -232,9 +233,7 @@ def put(name: str, content: bytes, root: Path) -> None:
 
 
 def files_of(patch: Path) -> list[str]:
-    """Return the paths of the files that a patch changes, relative to the root of the
-    tree.
-    """
+    """Return the paths of the files that a patch changes, relative to the root."""
     lines = patch.read_text(encoding="utf-8").splitlines()
     return [line.removeprefix("+++ b/") for line in lines if line.startswith("+++ b/")]
 

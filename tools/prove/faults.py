@@ -228,8 +228,9 @@ def small_disks(runner: Runner, work: Work, disk: Path) -> int:
 
 
 def mounted(folder: Path, size: int) -> bool:
-    """Mount a disk in memory with ``size`` bytes. Returns False if that is not
-    permitted.
+    """Mount a disk in memory with ``size`` bytes.
+
+    Returns False if that is not permitted.
     """
     if os.geteuid() or not shutil.which("mount"):
         return False

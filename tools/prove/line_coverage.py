@@ -89,8 +89,8 @@ HEAD = re.compile(r"^\s*(cdef|cpdef|def|class|\)|@)\b.*(\(|:)\s*$|^\s*\).*:$")
 def build() -> None:
     """Build the engine with line tracing.
 
-    Also copies the generated C files next to their sources, where coverage expects
-    them.
+    The generated C files are copied next to their sources, from where the tool reads
+    the traced lines.
     """
     copy = Copy("coverage", "KWIRE_BUILD_DEBUG")
     copy.refresh()

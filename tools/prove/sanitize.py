@@ -79,8 +79,7 @@ class Sanitized(Copy):
         self.reports = self.root / "build" / "reports"
 
     def environment(self, folder: Path) -> dict[str, str]:
-        """Return the environment variables that preload the sanitizers and check
-        allocations.
+        """Return the environment that preloads the sanitizers and checks allocations.
 
         The reports are written to ``folder``, which is emptied first.
         """

@@ -76,8 +76,9 @@ def test_held_objects(benchmark, workers, label) -> None:
 @pytest.mark.parametrize("count", COLUMN_TASKS)
 @pytest.mark.parametrize("label", COLUMN_HOLDERS)
 def test_held_columns(benchmark, workers, label, count) -> None:
-    """Store the memory per record of decoded columns, and their number of small
-    objects.
+    """Store the memory per record of decoded columns, and their small objects.
+
+    The objects are counted as allocated memory blocks.
     """
     worker, task = workers[f"{label} records"], COLUMN_TASKS[count]
     seconds = worker.ask("seconds", 1, False, *task)

@@ -54,8 +54,8 @@ LOGGING = [
     f"-Dlog4j.configuration=file:{HERE / 'log4j.properties'}",
 ]
 
-# The topics of a single broker cannot have more than one replica. The remaining
-# settings shorten the startup and make written data available immediately.
+# Internal topics have one replica and few partitions, because there is only one broker.
+# The broker therefore starts quickly.
 SETTINGS = {
     "auto.create.topics.enable": "false",
     "background.threads": "2",
@@ -236,8 +236,9 @@ class Broker:
             self._format(controllers)
 
     def start(self) -> None:
-        """Start the broker, and ZooKeeper if the release needs it. Wait until it is
-        ready.
+        """Start the broker, and ZooKeeper if the release needs it.
+
+        Wait until it is ready.
 
         Raises ``BrokerError`` if a process exits or is not ready in time.
         """
@@ -257,8 +258,9 @@ class Broker:
         self._launch("server", "kafka.Kafka")
 
     def wait(self) -> None:
-        """Wait until the broker answers requests. Raises ``BrokerError`` if it does
-        not.
+        """Wait until the broker answers requests.
+
+        Raises ``BrokerError`` if it does not.
         """
         self._wait("server", self.port)
 
@@ -298,7 +300,7 @@ class Broker:
     def _write_settings(self, settings: Mapping[str, str]) -> None:
         merged = {**SETTINGS, "log.dirs": str(self.data)}
         if not self.has_listeners:
-            # Kafka 0.8 rejects -1 instead of interpreting it as unlimited retention.
+            # Kafka 0.8 does not interpret -1 ms as unlimited retention.
             del merged["log.retention.ms"]
         if self.has_zookeeper:
             if self.has_listeners:
@@ -432,8 +434,9 @@ def run_until_interrupted(version: str, folder: Path | None) -> None:
 
 
 def main() -> None:
-    """Run the ``run`` or ``versions`` command. Exits with a message if the broker
-    fails.
+    """Run the ``run`` or ``versions`` command.
+
+    Exits with a message if the broker fails.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)

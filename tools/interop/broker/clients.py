@@ -171,8 +171,7 @@ def produce_with_kafka_python(
 def produce_with_old_kafka_python(
     broker: Broker, topic: str, rows: list[Row], codec: str, batch: int
 ) -> None:
-    """Write rows to partition 0 with kafka-python, which assumes a broker of release
-    0.10.
+    """Write rows to partition 0 with kafka-python, as for a broker of release 0.10.
 
     For such a broker, kafka-python writes magic 1.
     """

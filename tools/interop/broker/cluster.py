@@ -49,8 +49,9 @@ SETTINGS = {
 
 
 class Cluster:
-    """Cluster of brokers of one release. ``nodes`` maps each node id, from 1, to its
-    broker.
+    """Cluster of brokers of one release.
+
+    ``nodes`` maps each node id, from 1, to its broker.
     """
 
     def __init__(
@@ -100,8 +101,9 @@ class Cluster:
             time.sleep(0.1)
 
     def stop(self) -> None:
-        """Kill all nodes. A clean shutdown is not necessary, because the data is not
-        used later.
+        """Kill all nodes.
+
+        A clean shutdown is not necessary, because the data is not used later.
         """
         for node in self.nodes.values():
             node.kill()

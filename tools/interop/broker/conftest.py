@@ -52,8 +52,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marks of the checks. Ignore the deprecation warnings of other
-    clients.
+    """Register the marks of the checks.
+
+    Ignore the deprecation warnings of other clients.
     """
     config.addinivalue_line("filterwarnings", "ignore::DeprecationWarning")
     config.addinivalue_line(
@@ -101,11 +102,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def start_broker() -> Iterator[Callable[..., Broker]]:
-    """Return a function that starts a broker of a release, or returns the running
-    broker.
+    """Return a function that returns the running broker of a release.
 
-    Brokers of the previous release are stopped first, because the machine may have only
-    two processors.
+    The function starts the broker at its first call. Brokers of the previous release
+    are stopped first, because the machine may have only two processors.
     """
     started: dict[Any, Broker] = {}
     with ExitStack() as stack:

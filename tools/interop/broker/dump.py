@@ -137,8 +137,9 @@ def read_record(found: re.Match[str]) -> Entry:
 
 
 def read_fields(line: str) -> Entry:
-    """Parse the ``name: value`` pairs of a line. Numbers and booleans become JSON
-    values.
+    """Parse the ``name: value`` pairs of a line.
+
+    Numbers and booleans become JSON values.
 
     Raises ``BrokerError`` if the line contains anything else.
     """

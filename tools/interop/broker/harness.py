@@ -50,8 +50,9 @@ class Task(threading.Thread):
             self._failure = failure
 
     def work(self) -> None:
-        """Do the work of the thread until ``is_ending`` is True. Subclasses implement
-        this.
+        """Do the work of the thread until ``is_ending`` is True.
+
+        Subclasses implement this.
         """
         raise NotImplementedError
 
@@ -169,8 +170,9 @@ def crash(kafka: Cluster, chosen: Sequence[Broker], source: random.Random) -> No
 
 
 def expect_same(name: str, got: Sequence[Any], wanted: Sequence[Any]) -> None:
-    """Raise ``BrokerError`` if two lists of records differ. It names the first
-    difference.
+    """Raise ``BrokerError`` if two lists of records differ.
+
+    It names the first difference.
     """
     for index, (a, b) in enumerate(zip(got, wanted, strict=False)):
         if a != b:

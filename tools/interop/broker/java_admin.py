@@ -93,16 +93,12 @@ class JavaAdmin:
 
 
 def name_partitions(values: Mapping[tuple[str, int], Any]) -> dict[str, Any]:
-    """Convert the (topic, partition) keys of a dictionary to the form
-    "topic-partition".
-    """
+    """Convert (topic, partition) keys of a dictionary to the form "topic-partition"."""
     return {f"{topic}-{number}": value for (topic, number), value in values.items()}
 
 
 def read_topics(kafka: KafkaSync, names: Iterable[str]) -> Any:
-    """Return the descriptions of topics that kwire has read, in the form of Java's
-    Admin.
-    """
+    """Return the topic descriptions of kwire in the form of Java's Admin."""
     topics = kafka.topics()
     return {
         name: {

@@ -70,8 +70,8 @@ def write_after_upgrade(broker: Broker) -> None:
         of_topic = workloads.admin.ResourceType.TOPIC
         name = "message.format.version"
         workloads.set_config(broker, of_topic, topic, name, version)
-        # ZooKeeper informs the broker about the change, and no event tells the client
-        # when this is done. Two seconds have always been sufficient.
+        # ZooKeeper informs the broker about the change. Wait two seconds, because there
+        # is no event that shows when the broker has received it.
         time.sleep(2)
         for codec in CODECS:
             rows = rows_without_headers(f"magic {magic}", 6)

@@ -65,9 +65,7 @@ class Setting:
         return name
 
     def offsets(self, topic: str, position: str) -> tuple[Any, Any]:
-        """Return the offsets of a topic by partition, as read by kwire and by Java's
-        Admin.
-        """
+        """Return the offsets of a topic by partition: kwire's and Java's result."""
         ours = name_partitions(self.kafka.offsets([topic], at=position))
         return ours, self.java.call("offsets", list(ours), position)
 

@@ -45,8 +45,9 @@ COPIERS = 3
 
 
 class Members:
-    """Processes that are members of one group. Each of them writes its output to a
-    file.
+    """Processes that are members of one group.
+
+    Each of them writes its output to a file.
     """
 
     def __init__(
@@ -106,10 +107,10 @@ class Members:
                 raise BrokerError(f"a member of {self.group} ended by itself")
 
     def rows(self) -> list[tuple[str, float, int, int, int]]:
-        """Return (action, time, partition, start offset, next offset) for each printed
-        line.
+        """Return the lines that the members have printed.
 
-        The lines of all members are sorted by time. A truncated last line is ignored.
+        A line is the tuple (action, time, partition, start offset, next offset). The
+        lines of all members are sorted by time. A truncated last line is ignored.
         """
         rows = []
         for path in self._folder.glob(f"{self.group}-*"):
@@ -350,9 +351,7 @@ def start_java(
 
 
 def test_kwire_and_java_members_share_a_group(cluster: Cluster, tmp_path: Path) -> None:
-    """Use two kwire members and two Java members, one of which uses the classic
-    protocol.
-    """
+    """Use two kwire members and two Java members, one of them with classic protocol."""
     topic, group = "shared-with-java", "kwire-and-java"
     cluster.create_topic(topic, PARTITIONS)
     printed = tmp_path / "java-consumer", tmp_path / "java-classic"

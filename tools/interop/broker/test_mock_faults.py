@@ -95,9 +95,7 @@ Fields = tuple[int, int, bytes | None, bytes | None]
 
 
 class Mock:
-    """Cluster of librdkafka's mock brokers, controlled through librdkafka's C
-    interface.
-    """
+    """Cluster of librdkafka's mock brokers. librdkafka's C interface controls it."""
 
     def __init__(self) -> None:
         """Start the mock brokers, which listen on the loopback interface."""
@@ -132,9 +130,7 @@ class Mock:
         self._call("topic_create", name.encode(), PARTITIONS, BROKERS)
 
     def push_errors(self, api_key: int, codes: list[int]) -> None:
-        """Fail the next requests of an API with the Kafka error ``codes``, one for each
-        request.
-        """
+        """Fail the next requests of an API with Kafka errors, one for each request."""
         array = (ctypes.c_int * len(codes))(*codes)
         self._library.rd_kafka_mock_push_request_errors_array(
             self._cluster, ctypes.c_int16(api_key), ctypes.c_size_t(len(codes)), array

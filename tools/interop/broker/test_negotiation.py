@@ -169,9 +169,7 @@ def test_batches_pass_through_each_version(wire: Connection, topic: str) -> None
 def test_classic_members_join_and_commit_in_each_version(
     kafka: Broker, wire: Connection, topic: str
 ) -> None:
-    """Join, send heartbeats, commit offsets and leave with each version of the
-    requests.
-    """
+    """Join, send heartbeats, commit offsets and leave with each request version."""
     finds = wire.versions(FindCoordinatorRequest)
     for version in finds:
         request = FindCoordinatorRequest(key="classic-0")

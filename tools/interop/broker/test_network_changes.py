@@ -64,9 +64,7 @@ class Listener(NamedTuple):
         return self.folder / "trusted.pem"
 
     def trust(self, certificate: Path) -> None:
-        """Replace the trust file with ``certificate`` atomically, as a certificate
-        manager does.
-        """
+        """Replace the trust file atomically, as a certificate manager does."""
         copy = self.folder / "trusted.pem.new"
         shutil.copy(certificate, copy)
         os.replace(copy, self.trusted)
@@ -142,8 +140,9 @@ def test_tokens_of_an_endpoint_are_accepted_through_an_address_map(
 
 
 def test_connector_opens_all_connections(listener: Listener) -> None:
-    """The connector receives the mapped address. TLS still verifies the advertised
-    name.
+    """The connector receives the mapped address.
+
+    TLS still verifies the advertised name.
     """
     opened: list[tuple[str, int]] = []
 
@@ -164,8 +163,9 @@ def test_connector_opens_all_connections(listener: Listener) -> None:
 
 
 def test_renewed_certificates_are_used_by_a_running_client(listener: Listener) -> None:
-    """A running scan continues on its connection. New connections trust the new
-    certificate.
+    """A running scan continues on its connection.
+
+    New connections trust the new certificate.
     """
     renewed = listener.folder / "renewed"
     renewed.mkdir()

@@ -186,9 +186,7 @@ def wait_for_ends(wire: Connection, topic: str) -> None:
 
 @pytest.mark.parametrize("version", ["2.8"])
 def test_magic_0_and_1_are_written_and_read(kafka: Broker, wire: Connection) -> None:
-    """Old formats are written with Produce 0 to 2, because later versions require magic
-    2.
-    """
+    """Old formats are written with Produce 0 to 2. Later versions require magic 2."""
     for magic, versions in ((0, (0, 1)), (1, (2,))):
         for codec in old_formats.CODECS:
             topic = f"from-kwire-magic{magic}-{codec}"

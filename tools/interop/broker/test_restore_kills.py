@@ -140,8 +140,8 @@ def test_a_restore_that_is_killed_goes_on_until_each_record_is_there_once(
             down = None
         time.sleep(source.uniform(0.6, 2.5))
         if number % BROKER_KILL_EVERY == 0:
-            # At the time of the first kill, the topic may not exist yet. Kill node 1
-            # then.
+            # The topic does not exist yet if all previous runs were stopped early. Kill
+            # node 1 in this case.
             leaders = cluster.leaders(TOPIC)
             leader = leaders.get(source.randrange(PARTITIONS), -1)
             down = cluster.nodes[max(leader, 1)]

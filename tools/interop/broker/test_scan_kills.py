@@ -187,10 +187,10 @@ def check(
     readers: list[Reader],
     bounded: BoundedReader,
 ) -> None:
-    """Compare the records of every scan with ``expected``, which librdkafka has read
-    back.
+    """Compare the records of every scan with the records of librdkafka.
 
-    Raises ``BrokerError`` if an acknowledged record is missing or a scan differs.
+    ``expected`` contains the records that librdkafka has read back. Raises
+    ``BrokerError`` if an acknowledged record is missing or a scan differs.
     """
     by_value = {
         (partition, row[3]): row[0]

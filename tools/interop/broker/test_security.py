@@ -45,9 +45,7 @@ JAAS = {"PLAIN": "plain.PlainLoginModule"}
 
 
 class Secure(NamedTuple):
-    """Broker with a listener for TLS and SASL, and with a topic that contains
-    ``values``.
-    """
+    """Broker with a listener for TLS and SASL. Its topic contains ``values``."""
 
     kafka: Broker
     address: str
@@ -217,9 +215,7 @@ def test_tls_and_sasl_that_are_missing_are_named(secure: Secure) -> None:
 
 
 def test_a_scan_outlives_its_sasl_sessions(secure: Secure) -> None:
-    """A scan continues when its SASL session expires, and requests a new token each
-    time.
-    """
+    """A scan continues when its SASL session expires. It requests a new token."""
     kafka, topic = secure.kafka, "sessions"
     workloads.create_topic(kafka, topic)
     tokens: list[str] = []

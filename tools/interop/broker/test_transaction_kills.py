@@ -57,8 +57,9 @@ class Writer(Task):
         return sum(reported == outcome for reported, _ in self.outcomes)
 
     def work(self) -> None:
-        """Write transactions until the task ends. A failed producer is replaced by a
-        new one.
+        """Write transactions until the task ends.
+
+        A producer that has failed is replaced by a new one.
         """
         while not self.is_ending:
             with (

@@ -91,8 +91,9 @@ class Connection:
     def produce(
         self, topic: str, data: bytes, version: int, transaction: str | None = None
     ) -> int:
-        """Write encoded records to partition 0. Returns the base offset that was
-        assigned.
+        """Write encoded records to partition 0.
+
+        Returns the base offset that was assigned.
 
         ``transaction`` is the transactional id, or None.
         """
@@ -177,8 +178,9 @@ def check_error(what: str, code: int) -> None:
 
 
 def expect(what: str, got: Any, wanted: Any) -> None:
-    """Raise ``BrokerError`` if a value is not the expected value. ``what`` names the
-    value.
+    """Raise ``BrokerError`` if a value is not the expected value.
+
+    ``what`` names the value.
     """
     if got != wanted:
         raise BrokerError(f"{what} is {got!r}, not {wanted!r}")

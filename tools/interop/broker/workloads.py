@@ -30,8 +30,9 @@ WORDS = "the quick brown fox jumps over the lazy dog and runs on"
 
 
 def numbered_rows(name: str, count: int, first: int = 0, keys: int = 7) -> list[Row]:
-    """Create ``count`` rows with text values. The first of them has the number
-    ``first``.
+    """Create ``count`` rows with text values.
+
+    The first of them has the number ``first``.
 
     Every fifth row has a unique key, and the other rows share ``keys`` keys. The
     timestamps increase by one second per row.
@@ -154,8 +155,9 @@ def write_append_time(broker: Broker, **settings: Any) -> None:
 
 
 def write_segments(broker: Broker) -> None:
-    """Write several segments with unordered timestamps, and delete the first 130
-    records.
+    """Write several segments with unordered timestamps, and delete 130 records.
+
+    The first records are deleted.
     """
     topic = "segments"
     create_topic(broker, topic, segment_bytes=8192, index_interval_bytes=512)
@@ -443,9 +445,7 @@ def write_tiered(broker: Broker) -> None:
 
 
 def write_metadata(broker: Broker) -> None:
-    """Change the cluster in different ways, so that the metadata log contains many
-    types of records.
-    """
+    """Change the cluster, so that the metadata log contains many types of records."""
     create_topic(broker, "deleted")
     administer(broker, "delete_topics", ["deleted"])
     set_config(broker, admin.ResourceType.TOPIC, "partitions", "retention.bytes", "-1")

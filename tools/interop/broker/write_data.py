@@ -28,8 +28,8 @@ from tools.interop.broker.broker import Broker, BrokerError
 
 DATA = broker.HERE.parents[2] / "tests" / "data"
 
-# Small snapshots of the metadata log are easy to inspect. The log cleaner and the
-# retention check run every 200 and 500 ms, because this program waits for them.
+# The log cleaner and the retention check run every 200 and 500 ms, because this program
+# waits for them.
 SETTINGS = {
     "log.cleaner.backoff.ms": "200",
     "log.initial.task.delay.ms": "500",
@@ -168,9 +168,7 @@ def is_partition(path: Path) -> bool:
 
 
 def row_of(message: Any) -> list[Any]:
-    """Return a message as a list: offset, timestamp type, timestamp, key, value,
-    headers.
-    """
+    """Return offset, timestamp type, timestamp, key, value and headers as a list."""
     kind, timestamp = message.timestamp()
     headers = [[name, packed(value)] for name, value in message.headers() or []]
     key, value = packed(message.key()), packed(message.value())

@@ -46,10 +46,10 @@ SEND = """document.querySelector({!r}).dispatchEvent(
 
 
 def frame(is_bad: bool) -> bytes:
-    """Encode a Fetch response with two batches of the same records, one of them
-    compressed.
+    """Encode a Fetch response with two batches of the same records.
 
-    If ``is_bad``, one byte of a record and the last byte of the response are wrong.
+    The second batch is compressed. If ``is_bad``, one byte of a record and the last
+    byte of the response are wrong.
     """
     rows = [(b"key-%d" % number, b"value") for number in range(ROWS)]
     batches = records.encode_batch(rows) + records.encode_batch(

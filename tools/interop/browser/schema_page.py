@@ -43,8 +43,9 @@ TOO_WIDE = "document.documentElement.scrollWidth - innerWidth"
 
 
 def search(page: Page, words: str) -> list[str]:
-    """Type words into the search box. Returns the ids of the sections that remain
-    visible.
+    """Type words into the search box.
+
+    Returns the ids of the sections that remain visible.
     """
     page.evaluate(
         f"search.value = {words!r}; search.dispatchEvent(new Event('input'));"

@@ -258,8 +258,9 @@ def note(page: list[Deviation], verdicts: list[Verdict]) -> None:
 
 
 def main() -> None:
-    """Compare both engines with Kafka. Exits with a message if a difference is
-    unexpected.
+    """Compare both engines with Kafka.
+
+    Exits with a message if a difference is unexpected.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", default="1", help="chooses the mutants")

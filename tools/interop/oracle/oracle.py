@@ -88,8 +88,7 @@ def ask(release: str, *arguments: str, text: str = "") -> list[Row]:
 
 
 def wanted_pairs(listing: Path | None) -> list[Pair]:
-    """Return the sorted (message, version) pairs of ``listing``, or all pairs if it is
-    None.
+    """Return the sorted (message, version) pairs of ``listing``, by default all.
 
     A line of ``listing`` contains a message with its minimum and maximum version.
     """
@@ -186,9 +185,7 @@ def manifest_text(sums: dict[str, str], entries: list[Row], missing: list[Row]) 
 
 
 def compact(row: Row) -> str:
-    """Format a row like the Java program: JSON without spaces, and with unescaped
-    UTF-8.
-    """
+    """Format a row like the Java program, without spaces and with unescaped UTF-8."""
     return json.dumps(row, separators=(",", ":"), ensure_ascii=False)
 
 
@@ -240,8 +237,9 @@ def manifest_lines(folder: Path) -> list[str]:
 
 
 def shortened(line: str) -> str:
-    """Truncate a line to 300 characters. Its start contains the message and the
-    version.
+    """Truncate a line to 300 characters.
+
+    Its start contains the message and the version.
     """
     return line if len(line) <= 300 else line[:300] + "..."
 
@@ -285,8 +283,7 @@ def read(lines: Iterable[str]) -> Iterator[str]:
 
 
 def check_errors() -> None:
-    """Compare the names and properties in ``kwire.error_codes`` with the newest
-    release.
+    """Compare the error codes of kwire with the newest Kafka release.
 
     Raises ``OracleError`` at the first difference.
     """
@@ -306,8 +303,9 @@ def check_errors() -> None:
 
 
 def main() -> None:
-    """Run the subcommand. Exits with a message if a program is missing or a check
-    fails.
+    """Run the subcommand.
+
+    Exits with a message if a program is missing or a check fails.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)

@@ -285,9 +285,7 @@ def sets(written: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
 
 
 def split_in_members(packed: bytes) -> bytes:
-    """Return the decompressed content of ``packed``, compressed again as two gzip
-    members.
-    """
+    """Compress the content of ``packed`` again, as two gzip members."""
     content = gzip.decompress(packed)
     parts = content[:1000], content[1000:]
     return b"".join(gzip.compress(part, mtime=0) for part in parts)
@@ -351,9 +349,7 @@ def claims_much(messages: bytes) -> bool:
 
 
 def changes_of(plain: bytes, position: int) -> Iterator[bytes]:
-    """Yield up to five copies of ``plain`` with another value of the byte at
-    ``position``.
-    """
+    """Yield up to five copies of ``plain`` with another byte at ``position``."""
     old = plain[position]
     for new in sorted({old ^ 1, old ^ 0x80, 0, 0x7F, 0xFF} - {old}):
         yield plain[:position] + bytes([new]) + plain[position + 1 :]

@@ -93,9 +93,7 @@ def origin() -> Row:
 
 
 def vectors() -> Iterator[Row]:
-    """Yield one row for each vector: its bytes, and the content that Kafka reads from
-    it.
-    """
+    """Yield a row for each vector: its bytes, and the content that Kafka reads."""
     yield origin()
     cases = [
         *record_cases.batches(),

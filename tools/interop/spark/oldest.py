@@ -71,10 +71,10 @@ ELSEWHERE = [
 
 
 def make_environment(version: str) -> Path:
-    """Create the virtual environment for a PySpark release if it is missing or
-    outdated.
+    """Create the virtual environment for a PySpark release if necessary.
 
-    Returns the path of its Python interpreter.
+    It is also created again if its requirements have changed. Returns the path of its
+    Python interpreter.
     """
     folder = ROOT / "build" / "spark-oldest" / version
     python = folder / "bin" / "python"
@@ -92,9 +92,7 @@ def make_environment(version: str) -> Path:
 
 
 def list_tests(version: str, only_sources: bool) -> list[str]:
-    """Return pytest's arguments: the tests for a PySpark release, without its
-    exclusions.
-    """
+    """Return the arguments of pytest: the tests of a release, without exclusions."""
     has = tuple(int(part) for part in version.split(".")[:2])
     if has < (4, 0):
         folder = ROOT / TESTS

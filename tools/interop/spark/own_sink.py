@@ -197,8 +197,9 @@ def check_streams(spark: Any, kafka: Broker, folder: Path) -> None:
 
 
 def main() -> None:
-    """Start a broker and Spark, and compare both sinks. Exits with a message on
-    failure.
+    """Start a broker and Spark, and compare both sinks.
+
+    Exits with a message on failure.
     """
     begun = time.monotonic()
     try:

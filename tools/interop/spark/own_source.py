@@ -261,8 +261,9 @@ def check_changes(spark: Any, kafka: Broker, folder: Path) -> None:
 
 
 def main() -> None:
-    """Start a broker and Spark, and compare both sources. Exits with a message on
-    failure.
+    """Start a broker and Spark, and compare both sources.
+
+    Exits with a message on failure.
     """
     begun = time.monotonic()
     try:

@@ -123,8 +123,8 @@ def live_brokers() -> Iterator[str]:
 def drive(way: str, archive: str, logs: str, address: str) -> dict[str, Any]:
     """Run one job as the driver. Returns its results and the workers' paths of kwire.
 
-    * ``way``: shipping method.
-    * ``archive``: file that contains kwire, or "" to run without it.
+    * ``way``: shipping method, or "nothing" to run without an archive.
+    * ``archive``: file that contains kwire.
     * ``logs``: directory of the log segments.
     * ``address``: bootstrap servers of the mock cluster.
     """

@@ -66,8 +66,7 @@ def main() -> None:
 
 
 def trial(folder: Path, kills: int, chance: random.Random) -> int:
-    """Kill the query ``kills`` times and let it finish, while a thread writes log
-    segments.
+    """Kill the query ``kills`` times and let it finish, while a log grows.
 
     Returns the exit code: 1 if the sink differs from the written records.
     """
