@@ -78,14 +78,17 @@ def packed(target):
 
 
 def findings(target):
-    """Return the paths of all inputs that have ever failed in a target."""
+    """Return the paths of a target's findings: inputs that have ever failed."""
     return sorted(
         path for path in process.FINDINGS.glob(f"{target}-*") if path.suffix != ".txt"
     )
 
 
 def keep_entry(name, data):
-    """Store an input that failed for an entry in ``tests/safety/entries.py``."""
+    """Store an input with which the entry ``name`` has failed. Returns its path.
+
+    Entries are defined in ``tests/safety/entries.py``.
+    """
     process.FINDINGS.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256(data).hexdigest()[:12]
     path = process.FINDINGS / f"entry-{name.replace(' ', '-')}-{digest}"
@@ -95,7 +98,7 @@ def keep_entry(name, data):
 
 
 def entry_findings():
-    """Yield the entry and the input of all failures in deep runs."""
+    """Yield (entry, input) for each failure in a deep run."""
     for path in sorted(process.FINDINGS.glob("entry-*.txt")):
         name = path.read_text(encoding="utf-8").strip()
         yield name, path.with_name(path.name.removesuffix(".txt")).read_bytes()

@@ -173,6 +173,6 @@ def message_at(head):
 
 
 def version_at(package, name, byte):
-    """Return the version that a byte selects, counted from the lowest valid version."""
+    """Return the version that a byte selects, counted from the minimum version."""
     versions = getattr(package.messages, name).valid_versions
     return versions.min + byte % (versions.max - versions.min + 1)

@@ -37,7 +37,10 @@ _LEAP = 256 * 1024
 
 
 def main(test_one_input, modules):
-    """Fuzz until the run is stopped, guided by the coverage of ``modules`` in kwire."""
+    """Fuzz until the run is stopped.
+
+    The coverage of ``modules`` in kwire's Python engine guides the fuzzer.
+    """
     import atheris
 
     with atheris.instrument_imports(include=[engines.PURE]):
@@ -117,9 +120,10 @@ def measured(test_one_input, data):
 
 
 def _still_open(test_one_input, reports):
-    """Yield the signatures of findings that still fail.
+    """Yield the signature of each finding that still fails.
 
-    They are not stored again, because one input is enough for each cause.
+    The run does not store such findings again, because one input is enough for each
+    cause.
     """
     for report in reports:
         if report.read_text(encoding="utf-8").startswith(ENDED):

@@ -43,7 +43,8 @@ def arguments(target, directory, *options):
         sys.executable,
         str(FILES / f"{target}.py"),
         f"-timeout={HANG}",
-        # On a busy machine every input is slow by the clock, so report hangs only.
+        # libFuzzer measures elapsed time, in which every input is slow on a busy
+        # machine. Report only inputs that hang.
         f"-report_slow_units={HANG}",
         f"-rss_limit_mb={MAX_MEMORY_MIB}",
         f"-max_len={MAX_INPUT_BYTES}",
@@ -76,7 +77,7 @@ def merge(target, into, more):
 
 
 def keep_artifacts(target, artifacts):
-    """Move inputs that ended a process to the findings. Return how many there were."""
+    """Move inputs that have ended a process to the findings. Returns their number."""
     kept = 0
     for path in sorted(artifacts.iterdir()):
         kept += 1

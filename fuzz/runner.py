@@ -33,7 +33,7 @@ def run(targets, end, slice_seconds):
     found = 0
     order = list(targets)
     random.shuffle(order)
-    # Write the results to the ledger even if the run is terminated early.
+    # Stop at the next occasion after SIGTERM, so that the ledger receives the results.
     signal.signal(signal.SIGTERM, lambda *_: _STOP.append(True))
     while True:
         for target in order:
@@ -49,7 +49,7 @@ def run(targets, end, slice_seconds):
 
 
 def run_slice(target, seconds, wall):
-    """Run a target for ``seconds`` of CPU time, or ``wall`` seconds of wall time.
+    """Run a target for ``seconds`` of CPU time, but at most ``wall`` seconds.
 
     Returns a line for the ledger.
     """
@@ -117,9 +117,9 @@ def _version():
 
 
 def _wait(child, wall):
-    """Wait up to ``wall`` seconds for a child process, then kill it.
+    """Wait up to ``wall`` seconds for a child process, and then kill it.
 
-    Returns its resource usage.
+    Returns the resource usage of the process.
     """
     end = time.monotonic() + wall
     while True:

@@ -97,7 +97,7 @@ def _parts(key, value):
 
 
 def fuzz_frames():
-    """Yield streams of up to three frames, and beginnings of invalid streams."""
+    """Yield streams of up to three frames, and the starts of invalid streams."""
     framed = [len(each.data).to_bytes(4, "big") + each.data for each in vectors()[::40]]
     for number in range(0, len(framed), 3):
         head = bytes((number % 256, number * 7 % 256, number % 4))
@@ -124,7 +124,7 @@ def fuzz_batch():
 
 
 def _compressed(codec):
-    """Yield payloads of real batches that a codec compressed, and data to compress."""
+    """Yield the compressed records of real batches, and data to compress."""
     kwire = engines.packages()[0]
     compression = engines.module(kwire, "records.compression")
     number = 0
@@ -303,7 +303,7 @@ def fuzz_connection():
 
 
 def fuzz_twins():
-    """Yield low and random choice bytes for every message."""
+    """Yield low and random bytes as the choices for every message."""
     dice = random.Random(1)
     for name in engines.packages()[0].messages.ALL:
         for version in range(4):

@@ -31,14 +31,14 @@ _MARKER = (b"\0\0\0\1", bytes(6))
 
 
 def write_batches(count: int, **options: Any) -> bytes:
-    """Encode ``count`` record batches with one record per batch."""
+    """Encode ``count`` record batches that contain one record each."""
     return b"".join(
         encode_batch([_ROW], base_offset=offset, **options) for offset in range(count)
     )
 
 
 def write_transactions(count: int) -> bytes:
-    """Encode ``count`` transactions with one record and a commit marker."""
+    """Encode ``count`` transactions, each with one record and its commit marker."""
     data: dict[str, Any] = {**_FIELDS, "is_transactional": True}
     return b"".join(
         encode_batch([_ROW], base_offset=2 * n, **data)

@@ -108,7 +108,7 @@ def pays_from(figures: Figures, title: str) -> str:
 
 
 def start_table(figures: Figures) -> str:
-    """Format the table with memory, startup time, build time and extension size."""
+    """Format the table of memory, startup times, build time and extension size."""
     held = [
         [
             f"memory of one decoded {title}, of 100 held",

@@ -12,9 +12,9 @@ from benchmarks.workloads.messages import integers, workload
 
 
 class MessageDesk(Desk):
-    """Worker for one contender's message tasks.
+    """Desk that runs the message tasks of one contender.
 
-    Decoding tasks use bytes that the same contender encoded.
+    Decoding tasks use bytes that the same contender has encoded.
     """
 
     def make_statement(self, operation: str, *arguments: Any) -> Statement:

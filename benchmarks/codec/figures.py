@@ -35,7 +35,7 @@ class Figures:
 
     @classmethod
     def read(cls, path: Path) -> Figures:
-        """Read the JSON report from one run."""
+        """Read the JSON report of a run."""
         return cls(json.loads(path.read_text()))
 
     def seconds(self, section: str, title: str, entry: str, collector: bool) -> float:

@@ -70,7 +70,11 @@ def draw_records(figures: Figures, path: Path) -> None:
 def _draw(
     figures: Figures, picture: Any, axes: Any, panels: Panels, path: Path
 ) -> None:
-    """Plot panels with logarithmic time axes and one common legend."""
+    """Plot panels with logarithmic time axes and a common legend, and write the
+    picture.
+
+    ``panels`` maps the title of each panel to the sections of its rows.
+    """
     shown: dict[str, Any] = {}
     for axis, (title, sections) in zip(axes, panels.items(), strict=True):
         rows = [row for row in ROWS if row.section in sections][::-1]

@@ -23,7 +23,7 @@ ROWS = {"records": RECORD_ROWS, "connections": CONNECTION_ROWS}
 
 
 def figures_of(row: Row, durations: Durations) -> Figures:
-    """Return the figures for a single measured row."""
+    """Return the figures of one row from its durations in seconds."""
     benchmarks = [
         {
             "stats": {"median": statistics.median(seconds), "rounds": len(seconds)},

@@ -71,7 +71,8 @@ def _arrays(rows: list[workloads.Row]) -> dict[str, Any]:
 def _pointers(arrays: dict[str, Any]) -> Any:
     addresses = {name: array.ctypes.data for name, array in arrays.items()}
     columns = _Columns(**addresses)
-    # Keep a reference to the arrays as long as there are pointers to them.
+    # The structure contains only addresses. Keep a reference to the arrays, so that
+    # their memory is not released.
     columns.arrays = arrays
     return ctypes.byref(columns)
 

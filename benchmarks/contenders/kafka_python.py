@@ -76,7 +76,7 @@ def encode(workload: Workload, message: Any) -> Statement:
 
 
 def decode(workload: Workload, data: bytes) -> Statement:
-    """Decode the message at the start of ``data``."""
+    """Decode the message at the start of ``data`` with kafka-python's class."""
     names = {"decode": _class(workload).decode, "data": data}
     return Statement(f"decode(data, version={workload.version})", names)
 

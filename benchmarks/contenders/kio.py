@@ -33,7 +33,7 @@ def _module(workload: Workload) -> Any:
 
 
 def build(workload: Workload) -> Any:
-    """Create the message for a workload."""
+    """Create kio's message for a workload."""
     module = _module(workload)
 
     def construct(cls: Any, values: Values) -> Any:
@@ -82,7 +82,7 @@ def values(workload: Workload, decoded: Any) -> Any:
 
 
 def encode(workload: Workload, message: Any) -> Statement:
-    """Encode a prepared message. Building it is not measured."""
+    """Encode a message that already exists, so that its creation is not measured."""
     names = {
         "write": entity_writer(type(message)),
         "BytesIO": BytesIO,
@@ -92,7 +92,7 @@ def encode(workload: Workload, message: Any) -> Statement:
 
 
 def decode(workload: Workload, data: bytes) -> Statement:
-    """Decode the message at the start of ``data``."""
+    """Decode the message at the start of ``data`` with kio's reader."""
     read = entity_reader(getattr(_module(workload), workload.message))
     return Statement("read(data, 0)", {"read": read, "data": data})
 

@@ -52,12 +52,12 @@ def _loop(name: str) -> RecordLoop:
 
 
 def decode_objects(name: str, codec: str, check_crc: bool) -> Statement:
-    """Read all fields in all records."""
+    """Read all fields of all records of a batch."""
     return _loop(name).reading()
 
 
 def keep_objects(name: str) -> Statement:
-    """Decode all records and keep them."""
+    """Decode all records of a batch and keep the record objects."""
     return _loop(name).keeping()
 
 

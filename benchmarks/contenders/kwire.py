@@ -23,7 +23,7 @@ CHECKS = (
 
 
 def build(workload: Workload) -> Any:
-    """Create the message for a workload."""
+    """Create kwire's message for a workload."""
     root = getattr(messages, workload.message)
 
     def construct(cls: Any, values: Values) -> Any:
@@ -37,7 +37,7 @@ def build(workload: Workload) -> Any:
 
 
 def values(workload: Workload, message: Any) -> Any:
-    """Return a message's plain values."""
+    """Return the values of kwire's message in the form of the workload."""
     return neutral(message, workload.values)
 
 
@@ -57,20 +57,23 @@ def values_zero_copy(workload: Workload, message: Any) -> Any:
 
 
 def encode(workload: Workload, message: Any) -> Statement:
-    """Encode a prepared message. Building it is not measured."""
+    """Encode a message that already exists, so that its creation is not measured."""
     names = {"encode": kwire.encode, "message": message}
     return Statement(f"encode(message, version={workload.version})", names)
 
 
 def decode(workload: Workload, data: bytes, options: str = "") -> Statement:
-    """Decode all bytes in a message."""
+    """Decode a message, which must consume all bytes of ``data``.
+
+    ``options`` is the source text of further arguments of ``kwire.decode``.
+    """
     cls = getattr(messages, workload.message)
     names = {"decode": kwire.decode, "cls": cls, "data": data}
     return Statement(f"decode(cls, data, version={workload.version}{options})", names)
 
 
 def decode_zero_copy(workload: Workload, data: bytes) -> Statement:
-    """Decode all bytes in a message. Records are views of the input."""
+    """Decode a message whose ``records`` fields are views of ``data``."""
     return decode(workload, data, ", zero_copy=True")
 
 

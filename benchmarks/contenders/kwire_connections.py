@@ -33,7 +33,7 @@ def _pairs(events: list[Any]) -> list[tuple[int, Any]]:
 
 
 def encode_stream(version: int) -> Statement:
-    """Encode all responses in a stream."""
+    """Encode all responses of the stream for a Fetch version."""
     return fetch_streams.encode_stream(version, _bodies(version))
 
 

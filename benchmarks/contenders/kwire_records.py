@@ -30,7 +30,7 @@ _READ_UNCHECKED = _READ.replace("(data)", "(data, check_crc=False)")
 
 
 def _options(codec: str, level: int, magic: int = 2) -> dict[str, Any]:
-    """Return the keyword arguments for an encoding function."""
+    """Return the options of an encoding function for a codec, a level and a magic."""
     options: dict[str, Any] = {"compression": codec}
     if codec in workloads.LEVELS:
         options["compression_level"] = level
@@ -46,12 +46,12 @@ def _loop(name: str, codec: str, check_crc: bool) -> RecordLoop:
 
 
 def decode_objects(name: str, codec: str, check_crc: bool) -> Statement:
-    """Read all fields in all records."""
+    """Read all fields of all records of a batch."""
     return _loop(name, codec, check_crc).reading()
 
 
 def keep_objects(name: str) -> Statement:
-    """Decode all records and keep them."""
+    """Decode all records of a batch and keep the record objects."""
     return _loop(name, "none", True).keeping()
 
 
@@ -68,7 +68,7 @@ def encode_rows(name: str, codec: str, level: int) -> Statement:
 
 
 def append_rows(name: str) -> Statement:
-    """Append the rows one at a time, like a producer that waits for more records."""
+    """Append one row after the other, like a producer that waits for more records."""
     from kwire.records import BatchBuilder
 
     size = 2 * len(workloads.section(name))
@@ -87,7 +87,7 @@ def append_rows(name: str) -> Statement:
 
 
 def encode_columns(name: str, codec: str, level: int) -> Statement:
-    """Encode prepared columns. Building them is not measured."""
+    """Encode columns that already exist, so that their creation is not measured."""
     from kwire.records.columns import decode_records, encode_batch
 
     names = {
@@ -99,7 +99,7 @@ def encode_columns(name: str, codec: str, level: int) -> Statement:
 
 
 def decode_columns(name: str, codec: str) -> Statement:
-    """Decode a batch into columns."""
+    """Decode a batch into columns, without creating record objects."""
     import pyarrow as pa
 
     from kwire.records.columns import decode_records
@@ -113,7 +113,10 @@ def decode_columns(name: str, codec: str) -> Statement:
 
 
 def decode_arrow(name: str, views: bool = False) -> Statement:
-    """Decode a batch into a pyarrow record batch, with copied bytes or with views."""
+    """Decode a batch into a pyarrow record batch.
+
+    If ``views`` is True, keys and values refer to the input instead of copies.
+    """
     from kwire.records.arrow import records_to_arrow
 
     data = workloads.encoded(name, "none")
@@ -140,7 +143,7 @@ def _encoded_messages(name: str, count: int) -> tuple[Any, Workload, list[bytes]
 
 
 def messages_to_objects(name: str, count: int) -> Statement:
-    """Decode every message into a separate object."""
+    """Decode every message into an object of its own."""
     cls, load, found = _encoded_messages(name, count)
     text = f"[decode(cls, data, version={load.version}) for data in found]"
     names = {"decode": kwire.decode, "cls": cls, "found": found}
@@ -211,5 +214,5 @@ def messages_to_arrow(name: str, count: int, views: bool = False) -> Statement:
 
 
 def _structs(array: Any, load: Workload) -> list[Any]:
-    """Convert an Arrow struct array to plain values."""
+    """Return the structs of an Arrow array in the form of the workload."""
     return [neutral(item, load.values, dict.__getitem__) for item in array.to_pylist()]

@@ -80,7 +80,7 @@ _COMPRESS: dict[tuple[str, str], Callable[[Any, int], Any]] = {
 
 
 def decompress(name: str, codec: str, library: str) -> Statement:
-    """Decompress the records in a batch."""
+    """Decompress the records of a batch with a library."""
     work = _DECOMPRESS[codec, library]
     data: Any = workloads.compressed(name, codec)
     if codec == "snappy":
@@ -105,7 +105,7 @@ def fastest(name: str, codec: str) -> Callable[[], bytes]:
 
 
 def compress(name: str, codec: str, level: int, library: str) -> Statement:
-    """Compress the records in a batch."""
+    """Compress the records of a batch with a library."""
     work = _COMPRESS[codec, library]
     data: Any = workloads.section(name)
     if codec == "snappy":
@@ -135,13 +135,13 @@ def compress_pieces(codec: str, level: int, data: memoryview) -> list[Any]:
 
 
 def decompress_pieces(codec: str, pieces: list[Any]) -> bytes:
-    """Decompress a result from ``compress_pieces``."""
+    """Decompress the items that ``compress_pieces`` has returned, and join them."""
     work = _DECOMPRESS[codec, _FASTEST_COMPRESS[codec]]
     return workloads.joined(work(pieces if codec == "snappy" else pieces[0]))
 
 
 def copy_and_crc(name: str) -> Statement:
-    """Copy a batch into newly allocated memory and compute the CRC over the source."""
+    """Copy a batch into newly allocated memory, and compute the CRC of the original."""
     data = workloads.encoded(name, "none")
 
     def copy_and_check(view: memoryview) -> tuple[bytes, int]:

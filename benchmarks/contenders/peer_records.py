@@ -53,15 +53,15 @@ class PeerRecords:
         return RecordLoop(text, self._names(), workloads.encoded(name, codec))
 
     def decode_objects(self, name: str, codec: str, check_crc: bool) -> Statement:
-        """Read all fields in all records."""
+        """Read all fields of all records of a batch."""
         return self._loop(name, codec, check_crc).reading()
 
     def keep_objects(self, name: str) -> Statement:
-        """Decode all records and keep them."""
+        """Decode all records of a batch and keep the record objects."""
         return self._loop(name, "none", True).keeping()
 
     def encode_rows(self, name: str, codec: str, level: int) -> Statement:
-        """Append the rows one at a time and build the batch.
+        """Append one row after the other, and build the batch.
 
         The library chooses the compression level.
         """
@@ -86,5 +86,5 @@ class PeerRecords:
         return Statement("build(rows)", {"build": build, "rows": workloads.rows(name)})
 
     def decode_arrow(self, name: str) -> Statement:
-        """Read all records into lists and convert the lists to Arrow."""
+        """Read all records of a batch into lists, and convert the lists to Arrow."""
         return lists_to_arrow(_READ, self._names(), name)

@@ -10,7 +10,10 @@ from typing import Any
 
 
 def write_varints(encode_varint: Callable[..., Any]) -> Callable[[list[int]], bytes]:
-    """Return a loop for a function that writes through a bytearray's ``append``."""
+    """Return a function that encodes a list of integers.
+
+    ``encode_varint`` writes a value through the ``append`` method of a bytearray.
+    """
 
     def write_all(values: list[int]) -> bytes:
         out = bytearray()
@@ -23,7 +26,10 @@ def write_varints(encode_varint: Callable[..., Any]) -> Callable[[list[int]], by
 
 
 def read_varints(decode_varint: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """Return a loop for a function that accepts an offset and returns the next one."""
+    """Return a function that decodes ``count`` integers.
+
+    ``decode_varint`` accepts an offset, and returns the value and the next offset.
+    """
 
     def decode_all(data: bytes) -> list[int]:
         offset = 0
@@ -37,7 +43,10 @@ def read_varints(decode_varint: Callable[..., Any], count: int) -> Callable[...,
 
 
 def read_stream(decode: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """Return a loop for a function that reads from a binary stream."""
+    """Return a function that decodes ``count`` integers.
+
+    ``decode`` reads one value from a binary stream.
+    """
 
     def read_all(data: bytes) -> list[int]:
         source = BytesIO(data)

@@ -36,15 +36,18 @@ SEPARATE = (
 
 
 def fill(module: str, **figures: Any) -> str:
-    """Fill the template next to a module.
+    """Fill in the template ``chapter.md`` beside a module.
 
-    ``module`` is that module's ``__file__``.
+    ``module`` is the ``__file__`` of the module.
     """
     return Path(module).with_suffix(".md").read_text("utf-8").format(**figures)
 
 
 def write_chapter(module: str, found: Sequence[Verdict], **figures: Any) -> str:
-    """Fill the template and write it into the report. Return the verdicts as text."""
+    """Fill in the template of a module, and write the chapter into the report.
+
+    Returns the verdicts ``found`` as text.
+    """
     shown = summary(found)
     put_chapter(RESULTS, fill(module, summary=shown, **figures))
     return shown
@@ -60,7 +63,7 @@ def put_common(path: Path, text: str) -> None:
 
 
 def put_chapter(path: Path, text: str) -> None:
-    """Replace the chapter that has the same heading as ``text``."""
+    """Replace the chapter whose heading is the first line of ``text``."""
     common, separate = _read(path)
     separate[text.partition("\n")[0]] = text.strip("\n")
     path.write_text("\n\n".join([*common, *_in_order(separate)]) + "\n")

@@ -53,9 +53,9 @@ class Desk:
         return {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
 
     def seconds(self, loops: int, collector: bool, *task: Any) -> float:
-        """Run a task ``loops`` times after one warm-up.
+        """Run a task ``loops`` times after one warm-up run.
 
-        Return the time per operation in seconds.
+        Returns the seconds per operation. ``collector`` enables the garbage collector.
         """
         statement = self._statement(*task)
         statement.seconds(1, collector)

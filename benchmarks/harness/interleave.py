@@ -33,7 +33,8 @@ class Workers:
         self._running: dict[str, Worker] = {}
 
     def __getitem__(self, label: str) -> Worker:
-        """Return the worker for a contender label, and start it if necessary."""
+        """Return the worker of a contender. Its process starts when it is first needed.
+        """
         if label not in self._running:
             self._running[label] = Worker(label)
         return self._running[label]

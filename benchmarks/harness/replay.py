@@ -26,7 +26,7 @@ class Clock:
         self.now = 0.0
 
     def __call__(self) -> float:
-        """Return the current time in seconds."""
+        """Return the sum of the replayed durations in seconds."""
         return self.now
 
     def advance(self, seconds: float) -> None:

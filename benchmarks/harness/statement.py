@@ -59,7 +59,7 @@ class Consuming(Statement):
         return Statement(self.text, names, self.setup, self.calls)
 
     def result(self) -> Any:
-        """Create one subject and evaluate the expression once."""
+        """Create one subject, evaluate the expression once, and return its result."""
         return self._filled(1).result()
 
     def seconds(self, loops: int, collector: bool) -> float:

@@ -18,7 +18,10 @@ SHARED = {
 
 @pytest.mark.parametrize("folder", SHARED)
 def test_shared_folders_import_no_question(folder):
-    """A contender process must not import other contenders or questions."""
+    """A shared module imports only the directories in ``SHARED``.
+
+    A contender process must not import other contenders or questions.
+    """
     for path in (ROOT / "benchmarks" / folder).glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module:

@@ -26,10 +26,10 @@ from benchmarks.harness.contenders import CONTENDERS
 
 
 class Worker:
-    """Client for a contender that runs in another process."""
+    """Client for the process that runs the tasks of one contender."""
 
     def __init__(self, label: str) -> None:
-        """Start the process. It imports the contender on the first request."""
+        """Start the process. The process imports the contender at the first request."""
         backend = CONTENDERS[label].backend
         environment = {**os.environ, "PYTHONHASHSEED": "0"}
         if backend:
@@ -45,9 +45,9 @@ class Worker:
         )
 
     def ask(self, question: str, *arguments: Any) -> Any:
-        """Send a request and wait for the response.
+        """Send a request to the process, and return the result in its response.
 
-        Raises RuntimeError if it contains an error.
+        Raises ``RuntimeError`` if the response contains an error.
         """
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.write(json.dumps([question, *arguments]) + "\n")
@@ -59,12 +59,12 @@ class Worker:
         return result
 
     def close(self) -> None:
-        """Close the pipes and wait until the process exits."""
+        """Close the standard input of the process, and wait for its end."""
         self._process.communicate()
 
 
 def main() -> None:
-    """Handle requests until standard input ends."""
+    """Answer the requests of the parent process until the standard input ends."""
     served = CONTENDERS[sys.argv[1]]
     module = importlib.import_module(f"benchmarks.contenders.{served.module}")
     desk = pkgutil.resolve_name(served.desk)(module)

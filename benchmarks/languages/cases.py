@@ -21,7 +21,12 @@ _START, _PRIME, _MASK = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
 
 
 class Case(NamedTuple):
-    """Operation (decode, encode or records), the name of its input, and a title."""
+    """Operation on an input, as a row of the report.
+
+    * ``operation``: "decode", "encode" or "records".
+    * ``name``: name of the input.
+    * ``title``: title in the report.
+    """
 
     operation: str
     name: str
@@ -69,15 +74,15 @@ class Checksum:
     """
 
     def __init__(self) -> None:
-        """Start without any value."""
+        """Start with the checksum of no values."""
         self._state = _START
 
     def number(self, value: int) -> None:
-        """Add an integer or a boolean."""
+        """Add an integer or a boolean as one step."""
         self._state = (self._state ^ (value & _MASK)) * _PRIME & _MASK
 
     def add(self, value: Any) -> None:
-        """Add a value and all nested values."""
+        """Add a value and, for a list or dictionary, all values inside."""
         if value is None:
             self.number(-1)
         elif isinstance(value, int):
@@ -109,14 +114,14 @@ def add_records(records: list[list[Any]]) -> str:
 
 
 def add_value(value: Any) -> str:
-    """Return the checksum over message values, or over bytes."""
+    """Return the checksum of the values of a message, or of bytes."""
     checksum = Checksum()
     checksum.add(value)
     return str(checksum)
 
 
 def expect(case: Case) -> str:
-    """Compute a case's expected checksum from its values."""
+    """Return the expected checksum of a case, which is computed from its values."""
     if case.operation == "records":
         return add_records(record_workloads.decoded(case.name))
     if case.operation == "encode":

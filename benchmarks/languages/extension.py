@@ -54,7 +54,7 @@ The first matching pattern counts.
 
 
 def find_modules() -> list[Path]:
-    """Return the installed engine's extension modules."""
+    """Return the paths of the extension modules of the installed engine."""
     spec = importlib.util.find_spec("kwire._engine.fast")
     assert spec is not None and spec.origin is not None
     return sorted(Path(spec.origin).parent.glob("*.so"))

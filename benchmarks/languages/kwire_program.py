@@ -100,7 +100,7 @@ class Work:
         return Statement(text, names, calls=TOGETHER, values=values)
 
     def check(self) -> str:
-        """Return the checksum over the result."""
+        """Return the checksum of the statement's result."""
         statement = self.statement
         if self._operation == "records":
             assert statement.values is not None
@@ -176,7 +176,7 @@ def answer(line: str, folder: Path, works: dict[tuple[str, ...], Work]) -> str:
 
 
 def main() -> None:
-    """Handle requests until standard input ends."""
+    """Answer requests until the standard input ends."""
     works: dict[tuple[str, ...], Work] = {}
     for line in sys.stdin:
         print(answer(line.rstrip("\n"), Path(sys.argv[1]), works), flush=True)

@@ -150,7 +150,7 @@ def _command(program: str) -> list[str]:
 
 
 class Program:
-    """Running program with its CPU clock."""
+    """Running program of a language, and its CPU clock."""
 
     def __init__(self, name: str) -> None:
         """Start the program, which waits for requests."""
@@ -195,5 +195,5 @@ class Program:
         return taken / 1e9 / int(loop_count), int(loop_count)
 
     def close(self) -> None:
-        """Close the pipes and wait until the program exits."""
+        """Close the standard input of the program, and wait for its end."""
         self._process.communicate()

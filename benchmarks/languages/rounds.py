@@ -39,7 +39,7 @@ Turn = tuple[Contender, Case]
 
 @contextmanager
 def _start(names: Iterable[str]) -> Iterator[dict[str, Program]]:
-    """Start programs, and stop them when the context ends."""
+    """Start the named programs. They end with the ``with`` block."""
     running: dict[str, Program] = {}
     try:
         for name in names:
@@ -51,9 +51,10 @@ def _start(names: Iterable[str]) -> Iterator[dict[str, Program]]:
 
 
 def check(programs: dict[str, Program], contenders: Iterable[Contender]) -> list[Turn]:
-    """Compare all checksums. Return the supported (contender, case) pairs.
+    """Compare the checksums of all contenders with the expected checksums.
 
-    Raises SystemExit if a checksum is wrong.
+    Returns the (contender, case) pairs that are supported. Raises ``SystemExit`` if a
+    checksum is wrong.
     """
     turns = []
     expected = {case: expect(case) for case in CASES}

@@ -14,7 +14,7 @@ from benchmarks.languages.cases import Case
 
 
 class Way(NamedTuple):
-    """Way to use a library."""
+    """Way in which a library is used. ``name`` is its name in the report."""
 
     name: str
     defers: tuple[str, ...] = ()

@@ -46,7 +46,7 @@ class Reader:
     """Process that runs a scan, and the gaps in its service that it has reported."""
 
     def __init__(self, addresses: str, kind: str) -> None:
-        """Start the scan. ``kind`` is "hints" or "none"."""
+        """Start the process. ``kind`` is "hints", or "none" to ignore leader hints."""
         self.gaps: list[dict[str, Any]] = []
         self._kind = kind
         self._process = subprocess.Popen(
@@ -116,7 +116,7 @@ def _producer(addresses: str) -> Any:
 
 
 def _fill(addresses: str) -> None:
-    """Write the records that the scans read repeatedly."""
+    """Write the ``RECORDS`` records per partition that the scans read repeatedly."""
     value = random.Random(951).randbytes(VALUE_BYTES)
     numbers = range(RECORDS * PARTITIONS)
     records = (BulkRecord(value, number % PARTITIONS) for number in numbers)
@@ -124,7 +124,7 @@ def _fill(addresses: str) -> None:
 
 
 def _write(addresses: str, is_over: threading.Event) -> None:
-    """Write to all partitions at a constant rate until ``is_over`` is set."""
+    """Write ``WRITES_PER_SECOND`` records per second until ``is_over`` is set."""
     producer, number, begun = _producer(addresses), 0, time.monotonic()
     while not is_over.is_set():
         while number < (time.monotonic() - begun) * WRITES_PER_SECOND:

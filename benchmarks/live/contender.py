@@ -27,14 +27,16 @@ class Job:
     """Topic to read: address of the broker, partitions, and number of records."""
 
     def __init__(self, arguments: list[str]) -> None:
-        """Parse the command line arguments."""
+        """Parse the arguments: address, topic, partitions, records, and memory in
+        bytes.
+        """
         self.address, self.topic = arguments[:2]
         self.partitions, self.records = map(int, arguments[2:4])
         self.memory_bytes = int(arguments[4]) if len(arguments) > 4 else BUDGET_BYTES
 
 
 def kwire_arrow(job: Job) -> Iterator[Any]:
-    """Read Arrow record batches with the blocking client."""
+    """Scan the topic with kwire's blocking client. Yields Arrow batches."""
     from kwire import client
 
     with client.connect_sync(job.address) as kafka:
@@ -45,7 +47,7 @@ def kwire_arrow(job: Job) -> Iterator[Any]:
 
 
 async def kwire_asyncio_arrow(job: Job) -> AsyncIterator[Any]:
-    """Read Arrow record batches with the asyncio client."""
+    """Scan the topic with kwire's asyncio client. Yields Arrow batches."""
     from kwire import client
 
     async with client.connect(job.address) as kafka:
@@ -56,7 +58,7 @@ async def kwire_asyncio_arrow(job: Job) -> AsyncIterator[Any]:
 
 
 def kwire_rows(job: Job) -> Iterator[Any]:
-    """Read lists of records with the blocking client."""
+    """Scan the topic with kwire's blocking client. Yields lists of records."""
     from kwire import client
 
     with client.connect_sync(job.address) as kafka:
@@ -65,7 +67,7 @@ def kwire_rows(job: Job) -> Iterator[Any]:
 
 
 async def kwire_asyncio_rows(job: Job) -> AsyncIterator[Any]:
-    """Read lists of records with the asyncio client."""
+    """Scan the topic with kwire's asyncio client. Yields lists of records."""
     from kwire import client
 
     async with client.connect(job.address) as kafka:
@@ -74,7 +76,10 @@ async def kwire_asyncio_rows(job: Job) -> AsyncIterator[Any]:
 
 
 def kwire_each(job: Job) -> tuple[int, int]:
-    """Iterate over the records with the blocking client."""
+    """Scan the topic with kwire's blocking client, record by record.
+
+    Returns the number of records and the total size of their values.
+    """
     from kwire import client
 
     count = size = 0
@@ -87,7 +92,10 @@ def kwire_each(job: Job) -> tuple[int, int]:
 
 
 async def kwire_asyncio_each(job: Job) -> tuple[int, int]:
-    """Iterate over the records with ``async for``."""
+    """Scan the topic with kwire's asyncio client, record by record.
+
+    Returns the number of records and the total size of their values.
+    """
     from kwire import client
 
     count = size = 0
@@ -100,7 +108,7 @@ async def kwire_asyncio_each(job: Job) -> tuple[int, int]:
 
 
 def confluent_rows(job: Job) -> Iterator[Any]:
-    """Consume lists of messages with librdkafka."""
+    """Consume the topic with librdkafka. Yields lists of messages."""
     from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 
     consumer = Consumer(
@@ -120,7 +128,7 @@ def confluent_rows(job: Job) -> Iterator[Any]:
 
 
 def confluent_arrow(job: Job) -> Iterator[Any]:
-    """Consume messages with librdkafka and convert them to Arrow record batches."""
+    """Consume the topic with librdkafka. Yields Arrow batches."""
     import pyarrow
 
     schema = _schema(pyarrow)
@@ -144,7 +152,7 @@ async def _aiokafka_lists(job: Job) -> AsyncIterator[Any]:
 
 
 async def aiokafka_arrow(job: Job) -> AsyncIterator[Any]:
-    """Consume lists of messages with aiokafka, and convert them to Arrow batches."""
+    """Consume the topic with aiokafka. Yields Arrow batches."""
     import pyarrow
 
     schema = _schema(pyarrow)
@@ -160,7 +168,10 @@ aiokafka_rows = _aiokafka_lists
 
 
 async def aiokafka_each(job: Job) -> tuple[int, int]:
-    """Iterate over the messages of an aiokafka consumer."""
+    """Iterate over the messages of an aiokafka consumer.
+
+    Returns the number of messages and the total size of their values.
+    """
     count = size = 0
     async for consumer in _aiokafka_consumer(job):
         async for each in consumer:
@@ -189,14 +200,17 @@ async def _aiokafka_consumer(job: Job) -> AsyncIterator[Any]:
 
 
 def kafka_python_rows(job: Job) -> Iterator[Any]:
-    """Poll lists of messages with kafka-python."""
+    """Poll messages with kafka-python. Yields lists of messages."""
     consumer = _kafka_python_consumer(job)
     while True:
         yield from consumer.poll(1000, max_records=5000).values()
 
 
 def kafka_python_each(job: Job) -> tuple[int, int]:
-    """Iterate over the messages of a kafka-python consumer."""
+    """Iterate over the messages of a kafka-python consumer.
+
+    Returns the number of messages and the total size of their values.
+    """
     count = size = 0
     for each in _kafka_python_consumer(job):
         _ = each.offset, each.timestamp, each.key, each.headers

@@ -68,7 +68,7 @@ def reception() -> dict[str, float]:
 
 
 class _Broker:
-    """Fake broker for one link.
+    """Broker without a socket, for one connection of the client.
 
     Every Fetch returns the same batches at the next offsets.
     """
@@ -134,14 +134,14 @@ class _Broker:
 
 
 def overhead(value_bytes: int, codec: str) -> dict[str, float]:
-    """Measure a 1 MiB fetch.
+    """Measure a Fetch with responses of 1 MiB.
 
-    Return the median seconds of the scan logic and of decoding.
+    Returns the median seconds of the scan logic and of decoding.
     """
     broker = _Broker(value_bytes, codec)
     options = ScanOptions(topics=(TOPIC,), follow=True, fetch_bytes=FETCH_BYTES)
     now = 0.0
-    # Disable the push of client metrics, because the fake broker does not support it.
+    # Do not push client metrics, because the broker does not support these requests.
     settings = ClusterSettings(enable_metrics_push=False)
     machine = ScanMachine(
         [("a", 9092)], settings, options, now=now, random=random.Random(1)

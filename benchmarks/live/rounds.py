@@ -34,17 +34,17 @@ PACKAGES = ("confluent-kafka", "aiokafka", "kafka-python", "pyarrow")
 
 
 def topic_of(size: int, codec: str) -> str:
-    """Return the topic name for a value size and a codec."""
+    """Return the name of the topic for a value size and a codec."""
     return f"live-{size}-{codec}"
 
 
 def count_of(size: int, scale: float) -> int:
-    """Return the number of records in a topic, a multiple of the partition count."""
+    """Return the number of records in a topic. It is a multiple of the partitions."""
     return int(RECORDS[size] * scale) // PARTITIONS * PARTITIONS
 
 
 def fill(kafka: brokers.Broker, size: int, codec: str, count: int) -> None:
-    """Create and fill the topic for a value size and a codec."""
+    """Create the topic for a value size and a codec, and write ``count`` records."""
     topic = topic_of(size, codec)
     workloads.create_topic(kafka, topic, partitions=PARTITIONS)
     producer = confluent_kafka.Producer(
@@ -99,7 +99,7 @@ def _read_topics(address: str, rounds: int, scale: float) -> dict[str, list[Any]
 
 
 def _memory(address: str, scale: float) -> dict[str, int]:
-    """Return the memory growth of a scan in bytes, by its memory budget in MiB."""
+    """Return the memory growth of a scan in bytes, by its memory limit in MiB."""
     topic, records = topic_of(1000, "none"), count_of(1000, scale)
     return {
         str(mib): _read(

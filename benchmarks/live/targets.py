@@ -46,7 +46,7 @@ LEADS = tuple(_leads())
 
 
 def live_verdicts(run: dict[str, Any]) -> Iterator[Verdict]:
-    """Check all targets for reading live topics."""
+    """Yield the verdicts on all targets for reading live topics."""
     for lead in LEADS:
         own, other = (
             find_micros(run["readings"][f"{lead.task}/{lead.size}/{lead.codec}/{name}"])

@@ -56,7 +56,10 @@ def _options(job: Job) -> Any:
 
 
 def kwire_rows(job: Job) -> int:
-    """Pass a list of all rows to ``send_many`` of the blocking client."""
+    """Pass all rows as a list to ``send_many`` of kwire's blocking client.
+
+    Returns the number of acknowledged records.
+    """
     from kwire import client
 
     with (
@@ -69,7 +72,10 @@ def kwire_rows(job: Job) -> int:
 
 
 async def kwire_asyncio_rows(job: Job) -> int:
-    """Pass a list of all rows to ``send_many`` of the asyncio client."""
+    """Pass all rows as a list to ``send_many`` of kwire's asyncio client.
+
+    Returns the number of acknowledged records.
+    """
     from kwire import client
 
     async with (
@@ -81,7 +87,10 @@ async def kwire_asyncio_rows(job: Job) -> int:
 
 
 def kwire_table(job: Job, table: Any) -> int:
-    """Pass a table to ``send_table``."""
+    """Pass all rows as a table to ``send_table`` of kwire's blocking client.
+
+    Returns the number of acknowledged records.
+    """
     from kwire import client
 
     with (
@@ -106,7 +115,10 @@ def make_table(job: Job) -> Any:
 
 
 def kwire_send(job: Job) -> int:
-    """Call ``send`` of the blocking client once per record."""
+    """Call ``send`` of kwire's blocking client once per record.
+
+    Returns the number of acknowledged records.
+    """
     from kwire import client
 
     written: list[int] = []
@@ -123,7 +135,10 @@ def kwire_send(job: Job) -> int:
 
 
 async def kwire_asyncio_send(job: Job) -> int:
-    """Call ``send`` of the asyncio client once per record."""
+    """Call ``send`` of kwire's asyncio client once per record.
+
+    Returns the number of acknowledged records.
+    """
     from kwire import client
 
     written: list[int] = []
@@ -140,7 +155,11 @@ async def kwire_asyncio_send(job: Job) -> int:
 
 
 def confluent_produce(job: Job) -> int:
-    """Call ``produce`` once per record, and ``poll`` if the queue is full."""
+    """Call ``produce`` of librdkafka once per record, and ``poll`` if its queue is
+    full.
+
+    Returns the number of records.
+    """
     from confluent_kafka import Producer
 
     producer = Producer(
@@ -212,7 +231,10 @@ def kafka_python_send(job: Job) -> int:
 
 
 def kwire_murmur2(job: Job, table: Any) -> int:
-    """Compute the hashes of the key column without writing any record."""
+    """Compute the hashes of the keys without writing any record.
+
+    Returns the number of hashes.
+    """
     from kwire.records.partitioners import murmur2_column
 
     return len(murmur2_column(table.column("key").combine_chunks()))

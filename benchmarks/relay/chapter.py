@@ -62,7 +62,10 @@ async def _relay(port: int, out: str) -> None:
 
 
 def _answer(server: socket.socket, size: int, answer: bytes) -> None:
-    """Accept one client and answer all its requests, which have ``size`` bytes."""
+    """Accept one client, and send ``answer`` for each of its requests.
+
+    ``size`` is the size of a request in bytes.
+    """
     client, _ = server.accept()
     rest = 0
     with client:
@@ -132,7 +135,10 @@ def measure(size: int, count: int, ahead: int, *options: str) -> tuple[float, fl
 
 
 def show(uvloop: bool) -> int:
-    """Measure all cases and print one line per response size."""
+    """Measure all cases, and print a line for each response size. Returns 0.
+
+    ``uvloop``: use the event loop of uvloop.
+    """
     options = ("uvloop",) if uvloop else ()
     for name, size, count, ahead in CASES:
         runs = [measure(size, count, ahead, *options) for _ in range(ROUNDS)]

@@ -36,13 +36,13 @@ def time() -> Iterator[Figure]:
 
 
 def bomb() -> Iterator[Figure]:
-    """Measure the time until decompression bombs are rejected."""
+    """Measure the time until decompression bombs are rejected (promise P9)."""
     what = "time for a bomb beyond the permitted bytes"
     yield Figure("P9", what, bombs.run(), TEST, most=50.0, unit=" ms")
 
 
 def start() -> Iterator[Figure]:
-    """Measure the import time."""
+    """Measure the time of ``import kwire`` (promise P19)."""
     mine, other = imports.run()
     yield Figure("P19", "time of import kwire", mine, TEST, most=5.0, unit=" ms")
     if other is not None:
@@ -51,7 +51,7 @@ def start() -> Iterator[Figure]:
 
 
 def cost() -> Iterator[Figure]:
-    """Measure how much the bounds checks for promise P6 cost."""
+    """Measure the cost of the bounds checks (promise P6)."""
     seconds, work = checks.run()
     yield Figure(
         "P6", "time that bounds checks cost", seconds, TEST, most=5.0, unit=" %"
@@ -62,7 +62,7 @@ def cost() -> Iterator[Figure]:
 
 
 def validation() -> Iterator[Figure]:
-    """Measure how much Arrow validation costs in a producer."""
+    """Measure the cost of validating Arrow data in a producer (promise P6)."""
     for size, added in arrow.run().items():
         what = f"time that the validation of Arrow data adds to send_table, {size} B"
         yield Figure("P6", what, added, TEST, most=5.0, unit=" %")
@@ -78,9 +78,9 @@ PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
 
 
 def show(parts: Sequence[str], record: bool) -> int:
-    """Measure the specified parts, or all parts.
+    """Measure the specified parts, or all parts. Prints the figures.
 
-    Return 1 if a bound is exceeded, else 0.
+    Returns the exit code: 1 if a figure violates its limit.
     """
     if kwire.backend != "fast":
         raise SystemExit("there is no compiled engine to measure: make build")

@@ -165,7 +165,10 @@ def make_sure() -> None:
 
 
 def workers(root: Path) -> dict[str, Worker]:
-    """Start worker processes that use the engine in ``root``. Return them by label."""
+    """Start the worker processes that use the engine of the tree ``root``.
+
+    Returns the workers by label.
+    """
     before = dict(os.environ)
     os.environ.update(environment(root))
     try:
@@ -178,9 +181,9 @@ def workers(root: Path) -> dict[str, Worker]:
 
 
 def times() -> dict[str, tuple[float, float]]:
-    """Measure all tasks on both engines in turn.
+    """Measure all tasks in turn: with the engine, and with the engine without checks.
 
-    Return the median seconds with checks and without checks, by task.
+    Returns a pair of median seconds for each task.
     """
     both = [workers(ROOT), workers(COPY.root)]
     medians = {}
@@ -239,9 +242,11 @@ def instructions(root: Path, title: str) -> float:
 
 
 def counted() -> dict[str, tuple[float, float]]:
-    """Count instructions with checks and without checks, by task.
+    """Count the instructions of each task with valgrind, with checks and without
+    checks.
 
-    Return an empty dict if valgrind is not installed.
+    Returns a pair of counts for each task, or an empty dictionary if valgrind is not
+    installed.
     """
     if shutil.which("valgrind") is None:
         print("no valgrind here, so no instructions are counted")

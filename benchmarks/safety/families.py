@@ -26,13 +26,13 @@ def unsigned_varint(value: int) -> bytes:
 
 
 def decoding(kwire: Any, name: str, data: bytes, version: int) -> Call:
-    """Return a call that decodes a message without limits."""
+    """Return a function that decodes a message without limits."""
     cls = getattr(kwire.messages, name)
     return lambda: kwire.decode(cls, data, version, limits=unlimited(kwire))
 
 
 def unlimited(kwire: Any) -> Any:
-    """Return limits that permit any size."""
+    """Return limits that permit frames and decompressed data of any size."""
     return kwire.Limits(frame_bytes=None, decompressed_bytes=None)
 
 

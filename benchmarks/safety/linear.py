@@ -63,7 +63,10 @@ class Growth(NamedTuple):
 
 
 def run(kwire: Any) -> Growth:
-    """Measure all families and print them. Return the maximum growth."""
+    """Measure all families, and print a row for each of them.
+
+    Returns the maximum growth of all families.
+    """
     print(
         f"\n{'time of the thread':23}{'1 kB':>11}{'16 MB':>11}{'a byte':>9}"
         f"{'end':>8}{'mean':>8}{'once':>8}"

@@ -73,7 +73,7 @@ def _cells(each: dict[str, Any]) -> list[str]:
 
 
 def write_chapter(json_path: Path) -> str:
-    """Write the page for a finished run. Return its path."""
+    """Write the page for a finished run. Returns its path as text."""
     from kwire.log.storage import THREADS
 
     figures, reads = json.loads(json_path.read_text())

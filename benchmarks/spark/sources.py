@@ -53,7 +53,7 @@ def save(batch: pa.RecordBatch, path: str) -> None:
 
 @cache
 def ready_batch(path: str) -> pa.RecordBatch:
-    """Read a batch that ``save`` has written. It is cached in every process."""
+    """Read a batch that ``save`` has written. Each process reads it only once."""
     with open(path, "rb") as file:
         return pa.ipc.open_file(pa.py_buffer(file.read())).get_batch(0)
 
@@ -67,11 +67,15 @@ class ReplaySource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """Return the format name."""
+        """Return the name of the format in Spark."""
         return "replay"
 
     def reader(self, schema: Any) -> DataSourceReader:
-        """Create the reader. Spark always specifies a schema for this source."""
+        """Return a reader with a task for each number of rows.
+
+        Spark always specifies a schema for this source, because it does not provide
+        one.
+        """
         rows = [int(text) for text in self.options["rows"].split(",")]
         return ReplayReader(self.options["batch"], rows)
 
@@ -85,11 +89,11 @@ class ReplayReader(DataSourceReader):
         self._rows = rows
 
     def partitions(self) -> list[InputPartition]:
-        """Plan one task per row count."""
+        """Return a task for each number of rows."""
         return [InputPartition(rows) for rows in self._rows]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Repeat the batch, and finally return a slice for the remaining rows."""
+        """Yield the batch repeatedly, and a slice of it for the remaining rows."""
         batch, left = ready_batch(self._path), partition.value
         while left >= batch.num_rows:
             yield batch
@@ -107,7 +111,7 @@ class PeerSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """Return the format name."""
+        """Return the name of the format in Spark."""
         return "peer"
 
     def schema(self) -> str:
@@ -123,7 +127,7 @@ class PeerSource(DataSource):
 
 
 class PeerReader(DataSourceReader):
-    """Reader for ranges in a segment. Every chunk becomes an Arrow record batch."""
+    """Reader of byte ranges in a segment. A chunk of records becomes an Arrow batch."""
 
     def __init__(
         self, peer: str, path: str, ranges: list[tuple[int, int]], step: int
@@ -139,7 +143,7 @@ class PeerReader(DataSourceReader):
         self._chunk = CHUNK_BYTES // step * step
 
     def partitions(self) -> list[InputPartition]:
-        """Plan one task per byte range."""
+        """Return a task for each byte range."""
         return [InputPartition(each) for each in self._ranges]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -216,7 +220,7 @@ class ReplayHeaders:
         self._path = path
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[pa.RecordBatch]:
-        """For every input batch, return the same number of rows."""
+        """Yield a slice of the prepared columns for each batch, with as many rows."""
         ready = ready_batch(self._path)
         for batch in batches:
             yield ready.slice(0, batch.num_rows)

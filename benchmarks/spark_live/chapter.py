@@ -174,7 +174,7 @@ def _run_rounds(
 
 
 def cache_rows(session: Any, kafka: Any) -> Any:
-    """Load the rows for the sinks into Spark's cache."""
+    """Load the rows that the sinks write into Spark's cache. Returns the table."""
     rows = make_table(session, kafka, "kafka", "8 columns")
     rows = rows.select("key", "value", "headers").cache()
     assert rows.count() == ROWS

@@ -253,7 +253,7 @@ class Prepared:
         self._result: Any = None
 
     def __call__(self, data: bytes) -> Any:
-        """Return the prepared result."""
+        """Return the result that the decoder has returned for the first row."""
         if self._result is None:
             self._result = self._decode(data)
         return self._result

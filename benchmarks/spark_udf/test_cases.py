@@ -44,7 +44,7 @@ def test_all_cases_return_equal_values(spark, tmp_path):
 
 
 def made_up(from_records, read_records):
-    """Return JSON for a run in which aiokafka takes 8 seconds."""
+    """Return the report of a run in which aiokafka takes 8 s without the reading."""
     times = {
         READING: [1.0, 1.0, 1.0],
         work.AIOKAFKA: [9.0, 9.0, 90.0],

@@ -70,7 +70,7 @@ _TEXT = (
 
 
 def magic(name: str) -> int:
-    """Return the record format (magic) for a workload."""
+    """Return the magic of a workload's records."""
     return _SHAPES[name][0]
 
 

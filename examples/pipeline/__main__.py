@@ -206,7 +206,7 @@ def check_frames(checks: Checks, spark, done: traffic.Traffic) -> None:
 
 
 def audit(checks: Checks, spark, done: traffic.Traffic) -> Result:
-    """Run the audit of the recording, and return its result."""
+    """Audit the recording, check the verdict on each client, and return the result."""
     checks.step(
         f"Job 1, kwire audit: who breaks when the brokers become {TARGET}?",
         "kwire audit",
@@ -237,7 +237,10 @@ def audit(checks: Checks, spark, done: traffic.Traffic) -> Result:
 
 
 def injure(checks: Checks) -> set[brokers.Offset]:
-    """Copy and damage the data directories of two brokers. Return the lost offsets."""
+    """Copy the data directories of two brokers and damage the copies.
+
+    Returns the offsets that no copy contains afterwards.
+    """
     checks.step(
         f"Disks: files that a broker of Kafka {brokers.RELEASE} wrote, copied for two"
         " brokers, and then",
@@ -254,7 +257,7 @@ def injure(checks: Checks) -> set[brokers.Offset]:
 
 
 def export(checks: Checks, spark, lost: set[brokers.Offset]) -> Result:
-    """Export the damaged segments, and return the result."""
+    """Export the damaged segments, check the lost offsets, and return the result."""
     checks.step(
         "Job 2, kwire export: what can be recovered of both, what is lost?",
         "kwire export",

@@ -68,7 +68,10 @@ def copy(folder: Path) -> None:
 
 
 def injure(folder: Path) -> set[Offset]:
-    """Damage the copies. Return the offsets that no broker contains afterwards."""
+    """Damage the copies of both brokers.
+
+    Returns the offsets that no broker contains afterwards.
+    """
     lost: set[Offset] = set()
     for injury in INJURIES:
         every = list(batches(injury.partition))
@@ -87,7 +90,7 @@ def injure(folder: Path) -> set[Offset]:
 
 
 def hurt(path: Path, batch: Batch, how: str) -> None:
-    """Damage a batch, or delete its file."""
+    """Damage a batch in a file, or delete the file. ``how`` selects the damage."""
     if how == "its file deleted":
         path.unlink()
         return

@@ -25,7 +25,11 @@ class Checks:
     """
 
     def __init__(self, screen: Screen, log: TextIO, *, verbose: bool) -> None:
-        """Start measuring the duration of the demo."""
+        """Start to measure the duration of the demo.
+
+        * ``screen``: receives the lines of the brief or the verbose output.
+        * ``log``: file that receives all lines.
+        """
         self._started = time.monotonic()
         self._screen = screen
         self._log = log
@@ -36,7 +40,7 @@ class Checks:
         self.failed = 0
 
     def __enter__(self) -> "Checks":
-        """Return the checks."""
+        """Return the checks themselves."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -142,7 +146,10 @@ class Checks:
 
 
 def difference(found: set, expected: set) -> str:
-    """Describe the differences of two sets, with an example from each set."""
+    """Describe which elements are missing and which are unexpected.
+
+    The description contains the numbers of elements and an example of each.
+    """
     parts = []
     for title, rest in ("missing", expected - found), ("too many", found - expected):
         if rest:

@@ -205,7 +205,10 @@ def add_negotiation(report: Report, recorded: list[Recorded]) -> None:
 
 
 def find_offer(frames: Iterable[Frame]) -> dict[int, tuple[int, int]]:
-    """Return the minimum and maximum version by API, from an ApiVersions response."""
+    """Return the versions that the broker offers in an ApiVersions response.
+
+    The result maps each API key to its minimum and maximum version.
+    """
     for frame in frames:
         if (
             frame.api_key == NEGOTIATES

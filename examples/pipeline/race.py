@@ -83,7 +83,7 @@ class Runner:
     """
 
     def __init__(self, engine: str, log: Log) -> None:
-        """Start the process. It initializes itself in parallel with other runners."""
+        """Start the process, which starts Spark while other runners do the same."""
         self._process = subprocess.Popen(
             [sys.executable, "-m", __spec__.name, str(log.folder)],
             env={**os.environ, "KWIRE_BACKEND": engine},
@@ -101,7 +101,7 @@ class Runner:
         self._process.communicate(timeout=SECONDS_TO_END)
 
     def wait(self) -> None:
-        """Wait until the process is ready."""
+        """Wait until Spark has started. Sets ``engines`` and ``records``."""
         self.engines, self.records = self._read()
 
     def lap(self, kind: str) -> float:

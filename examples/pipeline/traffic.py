@@ -164,7 +164,10 @@ def produce_in_transaction(
 
 
 def consume(consumer: Consumer, count: int) -> int:
-    """Receive ``count`` messages, and wait 0.5 s for unexpected additional messages."""
+    """Receive ``count`` messages. Returns how many messages were received.
+
+    The function waits another 0.5 s for unexpected messages.
+    """
     received = 0
     deadline = time.monotonic() + DEADLINE_S
     while received < count and time.monotonic() < deadline:

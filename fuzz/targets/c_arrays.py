@@ -80,7 +80,7 @@ class DamagedArray:
         self.array, self.changes = array, changes
 
     def __arrow_c_array__(self, requested_schema=None):
-        """Export the array with its changes."""
+        """Export the array, and apply the changes to the exported C struct."""
         schema, array = self.array.__arrow_c_array__()
         nodes = list(_nodes(_pointer_of(array, b"arrow_array")))
         for node, field, number in self.changes:

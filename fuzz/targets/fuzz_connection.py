@@ -96,7 +96,7 @@ def event_values(event):
 
 
 def answer(package, made, event):
-    """React to an event in the same way as the user of a connection."""
+    """React to an event of the connection ``made``, as its user would."""
     connection = package.connection
     if not made.is_open:
         return

@@ -22,7 +22,7 @@ JAVA, ZERO_COPY = 1, 2
 
 
 def request(package, data, options):
-    """Decode a request with its header."""
+    """Decode a request frame with its header. Returns the header and the request."""
     return package.messages.framing.decode_request(data, **options)
 
 
@@ -48,7 +48,10 @@ def request_map(package, data):
 
 
 def response(package, data, name, version, options):
-    """Decode a response with its header."""
+    """Decode a response frame with its header.
+
+    Returns the correlation id and the response.
+    """
     cls = getattr(package.messages, name)
     return package.messages.framing.decode_response(cls, data, version, **options)
 
@@ -75,7 +78,7 @@ def prefixed(package, data, name, options):
 
 
 def internal(package, key, value, topic, options):
-    """Decode a record of an internal topic."""
+    """Decode the key and the value of a record in the internal topic ``topic``."""
     return package.messages.internal_topics.decode(topic, key, value, **options)
 
 

@@ -45,7 +45,7 @@ def decode(package, name, data, offset):
 
 
 def encode(package, name, value):
-    """Encode one value."""
+    """Encode one value of the primitive ``name``."""
     return getattr(package.messages.wire, f"encode_{name}")(value)
 
 

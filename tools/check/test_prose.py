@@ -68,7 +68,10 @@ def test_is_light_counts_the_words_with_content(sentence, light):
 
 
 def test_check_names_reports_assigned_names_on_added_lines(tmp_path):
-    """Assignments, loops and parameters are reported, but not the uses of a name."""
+    """Vague names in assignments, loops and parameters are reported.
+
+    The later uses of such a name are not reported.
+    """
     path = tmp_path / "code.py"
     path.write_text(
         "found = 1\n"

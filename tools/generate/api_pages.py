@@ -124,7 +124,7 @@ def setup(app: Any) -> dict[str, bool]:
 
     The pages are created before the build and deleted after it.
     """
-    # Import dynamically, because type checkers run without Sphinx.
+    # Import Sphinx dynamically, because it is not installed where type checkers run.
     directive: Any = importlib.import_module("sphinx.util.docutils").SphinxDirective
 
     class Api(directive):  # type: ignore[misc]

@@ -71,7 +71,8 @@ def _escaped(line: str) -> str:
         start = bullet.end() if bullet else 0
         plain = re.sub(r"([*|\\`])|(?<=\w)(_)(?!\w)", r"\\\1\2", pieces[number][start:])
         pieces[number] = pieces[number][:start] + plain
-    # Adjacent letters would prevent reStructuredText from recognizing the backticks.
+    # reStructuredText does not recognize backticks that are next to a letter or digit.
+    # An escaped space separates them.
     text = pieces[0]
     for number, piece in enumerate(pieces[1:], 1):
         left = "\\ " if number % 2 and text[-1:].isalnum() else ""
@@ -123,7 +124,7 @@ def command_helps() -> Iterator[tuple[str, str]]:
 
 def setup(app: Any) -> dict[str, bool]:
     """Register kwire's directives and event handlers with Sphinx."""
-    # Import dynamically, because type checkers run without Sphinx.
+    # Import Sphinx dynamically, because it is not installed where type checkers run.
     directive: Any = importlib.import_module("sphinx.util.docutils").SphinxDirective
 
     class MessageTable(directive):  # type: ignore[misc]

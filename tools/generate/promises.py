@@ -186,7 +186,10 @@ def missing_tests(rows: list[Figure]) -> Iterator[str]:
 
 
 def missing_part(test: str) -> str:
-    """Describe the missing file or function of a test, or return "" if it exists."""
+    """Describe why a test does not exist: its file or its function is missing.
+
+    Returns "" if it exists.
+    """
     path, _, name = test.partition("[")[0].partition("::")
     source = ROOT / path
     if not source.exists():

@@ -187,7 +187,7 @@ def draw(groups: list[Group]) -> str:
 
 
 def write_paragraphs(groups: list[Group]) -> dict[str, str]:
-    """Return the paragraphs with figures, indexed by their first words."""
+    """Return each paragraph of README.md that contains figures, by its first words."""
     udf, message = ({bar.label: bar for bar in group.bars} for group in groups)
     hand, aiokafka, column, rows = (udf[label] for label in UDF_ROWS.values())
     compiled, twin = (

@@ -25,7 +25,10 @@ Facts = dict[str, str]
 
 
 def describe(before: Entries, after: Entries) -> list[str]:
-    """List the differences by message, in lines with at most 80 columns."""
+    """Describe the differences between two states of the definitions.
+
+    The lines have at most 80 columns and are sorted by message.
+    """
     lines = []
     for name in sorted(before.keys() | after.keys()):
         old, new = before.get(name), after.get(name)

@@ -56,7 +56,7 @@ _FAMILIES = {
 
 
 class Entry(NamedTuple):
-    """Message with the name of its file, without ``.txt``."""
+    """Message, and the name of its definition file without ``.txt``."""
 
     message: Message
     family: str
@@ -93,7 +93,7 @@ def family_of(message: Message, origin: str) -> str:
 
 
 def read_entries(folder: Path) -> Entries:
-    """Read all definition files.
+    """Read all definition files of a directory.
 
     Raises ``ImportRefused`` with the name of an invalid file.
     """

@@ -97,8 +97,8 @@ class _Union:
             partner = self.built.get(id(struct))
             if partner is not None and partner not in declared:
                 declared.append(partner)
-        # Only Kafka 3.7 to 3.9 specify deprecated versions. If a release does not
-        # specify them, keep the previous value.
+        # Only Kafka 3.7 to 3.9 specify deprecated versions. If the newer state does not
+        # specify them, keep those of the older state.
         deprecated = older.deprecated_versions
         if newer.deprecated_versions:
             deprecated = self.join(
@@ -166,7 +166,7 @@ class _Union:
         mine = {field.name: field for field in before.fields} if before else {}
         for field in now.fields:
             united = self.field(mine.get(field.name), field, path)
-            # A field can lose all versions if only the older state is authoritative for
+            # A field has no versions left if only the older state is authoritative for
             # them.
             if united.versions or not field.versions:
                 built.fields.append(united)

@@ -59,14 +59,14 @@ LANE = (
     "tests/records/test_formats.py",
     "tests/records/test_column_bytes.py",
 )
-# Tests without cramjam, for platforms without a cramjam wheel.
+# Test files that do not need cramjam, for platforms that have no cramjam wheel.
 PLAIN_LANE = (
     "tests/messages/test_wire.py",
     "tests/engine/test_varint_readers.py",
     "tests/records/test_column_bytes.py",
     "tests/safety/test_threads.py",
 )
-# Tests without any library, for Pythons without wheels.
+# Test files that need no library except for pytest, for Pythons without wheels.
 PURE_LANE = (
     "tests/messages/test_vectors.py",
     "tests/messages/test_framing.py",
@@ -100,7 +100,10 @@ class Platform(NamedTuple):
 
     @property
     def version(self) -> str:
-        """Python version. A "t" indicates a free-threaded build."""
+        """Version of the Python, for example "3.13t".
+
+        A "t" means a free-threaded build.
+        """
         if self.name == "windows":
             return windows.VERSION
         name = self.debian.python if self.debian else self.name
@@ -121,7 +124,7 @@ def debian(
     arch: str, triplet: str, wheels: str, words: str, emulator: str = ""
 ) -> Platform:
     """Return the platform of a Debian architecture, with the Python of its suite."""
-    # Only newer Debian suites support RISC-V.
+    # The suite bookworm does not support RISC-V.
     suite, version = ("bookworm", "3.11") if arch != "riscv64" else ("forky", "3.14")
     root = Debian(suite, arch, triplet, f"python{version}", True, emulator)
     return Platform(arch, f"{arch}: {words}", f"CPython {version}", root, wheels)
@@ -137,8 +140,8 @@ def newer(name: str, words: str) -> Platform:
 # code must detect.
 CLMUL = "sse4_2 pclmulqdq"
 MODELS = {"qemu64": "", "Nehalem": "sse4_2", "Westmere": CLMUL, "Haswell": CLMUL}
-# Platforms for the check before each change. It requires five minutes the first time,
-# and afterwards 90 seconds.
+# Platforms that are tested before each change. The first run takes five minutes, and
+# further runs take 90 seconds.
 SHORT = ("i386", "arm64", "s390x", *(f"cpu-{model}" for model in MODELS))
 PLATFORMS = (
     debian("i386", "i386-linux-gnu", "i686", "32 bits"),
@@ -206,7 +209,11 @@ def install_plain() -> Path:
 
 
 def install(place: Path, *arguments: str) -> bool:
-    """Install wheels into a directory. Returns False if a wheel is not available."""
+    """Install wheels into the directory ``place``.
+
+    Returns False if a wheel is not available. Exits with a message if the network
+    fails.
+    """
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--only-binary=:all:"]
     done = subprocess.run(
         [*pip, f"--target={place}", *arguments],
@@ -253,7 +260,7 @@ def install_wheels(one: Platform, whole: bool) -> tuple[Path, list[str]]:
 
 
 def copy_tree(name: str) -> Path:
-    """Copy the tree for one platform. Returns its directory."""
+    """Copy the files of the tree for one platform. Returns the new directory."""
     tree = WORK / "trees" / name
     shutil.rmtree(tree, ignore_errors=True)
     engine_copy.copy_tree(tree)

@@ -58,7 +58,7 @@ class Debian(NamedTuple):
 
 
 def run(*command: str | Path, cwd: Path | None = None) -> None:
-    """Run a command. Raises an error if it fails."""
+    """Run a command. Raises ``CalledProcessError`` if it fails."""
     subprocess.run([str(each) for each in command], check=True, cwd=cwd)
 
 
@@ -103,15 +103,15 @@ def make_root(debian: Debian) -> None:
         f"--include={','.join(debian.packages())}",
         debian.suite,
         root,
-        # Updates and security fixes are irrelevant for these tests.
+        # Use only the main archive, because these tests do not need updates.
         f"deb {find_mirror()} {debian.suite} main",
     )
-    # Create links that would belong to Debian's base-files package, which is not
-    # installed.
+    # Debian's base-files package would create these links, but it is not installed.
     for name in ("bin", "sbin", "lib", "lib32", "lib64"):
         if (root / "usr" / name).is_dir() and not (root / name).exists():
             (root / name).symlink_to(f"usr/{name}")
-    # qemu would resolve absolute links to files of this machine.
+    # Make the link relative, because qemu would resolve an absolute link in the root
+    # directory of this machine.
     for link in root.glob("lib*/ld*.so*"):
         target = os.readlink(link)
         if target.startswith("/"):

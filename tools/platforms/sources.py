@@ -95,7 +95,7 @@ def read_lists(suite: str, apt: Path) -> list[str]:
 def download(package: str, suite: str, apt: Path) -> Path:
     """Download and unpack the Debian source of a package. Returns its directory."""
     options = read_lists(suite, apt)
-    # Omit Debian's patches. They can be newer than the index of a mirror.
+    # Omit Debian's patches, which can be newer than the index of a mirror.
     run("apt-get", *options, "source", "--tar-only", package, cwd=apt)
     (archive,) = apt.glob(f"{package}_*.orig.tar.*z")
     source = apt / package

@@ -64,7 +64,7 @@ def prepare() -> Path:
         (archive,) = PLACE.glob("*.jar")
         with zipfile.ZipFile(archive) as jar:
             jar.extractall(PLACE)
-        # wine searches for libraries in the directory of the executable.
+        # wine searches for a library in the directory of the executable.
         for library in (PYTHON / "lib").glob("vcruntime140*.dll"):
             shutil.copy2(library, PYTHON)
         source = PLACE / "random.c"

@@ -369,7 +369,7 @@ def main() -> int:
     copy.build()
     seconds = time.monotonic() - start
     print(f"{len(mutants)} mutants built in {seconds:.0f} s", flush=True)
-    # Do not test mutants of estimates, because they cannot be detected.
+    # Omit the mutants of estimates. No test can detect them, see ``HINTS``.
     guesses = [m for m in chosen if (m.path.name, m.function) in HINTS]
     chosen = [mutant for mutant in chosen if mutant not in guesses]
     by_name = try_changes(copy, map(change, chosen), asked.go_on, WORKERS)

@@ -184,8 +184,8 @@ class Copy:
             for source in sources:
                 source.touch()
             for path, content in saved.items():
-                # Replace the file instead of overwriting it, because the module may be
-                # loaded.
+                # Create a new file instead of overwriting the old one, which a process
+                # may have loaded as a module.
                 path.unlink()
                 path.write_bytes(content)
             set_times(times)

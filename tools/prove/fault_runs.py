@@ -166,7 +166,11 @@ class Runner:
         folder: Path | None = None,
         target: str = COMMANDS,
     ) -> Going:
-        """Start a run of ``target``, a ``module:function`` that accepts arguments."""
+        """Start a run and return it without waiting for its end.
+
+        ``target`` is "module:function". The function receives ``arguments`` as its
+        parameter.
+        """
         self._started += 1
         said = self._folder / str(self._started)
         said.mkdir()
@@ -241,7 +245,7 @@ def _end_of(pid: int, kill_at: float) -> int:
 
 
 def _be_the_run(order: dict[str, Any]) -> None:
-    """Execute a run in the forked process. Never returns."""
+    """Run the target of an order in the forked process. This function never returns."""
     said = Path(order["said"])
     out, err, calls = (os.open(said / name, os.O_WRONLY) for name in _SAID)
     os.dup2(out, 1)

@@ -241,7 +241,7 @@ def mounted(folder: Path, size: int) -> bool:
 
 
 def unmount(folder: Path) -> None:
-    """Unmount the disk."""
+    """Unmount a disk that ``mounted`` has mounted."""
     subprocess.run(["umount", str(folder)], check=True)
 
 

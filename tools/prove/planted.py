@@ -77,7 +77,7 @@ def unshown(every: list[Bug], rows: list[Figure]) -> Iterator[str]:
 
 
 def harnesses_of(bug: Bug) -> set[str]:
-    """Return the files or modules that a bug's harness uses."""
+    """Return the test files or the module that the harness of a bug uses."""
     if bug.harness == "pytest":
         return set(re.findall(r"[\w/]+\.py", bug.arguments))
     return {OTHERS.get(bug.harness, bug.harness)}

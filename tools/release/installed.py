@@ -25,7 +25,7 @@ from tools.generate.promises import Figure, record
 from tools.prove.pure_suite import Counts, count_tests
 from tools.release.pythons import Python, environment, install, pythons, run
 
-# Tests that only require pytest: encoding and decoding messages, and framing.
+# Test files that require only pytest: messages and frames.
 MESSAGES = [
     "messages/test_vectors.py",
     "messages/test_framing.py",
@@ -41,7 +41,7 @@ MESSAGES = [
     "safety/test_message_bytes.py",
     "connection/test_client_connection.py",
 ]
-# Tests of the extras: columns, Arrow, compression, logs, command line.
+# Test files that require extras: columns, Arrow, compression, logs, command line.
 MORE = [
     "messages/test_wire.py",
     "messages/test_round_trip.py",
@@ -56,7 +56,7 @@ MORE = [
     "cli/test_cli_dump.py",
     "schema/test_json_text.py",
 ]
-# Additional libraries that the tests use for comparison.
+# Libraries of the tests, which compare their results with kwire's.
 TOOLS = ["hypothesis", "crc32c", "lz4", "python-snappy", "kafka-python", "aiokafka"]
 
 SETTINGS = """[pytest]

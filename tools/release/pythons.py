@@ -95,9 +95,10 @@ def run(
     folder: Path | None = None,
     environment: dict[str, str] | None = None,
 ) -> str:
-    """Run a command and return its output.
+    """Run a command in ``folder``. Returns its output.
 
-    If it fails, exit with the complete output.
+    If the command fails, the program exits with the complete output. ``environment``
+    contains additional environment variables.
     """
     done = subprocess.run(
         command,

@@ -64,7 +64,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         one, other = Path(scratch, "one"), Path(scratch, "a-second-one")
         copy_tree(one / "tree")
-        # PyPI displays the README of the sdist, where kwire can be installed by name.
+        # PyPI displays the README of the sdist. Its readers can install kwire by name.
         install_lines.switch_pages(one / "tree", ("README.md",))
         shutil.copytree(one, other)
         first, second = build(one), build(other)

@@ -103,7 +103,9 @@ def what_is_missing() -> None:
 
 
 def other_pieces() -> None:
-    """Check that types, Spark modules, and ``python -m kwire`` are installed."""
+    """Check that the type stubs and all packages are installed, and that ``python -m
+    kwire`` works.
+    """
     home = Path(kwire.__file__).parent
     for name in ("py.typed", "messages/__init__.pyi", "schema/definitions/index.txt"):
         check((home / name).is_file(), f"{name} is missing")

@@ -29,7 +29,7 @@ class BuildWheel(bdist_wheel):  # type: ignore[misc]
     """Command of setuptools that builds a wheel with a bill of materials."""
 
     def write_wheelfile(self, wheelfile_base: str, *args: str, **named: str) -> None:
-        """Write the file WHEEL and the bill of materials."""
+        """Write the file WHEEL as setuptools does, and the bill of materials."""
         super().write_wheelfile(wheelfile_base, *args, **named)
         folder = Path(wheelfile_base, "sboms")
         folder.mkdir()

@@ -15,9 +15,9 @@ from benchmarks.workloads import connections as workloads
 
 
 class ConnectionDesk(Desk):
-    """Worker for one contender's connection tasks.
+    """Desk that runs the connection tasks of one contender.
 
-    Its public methods can be called by name from the parent process.
+    The parent process calls its public methods by name.
     """
 
     def _expect_values(self, operation: str, *arguments: Any) -> Any:

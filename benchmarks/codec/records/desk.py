@@ -21,9 +21,9 @@ ENCODING = ("encode_rows", "append_rows", "encode_columns")
 
 
 class RecordDesk(Desk):
-    """Worker for one contender's record tasks.
+    """Desk that runs the record tasks of one contender.
 
-    Its public methods can be called by name from the parent process.
+    The parent process calls its public methods by name.
     """
 
     def _find_values(self, operation: str, *arguments: Any) -> Any:

@@ -94,8 +94,9 @@ def releases() -> list[str]:
 
 
 def find_release(wanted: str) -> str:
-    """Return the newest release that matches ``wanted``, for example "4.3.1" or "4.x".
+    """Return the newest supported release that matches ``wanted``.
 
+    ``wanted`` is a release such as "4.3.1", or the start of a release such as "4.x".
     Raises ``BrokerError`` if no release matches.
     """
     prefix = wanted.removesuffix(".x").split(".")
@@ -122,7 +123,10 @@ def java(release: str, main_class: str, *arguments: str) -> list[str]:
 
 
 def run(command: list[str], text: str = "") -> str:
-    """Run a command and return its output. Raises ``BrokerError`` if it fails."""
+    """Run a command with ``text`` as its input. Returns its standard output.
+
+    Raises ``BrokerError`` if the command is missing or fails.
+    """
     try:
         done = subprocess.run(
             command, input=text, capture_output=True, encoding="utf-8"
@@ -201,10 +205,7 @@ def accepts(port: int) -> bool:
 
 
 class Broker:
-    """Broker with its data directory.
-
-    It can be stopped and restarted with the same data.
-    """
+    """Broker with its own data directory, which a restart of the broker keeps."""
 
     def __init__(
         self,
@@ -290,11 +291,11 @@ class Broker:
                 ) from None
 
     def tool(self, name: str, *arguments: str, text: str = "") -> str:
-        """Run a command line tool of this broker's release."""
+        """Run one of Kafka's command line tools of the broker's release."""
         return tool(self.release, name, *arguments, text=text)
 
     def run_class(self, main_class: str, *arguments: str) -> str:
-        """Run a class of this broker's release and return its output."""
+        """Run a Java class of the broker's release, and return its output."""
         return run(java(self.release, main_class, *arguments))
 
     def _write_settings(self, settings: Mapping[str, str]) -> None:
@@ -342,7 +343,10 @@ class Broker:
         return self.folder / f"{name}.properties"
 
     def _format(self, controllers: str | None) -> None:
-        """Format the storage. A cluster id consists of any 16 bytes in base64."""
+        """Format the storage of a broker or controller before its first start.
+
+        A cluster id consists of any 16 bytes in base64.
+        """
         quorum = ["--initial-controllers", controllers] if controllers else []
         what = ["format", *(quorum or ["--standalone"]), "--cluster-id", CLUSTER_ID]
         self.tool("StorageTool", *what, "-c", str(self._properties("server")))

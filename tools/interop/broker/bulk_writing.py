@@ -13,7 +13,7 @@ SECONDS = 600
 
 
 class BulkRecord(NamedTuple):
-    """Record and its target partition."""
+    """Record to write, and the partition to which it is written."""
 
     value: bytes
     partition: int

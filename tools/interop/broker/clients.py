@@ -90,7 +90,10 @@ def librdkafka_consumer(
 def send_with_librdkafka(
     producer: confluent_kafka.Producer, topic: str, rows: list[Row]
 ) -> None:
-    """Send rows and wait until the broker has acknowledged them."""
+    """Send rows to partition 0 and wait until the broker has acknowledged them.
+
+    Raises ``BrokerError`` if that fails for one of the rows.
+    """
     failed: list[Any] = []
 
     def delivered(error: Any, _message: Any) -> None:
@@ -241,7 +244,10 @@ def console_line(row: Row, with_headers: bool) -> str:
 def read_back(
     kafka: HasAddress, topic: str, *, committed: bool = False
 ) -> dict[int, list[Any]]:
-    """Read a complete topic with librdkafka. Returns its messages by partition."""
+    """Read a complete topic with librdkafka. Returns its messages by partition.
+
+    ``committed`` selects the isolation level read_committed.
+    """
     isolation = "read_committed" if committed else "read_uncommitted"
     consumer = librdkafka_consumer(
         kafka, "reader", isolation_level=isolation, enable_partition_eof=True

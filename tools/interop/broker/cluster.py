@@ -109,7 +109,7 @@ class Cluster:
             node.kill()
 
     def client(self) -> Any:
-        """Create an admin client."""
+        """Create an admin client of librdkafka that is connected to the cluster."""
         return admin.AdminClient({"bootstrap.servers": self.address, "log_level": 0})
 
     def create_topic(self, topic: str, partitions: int, **settings: str) -> None:

@@ -68,7 +68,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Parametrize a check with its releases, or with those of the command line."""
+    """Run a check with each release of its ``releases`` mark.
+
+    ``--kafka`` and ``--all`` select other releases.
+    """
     mark = metafunc.definition.get_closest_marker("releases")
     if mark is not None:
         option = metafunc.config.getoption

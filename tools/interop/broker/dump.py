@@ -25,7 +25,7 @@ DECODERS = {
     "__share_group_state": "--share-group-state-decoder",
     "__transaction_state": "--transaction-log-decoder",
 }
-# kwire's names for the names that Kafka's tool prints.
+# Names in the manifest by the name that DumpLogSegments prints, if they differ.
 RENAMED = {
     "compresscodec": "compression",
     "isvalid": "is_valid",

@@ -77,7 +77,10 @@ def read_with_kafka() -> str:
 
 
 def main() -> None:
-    """Write the results, or compare them. Exits with a message if they differ."""
+    """Write or check the results that Kafka's classes return for all files.
+
+    Exits with a message if ``check`` finds a difference.
+    """
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("action", choices=("write", "check"))
     action = parser.parse_args().action

@@ -28,7 +28,7 @@ ROWS_PER_SECOND = 500
 
 
 class Checked(Protocol):
-    """Background activity that can fail."""
+    """Activity in the background, which may fail at any time."""
 
     def check(self) -> None:
         """Raise an error if the activity has failed."""

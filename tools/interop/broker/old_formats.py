@@ -47,7 +47,10 @@ def write_formats(broker: Broker) -> None:
 
 
 def write_compacted_formats(broker: Broker) -> None:
-    """Let the log cleaner create gaps in both formats, including inside wrappers."""
+    """Write compacted topics in both old formats, and wait for the log cleaner.
+
+    The cleaner creates offset gaps, including gaps inside compressed wrapper messages.
+    """
     for magic in (0, 1):
         topic = f"magic{magic}-compacted"
         version = VERSIONS[magic]
@@ -63,7 +66,7 @@ def write_compacted_formats(broker: Broker) -> None:
 
 
 def write_after_upgrade(broker: Broker) -> None:
-    """Write all three formats to one partition, one after the other."""
+    """Write the formats 0, 1 and 2 to one partition, one after the other."""
     topic = "upgraded"
     workloads.create_topic(broker, topic, message_format_version=VERSIONS[0])
     for magic, version in VERSIONS.items():

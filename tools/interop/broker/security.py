@@ -100,7 +100,9 @@ def add_listener(
 
 
 def add_user(kafka: Broker) -> None:
-    """Store the user's password in the broker as SCRAM credentials."""
+    """Store SCRAM credentials for the user's password in the broker, for each
+    mechanism.
+    """
     upsertion = AlterUserScramCredentialsRequest.ScramCredentialUpsertion
     with connect_sync(f"{brokers.LOOPBACK}:{kafka.port}") as client:
         for number, digest in SCRAM.values():

@@ -328,7 +328,10 @@ def test_groups_are_listed_and_described(setting: Setting, protocol: str) -> Non
 def test_group_offsets_are_set_and_groups_deleted(
     setting: Setting, writer: str
 ) -> None:
-    """Use several groups, so that every broker coordinates at least one group."""
+    """Offsets of groups are set and read by both clients, and the groups are deleted.
+
+    There are so many groups that every broker coordinates at least one of them.
+    """
     kafka, java = setting.kafka, setting.java
     topic = setting.topic(f"admin-offsets-{writer}")
     names = [f"admin-offsets-{writer}-{n}" for n in range(9)]

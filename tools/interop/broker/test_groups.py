@@ -66,8 +66,8 @@ class Members:
         program = [sys.executable, "-m", "tools.interop.broker.group_members"]
         command = [*program, *self._arguments, str(self._count), self._copies]
         with (self._folder / f"{self.group}-{self._count}").open("wb") as out:
-            # The child inherits the signal mask, so SIGTERM is delivered only after the
-            # member has installed its handler.
+            # A child process inherits the blocked signals. SIGTERM is therefore
+            # delivered only after the member has installed its handler.
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
             try:
                 self.running.append(subprocess.Popen(command, stdout=out))
@@ -329,7 +329,10 @@ def test_members_copy_each_record_once_while_members_are_killed(
 def start_java(
     kafka: Cluster, topic: str, group: str, protocol: str, out: Any
 ) -> subprocess.Popen[bytes]:
-    """Start Java's console consumer as a group member."""
+    """Start Java's console consumer as a member of the group. Returns its process.
+
+    ``protocol`` is the group protocol: "consumer" or "classic".
+    """
     package = "org.apache.kafka.tools.consumer.ConsoleConsumer"
     return subprocess.Popen(
         brokers.java(

@@ -126,7 +126,7 @@ class Mock:
         self.address = addresses.decode()
 
     def create_topic(self, name: str) -> None:
-        """Create a topic with replicas on all brokers."""
+        """Create a topic that has a replica on every broker."""
         self._call("topic_create", name.encode(), PARTITIONS, BROKERS)
 
     def push_errors(self, api_key: int, codes: list[int]) -> None:
@@ -152,7 +152,7 @@ class Mock:
         self._call("broker_set_up" if is_up else "broker_set_down", node)
 
     def set_delay(self, node: int, milliseconds: int) -> None:
-        """Delay all responses from a broker."""
+        """Delay all responses of a broker by a number of milliseconds."""
         self._call("broker_set_rtt", node, milliseconds)
 
     def close(self) -> None:
@@ -272,7 +272,10 @@ class Faults(threading.Thread):
 
 
 def produce(address: str, topic: str, is_async: bool) -> list[client.Receipt]:
-    """Write numbered rows slowly with one partition per key. Returns the receipts."""
+    """Write ``ROWS`` numbered rows slowly, with seven different keys.
+
+    Returns the receipts of the producer.
+    """
     options: Any = {"max_batch_bytes": 1000, "delivery_timeout_s": SECONDS}
     lists = [
         [(b"k%d" % (n % 7), b"%d" % n) for n in range(start, start + 100)]

@@ -88,7 +88,7 @@ def span(versions: list[int]) -> str:
 
 
 def place_of(kafka: Broker) -> tuple[str, int]:
-    """Return a broker's host and port."""
+    """Return the host and the port of a broker."""
     return brokers.LOOPBACK, kafka.port
 
 
@@ -124,7 +124,9 @@ def test_advertised_apis_are_those_of_the_release(
 def test_topics_are_created_and_seen_in_each_version(
     kafka: Broker, wire: Connection
 ) -> None:
-    """Create a topic with every version, and list it with every version."""
+    """Topics are created with every CreateTopics version, and listed with every
+    Metadata version.
+    """
     creates = wire.versions(CreateTopicsRequest)
     names = [f"created-{version}" for version in creates]
     for version, name in zip(creates, names, strict=True):
@@ -148,7 +150,9 @@ def test_topics_are_created_and_seen_in_each_version(
 
 
 def test_batches_pass_through_each_version(wire: Connection, topic: str) -> None:
-    """Write a batch with every version, and read all batches with every version."""
+    """Batches are written with every Produce version, and read with every Fetch
+    version.
+    """
     produces = wire.versions(ProduceRequest, FIRST_PRODUCE_WITH_MAGIC_2)
     rows: list[tuple[bytes | None, bytes | None]] = []
     for version in produces:
@@ -344,7 +348,7 @@ def test_consumer_members_are_assigned_in_each_version(
         wire.ask(FindCoordinatorRequest(coordinator_keys=[group]), FIRST_WITH_KEYS)
         request = ConsumerGroupHeartbeatRequest(
             group_id=group,
-            # Since version 1, the member generates its own id.
+            # Since version 1, the member generates its own member id.
             member_id="kwire-member" if version else "",
             rebalance_timeout_ms=SESSION_MS,
             subscribed_topic_names=[topic],

@@ -55,7 +55,7 @@ class Listener(NamedTuple):
 
     @property
     def address_map(self) -> dict[tuple[str, int], tuple[str, int]]:
-        """Mapping from the advertised address to the actual address."""
+        """Actual address of the listener by its advertised address, for the client."""
         return {(HOST, PORT): (brokers.LOOPBACK, self.port)}
 
     @property
@@ -70,7 +70,10 @@ class Listener(NamedTuple):
         os.replace(copy, self.trusted)
 
     def config(self, url: str) -> dict[str, str]:
-        """Return Kafka client properties for the listener."""
+        """Return the client properties that connect to the listener with a token.
+
+        ``url`` is the address of the token endpoint.
+        """
         return {
             "bootstrap.servers": f"{HOST}:{PORT}",
             "security.protocol": "SASL_SSL",

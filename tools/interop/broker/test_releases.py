@@ -57,18 +57,23 @@ class Setting(NamedTuple):
 
     @property
     def line(self) -> str:
-        """Release line of the broker, with its name from ``schema.releases``."""
+        """Release line of the broker, for example "2.8", as named in
+        ``schema.releases``.
+        """
         names = [name for name in releases.NAMES if is_of_line(self.kafka, name)]
         return names[-1]
 
     @property
     def fallback(self) -> str | None:
-        """Assumed release if the broker cannot report its versions, otherwise None."""
+        """Release that kwire has to assume, or None.
+
+        Brokers before 0.10 do not report their versions.
+        """
         return self.line if self.line in before("0.10.0") else None
 
     @property
     def codecs(self) -> list[str]:
-        """Codecs that the broker supports."""
+        """Names of the codecs that the broker supports."""
         later = (x for x, y in LATER_CODECS.items() if self.line not in before(y))
         return [*CODECS, *later]
 
@@ -108,7 +113,7 @@ def create_topic(kafka: Broker, topic: str, partitions: int = 2) -> None:
 
 
 def make_rows(name: str, count: int = COUNT) -> list[Row]:
-    """Create rows with ascending timestamps and without headers."""
+    """Create ``count`` rows without headers. Their timestamps increase by 1 ms."""
     return [
         Row(b"key-%d" % (n % 5), f"{name} {n}".encode(), [], START + n)
         for n in range(count)
@@ -116,7 +121,7 @@ def make_rows(name: str, count: int = COUNT) -> list[Row]:
 
 
 def peer(setting: Setting) -> dict[str, Any]:
-    """Return librdkafka's settings for a release."""
+    """Return the librdkafka settings for the release of the broker."""
     settings: dict[str, Any] = {
         "bootstrap.servers": setting.kafka.address,
         # librdkafka would warn that the settings below are deprecated.
@@ -176,7 +181,7 @@ def check_topics(setting: Setting) -> None:
 
 
 def check_scan(setting: Setting) -> None:
-    """Read librdkafka's records in every codec, with both isolation levels."""
+    """A scan reads the records of each codec, with both isolation levels."""
     expected = read_with_peer(setting, "to-kwire", setting.written)
     for isolation in ("read_uncommitted", "read_committed"):
         records = scanned(setting.client.scan("to-kwire", isolation_level=isolation))
@@ -184,14 +189,14 @@ def check_scan(setting: Setting) -> None:
 
 
 def check_small_fetches(setting: Setting) -> None:
-    """Read with a small memory limit, so that batches are split between responses."""
+    """A scan with 100 bytes of memory reads batches that one response cannot hold."""
     expected = read_with_peer(setting, "to-kwire", setting.written)
     records = scanned(setting.client.scan("to-kwire", memory_bytes=100))
     expect("a scan with little memory", records, expected)
 
 
 def check_follow(setting: Setting) -> None:
-    """Read records that are written while the scan is waiting."""
+    """A scan that follows a topic reads records that are written while it waits."""
     with setting.client.scan("followed", follow=True) as scan:
         messages = scan.records()
         for number in range(3):
@@ -200,7 +205,7 @@ def check_follow(setting: Setting) -> None:
 
 
 def check_offsets(setting: Setting) -> None:
-    """Look up the start and end offsets of partitions."""
+    """The start offsets and the end offsets of partitions are correct."""
     kafka = setting.client
     rows = read_with_peer(setting, "to-kwire", setting.written)
     ends = {part: sum(row[0] == part for row in rows) for part in (0, 1)}
@@ -226,7 +231,11 @@ def check_offsets_by_time(setting: Setting) -> None:
 
 
 def write(setting: Setting, topic: str, codecs: Sequence[str], **options: Any) -> None:
-    """Write records with kwire and read them with librdkafka."""
+    """Write records to a topic with kwire, and read them with librdkafka.
+
+    * ``codecs``: codecs of the batches, one after the other.
+    * ``options``: options of the producer.
+    """
     written: list[Row] = []
     for codec in codecs:
         rows = make_rows(codec)
@@ -246,7 +255,7 @@ def check_producer(setting: Setting) -> None:
 
 
 def check_plain_producer(setting: Setting) -> None:
-    """Write without idempotence, with all codecs that every release supports."""
+    """Write with a producer that is not idempotent, in each codec of ``CODECS``."""
     write(setting, "from-kwire", CODECS, idempotent=False)
 
 
@@ -342,7 +351,7 @@ def run_kwire(setting: Setting, *arguments: str, text: str = "", code: int = 0) 
 
 
 def check_commands(setting: Setting) -> None:
-    """Run kwire topics, versions, write and read."""
+    """The commands topics, versions, write and read work with the broker."""
     rows = run_kwire(setting, "topics", "to-kwire", "-o", "jsonl").splitlines()
     counts = [json.loads(row)["end_offset"] for row in rows]
     expect("kwire topics", sum(counts), setting.written)

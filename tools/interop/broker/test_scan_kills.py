@@ -76,7 +76,7 @@ class BlockingReader(Reader):
     """Reader that uses the blocking client."""
 
     def work(self) -> None:
-        """Read until the scan is closed."""
+        """Store the records of all chunks until the scan is closed."""
         with client.connect_sync(self._address) as kafka:
             self._scan = kafka.scan(TOPIC, follow=True)
             for chunk in self._scan:
@@ -91,7 +91,7 @@ class AsyncReader(Reader):
     """Reader that uses the asyncio client in an event loop of its own."""
 
     def work(self) -> None:
-        """Read until the scan is closed."""
+        """Store the records of all chunks until the scan is closed."""
         asyncio.run(self._read())
 
     def stop_reading(self) -> None:
@@ -151,7 +151,7 @@ class BoundedReader(Task):
 
 
 def fields_of(record: Any) -> Fields:
-    """Return the fields of a record that are compared."""
+    """Return offset, timestamp, key and value of a record, which are compared."""
     return record.offset, record.timestamp, record.key, record.value
 
 

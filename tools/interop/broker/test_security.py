@@ -276,7 +276,7 @@ def test_versions_are_read_through_tls_and_sasl(
 def test_versions_are_read_with_tokens_of_an_endpoint(
     secure: Secure, tmp_path: Path
 ) -> None:
-    """Use the options of KIP-768: token endpoint and client credentials."""
+    """``kwire versions`` accepts a token endpoint and client credentials (KIP-768)."""
     password = tmp_path / "secret"
     password.write_text(PASSWORD, encoding="utf-8")
     token = {"access_token": new_token(), "expires_in": 3600, "token_type": "Bearer"}

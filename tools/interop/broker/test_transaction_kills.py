@@ -121,7 +121,7 @@ class Copier(Task):
         self._random = random.Random(seed)
 
     def work(self) -> None:
-        """Copy until the task ends."""
+        """Copy records in transactions until the task ends."""
         asyncio.run(self._work())
 
     async def _work(self) -> None:
@@ -188,7 +188,7 @@ def committed(address: str) -> dict[tuple[str, int], int]:
 
 
 def read_values(kafka: Cluster, topic: str) -> dict[int, list[bytes]]:
-    """Read the committed values of a topic by partition."""
+    """Return the committed values of a topic by partition, as read by librdkafka."""
     rows = clients.read_rows(kafka, topic, committed=True)
     return {
         partition: [row.value or b"" for row in rows[partition]] for partition in rows

@@ -50,7 +50,10 @@ class Connection:
         self._socket.close()
 
     def next_event(self) -> Event:
-        """Send pending data and wait for the next event."""
+        """Send pending bytes and receive bytes until there is an event.
+
+        Returns the event.
+        """
         while (event := next(self._events, None)) is None:
             if data := self.wire.data_to_send():
                 self._socket.sendall(data)

@@ -48,8 +48,8 @@ def numbered_rows(name: str, count: int, first: int = 0, keys: int = 7) -> list[
     ]
 
 
-# Rows with null, empty, repeated and non-ASCII values, because encoders treat them
-# specially.
+# Encoders treat null, empty, repeated and non-ASCII values in special ways, so there is
+# a row for each of them.
 ODD_ROWS = [
     Row(None, b"null key", [], FIRST_TIMESTAMP),
     Row(b"null value", None, [], FIRST_TIMESTAMP + 1),
@@ -116,7 +116,7 @@ def create_internal_topics(broker: Broker) -> None:
 
 
 def write_codecs(broker: Broker) -> None:
-    """Write similar rows with every codec and every client."""
+    """Write a topic for each codec, with rows of every client."""
     for codec in CODECS:
         topic = f"codec-{codec}"
         create_topic(broker, topic)
@@ -188,14 +188,17 @@ def transactional_producer(
 
 
 def write_transactions(broker: Broker) -> None:
-    """Write overlapping transactions that span segments, and commit or abort them."""
+    """Write overlapping transactions that span several segments.
+
+    Some of them are committed and some are aborted.
+    """
     topic = "transactions"
     create_topic(broker, topic, segment_bytes=4096, index_interval_bytes=512)
     overlap_transactions(broker, topic, 0)
 
 
 def write_more_transactions(broker: Broker) -> None:
-    """Write similar transactions again after the broker has been restarted."""
+    """Write further transactions to the same topic after a restart of the broker."""
     overlap_transactions(broker, "transactions", 200)
 
 
@@ -330,7 +333,7 @@ def wait_for_cleaner(broker: Broker, topic: str) -> None:
 
 
 def write_classic_groups(broker: Broker) -> None:
-    """Commit offsets as classic groups, in transactions and manually.
+    """Commit offsets of classic groups: with members, in transactions, and manually.
 
     One group is deleted.
     """
@@ -398,7 +401,7 @@ def commit_in_transaction(broker: Broker, topic: str) -> None:
 
 
 def write_share_group(broker: Broker) -> None:
-    """Read records as a share group, with several rounds of acknowledgements."""
+    """Read records as a share group, and acknowledge them in several rounds."""
     group, topic = "share-group", "shared"
     create_topic(broker, topic)
     of_group = admin.ResourceType.GROUP

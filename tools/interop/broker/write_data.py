@@ -92,7 +92,7 @@ LIVES: dict[str, tuple[list[Step], list[Step]]] = {
 
 
 def write(version: str) -> None:
-    """Write the data directory, manifest and consumer results of one release."""
+    """Write the data directory of a release, its manifest and consumer results."""
     release = broker.find_release(version)
     line = release[0]
     settings = dict(SETTINGS)

@@ -144,9 +144,9 @@ def raw_text(value: Any) -> str:
 
 
 def compare(folder: Path, table: dict[str, Any]) -> tuple[list[str], int]:
-    """Compare a table with its Parquet files.
+    """Compare a table of the page with its Parquet files.
 
-    Returns errors and the number of cells.
+    Returns the errors and the number of compared cells.
     """
     name, keys = table["name"], table["keys"]
     if not (folder / name).is_dir():

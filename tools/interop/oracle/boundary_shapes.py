@@ -19,7 +19,10 @@ ONE_NAME = b"\x02a"
 
 
 class Shape(NamedTuple):
-    """Message with one variable count or length."""
+    """Message with one variable count or length.
+
+    ``encode`` returns the bytes of the message in ``version`` for a count.
+    """
 
     name: str
     message: str
@@ -215,7 +218,7 @@ RECORD_SHAPES = (
 
 
 def counts() -> list[int]:
-    """List all powers of ten and their neighbours in ascending order."""
+    """Return all powers of ten, and the numbers one below and one above, in order."""
     powers = [10**power for power in range(HIGHEST_POWER + 1)]
     return sorted(
         {count for power in powers for count in (power - 1, power, power + 1)}

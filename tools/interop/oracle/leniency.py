@@ -119,7 +119,10 @@ def was_read(answer: oracle.Row) -> bool:
 
 
 def choose(engine: str) -> None:
-    """Select the engine for this process. Must run before kwire is imported."""
+    """Select the engine for this process.
+
+    Must be called before the first import of kwire.
+    """
     os.environ["KWIRE_BACKEND"] = engine
 
 

@@ -62,7 +62,10 @@ def java(release: str, *arguments: str) -> list[str]:
 
 
 def run(command: list[str], text: str = "") -> str:
-    """Run a command and return its output. Raises ``OracleError`` if it fails."""
+    """Run a command with ``text`` as its input. Returns its standard output.
+
+    Raises ``OracleError`` if the command is missing or fails.
+    """
     try:
         done = subprocess.run(
             command, input=text, capture_output=True, encoding="utf-8"
@@ -104,7 +107,10 @@ def wanted_pairs(listing: Path | None) -> list[Pair]:
 
 
 def message_classes() -> dict[str, dict[str, Row]]:
-    """List the generated classes by release, newest first, and by message name."""
+    """Return the facts about Kafka's generated classes, by release and message name.
+
+    The newest release is first.
+    """
     return {
         release: {row["message"]: row for row in ask(release, "classes")}
         for release in releases()
@@ -122,7 +128,7 @@ def newest_release(pair: Pair, classes: dict[str, dict[str, Row]]) -> str | None
 
 
 def reason_missing(name: str, classes: dict[str, dict[str, Row]]) -> str:
-    """Explain why no jar can encode a version of this message."""
+    """Return the versions of a message that each release supports, as a reason."""
     held = [
         f"{release} holds {messages[name]['min']}-{messages[name]['max']}"
         for release, messages in classes.items()

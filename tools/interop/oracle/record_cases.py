@@ -274,7 +274,7 @@ def sets(written: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
     wrapper = written["magic 1 gzip many"]
     yield "magic 1 gzip wrapper at 0", bytes(8) + wrapper[8:]
     yield "magic 1 gzip wrapper below its last", struct.pack(">q", 3) + wrapper[8:]
-    # Unused high attribute bits are set.
+    # Set high attribute bits that Kafka does not use.
     one = written["magic 2 none one"]
     yield "magic 2 none high attributes", one[:21] + b"\xff\x80" + one[23:]
     for codec in (5, 6, 7):
@@ -380,7 +380,10 @@ class Conversion(NamedTuple):
 
 
 def conversions() -> Iterator[Conversion]:
-    """Yield down-conversions: batch name, target magic, and first offset."""
+    """Yield the down-conversions to test.
+
+    A down-conversion has the name of a batch, the target magic and the first offset.
+    """
     common = ("one", "nulls", "times", "wrapped times", "holes", "many", "far")
     for source, targets in ((2, (1, 0)), (1, (0,))):
         names = [*common, "log append time"]

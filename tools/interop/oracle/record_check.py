@@ -270,7 +270,7 @@ def random_headers(
 
 
 def control_batch(case: Case) -> Written:
-    """Write a control batch for the JSON message of a case."""
+    """Write a control batch with the message of a case."""
     import kwire
     from kwire import messages, records
     from kwire.messages import control_records
@@ -302,7 +302,7 @@ def control_batch(case: Case) -> Written:
 
 
 def emptied_batch(case: Case) -> Written:
-    """Write a batch without records."""
+    """Write a batch without records, with the fields of a case."""
     from kwire import records
 
     asked = case.asked

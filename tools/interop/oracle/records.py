@@ -50,7 +50,10 @@ def releases() -> list[str]:
 
 
 def command(release: str) -> list[str]:
-    """Return the command that runs the program. Builds it first if it is outdated."""
+    """Return the command that runs the Java program with the jars of a release.
+
+    Maven builds the program first if it is outdated.
+    """
     listing = TARGET / f"classpath-{release}"
     sources = [PROJECT / "pom.xml", *PROJECT.glob("src/**/*.java")]
     newest = max(source.stat().st_mtime for source in sources)
@@ -58,7 +61,8 @@ def command(release: str) -> list[str]:
         maven = ["mvn", "-q", "-B", "-Dstyle.color=never", "-f", f"{PROJECT}/pom.xml"]
         goals = ["compile", "dependency:build-classpath"]
         run([*maven, "-P", release, f"-Dmdep.outputFile={listing}", *goals])
-        # Maven does not touch an output file if its content would not change.
+        # Maven does not write the list of jars again if it has not changed. Update its
+        # modification time, so that the next call does not run Maven.
         listing.touch()
     path = f"{TARGET}/classes-{release}:{listing.read_text().strip()}"
     return ["java", "-cp", path, "kwire.oracle.records.Records"]
@@ -201,7 +205,10 @@ def check_kwire() -> None:
 
 
 def choose(engine: str) -> None:
-    """Select the engine for this process. Must run before kwire is imported."""
+    """Select the engine for this process.
+
+    Must be called before the first import of kwire.
+    """
     os.environ["KWIRE_BACKEND"] = engine
 
 

@@ -117,7 +117,10 @@ class TopicWriter(threading.Thread):
         self.join()
 
     def run(self) -> None:
-        """Write records until ``stop`` is called."""
+        """Write and delete records until ``stop`` is called.
+
+        Raises ``BrokerError`` if a record is not acknowledged in the end.
+        """
         chance = self._chance
         producer = clients.librdkafka_producer(self._kafka, enable_idempotence=True)
         while not self._over.is_set():

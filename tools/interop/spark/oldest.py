@@ -55,7 +55,7 @@ OF_SOURCES = ["*source*.py", "*stream*.py", "*reading*.py", "*sink*.py", "*worke
 
 LATER = {
     (4, 1): [
-        # Filter pushdown requires PySpark 4.1.
+        # Only PySpark 4.1 and newer pass filters to Python data sources.
         "test_log_source.py::test_a_pushed_filter_spares_files",
         # PySpark 4.0 inserts an additional line before the error message.
         "test_short_errors.py",
@@ -139,7 +139,7 @@ def run_tests(version: str, only_sources: bool, more: list[str]) -> int:
     # version that runs this program.
     paths = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
     here = os.environ | {"PYTHONPATH": paths}
-    # SPARK_HOME would select a different Spark installation.
+    # With SPARK_HOME, PySpark would start another Spark installation.
     here.pop("SPARK_HOME", None)
     command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "default"]
     print(f"==> {TESTS} on PySpark {version}", flush=True)

@@ -131,7 +131,7 @@ def compare(kafka: Broker, what: str, topics: list[str], is_placed: bool) -> Non
 
 
 def make_topics(kafka: Broker, name: str) -> list[str]:
-    """Create a topic for each sink and return their names."""
+    """Create a topic for each sink. Returns the names of both topics."""
     topics = [f"{name.replace(' ', '-')}-{sink}" for sink in SOURCES]
     for topic in topics:
         workloads.create_topic(kafka, topic, partitions=PARTITIONS)

@@ -115,7 +115,7 @@ def live_brokers() -> Iterator[str]:
     # The mock cluster creates a topic when its own client requests the topic's
     # metadata.
     brokers.list_topics(WRITTEN_TOPIC, LONGEST)
-    # The mock cluster stops when the producer that created it is destroyed.
+    # The mock cluster stops when this producer, which has created it, is deleted.
     yield address
     del brokers
 
@@ -188,7 +188,7 @@ def look(spark: Any, logs: str, address: str) -> dict[str, Any]:
         **brokers, subscribe=f"{LIVE_TOPIC},{WRITTEN_TOPIC}"
     )
     read = spark.read.format("kafka-log").load(logs).select(*columns)
-    # Previous drivers have written identical records, so remove duplicates.
+    # Every driver writes the same records to the topic, so remove duplicates.
     written = live.load().where(f"topic = '{WRITTEN_TOPIC}'").select(*columns)
     records = live.load().where(f"topic = '{LIVE_TOPIC}'").select(*columns)
     both = read.union(records).union(written.distinct())

@@ -121,7 +121,7 @@ class LogWriter(threading.Thread):
         self.join()
 
     def run(self) -> None:
-        """Write batches until ``stop`` is called."""
+        """Append batches and delete segments until ``stop`` is called."""
         while not self._over.is_set():
             self._append(self._chance.choice(self._places))
             if self._chance.random() < 0.05:

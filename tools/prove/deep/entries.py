@@ -94,7 +94,7 @@ def keep_input(name: str, data: bytes, said: str) -> str:
 
 
 def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
-    """Test all entries turn by turn without end."""
+    """Test one entry after the other, with new inputs in each turn, until ``until``."""
     packages = list(engines.packages())
     packages.sort(key=lambda package: package.backend != "fast")
     table = list(entries.ENTRIES.values())
