@@ -9,7 +9,7 @@ from pathlib import Path
 
 LEDGER = Path(__file__).resolve().parent / "ledger.jsonl"
 WANTED = 8
-"""CPU hours of fuzzing that a release requires."""
+"""CPU time of fuzzing in hours that a release requires."""
 
 
 def add(line):

@@ -25,13 +25,13 @@ FILES = HERE / "targets"
 TARGETS = tuple(sorted(path.stem for path in FILES.glob("fuzz_*.py")))
 
 HANG = 20
-"""Seconds of wall time after which an input counts as a hang."""
+"""Seconds of elapsed time after which an input counts as a hang."""
 
 MAX_MEMORY_MIB = 2048
-"""Maximum memory of the process of a target."""
+"""Maximum memory of a target's process in MiB."""
 
 MAX_INPUT_BYTES = 8192
-"""Maximum size of an input."""
+"""Maximum size of an input in bytes."""
 
 
 def arguments(target, directory, *options):

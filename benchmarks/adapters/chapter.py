@@ -25,7 +25,7 @@ from benchmarks.harness.verdicts import Verdict, at_least
 from benchmarks.live.rounds import PARTITIONS, brokers, fill, topic_of
 
 OPTIONS = {"rounds": 5, "scale": 1.0}
-"""Number of rounds, and a factor for the record count per topic."""
+"""Default number of rounds, and factor for the number of records in each topic."""
 TOPICS = ((100, "none"), (100, "zstd"), (1000, "none"))
 RECORDS = {100: 200_000, 1000: 50_000}
 """Records per topic, by value size in bytes.

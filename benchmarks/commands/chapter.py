@@ -40,7 +40,7 @@ from tools.interop.broker import workloads
 from tools.interop.broker.bulk_writing import BulkRecord, write_records
 
 OPTIONS = {"rounds": 5, "scale": 1.0}
-"""Number of rounds, and a factor for the record count per topic."""
+"""Default number of rounds, and factor for the number of records in each topic."""
 PARTITIONS = 4
 RECORDS = {100: 1_000_000, 1000: 200_000}
 BATCH_BYTES = {100: 16 << 10, 1000: 64 << 10}

@@ -53,7 +53,7 @@ class RecordLoop:
         return Statement("read(data)", names, values=self.values)
 
     def keeping(self) -> Statement:
-        """Return a statement that keeps all records in a list."""
+        """Return a statement that decodes all records and keeps them in a list."""
 
         def keep_all(data: bytes) -> list[Any]:
             read, kept_records = self._function("keep(record)")

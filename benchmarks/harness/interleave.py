@@ -33,8 +33,7 @@ class Workers:
         self._running: dict[str, Worker] = {}
 
     def __getitem__(self, label: str) -> Worker:
-        """Return the worker of a contender. Its process starts when it is first needed.
-        """
+        """Return the worker of a contender, whose process starts when it is needed."""
         if label not in self._running:
             self._running[label] = Worker(label)
         return self._running[label]

@@ -17,7 +17,7 @@ import time
 
 
 def main() -> None:
-    """Run the command of the command line, and print its figures as JSON."""
+    """Run COMMAND, and print its figures as JSON."""
     wanted = int(sys.argv[1])
     started = time.perf_counter()
     first_line, first_text = None, ""

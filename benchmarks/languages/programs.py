@@ -65,7 +65,7 @@ CONTENDERS = (
     Contender("Go", "go-800", "kmsg-unsafe"),
 )
 COUNTING = "rust-counting"
-"""Rust program for memory measurements."""
+"""Rust program whose allocator counts bytes. It measures memory, not time."""
 
 
 def build() -> None:

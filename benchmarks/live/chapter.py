@@ -22,7 +22,7 @@ from benchmarks.live.targets import live_verdicts
 __all__ = ("OPTIONS", "measure", "write_chapter")
 
 OPTIONS = {"rounds": 5, "scale": 1.0}
-"""Number of rounds, and the fraction of the records to write per topic."""
+"""Default number of rounds, and factor for the number of records in each topic."""
 
 
 def _task_table(readings: dict[str, Any], task: str) -> str:

@@ -27,7 +27,7 @@ from tools.interop.broker import broker as brokers
 from tools.interop.broker import workloads
 
 OPTIONS = {"rounds": 5, "scale": 1.0}
-"""Number of rounds, and the fraction of the records to write."""
+"""Default number of rounds, and factor for the number of records."""
 TOPIC = "written"
 PARTITIONS = 4
 KINDS = ((100, "none"), (100, "lz4"), (1000, "none"))

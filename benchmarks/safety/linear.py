@@ -24,7 +24,7 @@ SIZES = [1000 * 2**step for step in range(15)]
 LEAST_SECONDS = 0.01
 ROUNDS = 7
 LARGE = 11
-"""Index in ``SIZES`` for 2 MB."""
+"""Index of 2 MB in ``SIZES``. From this size on, every doubling must be linear."""
 BAD_VARINTS = b"\xff" * 10**6
 
 

@@ -24,7 +24,7 @@ BATCH_RECORDS = 45
 
 _SPLIT_BYTES = 128 << 20
 _AROUND = 8
-"""Number of real batches on both sides of a split boundary."""
+"""Number of real batches on each side of a split boundary."""
 
 _FIRST_TIMESTAMP = 1_700_000_000_000
 _BASE_OFFSET = struct.Struct(">q")

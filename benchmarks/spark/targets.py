@@ -22,7 +22,7 @@ SHARES = (
     (cases.LOG_VALUE, cases.REPLAY_VALUE, 0.85),
     (cases.HEADERS, cases.HEADERS_REPLAY, 0.90),
 )
-"""Minimum rate, relative to the replay."""
+"""Case, its replay, and minimum share of the replay's rate."""
 
 LEADS = dict(zip(cases.PEERS, (8, 15), strict=True))
 """Minimum speedup compared with a peer.

@@ -38,7 +38,7 @@ METADATA_DECODERS = {
     KWIRE: decoders.metadata_by_kwire,
     PREPARED: decoders.Prepared(decoders.metadata_by_hand),
 }
-"""UDF bodies by library."""
+"""Functions that decode a Metadata response in a UDF, by library."""
 
 _RECORD_SUMS = (
     "count(*)",

@@ -19,10 +19,10 @@ from kwire import messages, records
 
 CORES = 2
 SETS, RECORDS = 20_000, 20
-"""Rows in the record set column, and records per row."""
+"""Number of record sets in the column, and of records in each record set."""
 VALUE_BYTES = 100
 RESPONSES = 40_000
-"""Rows in the Metadata response column."""
+"""Number of Metadata responses in the column."""
 VERSION = 5
 """Metadata response version. It is the newest version that all libraries decode."""
 BROKERS = TOPICS = PARTITIONS = 3

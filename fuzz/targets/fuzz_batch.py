@@ -21,7 +21,7 @@ MODULES = (
 REPLACE, COMMITTED, UNCHECKED, START, FEW, WRITE, CONVERT, MAP = (
     1 << bit for bit in range(8)
 )
-"""Option bits of the second byte."""
+"""Options: the bits of the second byte of an input, from the lowest bit on."""
 
 
 def limits_of(package, mode):

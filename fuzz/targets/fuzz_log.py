@@ -35,7 +35,7 @@ ABOVE = (
 """Files of the data directory, the parent of the partition directory."""
 
 COMMITTED, STRICT_TAIL, DEEP, RAISE, SMALL, CHECKED = (1 << bit for bit in range(6))
-"""Option bits of the second byte."""
+"""Options: the bits of the second byte of an input, from the lowest bit on."""
 
 
 @cache

@@ -10,7 +10,7 @@ from fuzz import engines, guided
 
 MODULES = ("messages.codec", "messages", "messages.json_form", "explain")
 JAVA, ZERO_COPY, JSON, MAP = 1, 2, 4, 8
-"""Option bits of the fourth byte."""
+"""Options: bits of the fourth byte of an input."""
 
 
 def decode(package, name, version, body, options):

@@ -17,10 +17,10 @@ from pathlib import Path
 from tools import ROOT
 
 COMMITS_SINCE = "5fe200f529b839cb2e1137e1fa80d2eff6cbf8f2"
-"""Later commit messages are checked if this commit exists in the clone."""
+"""Hash of a commit. The messages of all later commits are checked."""
 
 SUBJECT_LENGTH = 60
-"""Subjects must be shorter than this number of characters."""
+"""Number of characters from which the subject of a commit is too long."""
 
 _OTHER_MOODS = ("ed", "ing", "s")
 _IMPERATIVES = {"Address", "Bring", "Compress", "Discuss", "Embed", "Express", "Feed"}

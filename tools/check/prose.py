@@ -48,7 +48,7 @@ VAGUE_NAMES |= {"taken", "kept", "told"}
 """Names of variables that do not say what the variable contains."""
 
 NAMES_SINCE = "f2c617ff9ce054c49d81f17caf4ce7fcc6fc8e85"
-"""Names in lines that were added later are checked, if the clone has this commit."""
+"""Hash of a commit. Names are checked on lines that were added after this commit."""
 
 _EMPTY_WORDS = """
 a about above after again all also always an and any anything are as at away be because

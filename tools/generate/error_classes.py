@@ -26,7 +26,7 @@ INTERNAL = {"kwire.records.compression.blocks"}
 """Modules whose exceptions are always handled inside kwire."""
 
 PUBLIC_MODULES = {"kwire._files": "kwire.log"}
-"""Public modules for classes that are defined in a private module."""
+"""Public module from which the classes of a private module can be imported."""
 
 HEAD = "| class | base | import from | meaning |\n|---|---|---|---|\n"
 

@@ -31,7 +31,7 @@ UDF_ROWS = {
     "`from_kafka_records, schema`": "from_kafka_records",
     "`read_records, schema`": "read_records",
 }
-"""Rows of the first table in ``UDF_CHAPTER``, with their labels."""
+"""Labels of the bars by row of the first table in ``UDF_CHAPTER``."""
 
 MESSAGE_ROW = "Metadata response v9"
 MESSAGE_COLUMNS = {
@@ -40,7 +40,7 @@ MESSAGE_COLUMNS = {
     "kio": "kio",
     "kwire": "kwire, compiled (Cython)",
 }
-"""Columns of the chapter Decode in ``RESULTS``, with their labels."""
+"""Labels of the bars by column of the chapter Decode in ``RESULTS``."""
 
 _WIDTH, _BAR_LEFT, _BAR_WIDTH = 660, 226, 290
 _ROW, _HEADING, _MARGIN = 27, 38, 14

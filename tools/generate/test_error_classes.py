@@ -21,7 +21,7 @@ def list_subclasses(base):
 
 
 def test_the_table_of_exceptions_is_up_to_date():
-    """``python -m tools.generate.error_classes --record`` updates the table."""
+    """``--record`` writes the table that this test compares with the page."""
     page = error_classes.PAGE.read_text("utf-8")
     assert error_classes.replace_table(page, error_classes.write_table()) == page
 

@@ -110,8 +110,8 @@ def make_root(debian: Debian) -> None:
     for name in ("bin", "sbin", "lib", "lib32", "lib64"):
         if (root / "usr" / name).is_dir() and not (root / name).exists():
             (root / name).symlink_to(f"usr/{name}")
-    # Make the link relative, because qemu would resolve an absolute link in the root
-    # directory of this machine.
+    # qemu would resolve an absolute link in the root directory of this machine, so make
+    # the link relative.
     for link in root.glob("lib*/ld*.so*"):
         target = os.readlink(link)
         if target.startswith("/"):

@@ -40,10 +40,10 @@ _OF_WRITERS = os.O_WRONLY | os.O_RDWR | os.O_DIRECTORY
 """Flags of ``open`` for written files, and for directories that are synchronized."""
 
 KILLED = {-signal.SIGKILL, -signal.SIGXFSZ}
-"""Exit codes of killed runs."""
+"""Exit codes of runs that SIGKILL or the file size limit has ended."""
 
 COMMANDS = "kwire.cli.main:program"
-"""Target that is kwire's command line."""
+"""Target that runs kwire's command line program."""
 
 _LOADED = (
     "kwire.cli.main",

@@ -42,7 +42,7 @@ DISKS = 12
 """Number of parts that an output is divided into. Disks have 1 to ``LARGE`` parts."""
 
 LARGE = DISKS + 2
-"""Number of parts that are sufficient, including space for directories."""
+"""Number of parts for which a disk has enough space, including directories."""
 
 PAGE = 4096
 

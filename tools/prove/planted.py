@@ -45,7 +45,7 @@ WITHOUT_A_PATCH = {
     "P18": "this tool is its harness, and so are mutants, which are planted bugs too;"
     " coverage takes a quarter of an hour; test_unreached_lines.py is what it found",
 }
-"""Promises without a patch, and the reason."""
+"""Reasons why no patch breaks a promise, by promise."""
 
 STAND_INS = {
     "P4": "make interop needs Java; test_deviations.py asks the same of the same page",

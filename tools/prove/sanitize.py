@@ -30,7 +30,7 @@ from tools.prove.breaks import Change, try_changes
 from tools.prove.engine_copy import Bug, Copy, bugs
 
 INPUTS = 1_000_000
-"""Number of hostile inputs. Two processes share the families and entries."""
+"""Number of hostile inputs. Two processes decode half of them each."""
 
 TESTS = 10_000
 """Minimum number of passed tests, because a suite that does not run reports nothing."""

@@ -39,7 +39,7 @@ def over_codec(figures: Figures, row: Row) -> list[float]:
 
 
 def verdicts_of(figures: Figures, row: Row) -> Iterator[Verdict]:
-    """Yield the verdicts of one row on the targets in this module."""
+    """Yield the verdicts on the targets of one row that this module defines."""
     work = f"{row.section}, {row.title}, kwire"
     if row.section == STREAMS:
         over = over_codec(figures, row)
@@ -53,6 +53,6 @@ def verdicts_of(figures: Figures, row: Row) -> Iterator[Verdict]:
 
 
 def connection_verdicts(figures: Figures) -> Iterator[Verdict]:
-    """Yield the verdicts of all rows on the targets in this module."""
+    """Yield the verdicts on all targets that this module defines."""
     for row in CONNECTION_ROWS:
         yield from verdicts_of(figures, row)

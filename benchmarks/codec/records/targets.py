@@ -60,7 +60,7 @@ def verify_seconds(figures: Figures) -> float:
 
 
 def record_verdicts(figures: Figures) -> Iterator[Verdict]:
-    """Yield the verdicts on all record targets in this module."""
+    """Yield the verdicts on all record targets that this module defines."""
     yield _heartbeat_verdict(figures)
     for entry in COLUMN_HOLDERS:
         few, many = (

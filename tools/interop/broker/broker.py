@@ -38,7 +38,7 @@ PORTS = 20_000, 30_000
 SECONDS_TO_START = 300
 SECONDS_TO_STOP = 120
 SECONDS_TO_ANSWER = 10
-"""Timeouts in seconds. On a busy machine, all operations take many times longer."""
+"""Timeouts in seconds. They are long, because a busy machine is many times slower."""
 
 # Only one client uses the broker, so a short startup matters more than throughput.
 JAVA = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]

@@ -20,7 +20,7 @@ import kafka
 from tools.interop.broker.broker import Broker, BrokerError
 
 SECONDS = 180
-"""Timeout for client operations in seconds. They are normally much faster."""
+"""Timeout for client operations in seconds. It is long for busy machines."""
 
 
 class Row(NamedTuple):

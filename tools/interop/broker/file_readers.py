@@ -43,7 +43,7 @@ FILES = {
 }
 TEXT = ("offsets", "epochs", "metadata", "properties")
 BLANKS = (b"\n", b"\n\n", b" ", b"0\n\n", b"0\n0\n\n", b"\0" * 8)
-"""Almost empty file contents."""
+"""Contents of text files that are almost empty."""
 
 
 def list_cases() -> Iterator[tuple[str, str, bytes]]:

@@ -44,7 +44,7 @@ from tools.interop.broker.java_admin import (
 SECONDS = 60
 PARTITIONS = 6
 COUNT = 10
-"""Number of records per partition."""
+"""Number of records in each partition of a topic."""
 EARLIEST, LATEST = -2, -1
 
 

@@ -21,10 +21,10 @@ from tools.interop.broker.broker import Broker
 from tools.interop.broker.command import kwire_rows
 
 RECORDS = (12, 0, 7)
-"""Number of records by partition."""
+"""Number of records in partition 0, 1 and 2."""
 
 START = datetime(2026, 1, 2, tzinfo=UTC)
-"""Timestamp of a partition's first record. The interval is 1 s."""
+"""Timestamp of the first record in each partition. Each next record is 1 s later."""
 
 
 # Check only two releases, because each call of Kafka's tools takes several seconds.

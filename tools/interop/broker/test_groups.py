@@ -126,7 +126,8 @@ class Members:
 def committed(kafka: HasAddress, topic: str, group: str) -> dict[int, int]:
     """Return the committed offsets of a group by partition, as read by librdkafka.
 
-    Returns an empty dictionary if the coordinator is not available.
+    Returns an empty dictionary if librdkafka raises an error, for example because the
+    coordinator is not available.
     """
     partitions = [confluent_kafka.TopicPartition(topic, n) for n in range(PARTITIONS)]
     reader = confluent_kafka.Consumer(

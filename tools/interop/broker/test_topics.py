@@ -39,7 +39,7 @@ LEAST_ROWS = 500
 
 Fields = tuple[Any, ...]
 Reading = tuple[list[Any], int, str]
-"""Records with the types of their fields, the last position, and the error if any."""
+"""Described records, final position of the consumer, and error or ""."""
 
 
 @pytest.fixture(scope="module")

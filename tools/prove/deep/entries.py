@@ -30,7 +30,7 @@ from tools import ROOT
 from tools.generate.promises import Figure
 
 SCALE = 10
-"""Inputs per turn. It is multiplied by the entry's ``share``."""
+"""Number of inputs in a turn for each unit of an entry's ``share``."""
 
 LONGEST = 20
 """Timeout for one input in seconds of processor time."""

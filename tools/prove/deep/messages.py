@@ -25,7 +25,10 @@ from tests.safety import broken_messages
 from tools.generate.promises import Figure
 
 STEP = {"fast": 400_000, "pure": 20_000}
-"""Inputs per child process. They are lost if a run is stopped."""
+"""Minimum number of inputs in one child process, by engine.
+
+A run that is stopped repeats the inputs of its last child process.
+"""
 
 
 def stages() -> Iterator[tuple[str, str, bool, Any]]:

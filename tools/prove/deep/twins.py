@@ -18,7 +18,7 @@ from tests.safety import broken_messages
 from tools.generate.promises import Figure
 
 INPUTS = 20_000
-"""Inputs per turn."""
+"""Number of inputs that both engines decode in one turn."""
 
 
 def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
