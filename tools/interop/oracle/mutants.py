@@ -62,7 +62,7 @@ class Mutant(NamedTuple):
 
 
 def varint(value: int, least: int = 1) -> bytes:
-    """Encode an unsigned varint with ``least`` bytes or more, as padding permits."""
+    """Encode an unsigned varint, padded to at least ``least`` bytes."""
     written = bytearray()
     while value > 0x7F or len(written) < least - 1:
         written.append(value & 0x7F | 0x80)
