@@ -87,9 +87,9 @@ class Sanitized(Copy):
         for report in folder.iterdir():
             report.unlink()
         log = f"log_path={folder / 'report'}"
-        # Three settings are necessary for the tests: they handle the faults of guard
-        # pages themselves, they expect that huge allocations return NULL, and memory
-        # that Python keeps until its exit is not a leak.
+        # The tests handle the faults of guard pages themselves, and expect that a huge
+        # allocation returns NULL. Memory that Python keeps until its exit is not a
+        # leak.
         address = (
             "detect_leaks=0:handle_segv=0:handle_sigbus=0:abort_on_error=1:"
             f"allocator_may_return_null=1:quarantine_size_mb=16:{log}"
