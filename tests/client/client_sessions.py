@@ -74,7 +74,7 @@ class Session:
 
     def __init__(self, kwire, release, change, has_sasl=False):
         self.kwire = kwire
-        # Whether all records in the responses come from the broker's log.
+        # Whether the broker only returns records from its log. Lies set it to False.
         self.is_honest = True
         self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
         self.cluster = SimulatedCluster(kwire, random_module.Random(1), 1, [release])
@@ -95,7 +95,8 @@ class Session:
             ranges = {**self.broker.table.ranges(), **SASL}
             self.broker.table = negotiation.ApiVersionTable.from_ranges(ranges)
             new_mechanism = lambda: sasl.Scram("ann", PASSWORD)  # noqa: E731
-        # Damaged metadata may contain an address without a listener.
+        # Damaged metadata may contain an address at which no broker listens.
+        # Connections to it are refused.
         absent = SimpleNamespace(node=0, is_up=False, is_silent=False)
         self.cluster.at = lambda host, port: (
             self.broker if (host, port) == ("sim", 9001) else absent
@@ -125,7 +126,7 @@ class Session:
     def run(self, is_over, within_s=LONGEST_S):
         """Run until ``is_over()`` is true or the machine has failed.
 
-        Return whether so.
+        Return False if neither has happened after ``within_s`` seconds.
         """
         machine = self.machine
         is_finished = lambda: machine.failure is not None or is_over()  # noqa: E731
@@ -153,9 +154,9 @@ class Session:
         return values
 
     def finish(self):
-        """Check the type of the failure and the number of requests.
+        """Check the failure and the number of requests, and close the machine.
 
-        Return the failure.
+        The failure must be None or a ``KwireError``. Return it.
         """
         failure = self.machine.failure
         assert failure is None or isinstance(failure, self.kwire.KwireError)
@@ -255,11 +256,7 @@ KINDS = {
 
 
 def reject_unexpected(kwire, answer):
-    """Return an error if the coordinator fails because a heartbeat is invalid.
-
-    The simulated coordinator asserts valid heartbeats. A member that received wrong
-    responses may send invalid ones, and Kafka's coordinator returns an error.
-    """
+    """Wrap ``answer`` so that an invalid heartbeat gets an error response."""
 
     def answer_or_reject(request, version):
         try:
@@ -290,7 +287,7 @@ def run_session(kwire, kind, release, change=bytes, lie=None):
     try:
         count = play(session)
     except kwire.KwireError as failure:
-        # The call itself fails if damaged metadata excludes the topic.
+        # Creating the machine raises an error if damaged metadata lacks the topic.
         session.finish()
         return 0, failure
     return count, session.finish()

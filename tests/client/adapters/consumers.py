@@ -29,7 +29,8 @@ class Broker(one_broker.Broker):
     def __init__(self, data=b"", aborted=(), magic=2, most_bytes=1 << 20):
         """Serve ``data`` as the only partition in ``TOPIC``.
 
-        ``aborted`` contains transactions: producer id, first offset, last offset.
+        ``aborted`` lists the aborted transactions as (producer id, first offset, last
+        offset).
         """
         super().__init__(magic)
         self._most_bytes = most_bytes

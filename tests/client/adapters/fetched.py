@@ -26,7 +26,13 @@ CLIENTS = {"kafka-python": adapters.kafka_python, "aiokafka": adapters.aiokafka}
 
 
 class Reading(NamedTuple):
-    """Records with the position after every record, the end position, and the error."""
+    """Result of decoding fetched bytes with a client.
+
+    * ``records``: the result of ``describe`` for each record, in order.
+    * ``positions``: the position of the consumer after each record.
+    * ``end``: the position after the last record.
+    * ``error``: the class and the text of the exception, or None.
+    """
 
     records: list[Any]
     positions: list[Any]
@@ -42,7 +48,10 @@ class Aborted(NamedTuple):
 
 
 def read(client, data, **options):
-    """Decode fetched bytes. Uses the adapter if it is installed."""
+    """Decode fetched bytes as ``client`` does, and return a ``Reading``.
+
+    The adapter is used if it is installed.
+    """
     logging.disable()
     try:
         return (_read_kafka if client == "kafka-python" else _read_aiokafka)(
@@ -53,7 +62,7 @@ def read(client, data, **options):
 
 
 def read_both(client, data, **options):
-    """Decode fetched bytes with the client's own code, and with the adapter."""
+    """Decode fetched bytes without and with the adapter, and return both readings."""
     assert not CLIENTS[client].is_installed
     original = read(client, data, **options)
     with CLIENTS[client] as adapter:
@@ -71,14 +80,17 @@ def _drop_text(reading):
 
 
 def is_same(client, original, adapted):
-    """Return whether client and adapter have equal readings."""
+    """Return whether the readings are equal.
+
+    The error texts of aiokafka are not compared.
+    """
     if client == "aiokafka":
         return _drop_text(original) == _drop_text(adapted)
     return original == adapted
 
 
 def drain(client, data, committed):
-    """Decode fetched bytes to their end without storing the records."""
+    """Decode fetched bytes to their end, and discard the records."""
     if client == "kafka-python":
         _make_kafka(data, committed=committed).take()
     else:
@@ -147,7 +159,7 @@ def _read_all(take, state):
 
 
 def describe(record):
-    """Return a record's class, and its fields with their types."""
+    """Return a record's class, and a (type, value) pair for each of its fields."""
     names = getattr(record, "_fields", None) or record.__dataclass_fields__
     values = [getattr(record, name) for name in names]
     return type(record), [(type(value), value) for value in values]

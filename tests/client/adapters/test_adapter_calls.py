@@ -20,14 +20,14 @@ ROW = (b"k" * 10, b"v" * 100)
 
 
 def write(count, **options):
-    """Encode single-record batches."""
+    """Encode ``count`` batches, each with one record."""
     return b"".join(
         encode_batch([ROW], base_offset=offset, **options) for offset in range(count)
     )
 
 
 def write_transactions(count):
-    """Encode transactions with one record and a marker."""
+    """Encode ``count`` transactions: a batch with one record, and a commit marker."""
     marker = {**FIELDS, "is_transactional": True, "is_control": True}
     return b"".join(
         encode_batch([ROW], base_offset=2 * n, is_transactional=True, **FIELDS)
@@ -51,7 +51,11 @@ INPUTS = {
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("name", INPUTS)
 def test_runs_are_decoded_by_one_call_each(client, name, monkeypatch):
-    """Every header is read once to find where a run ends."""
+    """A run is decoded by one call, and each batch header is read once.
+
+    The additional header read finds the end of the data. aiokafka's adapter makes no
+    call if the data is shorter than ``LEAST_BYTES``.
+    """
     batches, data = INPUTS[name]
     calls = []
     for owner, name_of in (
@@ -71,7 +75,7 @@ def test_runs_are_decoded_by_one_call_each(client, name, monkeypatch):
 
 
 def count_calls(function, calls):
-    """Wrap a function so that its calls are recorded."""
+    """Wrap a function. Each call appends the function's name to ``calls``."""
 
     def counted(*arguments, **options):
         calls.append(function.__name__)

@@ -38,13 +38,13 @@ BAD = 23
 
 @pytest.fixture(params=CONSUMERS)
 def client(request):
-    """Client name."""
+    """Name of the client library: "kafka-python" or "aiokafka"."""
     return request.param
 
 
 @pytest.fixture(scope="module")
 def broker():
-    """Broker with the batches."""
+    """Running broker that serves ``DATA``."""
     with Broker(DATA) as broker:
         yield broker
     assert broker.failures == []
@@ -71,7 +71,7 @@ def run_both(client, broker, script, **options):
 
 
 def read_value(data):
-    """Deserialize a value, and raise an error for one invalid value."""
+    """Deserialize a number, or raise ``LookupError`` for the number ``BAD``."""
     if data == b"%d" % BAD:
         raise LookupError("a value that cannot be read")
     return int(data)
@@ -79,7 +79,7 @@ def read_value(data):
 
 @pytest.mark.parametrize("most", [1, 3, 7, 10, None])
 def test_polls_return_the_same_records_and_positions(client, broker, most):
-    """Every call returns the same records, and leaves the same position."""
+    """Each poll returns the same records, and the position after it is the same."""
 
     def script(consumer, note):
         while consumer.position() < 60:
@@ -142,7 +142,10 @@ def test_pause_within_a_batch_loses_no_record(client, broker):
 
 
 def test_a_deserializer_that_raises_loses_no_record(client, broker):
-    """When all earlier records are read, the iterator is at the invalid record."""
+    """The iterator returns the records before the invalid record, and stays at it.
+
+    The exception of the deserializer is raised unchanged.
+    """
 
     def script(consumer, note):
         note([consumer.take().value for _ in range(BAD)])
@@ -156,7 +159,7 @@ def test_a_deserializer_that_raises_loses_no_record(client, broker):
 
 @pytest.mark.parametrize("most", [1, 4, 5, None])
 def test_polls_up_to_a_deserializer_that_raises(client, broker, most):
-    """Compares the records from earlier polls, and the position after them."""
+    """Polls return the same records and positions until one raises the exception."""
 
     def script(consumer, note):
         while True:
@@ -187,7 +190,10 @@ def test_program_can_seek_past_an_undecodable_record(client, broker):
 
 
 def test_deserializers_receive_the_same_values(client):
-    """Keys and values, including nulls, in the same order and number."""
+    """The deserializers get the same keys and values, in the same order, as often.
+
+    Null keys and values are included.
+    """
     rows = [(b"k", None, 1), (None, b"v", 2), (b"", b"", 3, [("h", b"x")])]
     seen = []
 

@@ -43,7 +43,10 @@ READINGS = 200
 
 
 def make_batches(dice):
-    """Return a few batches with gaps, headers, codecs and transactions."""
+    """Return one to four random batches.
+
+    They may have offset gaps, record headers, any codec, and transactions.
+    """
     batches, offset = [], dice.choice([0, 5])
     for _ in range(dice.randrange(1, 5)):
         rows = [
@@ -78,7 +81,7 @@ def fix_batch(batch):
 
 
 def damage_header(dice, batch):
-    """Change a header field."""
+    """Replace a random header field of a batch, but not its checksum."""
     name = dice.choice([*HEADER, "last offset delta", "base offset"])
     position, size = HEADER[name]
     value = dice.choice(VALUES) if dice.random() < 0.7 else dice.getrandbits(31)
@@ -91,7 +94,7 @@ def damage_header(dice, batch):
 
 
 def damage_byte(dice, content, start=0):
-    """Change a byte at or after ``start``."""
+    """Replace a random byte at or after the position ``start``."""
     if len(content) == start:
         return content
     position = dice.randrange(start, len(content))
@@ -100,14 +103,14 @@ def damage_byte(dice, content, start=0):
 
 
 def damage_payload(dice, batch):
-    """Change a byte in the uncompressed records."""
+    """Replace a random byte in the decompressed records, and compress them again."""
     codec = batch[22] & 7
     content = bytes(compression.decompress(codec, batch[61:], 2, Limits(), 0))
     return batch[:61] + compression.compress(codec, damage_byte(dice, content), 2)
 
 
 def damage_frame(dice, batch):
-    """Append to the compressed bytes, repeat them, or remove some."""
+    """Append bytes to the compressed records, repeat them, or remove some of them."""
     payload = batch[61:]
     changes = (
         payload + bytes(dice.randrange(1, 20)),
@@ -120,7 +123,10 @@ def damage_frame(dice, batch):
 
 
 def make_odd_records(dice, batch):
-    """Encode the batch again with one unusual field and matching sizes."""
+    """Replace the records by records of which one has an unusual field.
+
+    The record sizes and the record count match, so that only this field is wrong.
+    """
     codec = batch[22] & 7
     count = max(1, int.from_bytes(batch[57:61], "big", signed=True) % 6)
     numbers = (-(2**63), -(2**31), -5, -1, 0, 1, 9, 2**31 - 1, 2**62, 2**63 - 1)
@@ -203,7 +209,7 @@ def make_case(dice, damages=tuple(DAMAGES), count=None):
 def test_damage_with_a_right_checksum_reads_as_without_the_adapter(
     client, damage, seed
 ):
-    """All damage types lead to equal records, positions and errors."""
+    """With and without the adapter, damaged batches give an equal ``Reading``."""
     dice = random.Random(f"{damage} {seed}")
     for _ in range(READINGS):
         data, options = make_case(dice, [damage, damage, "header"])
@@ -233,7 +239,7 @@ def test_undamaged_batches_of_all_codecs_are_decoded_by_kwire(client, monkeypatc
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_an_error_of_a_deserializer_leaves_the_position_of_the_client(client):
-    """Control batches and aborted batches before the invalid record were passed."""
+    """The position is at the invalid record, after the control and aborted batches."""
     fields = {"producer_id": 7, "producer_epoch": 0, "is_transactional": True}
     fields["base_sequence"] = 0
     control = {**fields, "is_control": True}

@@ -40,12 +40,12 @@ PACKAGES = {"kafka-python": "kafka", "aiokafka": "aiokafka"}
 
 @pytest.fixture(params=CLIENTS)
 def client(request):
-    """Client name."""
+    """Name of the client library: "kafka-python" or "aiokafka"."""
     return request.param
 
 
 def look(client):
-    """List the objects that the adapter replaces."""
+    """Return the client's objects that the adapter replaces."""
     return [vars(owner)[name] for owner, name in SEAMS[client]]
 
 
@@ -67,7 +67,7 @@ def test_install_replaces_functions_and_uninstall_restores_them(client):
 
 
 def is_same(one, other):
-    """Whether two names refer to one object."""
+    """Return whether both arguments are the same object."""
     return one is other
 
 
@@ -113,7 +113,10 @@ def test_unknown_client_version_is_not_patched(client, monkeypatch):
 
 
 def run(code, **environment):
-    """Run code in a new interpreter, and return its output."""
+    """Run code in a new interpreter, and return the words that it prints.
+
+    ``environment`` contains additional environment variables.
+    """
     done = subprocess.run(
         [sys.executable, "-c", code],
         env=os.environ | environment,
@@ -137,7 +140,7 @@ def test_import_loads_no_client():
 
 @pytest.mark.parametrize("name", ["kafka_python", "aiokafka"])
 def test_missing_client_library_raises_an_import_error(name):
-    """Importing the client raises the same error."""
+    """``install`` raises the ImportError of the missing client library."""
     code = (
         "import sys; sys.modules |= {'kafka': None, 'aiokafka': None}\n"
         "from kwire.client import adapters\n"
@@ -164,7 +167,7 @@ def test_without_the_compiled_engine_nothing_changes(name):
 
 
 def test_wrapper_of_getone_sees_each_record(monkeypatch):
-    """If a library wraps the method, it still sees all records."""
+    """A library may wrap ``getone``. Its wrapper is called for each record."""
     seen = []
     original = aiokafka_consumer.AIOKafkaConsumer.getone
 

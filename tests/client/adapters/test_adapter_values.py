@@ -48,7 +48,10 @@ ABORTED = [Aborted(8, 7), Aborted(7, 0)]
 
 
 def serve(data, offset):
-    """Return a broker's response, starting at the batch with the offset."""
+    """Return the bytes that a broker returns for a Fetch at ``offset``.
+
+    They start with the batch that contains the offset.
+    """
     position = 0
     while (header := read_batch_header(data, position)) and header.last_offset < offset:
         position += header.size
@@ -57,7 +60,7 @@ def serve(data, offset):
 
 @pytest.fixture(params=CLIENTS)
 def client(request):
-    """Client name."""
+    """Name of the client library: "kafka-python" or "aiokafka"."""
     return request.param
 
 
@@ -108,7 +111,10 @@ def test_committed_reads_omit_aborted_records(client):
 
 
 def test_batches_keep_their_kind_of_timestamps_and_their_epoch(client):
-    """A run never contains batches with different timestamp types or epochs."""
+    """A run has batches with the same timestamp type and the same leader epoch.
+
+    Each record therefore keeps the timestamp and the epoch of its batch.
+    """
     data = b"".join(
         batch(
             record(timestamp=4),
@@ -177,7 +183,7 @@ def test_metrics_of_kafka_python_count_all_records_and_nearly_all_bytes():
 
 
 def test_a_damaged_batch_loses_no_record_before_it(client):
-    """When the earlier records are returned, the client raises its own error."""
+    """The client returns the earlier records, and then raises its own error."""
     good = encode_batch([(b"k", b"v")] * 3)
     bad = bytearray(encode_batch([(b"k", b"v")] * 3, base_offset=3))
     bad[-1] ^= 1

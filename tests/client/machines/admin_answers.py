@@ -19,7 +19,7 @@ BROKER_TYPE, TOPIC_TYPE = 4, 2
 
 
 class AdminAnswers:
-    """Mixin of a simulated broker: topics, configurations, groups."""
+    """Mixin of a simulated broker: requests about topics, configurations and groups."""
 
     loads_coordinators = 0
     """Number of requests that fail because coordinators are still loading."""
@@ -29,7 +29,7 @@ class AdminAnswers:
 
     @property
     def received(self):
-        """Number of received administrative requests by name."""
+        """Number of received administrative requests, by name without "Request"."""
         return self.__dict__.setdefault("_received", Counter())
 
     def _CreateTopicsRequest(self, request, version):
@@ -254,7 +254,7 @@ class AdminAnswers:
         return make(results=results)
 
     def _ReadShareGroupStateRequest(self, request, version):
-        """Return partition numbers as the start offsets of partitions."""
+        """Return each partition's number as its start offset."""
         make = self._cluster.messages.ReadShareGroupStateResponse
         codes = self._cluster.codes
         results = []

@@ -33,7 +33,7 @@ class Attack:
         self.taken = []
 
     def lead(self, node):
-        """Make one broker the leader of all partitions."""
+        """Make one broker the leader of all partitions. All brokers learn it."""
         self.topic.leaders[:] = [node] * len(self.topic.leaders)
         for broker in self.cluster.brokers.values():
             broker.learn()
@@ -56,13 +56,18 @@ class Attack:
         def changed(request, version, is_late=None):
             if is_late is None:
                 return change(broker.node, answer(request, version))
-            # Respond to Fetch requests immediately.
+            # The third argument, ``is_late``, makes a Fetch return without waiting for
+            # data.
             return change(broker.node, answer(request, version, True))
 
         return changed
 
     def scan(self, **options):
-        """Read the topic. Return the failure, or None when the scan reaches its end."""
+        """Read the topic. Return the failure, or None if there is none.
+
+        A bounded scan must end within 3 times its timeout. A scan with ``follow`` is
+        stopped after 60 seconds.
+        """
         seconds = 60.0 if options.get("follow") else 3 * TIMEOUT_S
         machine = self.machine = self.module.ScanMachine(
             [("sim", 9000 + node) for node in self.cluster.brokers],
@@ -100,7 +105,7 @@ def each_partition(response, change):
 
 
 def refuse_all(response, code, **fields):
-    """Return a Fetch response with errors for all partitions."""
+    """Return a Fetch response with an error code and no records for all partitions."""
     return each_partition(
         response,
         lambda part: part.replace(

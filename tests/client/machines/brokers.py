@@ -46,10 +46,10 @@ EARLIEST, LATEST = -2, -1
 
 
 class SimulatedTopic:
-    """Topic with its id, and the logs and leaders of its partitions."""
+    """Topic with its id, and the log and the leader of each partition."""
 
     def __init__(self, name, topic_id, logs, leaders):
-        """Store the logs and leaders by partition."""
+        """Store ``logs`` and ``leaders``, whose indexes are the partition numbers."""
         self.name = name
         self.topic_id = topic_id
         self.logs: list[PartitionLog] = logs
@@ -120,18 +120,18 @@ class SimulatedCluster:
             topic.leaders.append(self.random.choice(list(self.brokers)))
 
     def transaction(self, key):
-        """Return the state of a transactional id. Creates it if necessary."""
+        """Return the state of a transactional id. Create the state if necessary."""
         if key not in self.transactions:
             self.producer_ids += 1
             self.transactions[key] = SimulatedTransaction(self.producer_ids)
         return self.transactions[key]
 
     def is_moving(self):
-        """Whether requests currently move their leader or coordinator."""
+        """Whether each request currently moves the leader or coordinator it needs."""
         return self.world is not None and self.world.now < self.moving_until
 
     def move_one(self, node, places):
-        """Move the leader of one partition, if the broker leads any of them.
+        """Move the leader of one of ``places``, if this broker leads any of them.
 
         Chooses the partition with the lowest leader epoch, so that all of them move in
         turn.
@@ -211,7 +211,7 @@ class SimulatedBroker(
         self.controller = cluster.controller
 
     def become(self, release):
-        """Upgrade or downgrade the broker to a release."""
+        """Upgrade or downgrade the broker to a release. Its fetch sessions are lost."""
         self.release = release
         self.sessions.clear()
         kwire = self._cluster.kwire
@@ -403,7 +403,7 @@ class SimulatedBroker(
         )
 
     def begin_fetch(self, request, version):
-        """Return the partitions of a Fetch, including those from its session."""
+        """Return a ``Fetch`` with the partitions of the request and of its session."""
         return self.sessions.resolve(request, version)
 
     def answer_fetch(self, fetch, version, is_late):
@@ -504,7 +504,11 @@ class SimulatedBroker(
         )
 
     def _hinted(self, topic, part, version, fields):
-        """Add the leader in the broker's metadata, which may be stale (KIP-951)."""
+        """Add the leader from the broker's own metadata, which may be stale (KIP-951).
+
+        Return the fields, and the leader's endpoint or None. Before Fetch version 12,
+        the response contains no leader, and before version 16 no endpoint.
+        """
         make = self._cluster.messages.FetchResponse
         name = topic.topic or self._name(topic.topic_id)
         believed = self.view.get((name, part.partition))
@@ -525,7 +529,7 @@ class SimulatedBroker(
         return ""
 
     def _find(self, name, topic_id, partition, epoch):
-        """Return 0 and the log if this broker leads it, or an error code and None."""
+        """Return (0, log) if this broker is the leader, else (error code, None)."""
         codes = self._cluster.codes
         if topic_id is not None:
             name = self._name(topic_id)

@@ -18,7 +18,10 @@ class CoordinatorAnswers:
     """Keys that the user is not authorized to use."""
 
     def coordinates(self, kind, key):
-        """Whether this broker is the coordinator of a key."""
+        """Return whether this broker is the coordinator of a key.
+
+        While coordinators move, the call may move this coordinator first.
+        """
         self._cluster.move_coordinator(self.node, kind, key)
         return self._cluster.coordinator(kind, key) == self.node
 
@@ -34,7 +37,7 @@ class CoordinatorAnswers:
         )
 
     def _coordinator(self, kind, key):
-        """Return the fields of the response for one key."""
+        """Return one coordinator's fields in the response: error, id and address."""
         codes = self._cluster.codes
         code, node = 0, self.coordinators.get((kind, key))
         if key in self.refused_keys:

@@ -50,9 +50,9 @@ class FaultyCluster:
         return topic, index, topic.logs[index]
 
     def _announce(self, leader):
-        """Announce a new leader to some brokers immediately.
+        """Possibly tell the new leader and another broker about the new leader.
 
-        The others learn it later.
+        All other brokers learn it later.
         """
         if self.random.random() < 0.6:
             self.cluster.brokers[leader].learn()
@@ -98,7 +98,10 @@ class FaultyCluster:
             self._expect(False, error)
 
     def run_seed(self):
-        """Run the scenario. Adds the seed to the assertion error of a machine."""
+        """Run the scenario, and return its result.
+
+        An ``AssertionError`` from a state machine is raised again with the seed.
+        """
         try:
             return self.run()
         except AssertionError as error:

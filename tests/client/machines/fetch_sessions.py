@@ -15,7 +15,7 @@ class FetchSessions:
     ROOM = 2
 
     def __init__(self, kwire, random):
-        """Start without sessions."""
+        """Start without sessions. New session ids are drawn from ``random``."""
         self._codes = kwire.error_codes
         self._make = kwire.messages.FetchResponse
         self._random = random
@@ -84,7 +84,10 @@ class Session:
         ]
 
     def move_to_end(self, partition_key):
-        """Move a partition with records to the end, because others are next."""
+        """Move a partition to the end, because its response had records.
+
+        The next Fetch reads the other partitions first, as in Kafka.
+        """
         self._parts[partition_key] = self._parts.pop(partition_key)
 
 
@@ -103,7 +106,10 @@ class Fetch:
         self._is_incremental = is_incremental
 
     def note_answer(self, topic, part):
-        """Record the response for a partition; return whether it must be sent."""
+        """Store the state of a partition's response in the session.
+
+        Return whether the response must contain the partition.
+        """
         session = self._session
         if session is None:
             return True

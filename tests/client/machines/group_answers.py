@@ -85,7 +85,10 @@ class GroupAnswers:
         return make(topics=topics)
 
     def _committed(self, group):
-        """Return all partitions with a committed offset in the format of a request."""
+        """Return the partitions with a committed offset, by topic.
+
+        The format is that of the topics in an OffsetFetch request.
+        """
         make = self._cluster.messages.OffsetFetchRequest.OffsetFetchRequestTopics
         return [
             make(
@@ -158,7 +161,10 @@ class GroupAnswers:
         return make(groups=[group_entry])
 
     def _failed_topics(self, request, code):
-        """Return errors for all partitions. Versions 0 and 1 have no other field."""
+        """Return the error code for each requested partition.
+
+        Versions 0 and 1 have no error field for the whole response.
+        """
         messages = self._cluster.messages.OffsetFetchResponse
         return [
             messages.OffsetFetchResponseTopic(
@@ -185,7 +191,7 @@ class GroupAnswers:
         return self._cluster.groups[group_id]
 
     def _is_there(self, topic_id):
-        """Whether a topic exists."""
+        """Return whether a topic with this id exists."""
         return any(
             topic.topic_id == topic_id for topic in self._cluster.topics.values()
         )

@@ -78,12 +78,15 @@ class SimulatedGroup:
         }
 
     def shuffle(self):
-        """Change the assignment of the current members."""
+        """Start a group epoch in which the members have other partitions."""
         self.turn += 1
         self.epoch += 1
 
     def expire(self, now):
-        """Remove members that were silent or did not revoke in time."""
+        """Remove members that missed their session timeout or their rebalance timeout.
+
+        The rebalance timeout limits how long a member may keep revoked partitions.
+        """
         for member in list(self.members.values()):
             is_silent = now > member.heard_at + self.session_s
             if now > member.revoke_by:
@@ -139,7 +142,7 @@ class SimulatedGroup:
             raise GroupError(codes.STALE_MEMBER_EPOCH)
 
     def commit(self, id_and_partition, offset, leader_epoch):
-        """Store a committed offset."""
+        """Store the committed offset and the leader epoch of a partition."""
         self.check_commit(id_and_partition, offset)
         self.offsets[id_and_partition] = (offset, leader_epoch)
 
@@ -194,7 +197,11 @@ class SimulatedGroup:
         return member
 
     def _move(self, member, owned, now):
-        """Move a member towards its target assignment."""
+        """Move a member one step towards its target assignment.
+
+        Partitions that it must release are revoked first. It gets new partitions when
+        their previous members have released them.
+        """
         if self.target_epoch != self.epoch:
             self._assign()
         if member.state == STABLE and member.epoch == self.target_epoch:
