@@ -15,7 +15,11 @@ READING, BUSY, COMMITTING, CLOSING, OVER = "reading", "busy", "committing", "clo
 
 
 class Seat:
-    """Connections and events that belong to one machine if a world runs several."""
+    """View of a simulated world for one of several machines.
+
+    The machines share the clock, the cluster and the network delays. Connections and
+    request counts belong to one machine.
+    """
 
     def __init__(self, world):
         """Share the clock, the network and the brokers with the other machines."""
@@ -34,11 +38,11 @@ class Seat:
 
     @property
     def deeds(self):
-        """Number of cluster changes."""
+        """Number of changes to the cluster so far."""
         return self.world.deeds
 
     def connect(self, machine):
-        """Open a machine's new links, and send its pending bytes."""
+        """Connect a machine's new links, and send the pending bytes of all links."""
         for link in machine.cluster.take_new_links():
             wire = Wire(self, link)
             self.wires.append(wire)
@@ -75,7 +79,10 @@ class SimulatedCaller:
         machine.begin_wait(world.now)
 
     def wake_at(self):
-        """Return when the machine or its caller acts next."""
+        """Return the time of the next ``step`` in simulated seconds.
+
+        The time is infinite while the process is suspended.
+        """
         if self.is_stopped:
             return float("inf")
         if self._is_blocking():
@@ -107,7 +114,10 @@ class SimulatedCaller:
         self.seat.connect(machine)
 
     def _is_blocking(self):
-        """Whether the caller blocks the runner, as in an event loop."""
+        """Return whether the caller processes a chunk and blocks the runner meanwhile.
+
+        With asyncio, a caller that does not await anything blocks the event loop.
+        """
         return self.habits.block and self.state is BUSY
 
     def _act(self, now):
@@ -144,9 +154,9 @@ class SimulatedCaller:
         return False
 
     def seek_back(self):
-        """Seek back to the chunk's start.
+        """Seek to the start of the chunk that the caller is processing.
 
-        Returns False if its partition was revoked.
+        Return False without a seek if the partition of the chunk was revoked.
         """
         reader, offset = self.chunk.reader, self.chunk.start_offset
         if not self._is_read(reader):

@@ -36,20 +36,20 @@ One per second is regular. Additional heartbeats are sent after changes.
 
 
 class Transaction:
-    """Offsets in flight to the coordinator, in the transaction of a producer."""
+    """Commit of offsets in the transaction of a producer, while it is in flight."""
 
     def __init__(self):
-        """Wait for the coordinator."""
+        """Start without a response from the coordinator."""
         self.is_over = self.is_refused = False
         self.failure = None
         self.done = {}
 
 
 class Habits:
-    """Caller behavior when a chunk is received."""
+    """Random behavior of a caller after it has received a chunk."""
 
     def __init__(self, random, module):
-        """Draw the probability for every behavior."""
+        """Draw how often callers skip commits, stall, block, seek and pause."""
         self.random = random
         self.lost = module.PartitionLost
         self.skips = random.choice([0.0, 0.0, 0.3])
@@ -57,13 +57,13 @@ class Habits:
         self.stalls = random.choice([0.0, 0.0, 0.02])
         self.block = random.random() < 0.3
         self.copy = random.random() < 0.3
-        """Whether they only commit in transactions, for one or more chunks."""
+        """Whether callers only commit in transactions, for one or more chunks."""
         self.moves = random.choice([0.0, 0.0, 0.3])
         """Probability that the caller seeks or pauses a chunk's partition."""
         self.are_over = False
 
     def pause(self):
-        """Return the time to process a chunk, in seconds."""
+        """Return how long the caller processes a chunk, in seconds."""
         if not self.are_over and self.random.random() < self.stalls:
             return self.random.choice([MAX_POLL_S * 2, 1000.0])
         if not self.are_over and self.block and self.random.random() < 0.05:
@@ -73,7 +73,10 @@ class Habits:
         return self.random.uniform(0, 0.05)
 
     def finish(self, caller, now):
-        """Commit the chunk, or seek or pause its partition."""
+        """Commit the chunk, pause its partition, or seek back to its start.
+
+        Return the pending commit, or None.
+        """
         if not self.are_over and self.random.random() < self.moves:
             if self.random.random() < 0.5:
                 caller.pause()
@@ -82,7 +85,10 @@ class Habits:
         return self.commit(caller, now)
 
     def commit(self, caller, now):
-        """Commit the chunk, commit all chunks, or skip the commit."""
+        """Commit the chunk, commit all chunks, or skip the commit.
+
+        Return the pending commit, or None.
+        """
         if self.copy:
             return self._copy(caller)
         if not self.are_over and self.random.random() < self.skips:
@@ -463,7 +469,10 @@ class GroupScenario:
             self._expect(not is_same, f"{partition}: two members own it")
 
     def note_commit(self, caller, pending):
-        """Count a finished commit, or check its failure."""
+        """Count the partitions of a successful commit, or check the failure.
+
+        The only allowed failure is ``PartitionLost``.
+        """
         if pending.failure is not None:
             is_lost = isinstance(pending.failure, self.module.PartitionLost)
             self._expect(is_lost, f"a commit failed: {pending.failure}")
@@ -513,17 +522,23 @@ class GroupScenario:
         self._expect(not is_known, "a partition was lost while a caller was busy")
 
     def check_failure(self, machine):
-        """Check that a consumer only fails if no broker was reachable at its start."""
+        """Check that a consumer only fails if no broker was reachable at its start.
+
+        After the faults, another member joins the group.
+        """
         is_reached = machine.cluster.version > 0
         self._expect(not is_reached, f"failed: {machine.failure}")
         if self.is_well:
             self._join()
 
     def _is_member(self, caller):
-        """Whether the coordinator has this member in the member's own epoch."""
+        """Return whether the coordinator has this member, and the member has joined.
+
+        A static member that has left temporarily does not count.
+        """
         member = caller.machine._membership
         stored_member = self.group.members.get(member.member_id)
-        # A removed member has no partitions yet while it is rejoining.
+        # The epoch is 0 while a removed member is rejoining. It has no partitions then.
         return (
             stored_member is not None and member.epoch > 0 and not stored_member.is_away
         )
@@ -539,7 +554,10 @@ class GroupScenario:
         )
 
     def _check_removal(self, member):
-        """Check that a waiting member revoked its partitions in time."""
+        """Check that no waiting member is removed because of a late revocation.
+
+        Only applies after the faults, because faults may delay the heartbeats.
+        """
         asked_at = member.revoke_by - member.rebalance_s
         for caller in self._living():
             if caller.machine.metadata.member_id == member.id and self.is_well:
@@ -567,7 +585,7 @@ class GroupScenario:
         return not self._missing()
 
     def _check_rate(self):
-        """Check that heartbeats are only frequent after changes."""
+        """Check the number of heartbeats: the maximum in a window, and the average."""
         for caller in self.callers:
             try:
                 caller.seat.traffic.check(maximum=MAX_IN_WINDOW)
@@ -581,7 +599,7 @@ class GroupScenario:
     def run_seed(self):
         """Run the scenario.
 
-        If a machine raises an assertion error, the seed is added.
+        An ``AssertionError`` from a state machine is raised again with the seed.
         """
         try:
             self.run()

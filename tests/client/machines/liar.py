@@ -11,7 +11,10 @@ KINDS = ("offset", "records", "error", "leader", "array", "epoch", "throttle")
 
 
 class Liar:
-    """Changes some field types. The types and the frequency are drawn once."""
+    """Changes random fields of some types in responses.
+
+    The types, the frequency and some of the new values are drawn once for each liar.
+    """
 
     def __init__(self, kwire, random):
         self.kwire = kwire

@@ -159,7 +159,10 @@ class JoiningScenario(GroupScenario):
     """Consumer that joins the group. Old releases do not support this."""
 
     def run(self):
-        """Return the error that names the release, or None if all brokers were down."""
+        """Wait until the consumer fails, and return the error that names the release.
+
+        Return None if no broker was reachable, which is another error.
+        """
         machine, world = self._consumer(), self.world
         machine.begin_wait(world.now)
         is_over = lambda: machine.failure is not None  # noqa: E731
@@ -187,7 +190,10 @@ class CommittingScenario(GroupScenario):
         self.consumers = 0
 
     def run(self):
-        """Read and commit all records. Return None, or a failure if it was expected."""
+        """Read and commit all records with one consumer after another.
+
+        Return None, or the failure of a consumer if ``_judge`` expects it.
+        """
         failure = None
         while failure is None and not self._is_committed():
             self.consumers += 1
@@ -203,7 +209,11 @@ class CommittingScenario(GroupScenario):
         return failure
 
     def _read(self, machine):
-        """Read all records, or stop when another consumer takes over."""
+        """Read until all records are read, and commit some of the positions.
+
+        The consumer may stop early during the faults, so that another consumer
+        continues. Return None, or the failure if ``_judge`` expects it.
+        """
         world, random = self.world, self.random
         until = START_S + LONGEST_S
         positions = {}
@@ -271,7 +281,11 @@ class CommittingScenario(GroupScenario):
         return True
 
     def _judge(self, machine):
-        """Return a failure that is expected for these releases."""
+        """Return the failure of a consumer, or raise an error if it is not expected.
+
+        A failure is expected if no broker was reachable, or if the oldest release is
+        0.8.0 or 0.8.1, because brokers store committed offsets from 0.8.2 on.
+        """
         if self._was_unreachable(machine):
             return machine.failure
         is_explained = isinstance(machine.failure, self.module.FeatureUnsupported)

@@ -14,7 +14,13 @@ COMMIT, ABORT = 1, 0
 
 
 class StoredBatch(NamedTuple):
-    """Batch of the log, with the values of its records by offset."""
+    """Batch in the log.
+
+    * ``epoch``: leader epoch of the batch.
+    * ``data``: the encoded batch.
+    * ``values``: value of each record by offset.
+    * ``producer_id``: -1 if the batch is not transactional.
+    """
 
     base_offset: int
     last_offset: int
@@ -26,7 +32,11 @@ class StoredBatch(NamedTuple):
 
 
 class Produced(NamedTuple):
-    """Sequence numbers and position of a batch from an idempotent producer."""
+    """Batch from an idempotent producer.
+
+    * ``first``, ``last``: first and last sequence number.
+    * ``base_offset``: offset of the first record.
+    """
 
     producer_id: int
     epoch: int
@@ -36,7 +46,10 @@ class Produced(NamedTuple):
 
 
 class Aborted(NamedTuple):
-    """Aborted transaction as in a Fetch response, with the offset of its marker."""
+    """Aborted transaction in a Fetch response.
+
+    ``last_offset`` is the offset of its abort marker, which responses do not contain.
+    """
 
     producer_id: int
     first_offset: int
@@ -83,7 +96,10 @@ class PartitionLog:
 
     @property
     def last_stable(self):
-        """Last stable offset: offset of the first record in an open transaction."""
+        """Last stable offset: the start of the oldest open transaction.
+
+        Without an open transaction, it is the high watermark.
+        """
         return min(self.open.values(), default=self.high_watermark)
 
     @property
@@ -132,7 +148,11 @@ class PartitionLog:
         return base
 
     def end_transaction(self, producer_id, kind, epoch=-1):
-        """Append a commit or abort marker with a producer epoch."""
+        """Append a transaction marker.
+
+        * ``kind``: ``COMMIT`` or ``ABORT``.
+        * ``epoch``: producer epoch. -1 does not change the epoch.
+        """
         first = self.open.pop(producer_id, None)
         if kind == ABORT and first is not None:
             self.aborted.append(Aborted(producer_id, first, self.end))
@@ -155,7 +175,7 @@ class PartitionLog:
     def compact(self):
         """Remove random records, as the log cleaner does.
 
-        The last batch is not changed.
+        Control batches, batches with a producer id and the last batch are not changed.
         """
         random = self._random
         remaining_batches = []
@@ -201,9 +221,13 @@ class PartitionLog:
         return max(earlier_epochs), min(later, default=self.end)
 
     def read(self, offset, max_bytes, committed, at_least_one):
-        """Return bytes from ``offset`` on.
+        """Return stored bytes, starting with the batch that contains ``offset``.
 
-        As in a broker, the last batch may be truncated.
+        * ``max_bytes``: the size limit. As in a broker, the last batch may be
+          truncated.
+        * ``committed``: end before the last stable offset.
+        * ``at_least_one``: return the first batch completely, even if it exceeds the
+          limit.
         """
         limit = self.high_watermark
         if committed:
@@ -258,7 +282,7 @@ class PartitionLog:
         return values_by_offset
 
     def is_aborted(self, producer_id, offset):
-        """Whether an offset belongs to an aborted transaction of a producer."""
+        """Return whether an aborted transaction of a producer contains an offset."""
         return any(
             transaction.producer_id == producer_id
             and transaction.first_offset <= offset <= transaction.last_offset

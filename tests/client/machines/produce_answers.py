@@ -16,7 +16,16 @@ CACHED = 5
 
 
 class PendingAnswer(NamedTuple):
-    """Result of one appended batch: an error code, or the position of its records."""
+    """Result of one appended batch, until the response is sent.
+
+    * ``topic``: the topic in the Produce request.
+    * ``index``: partition number.
+    * ``log``: log of the partition, or None if the broker is not its leader.
+    * ``code``: error code, or 0 if the batch was appended.
+    * ``base_offset``: offset of the first record.
+    * ``append_time``: timestamp in ms, or -1 if the topic uses CreateTime.
+    * ``end``: log end offset after the batch.
+    """
 
     topic: object
     index: int
@@ -60,9 +69,10 @@ class ProduceAnswers:
         return done
 
     def finish_produce(self, done, version):
-        """Return the response.
+        """Return the response, after the time of replication.
 
-        Acknowledges the batches that the current leader still has.
+        A batch is acknowledged if this broker is still the leader and its log still
+        contains the batch. Otherwise, its error is NOT_LEADER_OR_FOLLOWER.
         """
         make = self._cluster.messages.ProduceResponse
         codes = self._cluster.codes

@@ -29,7 +29,7 @@ class ProduceScenario(FaultyCluster):
         super().__init__(kwire, seed)
         self.is_idempotent = self.random.random() < 0.85
         self.machine = self._machine()
-        # Batches with the values that their records had when they were sent.
+        # Each batch, with the values of its records when it was added to the machine.
         self.given: list[tuple[object, list[bytes]]] = []
         self.receipts = []
         self.most_held = self.number = 0
@@ -95,7 +95,7 @@ class ProduceScenario(FaultyCluster):
         )
 
     def _watch(self):
-        """Record the values of all batches that are added to the machine."""
+        """Store the values of each batch when it is added to the machine."""
         add_batch = self.machine.add_batch
 
         def note(topic, partition, content, now, **options):
@@ -118,7 +118,8 @@ class ProduceScenario(FaultyCluster):
             for key, value in rows:
                 chosen = partition
                 if chosen is None and key is not None and random.random() < 0.5:
-                    # If no partition is chosen here, the machine chooses the same one.
+                    # The machine must choose the same partition if the caller leaves it
+                    # open.
                     chosen = self.module.choose_by_key(machine, topic, key)
                 machine.send(topic, chosen, (key, value, 5, ()), self.world.now)
         else:
@@ -175,14 +176,14 @@ class ProduceScenario(FaultyCluster):
         topic, index, log = self._any_log()
         topic.leaders[index] = self._any_broker().node
         unknown = max(log.end - log.acknowledged, 0)
-        # Only complete batches are lost, and no acknowledged batch.
+        # The log loses either all unacknowledged batches or none.
         log.new_leader(cut=unknown if self.random.random() < 0.5 else 0)
         self._announce(topic.leaders[index])
 
     def _silence(self):
         """Stop processing requests on a broker for a while.
 
-        They are processed later.
+        Requests that arrive in the meantime are processed later.
         """
         broker = self._any_broker()
         broker.is_silent = True

@@ -137,8 +137,8 @@ class Scenario(FaultyCluster):
         if random.random() < 0.3:
             kinds += [self._cut, self._delete, self._recreate, self._add_partition]
         for _ in range(random.randrange(0, 25)):
-            # Start after the first connection, because a client without any broker
-            # fails.
+            # Inject no fault during the first 0.3 s, because a client fails if it
+            # cannot connect to any broker at its start.
             fault_at = START_S + random.uniform(0.3, FAULTS_S)
             self.world.at(fault_at, random.choice(kinds))
         self.world.at(START_S + FAULTS_S, self._heal)
@@ -152,7 +152,10 @@ class Scenario(FaultyCluster):
         self._announce(topic.leaders[index])
 
     def _hide(self, log):
-        """Hide the last records until the new leader knows that they are replicated."""
+        """Hide 1 to 8 records at the log end from readers for 0.1 to 4 s.
+
+        A new leader does not know yet that these records are replicated.
+        """
         log.unseen = self.random.randint(1, 8)
 
         def show():
@@ -246,7 +249,7 @@ class Scenario(FaultyCluster):
         losses = list(machine.losses)
         if failure is not None:
             if not machine.cluster.version:
-                # The connection broke before the first response, which is reported
+                # No connection has received a response yet, so that the scan fails
                 # immediately.
                 return
             is_loss = isinstance(failure, self.module.DataLost)
@@ -331,7 +334,12 @@ class Scenario(FaultyCluster):
         )
 
     def _check_cut(self, topic_partition, log, seen_records):
-        """Check that a scan which continues after a truncation reports the loss."""
+        """Check that a scan which continues after a truncation reports the loss.
+
+        ``seen_records`` contains (offset, value) pairs in the order of the scan. If the
+        log has lost one of them but still contains the last pair, the scan has
+        continued.
+        """
         stale = [log.last.get(offset) != value for offset, value in seen_records]
         read_on = seen_records and not stale[-1]
         self._expect(

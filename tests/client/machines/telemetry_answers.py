@@ -13,7 +13,11 @@ from uuid import UUID
 
 
 class Push(NamedTuple):
-    """Accepted push with its arrival time."""
+    """Accepted PushTelemetry request.
+
+    * ``at``: arrival time in simulated seconds.
+    * ``request``: the request.
+    """
 
     at: float
     request: object
@@ -47,7 +51,10 @@ class Receiver:
         self.subscription_id += 1
 
     def find_error(self, codes, request):
-        """Return the error code of a push, or 0 if Kafka would accept it."""
+        """Return the error code for a push, or 0 if Kafka would accept it.
+
+        The codes in ``errors`` are returned first.
+        """
         if self.errors:
             return self.errors.pop(0)
         if request.client_instance_id in self._terminated:

@@ -56,7 +56,7 @@ class Naming:
             broker.learn()
         self.numbers = itertools.count(10)
         original_at = self.cluster.at
-        # All other addresses lead to an existing broker as well.
+        # All addresses with a new name lead to one of the three brokers.
         self.cluster.at = lambda host, port: original_at(
             host, port if port < 9010 else 9001 + port % 3
         )
@@ -109,9 +109,9 @@ class Naming:
         return response.replace(brokers=brokers, topics=topics)
 
     def measure(self, machine, is_over=lambda: False):
-        """Run a machine.
+        """Run a machine until ``FIRST_S``, and then until ``LAST_S``.
 
-        Return its object counts at an early and at a late time.
+        Return the number of objects that it refers to at both times.
         """
         sizes = []
         for until in (FIRST_S, LAST_S):

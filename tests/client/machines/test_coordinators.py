@@ -13,7 +13,7 @@ from tests.client.machines.world import START_S, World
 
 
 class Finder:
-    """Machine that only needs links to the coordinators for some keys."""
+    """Machine that only looks up the coordinators of some keys and connects to them."""
 
     def __init__(self, module, cluster, places):
         """Look up the coordinators through simulated brokers."""
@@ -91,7 +91,10 @@ def test_coordinators_are_found(kwire, release):
 
 
 def test_a_coordinator_that_is_down_is_looked_for_again(kwire):
-    """If a coordinator is down, it may move to another broker or restart."""
+    """The lookup is repeated until the key has a coordinator that responds.
+
+    Covers a coordinator that moves to another broker, and a broker that restarts.
+    """
     for seed in range(20):
         setting = Setting(kwire, seed, "a")
         cluster, world = setting.cluster, setting.world

@@ -34,7 +34,7 @@ def log(caplog):
 
 
 def fields_of(event):
-    """Return the names and types of an event's fields."""
+    """Return {field name: format character} for the fields in the text of an event."""
     return dict(re.findall(r"%\((\w+)\)[.\d]*(\w)", event.text))
 
 
@@ -161,7 +161,7 @@ def test_every_event_occurs(kwire):
 
 
 def test_metrics_of_a_group_agree_with_its_events(kwire):
-    """If an event has a metric, one machine's metrics count it."""
+    """The metrics of all members count as many events as were logged."""
     totals = Counter()
     with logged() as records:
         for seed in range(8):

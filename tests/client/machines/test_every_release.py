@@ -95,12 +95,12 @@ class Setting:
             raise machine.failure
 
     def result(self, machine):
-        """Run a machine, and return its result."""
+        """Run a machine to its end. Return its result, or raise its failure."""
         self.run(machine, machine.has_result)
         return machine.result()
 
     def read(self, machine):
-        """Run a scan, and return the record values by partition and offset."""
+        """Run a scan to its end. Return {partition: {offset: value}}."""
         seen = {}
         while True:
             self.run(machine, machine.has_result)
@@ -117,7 +117,7 @@ class Setting:
             machine.release(fetched)
 
     def truth(self):
-        """Return the values in the logs by partition and offset."""
+        """Return {partition: {offset: value}} for all records in the logs."""
         return {
             index: log.readable(log.start, log.end, False)
             for index, log in enumerate(self.topic.logs)
@@ -136,7 +136,10 @@ class Setting:
         return machine
 
     def send(self, rows, **options):
-        """Send rows to partition 0. Return the batches, or raise the failure."""
+        """Send rows to partition 0 in batches, and wait for the batches.
+
+        Return them, or raise the failure of the first batch that has failed.
+        """
         machine = self.producer(**options)
         sender = self.module.RecordBatcher(machine, machine.topic("orders"), 0)
         sender.add(rows, 5, self.world.now)
@@ -148,14 +151,18 @@ class Setting:
         return batches
 
     def is_named(self, text):
-        """Whether a text contains the release, or a range that includes it."""
+        """Return whether a text names the release, or a range that includes it.
+
+        A range has the form "between 0.8.0 and 0.9.0".
+        """
         low, _, high = text.removeprefix("between ").partition(" and ")
         return NAMES.index(low) <= NAMES.index(self.release) <= NAMES.index(high or low)
 
     def expect(self, has_feature, feature, action):
-        """Return an action's result.
+        """Run ``action``, and return its result.
 
-        If the release lacks the feature, check its error.
+        If the release lacks the feature, ``action`` must raise ``FeatureUnsupported``
+        with the feature and the release.
         """
         if has_feature:
             return action()
@@ -376,7 +383,7 @@ def test_a_topic_is_created_by_brokers_that_have_the_request(kwire, release):
 def test_brokers_without_api_versions_need_the_setting_that_the_error_names(
     kwire, release
 ):
-    """Old brokers close the connection or do not respond, without any other sign."""
+    """Old brokers disconnect or do not respond. The error names ``fallback``."""
     setting = Setting(kwire, release)
     setting.settings = setting.module.ClusterSettings(timeout_s=20.0)
     machine = setting.make("TopicsMachine")

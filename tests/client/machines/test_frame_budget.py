@@ -27,7 +27,7 @@ class Memory:
     """Measures how many frame bytes a scan refers to."""
 
     def __init__(self, machine):
-        """Measure before and after ``advance``, and when ``look`` is called."""
+        """Measure before and after each ``advance`` of the machine."""
         self.machine = machine
         self.most = 0
         self.taken = []
@@ -41,7 +41,7 @@ class Memory:
         machine.advance = measured
 
     def look(self):
-        """Update the maximum with the current size."""
+        """Add up the frame bytes that the scan refers to, and update the maximum."""
         frames = {}
         for fetched in [*self.machine.fetcher._fetched, *self.taken]:
             data = fetched.data
@@ -69,7 +69,7 @@ class Brokers:
             broker.learn()
 
     def fill(self, partition, size, count=1):
-        """Append single-record batches with the specified size."""
+        """Append ``count`` batches, each with one record of ``size`` bytes."""
         log = self.topic.logs[partition]
         for _ in range(count):
             rows = [(None, bytes(size))]
@@ -126,7 +126,10 @@ class Stingy:
 
 
 def read(brokers, machine, memory, pause_s=0.0, until_s=300.0):
-    """Read until the scan ends, and return the partition of every chunk."""
+    """Read until the scan ends, and return the partition of every chunk.
+
+    The caller keeps each chunk for ``pause_s`` simulated seconds.
+    """
     partitions = []
     world = brokers.world
     while world.run(machine, machine.has_result, START_S + until_s):

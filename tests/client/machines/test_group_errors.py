@@ -75,7 +75,10 @@ def test_assignment_in_an_impossible_epoch_is_retried(kwire, epoch):
 
 
 def test_a_coordinator_that_never_comes_is_an_error(kwire):
-    """Applies only before the first join. Afterwards, the consumer waits."""
+    """Before the first join, the wait for a coordinator ends after ``timeout_s``.
+
+    After the first join, the consumer waits without a limit.
+    """
     setting = Setting(kwire)
     setting.broker.loads_until = float("inf")
     assert setting.poll() is None

@@ -17,7 +17,10 @@ def is_fetching(setting):
 
 
 def wait_for(setting, is_over, within_s=30):
-    """Run the consumer while its caller waits, without returning a chunk."""
+    """Run the consumer until ``is_over()`` is true, without returning a chunk.
+
+    Fail after ``within_s`` simulated seconds.
+    """
     machine, world = setting.machine, setting.world
     machine.begin_wait(world.now)
     assert world.run(machine, is_over, world.now + within_s)
@@ -25,12 +28,12 @@ def wait_for(setting, is_over, within_s=30):
 
 
 def append(setting, count, partition=0):
-    """Append a record batch to a partition."""
+    """Append a batch with ``count`` records to a partition."""
     setting.cluster.topics["a"].logs[partition].append(count)
 
 
 def commit(setting):
-    """Commit all partition positions, and return the result."""
+    """Commit the positions of all partitions, and return the committed offsets."""
     pending = setting.machine.commit(setting.world.now)
     world = setting.world
     assert world.run(setting.machine, lambda: pending.is_over, world.now + 10)
@@ -70,7 +73,7 @@ def test_seek_finds_the_earliest_the_latest_and_a_time(kwire, name, offset):
 
 
 def test_seek_ignores_the_response_to_a_fetch_in_flight(kwire):
-    """The records in the response belong to the old position."""
+    """The response is dropped, because its records belong to the old position."""
     setting = Setting(kwire)
     assert setting.poll() is not None
     wait_for(setting, lambda: is_fetching(setting))
@@ -82,7 +85,7 @@ def test_seek_ignores_the_response_to_a_fetch_in_flight(kwire):
 
 
 def test_seek_drops_the_chunks_that_were_not_taken(kwire):
-    """The memory of the chunks is released. The next chunk has the new position."""
+    """The memory of these chunks is released. The next chunk has the new position."""
     setting = Setting(kwire)
     machine = setting.machine
     assert setting.poll() is not None
@@ -94,7 +97,7 @@ def test_seek_drops_the_chunks_that_were_not_taken(kwire):
 
 
 def test_seek_before_the_committed_offset_is_known_replaces_it(kwire):
-    """A callback for assigned partitions can therefore choose the start."""
+    """A callback for assigned partitions can choose the start of the first Fetch."""
     setting = Setting(kwire)
     wait_for(setting, lambda: setting.machine.assignment() == {PLACE})
     assert setting.machine.position() == {}
@@ -136,7 +139,7 @@ def test_paused_partition_returns_its_records_after_resume(kwire):
 
 
 def test_pause_before_the_committed_offset_is_known_holds_back_the_first_chunk(kwire):
-    """A callback for assigned partitions can therefore pause them."""
+    """A callback for assigned partitions can pause them before the first chunk."""
     setting = Setting(kwire)
     wait_for(setting, lambda: setting.machine.assignment() == {PLACE})
     setting.machine.pause([PLACE])

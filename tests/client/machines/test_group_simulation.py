@@ -228,7 +228,10 @@ BUGS = [
 ]
 
 RARE = {ignore_who_stalls: 36, trust_old_fetches: 190}
-"""Seeds shortly before the first one that detects a bug with a rare cause."""
+"""First seed to run for bugs that few seeds detect, by bug.
+
+It is shortly before the first seed that detects the bug.
+"""
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__)

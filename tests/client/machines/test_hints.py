@@ -89,7 +89,7 @@ def test_a_new_leader_that_does_not_know_it_yet_is_fetched_from_soon(hints):
     hints.lead(2)
     hints.learn(1)
     hints.log.append(2)
-    # The pending Fetch at broker 1 returns slightly earlier.
+    # The pending Fetch at broker 1 returns slightly before this time.
     learned_at = hints.world.now + 0.4
     hints.world.at(learned_at, lambda: hints.learn(2))
     came_at = hints.run(3.0)

@@ -37,7 +37,7 @@ class Broker:
                 self.answer(link, now)
 
     def answer(self, link, now):
-        """Respond to all pending requests."""
+        """Respond to all requests that were received and have no response yet."""
         for event in self._owed:
             self.server.send(event, self._answer(event.request))
         self._owed.clear()
@@ -151,7 +151,7 @@ def test_a_session_is_not_renewed_while_a_response_is_awaited(kwire, new_link):
 
 
 def test_a_throttled_link_is_left_alone(kwire, new_link):
-    """KIP-219: the broker reads no requests until the throttle time is over."""
+    """KIP-219: the client sends no request until the throttle time is over."""
     link, broker = new_link(), Broker(kwire, throttle_ms=2000)
     link.note_open(0.0)
     broker.exchange(link, 0.0)
@@ -162,7 +162,7 @@ def test_a_throttled_link_is_left_alone(kwire, new_link):
 
 
 def test_a_response_that_does_not_come_ends_the_link(kwire, new_link):
-    """All requests in flight are notified once, and the reason is stored."""
+    """Each request in flight gets None as its response. The link stores the reason."""
     link, broker = new_link(), Broker(kwire)
     link.note_open(0.0)
     broker.exchange(link, 0.0)
@@ -184,7 +184,7 @@ def test_a_response_that_does_not_come_ends_the_link(kwire, new_link):
 
 
 def test_a_response_that_came_while_the_runner_was_held_up_is_taken(kwire, new_link):
-    """The response has been in the socket while the runner was blocked for a minute."""
+    """The response arrived in time, but the runner was blocked for a minute."""
     link, broker = new_link(), Broker(kwire)
     link.note_open(0.0)
     broker.exchange(link, 0.0)

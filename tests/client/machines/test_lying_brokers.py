@@ -68,5 +68,5 @@ def test_a_scan_of_liars_ends(kwire, first):
         assert world.requests < 10 * (elapsed + 5) + 3 * chunk_count, f"seed {seed}"
         machine.close(world.now)
     assert ended == 50
-    # Some lies are detected, and others have no effect.
+    # Some lies must be detected. Other lies have no effect on the scan.
     assert 0 < failed < 50

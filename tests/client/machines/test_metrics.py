@@ -112,7 +112,7 @@ def count_calls(function):
 
 @pytest.mark.parametrize("partitions", [2, 20])
 def test_unread_metrics_cost_two_calls_for_each_response(kwire, partitions):
-    """Only response latencies are counted with calls, not the chunks."""
+    """Each response needs two calls, for its latency. Chunks need no calls."""
     setting = Setting(kwire, brokers=1)
     topic = setting.cluster.add_topic("wide", partitions)
     for broker in setting.cluster.brokers.values():

@@ -13,7 +13,10 @@ from tests.client.machines.world import START_S, World
 
 
 def test_a_leader_without_an_address_is_looked_for_again(kwire):
-    """The fourth response contains the address. No other event occurs before."""
+    """The fourth Metadata response is the first that contains the leader's address.
+
+    No other event wakes the machine, so that only its pauses repeat the request.
+    """
     random = random_module.Random(5)
     module = importlib.import_module(f"{kwire.__name__}.client.machines")
     cluster = SimulatedCluster(kwire, random, 2, ("4.1",))

@@ -50,7 +50,7 @@ def test_a_producer_of_an_old_release_delivers_under_faults(kwire, release):
 def test_joining_a_group_of_an_old_release_is_a_typed_error_under_faults(
     kwire, release
 ):
-    """The error does not depend on which broker responds first."""
+    """The error names KIP-848 and release 3.7, whichever broker responds first."""
     named = 0
     for seed in SEEDS:
         failure = JoiningScenario(kwire, seed, release).run()

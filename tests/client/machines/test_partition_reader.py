@@ -71,7 +71,7 @@ def make_readers(state):
 
 
 def explore(event, state):
-    """Return all states that an event can lead to from a state."""
+    """Return the set of states that an event can lead to from a state."""
     following = set()
     for make in make_readers(state):
         for arguments in ARGUMENTS.get(event, [()]):
@@ -87,7 +87,7 @@ def explore(event, state):
             try:
                 getattr(reader, event)(*arguments)
             except AssertionError:
-                # The event is not possible in this state.
+                # The reader rejects the event in this state, and must not change.
                 assert reader.state is state
                 continue
             reader.check_invariants()
@@ -155,7 +155,10 @@ def test_only_a_reader_changes_its_fields():
 
 
 def test_a_response_to_an_earlier_request_is_stale():
-    """The reader was reset, and may be waiting for another response."""
+    """A response to a request from before a ``rewind`` is ignored.
+
+    Only the response to the current request changes the state.
+    """
     reader = PartitionReader("orders", 0, None)
     reader.start(5)
     reader.begin_fetch("first", 1)

@@ -86,7 +86,10 @@ class Defacer:
 
 
 def restore(value):
-    """Remove the added control characters from a request."""
+    """Return a value of a request without the added control characters.
+
+    The client returns them in requests, for example in a member id.
+    """
     if isinstance(value, str):
         return value.replace(HOSTILE, "")
     if isinstance(value, tuple) and type(value) is tuple:
@@ -98,7 +101,7 @@ def restore(value):
 
 
 def reported(error):
-    """Yield all error strings that a program may show."""
+    """Yield all strings that a program may show about an error."""
     yield str(error)
     yield repr(error)
     yield from "".join(traceback.format_exception(error)).split("\n")
@@ -155,7 +158,11 @@ def operations(module):
 
 
 def write_one(module, machine, world):
-    """Write one record as a caller does. Return its failure, or None."""
+    """Write one record as a caller does. Return the failures.
+
+    A failure is None if the step was successful. The list is empty if the machine has
+    failed earlier.
+    """
     until = world.now + LONGEST_S
     is_finished = lambda: machine.failure or machine.is_settled("orders")  # noqa: E731
     world.run(machine, is_finished, until)
@@ -180,9 +187,9 @@ def write_one(module, machine, world):
 
 
 def run_operation(kwire, name, seed):
-    """Run an operation with changed strings.
+    """Run an operation while brokers send changed strings.
 
-    Return its reports, fields and failures.
+    Return the texts that the operation reports, the changed fields, and the errors.
     """
     module = importlib.import_module(f"{kwire.__name__}.client.machines")
     random = random_module.Random(seed)

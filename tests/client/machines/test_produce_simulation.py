@@ -251,7 +251,10 @@ BUGS = [
 ]
 
 RARE = {send_more_than_brokers_remember: 72, begin_with_many: 82}
-"""Seeds shortly before the first one that detects a bug with a rare cause."""
+"""First seed to run for bugs that few seeds detect, by bug.
+
+It is shortly before the first seed that detects the bug.
+"""
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__)

@@ -67,7 +67,7 @@ def find_fields(path, name):
 
 
 def find_changes(path):
-    """Yield line and name if a file changes a field in another object."""
+    """Yield (line, field name) for each change to a field of another object."""
     for node in ast.walk(ast.parse(path.read_text())):
         field = None
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):

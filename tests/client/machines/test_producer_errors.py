@@ -39,7 +39,7 @@ class Setting:
         )
 
     def find(self, name="orders"):
-        """Request the metadata of a topic."""
+        """Look up a topic, and return its metadata."""
         machine = self.machine
         machine.want_topic(name, self.world.now)
         settled = lambda: machine.is_settled(name)  # noqa: E731
@@ -47,7 +47,10 @@ class Setting:
         return machine.topic(name)
 
     def send(self, *values):
-        """Send records as one batch, and return the resulting batches."""
+        """Send records in one batch, and wait until it is finished.
+
+        Return a list with the batch, or with its parts if it was split.
+        """
         topic = self.find()
         sender = self.module.RecordBatcher(self.machine, topic, 0)
         sender.add([(None, value) for value in values], 5, self.world.now)
@@ -57,7 +60,7 @@ class Setting:
         return list(batch.leaves())
 
     def values(self):
-        """Return the values in the log."""
+        """Return the values of all records in the log."""
         return [value for batch in self.log.batches for value in batch.values.values()]
 
 
@@ -236,7 +239,10 @@ def test_topic_lookup_of_silent_brokers_times_out(kwire, monkeypatch):
 
 
 def test_records_that_no_broker_takes_have_failed(kwire):
-    """After the delivery timeout, the failure has the reason and its doubt."""
+    """The batch fails after the delivery timeout.
+
+    The failure contains the reason, and whether the records may have been written.
+    """
     setting = Setting(kwire, delivery_timeout_s=10.0)
     setting.send(b"a")
     setting.broker.is_up = False

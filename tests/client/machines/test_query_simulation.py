@@ -66,7 +66,7 @@ class Simulation:
         )
 
     def sizes(self, topics=None):
-        """Request partition sizes."""
+        """Return {(topic, partition): bytes}, for all topics by default."""
         machine = self.module.SizesMachine
         return self.run(
             machine(
@@ -79,7 +79,7 @@ class Simulation:
         )
 
     def logs(self):
-        """All logs by topic and partition."""
+        """Return {(topic, partition): log} for all partitions."""
         return {
             (name, index): log
             for name, topic in self.cluster.topics.items()

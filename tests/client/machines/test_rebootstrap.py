@@ -51,7 +51,7 @@ class Recovery:
             self._record(broker)
 
     def _record(self, broker):
-        """Record broker ids and request names."""
+        """Add (broker id, request name) to ``requests`` for every request."""
         answer = broker.answer
 
         def answer_and_record(request, version):
@@ -73,7 +73,10 @@ class Recovery:
             broker._MetadataRequest = answer
 
     def read(self, offset, seconds=60.0):
-        """Read up to an offset, and return the elapsed time in seconds."""
+        """Read up to an offset, and return the elapsed time in simulated seconds.
+
+        Fail if the offset is not reached within ``seconds``.
+        """
         begin = self.world.now
         is_read = [False]
 
@@ -90,7 +93,7 @@ class Recovery:
 
 @pytest.fixture
 def log(caplog):
-    """Log records about rebootstraps."""
+    """Return a function that lists the log records about rebootstraps."""
     caplog.set_level(logging.INFO, "kwire.client.metadata")
     return lambda: [
         record for record in caplog.records if "bootstrap" in record.getMessage()

@@ -38,7 +38,7 @@ def items(kwire):
 
 
 def find_field(struct, attribute):
-    """Return a struct's field by attribute name."""
+    """Return the field of a struct that has an attribute name."""
     (field,) = [field for field in struct.fields if field.attribute == attribute]
     return field
 
@@ -121,7 +121,7 @@ def test_items_of_a_split_request_are_merged_in_its_order(
 
 @sweep("name", JOINED)
 def test_responses_of_every_broker_are_joined(kwire, items, name):
-    """Includes every broker's error and throttle time."""
+    """The result has all items, any error, and the maximum throttle time."""
     route = ROUTES[name]
     complete = make_message(kwire, f"{name}Response", route.answers)
     paths = list(items.iterate_paths(complete, route.answers))

@@ -44,7 +44,7 @@ class Setting:
             broker.learn()
 
     def machine(self, request, to=None, **settings):
-        """Create a request's machine."""
+        """Return a machine for a request. ``settings`` override the client settings."""
         settings = {"request_timeout_s": 5.0, "timeout_s": TIMEOUT_S} | settings
         return self.machines.RequestMachine(
             [("sim", 9000 + node) for node in self.cluster.brokers],
@@ -66,7 +66,7 @@ class Setting:
         return machine.result()
 
     def latest(self, *topics):
-        """Return a request for all log end offsets in some topics."""
+        """Return a ListOffsets request for all log end offsets in some topics."""
         make = self.messages.ListOffsetsRequest
         return make(
             replica_id=-1,
@@ -99,7 +99,7 @@ class Setting:
         return make(topics=[entry], timeout_ms=1000)
 
     def received(self, name):
-        """Count the requests with a name that brokers have received."""
+        """Return how many requests with a name the brokers have received in total."""
         return sum(broker.received[name] for broker in self.cluster.brokers.values())
 
     def move_leaders(self):
@@ -201,7 +201,7 @@ def test_partition_without_answer_is_an_error(kwire, monkeypatch):
 
 
 def test_unknown_topic_has_the_answer_of_a_broker(kwire):
-    """The request waits for the time in which a new topic would become known."""
+    """The error is returned after some seconds, because the topic may be new."""
     setting = Setting(kwire)
     code = kwire.error_codes.UNKNOWN_TOPIC_OR_PARTITION
     response = setting.request(setting.delete_records("none", {0: 1}))

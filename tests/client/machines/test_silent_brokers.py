@@ -40,7 +40,7 @@ class Silence:
         )
 
     def read(self, seconds):
-        """Wait for records, and return the offset after them."""
+        """Wait up to ``seconds`` for a chunk, and return the offset after it."""
         until = self.world.now + seconds
         assert self.world.run(self.machine, self.machine.has_result, until)
         fetched = self.machine.take()

@@ -21,7 +21,10 @@ TABLES = {
 
 
 def read_table(subject):
-    """Return a table's transitions as (event, state, next state)."""
+    """Return the transitions of a subject in DESIGN.md.
+
+    The result is a set of (event, state, next state) tuples.
+    """
     text = DESIGN.read_text()
     _, _, rest = text.partition(f"| event of a {subject} | from | to |\n")
     assert rest, f"DESIGN.md has no table for a {subject}"
@@ -40,7 +43,7 @@ def read_table(subject):
 
 @pytest.mark.parametrize("subject", TABLES)
 def test_table_of_states_contains_the_transitions_of_the_code(kwire, subject):
-    """If an event is only possible in one state, it has one table row."""
+    """The table in DESIGN.md lists all transitions of the code, and no others."""
     name = f"{kwire.__name__}.client.machines.{TABLES[subject]}"
     transitions = importlib.import_module(name).TRANSITIONS
     expected = {

@@ -53,13 +53,19 @@ class Setting:
         )
 
     def run(self, is_over, machine=None):
-        """Run the machine until ``is_over()`` is true or the machine has failed."""
+        """Run the machine until ``is_over()`` is true or the machine has failed.
+
+        Fail after 500 simulated seconds.
+        """
         machine = machine or self.machine
         is_finished = lambda: machine.failure or is_over()  # noqa: E731
         assert self.world.run(machine, is_finished, self.world.now + 500)
 
     def begin(self, machine=None):
-        """Begin a transaction."""
+        """Begin a transaction, and look up the topic.
+
+        Raise the failure of the machine if the producer cannot begin a transaction.
+        """
         machine = machine or self.machine
         self.run(lambda: machine.transactions.is_settled, machine)
         if machine.failure:
@@ -69,7 +75,7 @@ class Setting:
         self.run(lambda: machine.is_settled("orders"), machine)
 
     def give(self, *values, machine=None):
-        """Send records as one batch, and wait for it."""
+        """Send records in one batch, wait for its end, and return the batch."""
         machine = machine or self.machine
         topic = machine.topic("orders")
         sender = self.module.RecordBatcher(machine, topic, 0)

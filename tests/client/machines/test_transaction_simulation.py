@@ -205,7 +205,10 @@ BUGS = [
 
 
 RARE = {keep_the_epoch: 70, have_no_doubts: 150, go_on_in_the_epoch: 1380}
-"""Seeds shortly before the first one that detects a bug with a rare cause."""
+"""First seed to run for bugs that few seeds detect, by bug.
+
+It is shortly before the first seed that detects the bug.
+"""
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__)

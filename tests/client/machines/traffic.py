@@ -33,7 +33,7 @@ per second.
 
 
 class Traffic:
-    """Times when one client sent fruitless requests, by request type and broker."""
+    """Times of one client's requests without progress, by request type and broker."""
 
     def __init__(self):
         """Start without requests."""

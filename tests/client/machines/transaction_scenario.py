@@ -29,7 +29,7 @@ COMMITTED, ABORTED, IN_DOUBT = "committed", "aborted", "in doubt"
 
 
 class Report:
-    """A transaction's records and offsets, and the reported result."""
+    """Transaction of one producer: its records and offsets, and the reported result."""
 
     def __init__(self, machine, number):
         """Start without records."""
@@ -146,7 +146,7 @@ class TransactionScenario(ProduceScenario):
         """Do nothing, because single batches are not checked here."""
 
     def _is_disturbed(self):
-        """Choose a disturbance for the next transaction, or an empty string."""
+        """Return a random disturbance for the next transaction, or an empty string."""
         number = self.random.random()
         if number < 0.06:
             return "closed within"
@@ -184,7 +184,10 @@ class TransactionScenario(ProduceScenario):
         self.machines.remove(machine)
 
     def _transact(self, disturbance):
-        """Run one transaction, and return the producer's report."""
+        """Run one transaction, and return its ``Report``.
+
+        Return None if the producer had failed before. It is replaced.
+        """
         random, world, machine = self.random, self.world, self.machine
         transactions = machine.transactions
         self._run(lambda: transactions.is_settled, "the beginning")
@@ -228,7 +231,10 @@ class TransactionScenario(ProduceScenario):
         return report
 
     def _end_zombie(self, report):
-        """Make a zombie producer commit its transaction, and close it."""
+        """Let a zombie producer commit its transaction, and close the producer.
+
+        If a newer producer has fenced it, the commit must not succeed.
+        """
         machine = report.machine
         self.zombies.remove(report)
         is_late = report.is_fenced

@@ -59,7 +59,7 @@ class World:
         self.at(self.now + delay, action)
 
     def carry(self, when, action):
-        """Schedule an event of a connection, which does not change the cluster."""
+        """Schedule a network event. Unlike ``at``, it does not count as a change."""
         heapq.heappush(self._queue, (when, next(self._order), action))
 
     def delay(self):
@@ -133,7 +133,7 @@ class Wire:
         self.is_mute = False
         self._arrives_at = {"there": 0.0, "back": 0.0}
         self._unread: deque[bytes] = deque()
-        # Bytes in the client's socket. The client has no memory for them yet.
+        # Bytes that wait in the client's socket until the client has memory for them.
         self._undelivered: deque[bytes] = deque()
 
     @property
@@ -303,7 +303,7 @@ class Wire:
 
 
 def _has_error(response):
-    """Whether the commit failed for at least one partition."""
+    """Return whether a commit response has an error for at least one partition."""
     return any(
         part.error_code for topic in response.topics for part in topic.partitions
     )
