@@ -100,7 +100,7 @@ class RestoreBroker(LogBroker):
         self.node.learn()
 
     def put(self, topic, partition, rows, **options):
-        """Append records as another producer would."""
+        """Append rows in one batch, as another producer would."""
         log = self.log(topic, partition)
         (batch,) = kwire.records.decode_batches(
             kwire.records.encode_batch(rows, **options)
@@ -108,7 +108,7 @@ class RestoreBroker(LogBroker):
         log.take(batch)
 
     def deliver(self, count):
-        """Append the records from up to ``count`` late requests, in random order."""
+        """Append the records of up to ``count`` late requests, in random order."""
         for _ in range(min(count, len(self.late))):
             event = self.late.pop(self.random.randrange(len(self.late)))
             self.node.begin_produce(event.request, event.version)
@@ -159,7 +159,10 @@ class RestoreBroker(LogBroker):
         self.node.learn()
 
     def _lose(self, event):
-        """Append the records now, later or never, and close the connection."""
+        """Append the records of a Produce request now, later or never.
+
+        Raises ConnectionError, which closes the connection without a response.
+        """
         fate = self.random.choice(["now", "late", "late", "never"])
         if fate == "now":
             self.node.begin_produce(event.request, event.version)

@@ -35,7 +35,10 @@ def write_log(folder, rows, source=None, **options):
 
 
 def with_offsets(rows):
-    """Add offsets to rows, in the same format as ``KeptLog.rows``."""
+    """Return (offset, timestamp, key, value, headers) tuples with offsets from 0.
+
+    ``KeptLog.rows`` has the same format.
+    """
     return [
         (offset, timestamp, key, value, tuple(headers))
         for offset, (key, value, timestamp, headers) in enumerate(rows)
@@ -43,5 +46,5 @@ def with_offsets(rows):
 
 
 def rows_of(broker, topic="orders"):
-    """Return the rows by partition."""
+    """Return the rows in the logs of a topic: one list for each partition."""
     return [log.rows() for log in broker.cluster_truth.topics[topic].logs]

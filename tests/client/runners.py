@@ -11,7 +11,12 @@ RUNNERS = ("blocking", "asyncio")
 
 
 def read(kwire, runner, address, topics, *, connect=None, **options):
-    """Read a scan up to its end. ``connect`` contains arguments for ``connect``."""
+    """Read a scan up to its end, and return its chunks.
+
+    * ``runner``: "blocking" or "asyncio".
+    * ``connect``: keyword arguments for the function that creates the client.
+    * ``options``: keyword arguments for the scan.
+    """
     client = importlib.import_module(f"{kwire.__name__}.client")
     arguments = connect or {}
     if runner == "blocking":

@@ -53,7 +53,10 @@ class Reader:
 
 @pytest.fixture(params=["blocking", "asyncio"])
 def opened(request, kwire, broker):
-    """Function that opens a reader. ``kind`` is the client method."""
+    """Function that opens a reader, as an asynchronous context manager.
+
+    ``kind`` is the name of the client method: "scan" or "consumer".
+    """
     client = importlib.import_module(f"{kwire.__name__}.client")
 
     @asynccontextmanager
@@ -183,7 +186,10 @@ def test_a_consumer_that_stops_between_two_parts_loses_nothing(
 
 
 def test_seek_and_pause_drop_the_rest_of_a_chunk(broker, opened):
-    """When the position has changed, the parts after it respect the maximum as well."""
+    """A seek or a pause drops the parts of a chunk that were not returned.
+
+    The chunks from the new position respect the maximum as well.
+    """
     broker.cluster_truth.add_group("seeking", ["orders"])
 
     async def check():
@@ -215,7 +221,7 @@ def test_a_damaged_batch_raises_when_its_chunk_is_used(kwire, opened):
 
 @pytest.mark.parametrize("end", ["error", "disorder"])
 def test_records_before_a_damaged_batch_are_returned(kwire, end):
-    """The damaged rest is not split."""
+    """The damaged rest of a chunk is one part, because it cannot be split."""
     columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     client = importlib.import_module(f"{kwire.__name__}.client.chunk_pieces")
     batch = kwire.records.encode_batch([(b"k", b"v")] * 3)

@@ -51,7 +51,7 @@ class Session:
         self._kafka = connect(address, config=config, connect_timeout_s=5)
 
     def topics(self):
-        """List the topics over a new connection."""
+        """Request the topics over a new connection, and return their names."""
         if self._runner == "blocking":
             return list(self._kafka.topics())
 

@@ -32,7 +32,10 @@ def broker():
 
 @pytest.fixture(params=["blocking", "asyncio"])
 def read(request, kwire):
-    """Function that reads a scan up to its end: address, topics, options."""
+    """Function that reads a scan up to its end, and returns its chunks.
+
+    Its parameters are the address, the topics and the scan options.
+    """
     client = importlib.import_module(f"{kwire.__name__}.client")
 
     def read_sync(address, topics, **options):

@@ -66,7 +66,7 @@ def run_cleanly(main, new_loop=None):
 
 
 def wait_for(condition):
-    """Wait until a condition is true that another thread causes."""
+    """Wait up to 5 s until ``condition()`` is true. Another thread makes it true."""
     deadline = time.monotonic() + 5
     while not condition():
         assert time.monotonic() < deadline
@@ -261,9 +261,10 @@ def test_an_interrupt_at_any_call_leaves_a_scan_that_closes(client, broker):
 
 
 def interrupt_after_call(number, methods, run):
-    """Raise KeyboardInterrupt after a specified call count.
+    """Run a function, and interrupt it after a number of calls in ``methods``.
 
-    Return whether it was reached.
+    The interrupt is a KeyboardInterrupt, as for Ctrl-C. Return False if the function
+    ends before this number of calls.
     """
     codes = {method.__code__ for method in methods}
     after_calls = {

@@ -53,12 +53,16 @@ def secure_broker(certificate):
 
 @pytest.fixture(params=RUNNERS)
 def runner(request):
-    """Runner that executes the client."""
+    """Name of the runner: "blocking" or "asyncio"."""
     return request.param
 
 
 def refusal(kwire, runner, address, *, kind="BrokersUnreachable", **connect):
-    """Read ``orders``, and return the expected error text."""
+    """Read ``orders``, and return the text of the expected error.
+
+    The error has the class ``kind`` and is raised quickly. Its text is one line with
+    the address.
+    """
     cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
     began = time.monotonic()
     with pytest.raises(getattr(cluster, kind)) as caught:
@@ -110,13 +114,19 @@ def test_one_address_that_answers_is_enough(kwire, runner, broker):
 
 
 def test_tls_to_a_plain_port_is_named(kwire, runner, broker, trusting):
-    """If the broker cannot parse TLS, it closes the connection or sends other bytes."""
+    """The broker closes the connection, or sends bytes that are not TLS.
+
+    In both cases, the error mentions TLS.
+    """
     text = refusal(kwire, runner, broker.address, ssl=trusting)
     assert "TLS" in text
 
 
 def test_no_tls_to_a_tls_port_is_named(kwire, runner, secure_broker):
-    """The response starts with a TLS alert, or is empty."""
+    """The broker sends a TLS alert, or closes the connection.
+
+    In both cases, the error mentions TLS.
+    """
     text = refusal(kwire, runner, secure_broker.address)
     assert "TLS" in text
 
@@ -140,7 +150,7 @@ def test_records_are_read_over_tls_with_a_password(
 
 
 def mechanism_of(kwire, name, password):
-    """Return a SASL mechanism for the user."""
+    """Return a SASL mechanism by name, for the user ``alice``."""
     sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
     if name == "PLAIN":
         return sasl.Plain("alice", password)

@@ -74,7 +74,10 @@ def count_records(cluster, topic):
 
 
 def wait_for_sockets(count):
-    """Wait until at most ``count`` sockets are open, because librdkafka is slow."""
+    """Wait until at most ``count`` sockets are open.
+
+    librdkafka closes the sockets of its mock broker slightly later.
+    """
     deadline = time.monotonic() + TIMEOUT_S
     while open_sockets() > count:
         assert time.monotonic() < deadline
@@ -82,7 +85,11 @@ def wait_for_sockets(count):
 
 
 def send_blocking(client, address, topic, *, error=None, is_explicit=False):
-    """Send records and leave the client's block, or close the client."""
+    """Send ten records with the blocking client, and close the client.
+
+    * ``is_explicit``: call ``close`` instead of leaving the client's block.
+    * ``error``: exception to raise in the block.
+    """
     kafka = client.connect_sync(address)
     producer = kafka.producer(linger_s=60)
     for _ in range(10):
@@ -96,7 +103,10 @@ def send_blocking(client, address, topic, *, error=None, is_explicit=False):
 
 
 def send_asyncio(client, address, topic, *, error=None, is_explicit=False):
-    """Send records and leave the client's block, or close the client."""
+    """Send ten records with the asyncio client, and close the client.
+
+    The parameters are those of ``send_blocking``.
+    """
 
     async def run():
         kafka = client.connect(address)
@@ -248,12 +258,12 @@ def read_with_pandas(scan):
 
 
 def read_chunks(scan):
-    """Count the records in the chunks."""
+    """Count the records in the chunks of a scan."""
     return sum(len(chunk.records()) for chunk in scan)
 
 
 def read_messages(scan):
-    """Count the records, which are read one by one."""
+    """Count the records of a scan, which are read one by one."""
     return len(list(scan.records()))
 
 

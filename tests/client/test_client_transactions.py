@@ -47,14 +47,17 @@ class Awaitable:
 
     @asynccontextmanager
     async def transaction(self):
-        """Run a transaction with the blocking producer."""
+        """Asynchronous context manager for a transaction of the blocking producer."""
         with self.wrapped.transaction() as transaction:
             yield Awaitable(transaction)
 
 
 @pytest.fixture(params=["blocking", "asyncio"])
 def produce(request, kwire, address):
-    """Function that runs code with a transactional producer, with either runner."""
+    """Function that passes a transactional producer to a coroutine function.
+
+    It returns the result of the coroutine function.
+    """
     client = importlib.import_module(f"{kwire.__name__}.client")
 
     @asynccontextmanager
@@ -143,7 +146,7 @@ def test_a_transaction_within_another_is_refused(produce):
 
 
 def test_a_transaction_is_entered_once(produce):
-    """After the end of the block, it does not accept offsets."""
+    """After the end of the block, the transaction does not accept offsets."""
 
     async def write(producer):
         manager = producer.transaction()

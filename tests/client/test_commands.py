@@ -47,7 +47,7 @@ def run(kwire):
     ],
 )
 def test_times_are_found_by_the_broker(run, options, expected_offsets):
-    """The first record at or after the time is included or excluded."""
+    """The first record at or after a time is the first one, or the end of the scan."""
     with LogBroker({"orders": [RECORDS]}) as broker:
         code, offsets, err = run(
             "read", broker.address, "orders", "-o", "jsonl", *options
@@ -81,7 +81,10 @@ def test_password_of_a_file_authenticates_over_tls(run, tmp_path, command, is_ri
 
 @pytest.mark.parametrize("policy", [None, "earliest"])
 def test_records_that_are_gone_are_an_error_or_reported(run, policy):
-    """The requested offset was deleted by retention."""
+    """The requested offset was deleted by retention, which is an error by default.
+
+    With the option, the command reports the loss and continues.
+    """
     options = [] if policy is None else ["--on-data-loss", policy]
     with LogBroker({"orders": [RECORDS]}) as broker:
         broker.log("orders").delete_before(20)
@@ -139,7 +142,7 @@ def test_a_property_file_of_kafka_is_all_that_is_needed(run, tmp_path, command):
 
 
 def test_sizes_are_listed_where_the_broker_reports_them(run, kwire):
-    """Sizes are in rows, in a table column, and in both clients."""
+    """Sizes are in JSON rows, in a table column, and in the results of both clients."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with LogBroker({"orders": [RECORDS, 3]}) as broker:
         sizes = [broker.log("orders", partition).size for partition in (0, 1)]

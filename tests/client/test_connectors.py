@@ -41,7 +41,10 @@ def broker(request, certificate):
 
 
 def open_socket(address):
-    """Return a function that connects to an address, and a list with its calls."""
+    """Return a connector that connects to ``address``, and the list of its calls.
+
+    A call is (host, port, timeout in seconds).
+    """
     calls = []
 
     def connect(host, port, timeout):
@@ -52,7 +55,10 @@ def open_socket(address):
 
 
 def wait_for_sockets(count):
-    """Wait until ``count`` sockets are open. The broker closes its own later."""
+    """Wait until at most ``count`` sockets are open.
+
+    The threads of the broker close its sockets slightly later.
+    """
     deadline = time.monotonic() + 10
     while open_sockets() > count and time.monotonic() < deadline:
         time.sleep(0.01)

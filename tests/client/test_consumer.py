@@ -47,7 +47,7 @@ def topic(cluster):
 
 
 def wait_until(is_so):
-    """Wait until a condition becomes true."""
+    """Wait until ``is_so()`` is true. Fail after ``TIMEOUT_S``."""
     deadline = time.monotonic() + TIMEOUT_S
     while not is_so():
         assert time.monotonic() < deadline
@@ -87,7 +87,10 @@ class Awaitable:
 
 @pytest.fixture(params=["blocking", "asyncio"])
 def consume(request, kwire, cluster):
-    """Function that runs a coroutine function with a way to open consumers."""
+    """Function that passes ``opened`` to a coroutine function.
+
+    ``opened(topics, **options)`` opens a consumer with either runner.
+    """
     client = importlib.import_module(f"{kwire.__name__}.client")
 
     @asynccontextmanager
@@ -129,7 +132,7 @@ async def expect_nothing(consumer):
 
 
 async def read_all(consumer, count):
-    """Read and commit ``count`` records, and return the values by partition."""
+    """Read and commit ``count`` records. Return {partition: values}."""
     seen = {}
     while sum(map(len, seen.values())) < count:
         chunk = await consumer.poll(TIMEOUT_S)
@@ -374,7 +377,7 @@ def test_rebalance_while_a_chunk_is_processed_keeps_the_positions_of_callbacks(
 
 
 def test_callbacks_are_plain_functions(kwire):
-    """If a callback were a coroutine function, it would be called but never awaited."""
+    """A coroutine function is rejected, because it would never be awaited."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     kafka = client.connect_sync("127.0.0.1:1")
 

@@ -172,7 +172,10 @@ JAAS = 'org.x.PlainLoginModule required username="alice" password="wonderland";'
 def test_properties_for_one_thing_must_agree(
     client, certificate, first, second, value, other
 ):
-    """Java and librdkafka have different names, and files can be passed as text."""
+    """Java and librdkafka name the same setting differently.
+
+    If both properties are set, their values must agree. A file may be given as text.
+    """
     config = {
         "security.protocol": "SASL_SSL",
         "sasl.mechanism": "PLAIN",

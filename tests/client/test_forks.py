@@ -75,7 +75,7 @@ class Blocking:
     """Connected object that is used before the fork and in the child."""
 
     def __init__(self, client, kind, address, topic):
-        """Connect."""
+        """Connect a client, and create the object that ``kind`` names."""
         self.kafka = client.connect_sync(address, timeout_s=TIMEOUT_S)
         self.kind, self.topic = kind, topic
         if kind == "scan":
@@ -93,7 +93,7 @@ class Blocking:
             self.used = self.kafka
 
     def calls(self):
-        """Return all operations, which must be rejected in a child."""
+        """Return functions for all operations. A child must reject each of them."""
         kafka, used, topic = self.kafka, self.used, self.topic
         shared = [
             kafka.topics,
@@ -130,7 +130,7 @@ class Blocking:
         )
 
     def use(self):
-        """Use the object in the parent process."""
+        """Use the object in the parent process, so that it has connections."""
         if self.kind == "client":
             assert self.topic in self.kafka.topics()
         elif self.kind in ("scan", "consumer"):
@@ -295,7 +295,10 @@ def test_child_of_a_child_is_rejected(client, cluster):
 
 
 def send_from_pool(arguments):
-    """Try to send a record with the parent's producer, and return the error."""
+    """Send a record with the parent's producer.
+
+    Return the class name of the error, or "sent".
+    """
     producer, topic = _shared[arguments]
     try:
         producer.send(topic, value=b"v")
@@ -323,7 +326,10 @@ def test_processes_of_multiprocessing_are_rejected(client, cluster):
 
 
 def test_fork_within_a_callback_is_rejected(client, cluster):
-    """The child returns to a call that the parent has started."""
+    """The callback forks, so that the child returns from it into ``send`` or ``flush``.
+
+    This call must fail in the child.
+    """
     address, topic = cluster
     statuses = []
 

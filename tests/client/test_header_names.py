@@ -56,7 +56,7 @@ def open_reader(kafka, kind, options):
 def read(kwire, runner, kind, address, form, **options):
     """Read the topic, and return the header names.
 
-    ``form`` extracts them from a chunk.
+    ``form(chunk)`` returns the header names of a chunk.
     """
     client = importlib.import_module(f"{kwire.__name__}.client")
     names = []

@@ -71,12 +71,15 @@ class HostileBroker(LogBroker):
 
 @pytest.fixture(params=RUNNERS)
 def runner(request):
-    """Runner that executes the client."""
+    """Name of the runner: "blocking" or "asyncio"."""
     return request.param
 
 
 def fail(kwire, runner, change):
-    """Scan a hostile broker's topic, and return the error."""
+    """Scan the topic of a hostile broker, and return the ``ClusterError``.
+
+    Fail if the error takes too long, or after connections without a pause.
+    """
     module = importlib.import_module(f"{kwire.__name__}.client.machines")
     began = time.monotonic()
     with HostileBroker(change) as broker:
@@ -98,7 +101,7 @@ def with_id(data, number):
 
 
 def trickle(data):
-    """Send one byte at a time, so that a response exceeds its timeout."""
+    """Yield the bytes one by one, so slowly that a response exceeds its timeout."""
     for position in range(len(data)):
         time.sleep(0.05)
         yield data[position : position + 1]
@@ -123,7 +126,7 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def failures(kwire):
-    """Futures for every case's error. The cases run concurrently.
+    """Future for the error of each case, by case. The cases run concurrently.
 
     Sequential runs would take too long, because a scan only fails after its timeout.
     """

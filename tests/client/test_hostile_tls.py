@@ -104,7 +104,10 @@ def trusting(authority):
 
 
 def fail(kwire, number, listener, context):
-    """Run a scan that must fail, and return the error text."""
+    """Run a scan that must fail quickly, and return the text of its error.
+
+    ``number`` selects the runner, so that the cases use both runners.
+    """
     module = importlib.import_module(f"{kwire.__name__}.client.machines")
     runner = RUNNERS[number % 2]
     began = time.monotonic()
@@ -182,7 +185,7 @@ def test_server_that_requires_a_client_certificate_is_a_typed_error(
 
 
 def send(data):
-    """Return a script that reads the client's hello and sends bytes."""
+    """Return a script that reads the client's hello, and then sends ``data``."""
 
     def script(stream):
         stream.recv(1 << 16)
@@ -203,7 +206,7 @@ def keep_silent(stream):
 
 
 def hang_up(stream):
-    """Close the connection before a byte is read."""
+    """Return immediately, so that the connection is closed before a byte is read."""
 
 
 def trickle(stream):
@@ -247,7 +250,7 @@ def test_server_without_a_handshake_is_a_typed_error(kwire, trusting, case):
 
 
 class Cut:
-    """Relay to a TLS broker that only forwards the broker's first bytes."""
+    """Relay to a TLS broker that forwards only the broker's first ``count`` bytes."""
 
     def __init__(self, broker, count):
         self._broker = broker
@@ -280,7 +283,10 @@ def test_handshake_that_is_truncated_is_a_typed_error(
 
 
 def test_certificate_that_fits_is_accepted_by_the_same_code(kwire, authority, trusting):
-    """Otherwise all tests above could fail for another reason."""
+    """A valid certificate is accepted.
+
+    Otherwise, the tests above could fail for another reason than the certificate.
+    """
     for runner in RUNNERS:
         context = authority.sign("good")
         with LogBroker({"orders": (5,)}, context=context) as broker:

@@ -30,7 +30,10 @@ def contexts(tmp_path_factory):
 
 
 def read_slowly(client, runner, address, context):
-    """Read a topic with a small budget, and return all value sizes."""
+    """Read a topic with a memory budget of 100,000 bytes.
+
+    The caller waits after each chunk. Return the sizes of all values.
+    """
     sizes = []
 
     def work(chunk):
@@ -55,7 +58,7 @@ def read_slowly(client, runner, address, context):
 
 
 class Pause:
-    """Pauses for a while whenever a large frame is received."""
+    """Makes the client delay each large frame before it receives the frame."""
 
     def __init__(self, kwire, monkeypatch):
         link = importlib.import_module(f"{kwire.__name__}.client.machines.link").Link

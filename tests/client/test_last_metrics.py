@@ -61,7 +61,7 @@ async def use(kafka, kind, broker):
                 else client_object.__next__
             )
             await call(step)
-    # Wait until the subscription arrives.
+    # The broker has sent the subscription. Wait until the client has received it.
     time.sleep(0.1)
     return client_object
 

@@ -35,7 +35,7 @@ class LyingServer:
         self._honest = honest
         self._lie = lie
         self._turn = 0
-        # A server that reports success from the start would serve requests immediately.
+        # If the value is True, the broker serves requests without an authentication.
         self.is_done = is_done
 
     def answer(self, data):
@@ -67,7 +67,7 @@ class LyingBroker(LogBroker):
 
 
 def scram(users):
-    """Return the honest SCRAM server."""
+    """Return an honest server for SCRAM-SHA-256."""
     return ScramServer(users, "SHA-256")
 
 
@@ -86,12 +86,12 @@ def say(number, text):
 
 
 def move_nonce(turn, answer):
-    """Put the server part before the client nonce."""
+    """Lie: put the server's part of the nonce before the client's part."""
     return answer.replace(b"r=", b"r=server", 1) if turn == 1 else answer
 
 
 def cut_nonce(turn, answer):
-    """Return only half the client nonce."""
+    """Lie: send only the first third of the nonce."""
     nonce, _, rest = answer.partition(b",")
     return nonce[: len(nonce) // 3] + b"," + rest if turn == 1 else answer
 

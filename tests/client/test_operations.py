@@ -23,7 +23,7 @@ def client(kwire):
 
 @pytest.fixture
 def operations(kwire):
-    """Module that implements both forms."""
+    """Module that implements each operation for both clients."""
     return importlib.import_module(f"{kwire.__name__}.client.runners.operations")
 
 

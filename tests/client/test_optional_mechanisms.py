@@ -81,7 +81,10 @@ def fake_gssapi(monkeypatch):
 
 
 class FakeServer:
-    """RFC 4752 broker side for the fake. Records the messages."""
+    """Broker side of RFC 4752 for ``FakeContext``.
+
+    ``received`` contains the messages of the client.
+    """
 
     def __init__(self):
         self.received = []
@@ -201,7 +204,7 @@ def test_missing_package_is_named_when_the_client_is_made(
 
 
 def run(*command, **options):
-    """Run a Kerberos command. If it fails, its output is shown."""
+    """Run a Kerberos command. If it fails, the test fails with its stderr."""
     done = subprocess.run(command, capture_output=True, text=True, **options)
     assert done.returncode == 0, done.stderr
 
@@ -354,7 +357,7 @@ def sign(fields, secret):
 
 @pytest.fixture
 def aws(monkeypatch, tmp_path):
-    """AWS user environment for the real package."""
+    """Set the environment variables of an AWS user for the real package."""
     pytest.importorskip("botocore")
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         monkeypatch.delenv(name)
@@ -424,7 +427,7 @@ def test_error_of_botocore_does_not_show_its_message(sasl, aws):
 
 @pytest.fixture
 def fake_botocore(monkeypatch):
-    """Fakes for the botocore functions that kwire uses."""
+    """Replace the botocore functions that kwire uses by fakes."""
     modules = {f"botocore.{name}": ModuleType(name) for name in ("auth", "session")}
     modules["botocore.awsrequest"] = ModuleType("awsrequest")
     frozen = SimpleNamespace(get_frozen_credentials=lambda: "keys")
@@ -460,7 +463,7 @@ def fake_botocore(monkeypatch):
 
 
 class AwsServer:
-    """AWS_MSK_IAM broker side. Records the payload."""
+    """Broker side of AWS_MSK_IAM. Adds the decoded payload to ``payloads``."""
 
     def __init__(self, payloads):
         self.payloads = payloads

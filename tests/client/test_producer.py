@@ -90,7 +90,7 @@ def produce(request, kwire, cluster):
 
 
 def read(address, topic, count):
-    """Read a topic with librdkafka, and return the messages by partition."""
+    """Read ``count`` messages with librdkafka. Return {partition: messages}."""
     consumer = Consumer(
         {
             "bootstrap.servers": address,
@@ -123,7 +123,10 @@ def read(address, topic, count):
 
 
 def check_sockets(before):
-    """Wait until all sockets are closed. The mock cluster closes its own later."""
+    """Wait until at most ``before`` sockets are open.
+
+    The mock cluster closes its own sockets slightly later.
+    """
     until = time.monotonic() + TIMEOUT_S
     while open_sockets() > before and time.monotonic() < until:
         time.sleep(0.05)
@@ -131,7 +134,7 @@ def check_sockets(before):
 
 
 def rows_of(messages_by_partition):
-    """Return message keys and values by partition."""
+    """Return {partition: [(key, value), ...]}."""
     return {
         partition: [(message.key(), message.value()) for message in messages]
         for partition, messages in messages_by_partition.items()
@@ -331,7 +334,10 @@ def test_a_partition_gets_records_in_the_order_of_the_calls(cluster, produce, to
 
 
 def test_a_loop_of_sends_lets_other_tasks_run(kwire, cluster, topic):
-    """If a task never waited, it would starve the other tasks' sockets."""
+    """``send`` must sometimes yield to the event loop, even if it need not wait.
+
+    Otherwise, the task would starve the tasks that use the sockets.
+    """
     client = importlib.import_module(f"{kwire.__name__}.client")
     receipts = []
 
@@ -460,7 +466,7 @@ def test_without_idempotence_one_batch_is_in_flight(cluster, produce, topic):
 
 
 def test_without_acknowledgement_nothing_is_waited_for(cluster, produce, topic):
-    """The records arrive if no error occurs."""
+    """The receipts have the offset -1. The records arrive if no error occurs."""
     rows = [(b"k", b"%d" % n) for n in range(100)]
 
     async def send(producer):

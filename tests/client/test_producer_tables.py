@@ -36,7 +36,7 @@ def topic(cluster):
 
 @pytest.fixture
 def send(kwire, cluster, topic):
-    """Function that writes a table, and returns receipts and rows by partition."""
+    """Function that writes a table. Returns the receipts and {partition: rows}."""
     client = importlib.import_module(f"{kwire.__name__}.client")
 
     def run(table, options=None, **columns):

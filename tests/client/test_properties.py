@@ -113,7 +113,7 @@ def test_certificates_and_keys_may_be_text(kwire, broker, certificate, lines):
 
 
 def test_each_property_has_its_effect(kwire):
-    """Compares the settings that the clients store."""
+    """The client stores the settings that the properties specify."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     config = {
         "bootstrap.servers": "a:1, b:2",

@@ -46,7 +46,10 @@ def job(kwire, monkeypatch):
 
 @pytest.fixture
 def restore(kwire, job):
-    """Function that restores the log directories below a path."""
+    """Function that restores the log directories below a path.
+
+    Returns the number of written records, and of records that were already present.
+    """
     module = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.sources")
     client = importlib.import_module(f"{kwire.__name__}.client")
     log = importlib.import_module(f"{kwire.__name__}.log")
@@ -242,7 +245,7 @@ def test_topic_error_message_of_a_broker_is_one_short_line(kwire, job):
 def test_records_of_others_are_never_mixed_with_restored_ones(
     run_restore, tmp_path, rows_by_partition
 ):
-    """The foreign records existed before, or were added by another restore."""
+    """The restore fails if foreign records existed before, or are added later."""
     row = [(b"k", b"foreign", START, [])]
     logs = tmp_path / "logs"
     text = "orders-0: the partition has records that this restore did not write"
@@ -280,7 +283,7 @@ def test_a_record_that_comes_meanwhile_ends_the_restore(
 def test_another_source_does_not_continue_a_restore(
     run_restore, tmp_path, rows_by_partition, change
 ):
-    """Rejected if any record differs, also if the source is shorter."""
+    """Another source is rejected if any record differs, or if it is shorter."""
     logs, other = tmp_path / "logs", tmp_path / "other"
     rows = list(rows_by_partition[0])
     if change == "shorter":

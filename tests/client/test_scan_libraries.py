@@ -47,14 +47,14 @@ def broker():
 
 @pytest.fixture
 def scan(kwire, broker):
-    """Scan of the topic."""
+    """New scan of the topic, which no library has read."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
         yield kafka.scan("orders")
 
 
 def find_missing(rows):
-    """Replace NaT and NaN from pandas by None."""
+    """Replace NaT and NaN, which pandas uses for missing values, by None."""
     return [None if value is None or value != value else value for value in rows]
 
 

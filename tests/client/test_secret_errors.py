@@ -73,7 +73,10 @@ OAUTH = ("b:1", "--sasl-mechanism", "OAUTHBEARER", "--username", "alice")
 
 
 def parts(secret):
-    """Return a secret's parts that are too long to be shown by chance."""
+    """Return the parts of a secret that have more than three characters.
+
+    Shorter parts may occur in a text by chance.
+    """
     pieces = {secret, *secret.split("\n"), BODY, BODY[::-1]}
     return [piece for piece in pieces if len(piece) > 3 and "-----" not in piece]
 
@@ -87,7 +90,10 @@ def printed(error):
 
 
 def assert_hidden(call, secret):
-    """Call a function, and check that its result or error hides the secret."""
+    """Call a function, and check that its result or error hides the secret.
+
+    Return whether the function has raised an error.
+    """
     try:
         result = call()
     except (ValueError, TypeError, OSError) as error:

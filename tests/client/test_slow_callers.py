@@ -20,9 +20,10 @@ FIRST_CONNECTION = ["", "kwire"]
 
 
 def read_slowly(client, runner, address, memory_bytes):
-    """Read a topic, and pause after the first two chunks.
+    """Read a topic, and pause after each of the first two chunks.
 
-    With asyncio, the pause blocks the event loop, as computations in Python do.
+    With asyncio, the pause blocks the event loop, as computations in Python do. Return
+    the number of records.
     """
     sizes = []
 

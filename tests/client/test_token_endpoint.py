@@ -43,14 +43,17 @@ def sasl(kwire):
 
 @pytest.fixture
 def broker():
-    """Broker that accepts the token."""
+    """Broker that accepts ``TOKEN`` as the OAUTHBEARER token of ``alice``."""
     options = {"users": {"alice": TOKEN}, "mechanisms": ("OAUTHBEARER",)}
     with LogBroker({"orders": (30,)}, **options) as running:
         yield running
 
 
 def make_config(url, **properties):
-    """Return the properties of a client."""
+    """Return the properties of a client that requests its tokens from ``url``.
+
+    ``properties`` are added, or override these properties.
+    """
     return {
         "security.protocol": "SASL_PLAINTEXT",
         "sasl.mechanism": "OAUTHBEARER",
@@ -162,7 +165,7 @@ def test_token_is_replaced_in_the_background_before_it_expires(endpoint, monkeyp
         function = endpoint.ClientCredentials(server.url, "alice", SECRET)
         assert function() == "first"
         now[0] += 81
-        # The call does not wait for the endpoint.
+        # The call returns the old token, because it does not wait for the endpoint.
         assert function() == "first"
         for thread in threading.enumerate():
             if thread.name.endswith("(_refresh)"):

@@ -35,7 +35,7 @@ class Blocking:
         self.kafka = client.connect_sync(addresses, timeout_s=10)
 
     def ask(self, name, *args, **options):
-        """Call a method and close the client."""
+        """Call a method of the client, close the client, and return the result."""
         with self.kafka:
             return getattr(self.kafka, name)(*args, **options)
 
@@ -49,7 +49,10 @@ class OverAsyncio:
         self.kafka = client.connect(addresses, timeout_s=10)
 
     def ask(self, name, *args, **options):
-        """Call a method, close the client, and check that no task is left."""
+        """Call a method of the client, close the client, and return the result.
+
+        Check that no task is left.
+        """
 
         async def run():
             async with self.kafka as kafka:
@@ -62,7 +65,7 @@ class OverAsyncio:
 
 @pytest.fixture(params=[Blocking, OverAsyncio])
 def kafka(request, kwire, addresses):
-    """Query functions of one client."""
+    """Object whose method ``ask`` runs a query with one of the clients."""
     return request.param(kwire, addresses)
 
 
@@ -85,7 +88,7 @@ def test_offsets_of_a_topic_are_by_partition(kafka):
 
 @pytest.mark.parametrize("at", [timedelta(0), datetime.now(UTC)])
 def test_a_time_after_the_last_record_is_the_end(kafka, at):
-    """A scan from this time would start there as well."""
+    """The result is the log end offset, where a scan from this time starts as well."""
     assert kafka.ask("offsets", "orders", at=at)[2] == COUNTS[2]
 
 

@@ -27,7 +27,7 @@ def request_(messages):
 
 
 def test_options_of_the_connection_arrive(client, runner, kwire, request_):
-    """Covers the frame limit, the policy and the client id."""
+    """The frame limit, the version policy and the client id have an effect."""
     seen = []
 
     def script(stream):
@@ -121,7 +121,7 @@ class BrokenTransport(asyncio.Transport):
 
 
 def ask_broken(client, request, response, error):
-    """Send a request over a transport that breaks."""
+    """Send a request over a ``BrokenTransport`` with these arguments."""
 
     async def main():
         async with client.connect(
@@ -141,7 +141,7 @@ def test_a_response_before_a_loss_is_returned(client, request_):
 
 
 def test_losses_name_the_address_and_the_reason(client, request_):
-    """TLS and network errors are explained in words."""
+    """After the address, the error describes the TLS or network problem in words."""
     refused = ssl.SSLError(1, "long story")
     refused.reason = "CERTIFICATE_REQUIRED"
     for error, words in (
@@ -175,7 +175,10 @@ def test_rejected_mechanism_does_not_create_its_first_token(client, runner):
 
 
 def test_an_accepted_password_is_not_blamed_later(client, runner, sasl, request_):
-    """The broker closes the connection on the first request after SASL."""
+    """The broker closes the connection after it has accepted the password.
+
+    The error must therefore not suggest that the password is wrong.
+    """
 
     def gone():
         raise OSError("it closes the connection")

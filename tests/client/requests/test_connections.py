@@ -92,7 +92,11 @@ def test_the_table_of_a_broker_outlives_the_client(client, runner, messages):
 
 
 def test_broker_learns_the_software(client, runner):
-    """The broker supports this version, and does not read earlier bytes."""
+    """The broker learns the software name from the second ApiVersions request.
+
+    It does not support the version of the first request, so that it cannot decode the
+    name in it.
+    """
     with Broker(make_table()) as broker:
         send(client, runner, broker)
     assert broker.software == ["", "kwire"]
@@ -243,7 +247,10 @@ def test_versions_are_negotiated_again_for_each_connection(client, runner, reque
 
 
 def test_broker_before_api_versions_is_assumed(client, runner, request_):
-    """The broker closes the connection. The next one omits the request."""
+    """The broker closes the first connection because of ApiVersions.
+
+    On the next connection, the client assumes the versions of ``fallback``.
+    """
     answered = Broker(make_table("0.10.0"))
 
     def old_broker(stream):
@@ -321,13 +328,16 @@ def test_silent_server_is_an_error_after_a_timeout(client, runner, request_):
 
 
 def silence(stream):
-    """Wait until the client closes the connection."""
+    """Send nothing. When the client disconnects, end the script with an error."""
     stream.recv(1)
     raise OSError("it is closed")
 
 
 def answering(then):
-    """Return a script that negotiates as a broker and then calls ``then``."""
+    """Return a script that behaves as a broker up to the first Metadata request.
+
+    ``then(stream)`` is called for this request.
+    """
     broker = Broker(make_table("2.8"))
     broker._server.close()
 
